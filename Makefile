@@ -1,0 +1,67 @@
+# Everything a clean clone needs: `make demo`, `make test`. Only python3 (3.11 or newer, with venv) and make are required.
+
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long check docs install clean clean-env
+
+help: ## say what can be made
+	@echo "painleve: mechanisms with unilateral contact and dry friction as hybrid automata"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@echo "  PYTHON=python3.12 chooses the interpreter, WORKERS=4 the number of test processes"
+
+demo: $(READY) ## write out/rod_on_incline.html for a paradoxical state and print the verdict
+	@mkdir -p out
+	@echo "==> a rod that slides down the incline at 3.9 rad/s, mu = 2: verdict, region map and automaton"
+	@$(BIN)/painleve report rod_on_incline --param mu=2 \
+	    --pin phi=1.2 --pin phi_dot=3.9 --pin slip.tip=1 -o out/rod_on_incline.html
+
+test: $(READY) ## run the test suite (the quick one)
+	@echo "==> running the test suite on $(WORKERS) processes"
+	@$(BIN)/python -m pytest -n $(WORKERS) -q
+
+test-long: $(READY) ## run the tests that take minutes
+	@echo "==> running the long tests on $(WORKERS) processes"
+	@$(BIN)/python -m pytest -n $(WORKERS) -q -m long
+
+check: $(READY) ## ruff, mypy --strict and the order of imports
+	@echo "==> ruff: style and likely bugs"
+	@$(BIN)/ruff check .
+	@echo "==> mypy --strict"
+	@$(BIN)/mypy
+	@echo "==> import-linter: imports go only downwards"
+	@$(BIN)/lint-imports
+
+docs: $(READY) ## run every example in the documentation and check its links
+	@echo "==> running the examples in the docstrings and in the documentation"
+	@$(BIN)/python -m pytest -q --no-header -n $(WORKERS) lcp hybrid mechanisms
+	@$(BIN)/python -m pytest -q --no-header --doctest-glob='*.md' README.md docs
+
+install: $(READY) ## make the environment in .venv, nothing else
+
+# Renewed when what is to be installed changes, so that every target works from a clean clone.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'pass' 2>/dev/null || { \
+	    echo "error: '$(PYTHON)' was not found; install Python 3.11 or newer, or name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "error: '$(PYTHON)' is $$($(PYTHON) --version 2>&1), but 3.11 or newer is needed; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	    echo "error: '$(PYTHON)' has no venv module; install it (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@test -x $(BIN)/python || { echo "==> making the environment $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
+	@echo "==> installing painleve and its libraries into $(VENV) (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $(READY)
+	@echo "==> installed: $(BIN)/painleve --help"
+
+clean: ## remove what was produced, keep the environment
+	rm -rf out build dist docs/_build .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find hybrid lcp mechanisms tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+clean-env: clean ## remove the environment too
+	rm -rf $(VENV)

@@ -1,0 +1,147 @@
+"""Arguments and options that commands share, and how their text is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from hybrid.declaration import Mechanism
+
+__all__ = [
+    "json_option",
+    "mechanism_argument",
+    "output_option",
+    "parameter_option",
+    "pin_option",
+    "read_number",
+    "read_parameters",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _assignments(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    read: dict[str, str] = {}
+    for text in values:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise click.BadParameter(f"expected NAME=VALUE, got {text!r}", param=option)
+        if name in read:
+            raise click.BadParameter(f"{name} is given twice, {read[name]} and {value}", param=option)
+        read[name] = value
+    return read
+
+
+def mechanism_argument(command: Command) -> Command:
+    """Add the argument MECH, a catalogue name or a path."""
+    return click.argument("mechanism", metavar="MECH")(command)
+
+
+def parameter_option(command: Command) -> Command:
+    """Add the repeatable option ``--param NAME=VALUE``."""
+    return click.option(
+        "--param",
+        "parameters",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_assignments,
+        help="Replace a parameter's value; repeatable.",
+    )(command)
+
+
+def pin_option(command: Command) -> Command:
+    """Add the repeatable option ``--pin NAME=VALUE``."""
+    return click.option(
+        "--pin",
+        "pins",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_assignments,
+        help="Fix a coordinate, a velocity (phi_dot), gap.tip, gap_dot.tip or slip.tip; repeatable. "
+        "slip.tip=+0 and -0 are the limits of vanishing slip.",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """Add the flag ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(command)
+
+
+def output_option(help_text: str) -> Callable[[Command], Command]:
+    """Add the option ``-o FILE``."""
+
+    def add(command: Command) -> Command:
+        kind = click.Path(dir_okay=False, allow_dash=True)
+        return click.option("-o", "--output", "output", type=kind, metavar="FILE", help=help_text)(command)
+
+    return add
+
+
+def read_number(text: str, *, name: str) -> float:
+    """Read a number written as an expression.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"4/3"`` or ``"-pi/6"``.
+    name : str
+        What it is the value of, for the message.
+
+    Returns
+    -------
+    float
+        A finite number.
+
+    Raises
+    ------
+    click.UsageError
+        If it is not one.
+
+    Examples
+    --------
+    >>> read_number("4/3", name="mu")
+    1.3333333333333333
+    """
+    from hybrid.declaration import evaluate, parse_expression
+
+    expression = parse_expression(text, known=(), field=name)
+    try:
+        value = float(evaluate(expression, {}))
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise click.UsageError(f"{name}={text} has no real value: {error}") from error
+    if not math.isfinite(value):
+        raise click.UsageError(f"{name}={text} must be a finite number, it is {value}")
+    return value
+
+
+def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float]:
+    """Read the values of ``--param`` and check their names against the mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    texts : mapping of str to str
+
+    Returns
+    -------
+    dict of str to float
+        Only the replaced ones.
+
+    Raises
+    ------
+    hybrid.errors.DeclarationError
+        If there is no such parameter; the message names the nearest one.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> read_parameters(mechanisms.load("rod_on_incline"), {"mu": "4/3"})
+    {'mu': 1.3333333333333333}
+    """
+    values = {name: read_number(text, name=name) for name, text in texts.items()}
+    mechanism.parameter_values(values)
+    return values

@@ -1,0 +1,63 @@
+"""The program and its commands."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Sequence
+
+import click
+
+from hybrid.cli.boundary import run
+from hybrid.cli.catalogue import check, list_, show
+from hybrid.cli.complementarity import lcp_
+from hybrid.cli.doctor import doctor
+from hybrid.cli.export import graph, report
+from hybrid.cli.paradox import critical_friction, map_
+from hybrid.cli.verdict import verdict
+
+__all__ = ["main", "program"]
+
+_EPILOG = """\
+MECH is a name of the catalogue (painleve list) or a file.toml. Values are expressions: --pin phi=pi/3.
+Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be computed.
+"""
+
+
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(None, "-V", "--version", package_name="painleve", message="painleve %(version)s")
+def program() -> None:
+    """Mechanisms with unilateral contact and dry friction: their modes, and where these contradict each other."""
+
+
+for _command in (list_, show, check, verdict, graph, critical_friction, map_, report, lcp_, doctor):
+    program.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``painleve`` and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Without the name of the program; those of the process when None.
+
+    Returns
+    -------
+    int
+        0 answered, 2 bad input, 3 could not be computed, 130 interrupted.
+
+    Examples
+    --------
+    >>> main(["list", "--help"])  # doctest: +ELLIPSIS
+    Usage: painleve list [OPTIONS]
+    ...
+    0
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a Greek letter gets a question mark, not a failure.
+        if isinstance(stream, io.TextIOWrapper):
+            with contextlib.suppress(ValueError, OSError):
+                stream.reconfigure(errors="replace")
+    return run(program, arguments)

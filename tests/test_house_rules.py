@@ -1,0 +1,151 @@
+"""The house rules that a machine can check, for every package of the project."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("hybrid", "lcp", "mechanisms")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+# One concept a module; a name that says nothing gathers several.
+EMPTY_NAMES = {"common", "helper", "helpers", "misc", "tools", "util", "utils"}
+
+# The boundary of the command line is where every exception ends; nowhere else may all be caught.
+LAST_BOUNDARY = Path("hybrid/cli/boundary.py")
+
+# Distribution of an import name, where they differ.
+DISTRIBUTIONS = {"attr": "attrs"}
+
+# Hosts that a reader is sent to, and names of XML formats that look like addresses.
+HOSTS = {
+    "arxiv.org",
+    "doi.org",
+    "keepachangelog.com",
+    "semver.org",
+    "www-verimag.imag.fr",
+    "www.w3.org",
+}
+TEXT = {"", ".cff", ".cfg", ".css", ".html", ".ini", ".json", ".md", ".py", ".rst", ".svg", ".toml", ".txt", ".yaml"}
+GENERATED = {"__pycache__", "build", "dist", "out", "_build"}
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def text_files() -> list[Path]:
+    def kept(path: Path) -> bool:
+        parts = path.relative_to(ROOT).parts
+        hidden = any(part.startswith(".") and part != ".ci" for part in parts)
+        return path.is_file() and path.suffix in TEXT and not hidden and not GENERATED & set(parts)
+
+    return sorted(filter(kept, ROOT.rglob("*")))
+
+
+def public_definitions(
+    body: list[ast.stmt], prefix: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield prefix + node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from public_definitions(node.body, f"{prefix}{node.name}.")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_module_is_at_most_300_lines_and_named_by_its_subject(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    assert path.stem not in EMPTY_NAMES
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_every_public_name_is_documented(path):
+    module = tree(path)
+    undocumented = [name for name, node in public_definitions(module.body) if not ast.get_docstring(node)]
+    assert not undocumented
+    assert ast.get_docstring(module)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_exception_is_caught_without_saying_which(path):
+    caught = [
+        node.lineno
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
+    ]
+    allowed = 1 if path.relative_to(ROOT) == LAST_BOUNDARY else 0
+    assert len(caught) == allowed, caught
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nothing_is_executed_from_text_and_nothing_left_unimplemented(path):
+    banned = {"eval", "exec", "sympify", "parse_expr", "NotImplementedError", "breakpoint"}
+    used = {node.id for node in ast.walk(tree(path)) if isinstance(node, ast.Name)}
+    used |= {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
+    assert not used & banned
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.name == "__init__.py"], ids=name_of)
+def test_package_lists_its_public_names_in_order(path):
+    lists = [
+        ast.literal_eval(node.value)
+        for node in tree(path).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    assert len(lists) == 1
+    assert lists[0] == sorted(lists[0])
+    assert len(set(lists[0])) == len(lists[0])
+
+
+def test_every_import_is_a_declared_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[<>=!~\[ ]", item)[0].lower() for item in project["dependencies"]}
+    declared |= {re.split(r"[<>=!~\[ ]", item)[0].lower() for item in project["optional-dependencies"]["store"]}
+    imported = set()
+    for path in MODULES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                imported.add(node.module.partition(".")[0])
+    foreign = {DISTRIBUTIONS.get(name, name) for name in imported - set(PACKAGES) - set(sys.stdlib_module_names)}
+    assert foreign == declared
+
+
+def test_constraints_pin_every_dependency_and_name_no_host():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert pins == sorted(pins)
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", pin) for pin in pins)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [item for group in project["optional-dependencies"].values() for item in group]
+    wanted = {re.split(r"[<>=!~\[ ]", item)[0].lower() for item in [*project["dependencies"], *wanted]}
+    assert wanted - {"painleve"} <= {pin.partition("==")[0] for pin in pins}
+
+
+@pytest.mark.parametrize("path", text_files(), ids=name_of)
+def test_file_names_no_machine(path):
+    text = path.read_text(encoding="utf-8")
+    directories = "home|root|Users|work|opt|mnt|srv|tmp|usr|var"
+    assert not re.findall(rf"(?<![\w.!}})\-/])/(?:{directories})/\S*", text)
+    assert not re.findall(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])", text)
+    assert not re.findall(r"(?i)local" + "host", text)
+    assert set(re.findall(r"https?://([^/\s\"'<>)\]]+)", text)) <= HOSTS
+
+
+def test_versions_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {project['version']}\n" in cited
+    assert f"license: {project['license']}\n" in cited

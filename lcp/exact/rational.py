@@ -1,0 +1,86 @@
+"""Problems in rational numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import attrs
+
+from lcp.dictionary import Dictionary
+from lcp.errors import LCPError
+from lcp.problem import LCP
+
+__all__ = ["Number", "RationalLCP", "integer_dictionary", "rational"]
+
+Number: TypeAlias = int | float | Fraction
+
+
+def _vector(values: Sequence[Number]) -> tuple[Fraction, ...]:
+    try:
+        return tuple(Fraction(value) for value in values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise LCPError(f"a rational problem needs finite rational numbers: {error}") from error
+
+
+def _matrix(rows: Sequence[Sequence[Number]]) -> tuple[tuple[Fraction, ...], ...]:
+    return tuple(_vector(row) for row in rows)
+
+
+@attrs.frozen
+class RationalLCP:
+    """The problem (M, q) in rational numbers; floats are taken as the rationals they are.
+
+    Examples
+    --------
+    >>> RationalLCP([[Fraction(1, 3)]], [-1]).q
+    (Fraction(-1, 1),)
+    """
+
+    M: tuple[tuple[Fraction, ...], ...] = attrs.field(converter=_matrix)
+    q: tuple[Fraction, ...] = attrs.field(converter=_vector)
+
+    @q.validator
+    def _matches(self, attribute: object, value: tuple[Fraction, ...]) -> None:
+        if len(self.M) != len(value) or any(len(row) != len(value) for row in self.M):
+            raise LCPError(f"M must be square and of the order of q, which is {len(value)}")
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return len(self.q)
+
+
+def rational(problem: LCP | RationalLCP) -> RationalLCP:
+    """The same problem in rational numbers, without rounding.
+
+    Examples
+    --------
+    >>> rational(LCP([[0.5]], [-1.0])).M
+    ((Fraction(1, 2),),)
+    """
+    if isinstance(problem, RationalLCP):
+        return problem
+    return RationalLCP(problem.M.tolist(), problem.q.tolist())
+
+
+def integer_dictionary(problem: LCP | RationalLCP) -> Dictionary[int]:
+    """The dictionary of a problem with all entries multiplied by their least common denominator.
+
+    The factor is the initial common denominator, so values, signs and Farkas vectors are those of
+    the problem itself.
+
+    Examples
+    --------
+    >>> integer_dictionary(RationalLCP([[Fraction(1, 2)]], [-1])).rows
+    [[1, -2]]
+    """
+    exact = rational(problem)
+    factor = math.lcm(*(entry.denominator for row in (*exact.M, exact.q) for entry in row))
+    M = [[int(entry * factor) for entry in row] for row in exact.M]
+    q = [int(entry * factor) for entry in exact.q]
+    dictionary = Dictionary(M, q, tolerance=0, unit=1)
+    dictionary.denominator = factor
+    return dictionary

@@ -1,0 +1,219 @@
+"""Lemke's complementary pivoting in a condensed tableau."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray, float_array, value_key
+from lcp.errors import LCPError
+from lcp.problem import LCP
+from lcp.scaling import scaled
+from lcp.solution import Solution, Status
+
+__all__ = ["Lemke"]
+
+PIVOTS_PER_UNKNOWN = 1000  # Murty's and Fathi's examples need 2**n pivots, every other one tried below 10 n
+
+
+def _covering(values: npt.ArrayLike | None) -> FloatArray | None:
+    return None if values is None else float_array(values, name="covering", ndim=1)
+
+
+@attrs.frozen
+class Lemke:
+    """Lemke's method: follow the path of almost complementary bases from a covering vector.
+
+    The ratio test is lexicographic, so that no problem cycles; ratios that differ by less than
+    the tie tolerance count as equal, and the artificial variable leaves first among equals.
+
+    Parameters
+    ----------
+    covering : array_like, shape (n,), optional
+        Covering vector d >= 0, positive wherever q is negative; all ones by default.
+    tie_tolerance : float
+        Relative difference below which two ratios, or an entry and zero, count as equal.
+    max_pivots : int, optional
+        By default 1000 n.
+    residual_tolerance : float
+        Largest natural residual with which an answer is called SOLVED.
+
+    References
+    ----------
+    Lemke, Management Science 11 (1965) 681; Cottle, Pang and Stone 1992, algorithm 4.4.5 and
+    section 4.9 (lexicographic degeneracy resolution).
+
+    Examples
+    --------
+    >>> from lcp import LCP, Lemke
+    >>> solution = Lemke().solve(LCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0]))
+    >>> solution.status.name, solution.z.round(6).tolist()
+    ('SOLVED', [1.333333, 2.333333])
+    """
+
+    covering: FloatArray | None = attrs.field(
+        default=None,
+        converter=_covering,
+        eq=lambda value: None if value is None else value_key(value),
+        kw_only=True,
+    )
+    tie_tolerance: float = attrs.field(default=1e-11, kw_only=True)
+    max_pivots: int | None = attrs.field(default=None, kw_only=True)
+    residual_tolerance: float = attrs.field(default=1e-8, kw_only=True)
+
+    def solve(self, problem: LCP) -> Solution:
+        """Run the method on `problem`.
+
+        Raises
+        ------
+        LCPError
+            If the covering vector does not fit the problem, or the scaled solution overflows.
+        """
+        if problem.n == 0 or bool((problem.q >= 0).all()):
+            return Solution(z=_frozen(np.zeros(problem.n)), w=problem.q, status=Status.SOLVED)
+        covering = np.ones(problem.n) if self.covering is None else self.covering
+        if covering.shape != problem.q.shape or (covering < 0).any() or (covering[problem.q < 0] <= 0).any():
+            raise LCPError("the covering vector must be >= 0, of the order of q, and > 0 wherever q < 0")
+        scaling = scaled(problem)
+        limit = PIVOTS_PER_UNKNOWN * problem.n if self.max_pivots is None else self.max_pivots
+        path = _Path(scaling.problem, covering, tie_tolerance=self.tie_tolerance)
+        status = path.follow(limit)
+        z = path.point()
+        if status is Status.SOLVED:
+            z = polished(scaling.problem, z, path.support())
+            if scaling.problem.residual(z) > self.residual_tolerance:
+                status = Status.INACCURATE
+        ray = scaling.direction(path.ray()) if status is Status.RAY else None
+        point = _frozen(scaling.point(z))
+        return Solution(z=point, w=_frozen(problem.w(point)), status=status, ray=ray, n_pivots=path.n_pivots)
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array
+
+
+def polished(problem: LCP, z: FloatArray, support: npt.NDArray[np.intp]) -> FloatArray:
+    """The solution of M_aa z_a = -q_a on the final support if its residual is smaller than z's, else z.
+
+    Many pivots accumulate rounding; one fresh factorisation removes it.
+
+    Parameters
+    ----------
+    problem : LCP
+    z : ndarray, shape (n,)
+        The point at the end of the pivots.
+    support : ndarray of int
+        Indices a of the basic z.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Non-negative.
+    """
+    fresh = np.zeros(problem.n)
+    clipped: FloatArray = np.maximum(z, 0.0)
+    try:
+        fresh[support] = np.linalg.solve(problem.M[np.ix_(support, support)], -problem.q[support])
+    except np.linalg.LinAlgError:
+        return clipped
+    fresh = np.maximum(fresh, 0.0)
+    return fresh if problem.residual(fresh) <= problem.residual(clipped) else clipped
+
+
+class _Path:
+    """The dictionary basic = constant + T nonbasic; variables w_i = i, z_i = n + i, z_0 = 2 n."""
+
+    def __init__(self, problem: LCP, covering: FloatArray, *, tie_tolerance: float) -> None:
+        n = problem.n
+        self.n = n
+        self.T: FloatArray = np.column_stack([problem.M, covering])
+        self.constant: FloatArray = problem.q.copy()
+        self.basic = np.arange(n)
+        self.nonbasic = np.append(np.arange(n, 2 * n), 2 * n)
+        self.tolerance = tie_tolerance
+        self.n_pivots = 0
+        self.column = n  # the artificial variable enters first
+
+    def follow(self, max_pivots: int) -> Status:
+        row = self._first_row()
+        while True:
+            if self.n_pivots >= max_pivots:
+                return Status.MAX_PIVOTS
+            left = self.basic[row]
+            self._pivot(row, self.column)
+            if left == 2 * self.n:
+                return Status.SOLVED
+            entering = left + self.n if left < self.n else left - self.n
+            self.column = int(np.flatnonzero(self.nonbasic == entering)[0])
+            blocking = self._blocking_row()
+            if blocking is None:
+                return Status.RAY
+            row = blocking
+
+    def _first_row(self) -> int:
+        covered = np.flatnonzero(self.T[:, self.n] > 0)
+        rates = self.T[covered, self.n]
+        return self._lexicographic_minimum(covered, rates, artificial=-1)
+
+    def _blocking_row(self) -> int | None:
+        rates = -self.T[:, self.column]
+        rows = np.flatnonzero(rates > self.tolerance * max(1.0, float(np.abs(rates).max())))
+        if rows.size == 0:
+            return None
+        return self._lexicographic_minimum(rows, rates[rows], artificial=2 * self.n)
+
+    def _lexicographic_minimum(self, rows: npt.NDArray[np.intp], rates: FloatArray, *, artificial: int) -> int:
+        """The row whose (constant, row of the inverse basis) / rate is lexicographically least."""
+        rows, rates = self._least(rows, rates, self.constant[rows] / rates)
+        if rows.size > 1:
+            chosen = np.flatnonzero(self.basic[rows] == artificial)
+            if chosen.size:
+                return int(rows[chosen[0]])
+        for w in range(self.n):
+            if rows.size == 1:
+                break
+            where = np.flatnonzero(self.nonbasic == w)
+            if where.size:
+                inverse = -self.T[rows, where[0]]
+            else:
+                inverse = (self.basic[rows] == w).astype(np.float64)
+            rows, rates = self._least(rows, rates, inverse / rates)
+        return int(rows[0])
+
+    def _least(
+        self, rows: npt.NDArray[np.intp], rates: FloatArray, ratios: FloatArray
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        least = float(ratios.min())
+        keep = ratios <= least + self.tolerance * max(1.0, abs(least))
+        return rows[keep], rates[keep]
+
+    def _pivot(self, row: int, column: int) -> None:
+        pivot = self.T[row, column]
+        over = self.T[:, column] / pivot
+        over[row] = 0.0
+        scale = self.T[row].copy()
+        self.constant -= over * self.constant[row]
+        self.T -= np.outer(over, scale)
+        self.constant[row] /= -pivot
+        self.T[row] = scale / -pivot
+        self.T[:, column] = over
+        self.T[row, column] = 1.0 / pivot
+        self.basic[row], self.nonbasic[column] = self.nonbasic[column], self.basic[row]
+        self.n_pivots += 1
+
+    def support(self) -> npt.NDArray[np.intp]:
+        inside = self.basic[(self.basic >= self.n) & (self.basic < 2 * self.n)]
+        return np.sort(inside) - self.n
+
+    def point(self) -> FloatArray:
+        values = np.zeros(2 * self.n + 1)
+        values[self.basic] = self.constant
+        return np.maximum(values[self.n : 2 * self.n], 0.0)
+
+    def ray(self) -> FloatArray:
+        values = np.zeros(2 * self.n + 1)
+        values[self.basic] = self.T[:, self.column]
+        values[self.nonbasic[self.column]] = 1.0
+        return values[self.n : 2 * self.n]

@@ -1,0 +1,99 @@
+"""The linear complementarity problem."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray, float_array, value_key
+from lcp.errors import LCPError
+
+__all__ = ["LCP"]
+
+
+def _matrix(values: npt.ArrayLike) -> FloatArray:
+    M = float_array(values, name="M", ndim=2)
+    if M.shape[0] != M.shape[1]:
+        raise LCPError(f"M must be a square matrix, got shape {M.shape}")
+    return M
+
+
+def _vector(values: npt.ArrayLike) -> FloatArray:
+    return float_array(values, name="q", ndim=1)
+
+
+@attrs.frozen
+class LCP:
+    """Find z with w = M z + q, z >= 0, w >= 0 and z_i w_i = 0 for every i.
+
+    Parameters
+    ----------
+    M : array_like, shape (n, n)
+        The matrix; copied, float64, read-only.
+    q : array_like, shape (n,)
+        The vector; copied, float64, read-only.
+
+    Raises
+    ------
+    LCPError
+        If M is not square, M and q do not match, or an entry is not a finite real number.
+
+    References
+    ----------
+    Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, section 1.1.
+
+    Examples
+    --------
+    >>> problem = LCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
+    >>> problem.n
+    2
+    >>> problem.residual([4 / 3, 7 / 3]) < 1e-14
+    True
+    """
+
+    M: FloatArray = attrs.field(converter=_matrix, eq=value_key)
+    q: FloatArray = attrs.field(converter=_vector, eq=value_key)
+
+    @q.validator
+    def _matches(self, attribute: object, value: FloatArray) -> None:
+        if value.shape[0] != self.M.shape[0]:
+            raise LCPError(
+                f"M and q must have the same order, got {self.M.shape[0]} rows of M and {value.shape[0]} entries of q"
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return int(self.q.shape[0])
+
+    def w(self, z: npt.ArrayLike) -> FloatArray:
+        """The complementary variable M z + q, shape (n,)."""
+        result: FloatArray = self.M @ np.asarray(z, dtype=np.float64) + self.q
+        return result
+
+    def residual(self, z: npt.ArrayLike) -> float:
+        """The natural residual max_i |min(z_i, w_i)|, divided by max(1, max|q|).
+
+        Zero if and only if z solves the problem. It is not scaled by z, which would hide
+        false answers with large entries.
+
+        Parameters
+        ----------
+        z : array_like, shape (n,)
+
+        Returns
+        -------
+        float
+            infinity if z is not finite.
+        """
+        point = np.asarray(z, dtype=np.float64)
+        if point.shape != self.q.shape:
+            raise LCPError(f"z must have shape {self.q.shape}, got {point.shape}")
+        if self.n == 0:
+            return 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            natural = np.abs(np.minimum(point, self.w(point)))
+        if not np.isfinite(natural).all():
+            return float("inf")
+        return float(natural.max() / max(1.0, float(np.abs(self.q).max())))

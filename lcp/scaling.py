@@ -1,0 +1,92 @@
+"""Exact scaling of problems with extreme entries."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from lcp.arrays import FloatArray
+from lcp.errors import LCPError
+from lcp.problem import LCP
+
+__all__ = ["Scaling", "scaled"]
+
+EXTREME = 100  # powers of ten: products of entries this large or small stay clear of overflow (1e308) and loss
+
+
+@attrs.frozen
+class Scaling:
+    """A problem with rows, columns and q multiplied by powers of two, and the way back.
+
+    With R and C positive diagonal and s > 0, z solves (M, q) if and only if C^-1 z / s solves
+    (R M C, R q / s). Powers of two make every product exact.
+    """
+
+    problem: LCP
+    columns: FloatArray
+    size: float
+
+    def point(self, z: FloatArray) -> FloatArray:
+        """Undo the scaling of a point."""
+        with np.errstate(over="ignore"):
+            result: FloatArray = np.ldexp(z, (self.columns + self.size).astype(np.int64))
+        if not np.isfinite(result).all():
+            raise LCPError("the solution is larger than the largest floating-point number; rescale the unknowns")
+        return result
+
+    def direction(self, ray: FloatArray) -> FloatArray:
+        """Undo the scaling of a direction, up to a positive factor."""
+        result: FloatArray = np.ldexp(ray, (self.columns - self.columns.max()).astype(np.int64))
+        result.flags.writeable = False
+        return result
+
+
+def scaled(problem: LCP, *, always: bool = False) -> Scaling:
+    """The problem itself where its entries are moderate, else an equilibrated one.
+
+    Parameters
+    ----------
+    problem : LCP
+    always : bool
+        Equilibrate moderate entries too.
+
+    Returns
+    -------
+    Scaling
+
+    Examples
+    --------
+    >>> from lcp import LCP
+    >>> scaled(LCP([[1e300]], [-1e-300])).problem.M.item() < 2
+    True
+    """
+    entries = np.abs(np.append(problem.M.ravel(), problem.q))
+    entries = entries[entries > 0]
+    zero = np.zeros(problem.n)
+    moderate = entries.size == 0 or (entries.max() < 10.0**EXTREME and entries.min() > 10.0**-EXTREME)
+    if problem.n == 0 or (moderate and not always):
+        return Scaling(problem=problem, columns=zero, size=0.0)
+    exponents = np.where(problem.M != 0, np.frexp(problem.M)[1].astype(np.float64), np.nan)
+    rows, columns = _equilibrium(exponents)
+    shift = (rows[:, None] + columns[None, :]).astype(np.int64)
+    M = np.ldexp(problem.M, shift)
+    q_exponents = np.frexp(problem.q)[1] + rows
+    size = float(q_exponents[problem.q != 0].max()) if np.any(problem.q) else 0.0
+    q = np.ldexp(problem.q, (rows - size).astype(np.int64))
+    return Scaling(problem=LCP(M, q), columns=columns, size=size)
+
+
+def _equilibrium(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Row and column shifts that bring the largest binary exponent of rows and columns near 0."""
+    n = exponents.shape[0]
+    rows, columns = np.zeros(n), np.zeros(n)
+    for _ in range(4):
+        total = np.where(np.isnan(exponents), -np.inf, exponents) + rows[:, None] + columns[None, :]
+        largest = total.max(axis=1)
+        finite = np.isfinite(largest)
+        rows[finite] -= np.round(largest[finite])
+        total = np.where(np.isnan(exponents), -np.inf, exponents) + rows[:, None] + columns[None, :]
+        largest = total.max(axis=0)
+        finite = np.isfinite(largest)
+        columns[finite] -= np.round(largest[finite])
+    return rows, columns

@@ -1,0 +1,158 @@
+"""What leaves the command line: an exit status and a message, never a traceback."""
+
+import errno
+import json
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+
+from hybrid.cli import main, program
+from hybrid.cli.boundary import run
+from hybrid.cli.output import print_json
+from hybrid.cli.progress import ProgressBar
+from hybrid.errors import ComputationError, StateError
+
+# Each costs 0.1 s to several seconds to import; help and usage errors must not pay for them.
+HEAVY = ("numpy", "scipy", "sympy", "cvxpy", "matplotlib", "networkx", "numba", "jinja2", "rich", "cattrs", "xarray")
+
+
+def command_that_raises(error):
+    @click.command()
+    def command():
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (StateError("too few pins"), 2, "error: too few pins\n"),
+        (StateError("one problem\nanother problem"), 2, "error: one problem\nerror: another problem\n"),
+        (ComputationError("no convergence"), 3, "error: no convergence\n"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.toml"), 2, "a.toml: No such file"),
+        (OSError(errno.ENOSPC, "No space left on device"), 3, "No space left on device"),
+        (MemoryError(), 3, "not enough memory"),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (click.UsageError("no such thing"), 2, "no such thing"),
+        (ZeroDivisionError("division by zero"), 3, "please report it: ZeroDivisionError: division by zero"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
+)
+def test_every_exception_ends_in_a_status_and_a_message(error, status, message, capsys, monkeypatch):
+    monkeypatch.delenv("PAINLEVE_TRACEBACK", raising=False)
+    assert run(command_that_raises(error), []) == status
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_traceback_is_shown_when_asked_for(capsys, monkeypatch):
+    monkeypatch.setenv("PAINLEVE_TRACEBACK", "1")
+    assert run(command_that_raises(ZeroDivisionError("division by zero")), []) == 3
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_help_imports_nothing_heavy():
+    shown = "import sys; from hybrid.cli import main; main(['--help']); print(sorted(sys.modules), file=sys.stderr)"
+    ended = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    imported = {name.strip("' []\n").partition(".")[0] for name in ended.stderr.split(",")}
+    assert "click" in imported
+    assert not imported & set(HEAVY)
+
+
+def test_help_answers_in_under_0_3_seconds():
+    def seconds():
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "hybrid", "--help"], capture_output=True, check=True)
+        return time.perf_counter() - start
+
+    # The best of five: the other test processes take their share of the machine.
+    assert min(seconds() for _ in range(5)) < 0.3
+
+
+def test_every_command_has_help_that_fits_a_terminal(capsys):
+    for name in program.commands:
+        assert main([name, "--help"]) == 0
+        shown = capsys.readouterr().out
+        assert f"painleve {name}" in shown
+        assert max(map(len, shown.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nearest"),
+    [
+        (["verdic", "rod_on_incline"], "verdict"),
+        (["verdict", "rod_on_incline", "--jso"], "--json"),
+        (["verdict", "rod_on_inclin", "--pin", "phi=1"], "rod_on_incline"),
+        (["verdict", "rod_on_incline", "--param", "epsilom=1", "--pin", "phi=1"], "epsilon"),
+        (["verdict", "rod_on_incline", "--pin", "ph=1"], "phi"),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_nearest(arguments, nearest, capsys):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert nearest in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--pin", "phi", "expected NAME=VALUE, got 'phi'"),
+        ("--pin", "=1", "expected NAME=VALUE"),
+        ("--pin", "phi=", "expected NAME=VALUE"),
+        ("--param", "mu=1/0", "mu=1/0"),
+        ("--param", "mu=nan", "nan"),
+        ("--param", "mu=1e999", "mu=1e999"),
+        ("--param", "mu=sqrt(-1)", "mu=sqrt(-1)"),
+        ("--param", "mu=__import__('os').system('true')", "mu"),
+        ("--param", "mu=9**9**9**9", "mu"),
+    ],
+)
+def test_a_value_that_is_no_number_is_refused(option, value, message, capsys):
+    start = time.perf_counter()
+    assert main(["verdict", "rod_on_incline", "--json", option, value]) == 2
+    assert time.perf_counter() - start < 2.0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("option", ["--pin", "--param"])
+def test_the_same_name_given_twice_is_refused(option, capsys):
+    assert main(["verdict", "rod_on_incline", option, "phi=1", option, "phi=2"]) == 2
+    assert "phi is given twice, 1 and 2" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_is_no_error():
+    command = [sys.executable, "-m", "hybrid", "show", "rod_on_incline", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert running.wait(timeout=60) == 141
+        assert running.stderr.read() == b""
+
+
+def test_json_has_no_number_that_json_does_not_know(capsys):
+    print_json({"a": float("inf"), "b": [float("nan"), 1.5], "c": {"d": -0.0}})
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [None, 1.5], "c": {"d": 0.0}}
+
+
+def test_progress_shows_only_when_waiting_is_long(capsys):
+    with ProgressBar("short", patience=60.0) as bar:
+        bar.advance(1, 2)
+    assert capsys.readouterr().err == ""
+    with ProgressBar("long", patience=0.0) as bar:
+        deadline = time.monotonic() + 10.0
+        while bar._bar is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        bar.advance(1, 2)
+        time.sleep(0.2)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "long" in err

@@ -3,6 +3,7 @@
 The problem is to find z with w = M z + q, z >= 0, w >= 0 and z_i w_i = 0. The package knows no mechanics.
 """
 
+from lcp import exact, polytopes
 from lcp.enumeration import SolutionSet, enumerate_solutions
 from lcp.errors import LCPError
 from lcp.lemke import Lemke
@@ -19,4 +20,6 @@ __all__ = [
     "SolutionSet",
     "Status",
     "enumerate_solutions",
+    "exact",
+    "polytopes",
 ]

@@ -9,7 +9,7 @@ division (Edmonds), floats have the denominator one and a tolerance.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 __all__ = ["Dictionary", "PivotLimitError"]
 
@@ -37,13 +37,22 @@ class Dictionary(Generic[T]):
     """
 
     __slots__ = ("basic", "denominator", "fixed", "n", "nonbasic", "rows", "tolerance")
+    basic: list[int]
+    denominator: T
+    fixed: frozenset[int]
+    n: int
+    nonbasic: list[int]
+    rows: list[list[T]]
+    tolerance: T
 
     def __init__(self, M: Sequence[Sequence[T]], q: Sequence[T], *, tolerance: T, unit: T) -> None:
         self.n = len(q)
-        self.rows: list[list[T]] = [[*row, constant] for row, constant in zip(M, q, strict=True)]
+        self.rows = [list(row) for row in M]
+        for extended, constant in zip(self.rows, q, strict=True):
+            extended.append(constant)
         self.basic = list(range(self.n))
         self.nonbasic = list(range(self.n, 2 * self.n))
-        self.fixed: frozenset[int] = frozenset()
+        self.fixed = frozenset()
         self.tolerance = tolerance
         self.denominator = unit
 
@@ -72,43 +81,10 @@ class Dictionary(Generic[T]):
     def pivot(self, r: int, c: int) -> None:
         """Exchange the basic variable of row r and the nonbasic variable of column c."""
         if isinstance(self.denominator, int):
-            self._pivot_integers(r, c)
+            self.denominator = _pivot_integers(self.rows, self.denominator, r, c)
         else:
-            self._pivot_floats(r, c)
+            _pivot_floats(cast("list[list[float]]", self.rows), r, c)
         self.basic[r], self.nonbasic[c] = self.nonbasic[c], self.basic[r]
-
-    def _pivot_integers(self, r: int, c: int) -> None:
-        row, d = self.rows[r], self.denominator
-        sign, size = (1, row[c]) if row[c] > 0 else (-1, -row[c])
-        for i, other in enumerate(self.rows):
-            if i == r:
-                continue
-            # every numerator is a minor of the integer system, so the division by d leaves no remainder
-            f = sign * other[c]
-            if f:
-                new = [(a * size - f * b) // d for a, b in zip(other, row, strict=True)]
-                new[c] = f
-                self.rows[i] = new
-            elif size != d:
-                self.rows[i] = [a * size // d for a in other]
-        pivoted = [-sign * a for a in row]
-        pivoted[c] = sign * d
-        self.rows[r] = pivoted
-        self.denominator = size
-
-    def _pivot_floats(self, r: int, c: int) -> None:
-        row = self.rows[r]
-        p = row[c]
-        for i, other in enumerate(self.rows):
-            if i == r or not other[c]:
-                continue
-            f = other[c] / p
-            new = [a - f * b for a, b in zip(other, row, strict=True)]
-            new[c] = f
-            self.rows[i] = new
-        pivoted = [-a / p for a in row]
-        pivoted[c] = 1 / p
-        self.rows[r] = pivoted
 
     def fix(self, variable: int) -> int | None:
         """Add the equation variable = 0 and restore feasibility; the contradictory row, or None."""
@@ -177,3 +153,39 @@ class Dictionary(Generic[T]):
         if self.basic[r] < self.n:
             y[self.basic[r]] += self.denominator
         return [-value for value in y] if row[-1] > 0 else y
+
+
+def _pivot_integers(rows: list[list[T]], d: T, r: int, c: int) -> T:
+    """Pivot integer rows with common denominator d > 0; the new denominator."""
+    row = rows[r]
+    sign, size = (1, row[c]) if row[c] > 0 else (-1, -row[c])
+    for i, other in enumerate(rows):
+        if i == r:
+            continue
+        # every numerator is a minor of the integer system, so the division by d leaves no remainder
+        f = sign * other[c]
+        if f:
+            new = [(a * size - f * b) // d for a, b in zip(other, row, strict=True)]
+            new[c] = f
+            rows[i] = new
+        elif size != d:
+            rows[i] = [a * size // d for a in other]
+    pivoted = [-sign * a for a in row]
+    pivoted[c] = sign * d
+    rows[r] = pivoted
+    return size
+
+
+def _pivot_floats(rows: list[list[float]], r: int, c: int) -> None:
+    row = rows[r]
+    p = row[c]
+    for i, other in enumerate(rows):
+        if i == r or not other[c]:
+            continue
+        f = other[c] / p
+        new = [a - f * b for a, b in zip(other, row, strict=True)]
+        new[c] = f
+        rows[i] = new
+    pivoted = [-a / p for a in row]
+    pivoted[c] = 1 / p
+    rows[r] = pivoted

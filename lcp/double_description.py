@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import attrs
 
@@ -59,7 +59,7 @@ def cone_generators(
     Examples
     --------
     >>> cone_generators([[1, 0], [1, 1]], dimension=2, tolerance=0, unit=1).rays
-    [[0, 1], [1, -1]]
+    [[1, -1], [0, 1]]
     """
     zero = unit - unit
     lines = [[unit if i == k else zero for i in range(dimension)] for k in range(dimension)]
@@ -85,23 +85,23 @@ def _cut_lines(
     line, product = lines[best], products[best]
     if product < 0:
         line, product = [-a for a in line], -product
-    moved = [
-        _combined(other, product, line, -products[i]) for i, other in enumerate(lines) if i != best
-    ]
+    moved = [_combined(other, product, line, -products[i]) for i, other in enumerate(lines) if i != best]
     lines[:] = moved
-    kept = [
-        _Ray(_combined(ray.vector, product, line, -_dot(row, ray.vector)), ray.zeros | (1 << k)) for ray in rays
-    ]
-    return [*kept, _Ray(line, (1 << k) - 1)]
+    kept: list[_Ray[T]] = []
+    for ray in rays:
+        vector = _combined(ray.vector, product, line, -_dot(row, ray.vector))
+        kept.append(_Ray(vector, ray.zeros | (1 << k)))
+    kept.append(_Ray(line, (1 << k) - 1))
+    return kept
 
 
-def _cut_rays(
-    rays: list[_Ray[T]], row: list[T], tolerance: T, *, k: int, is_equality: bool
-) -> list[_Ray[T]]:
+def _cut_rays(rays: list[_Ray[T]], row: list[T], tolerance: T, *, k: int, is_equality: bool) -> list[_Ray[T]]:
     products = [_dot(row, ray.vector) for ray in rays]
     positive = [i for i, product in enumerate(products) if product > tolerance]
     negative = [i for i, product in enumerate(products) if product < -tolerance]
-    kept = [] if is_equality else [rays[i] for i in positive]
+    kept: list[_Ray[T]] = []
+    if not is_equality:
+        kept = [rays[i] for i in positive]
     for ray, product in zip(rays, products, strict=True):
         if -tolerance <= product <= tolerance:
             kept.append(_Ray(ray.vector, ray.zeros | (1 << k)))
@@ -128,8 +128,8 @@ def _combined(a: Sequence[T], alpha: T, b: Sequence[T], beta: T) -> list[T]:
 
 def _normalised(vector: list[T]) -> list[T]:
     """Divide by the greatest common divisor, or by the largest entry in floating point."""
-    if vector and isinstance(vector[0], int):
-        divisor = math.gcd(*vector)
+    if isinstance(vector[0], int):
+        divisor = math.gcd(*map(int, vector))
         return vector if divisor <= 1 else [a // divisor for a in vector]
-    largest = max((abs(a) for a in vector), default=1)
-    return vector if not largest else [a / largest for a in vector]
+    largest = max(abs(a) for a in vector)
+    return vector if not largest else cast("list[T]", [a / largest for a in vector])

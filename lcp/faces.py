@@ -14,7 +14,7 @@ from lcp.lemke import polished
 from lcp.polytopes import Polytope
 from lcp.problem import LCP
 
-__all__ = ["Piece", "piece_of", "union"]
+__all__ = ["Piece", "face_generators", "piece_of", "union"]
 
 T = TypeVar("T", int, float)
 
@@ -29,10 +29,8 @@ class Piece:
 
 def piece_of(dictionary: Dictionary[T]) -> Piece:
     """The feasible points of a dictionary, all of them solutions, by vertices and rays."""
-    free = dictionary.free_columns()
     vertices, rays = [], []
-    for generator in _generators(dictionary, free):
-        scale, z = generator[-1], _point(dictionary, free, generator)
+    for scale, z in face_generators(dictionary):
         if scale > dictionary.tolerance:
             divisor = scale * dictionary.denominator
             vertices.append([entry / divisor for entry in z])
@@ -44,23 +42,28 @@ def piece_of(dictionary: Dictionary[T]) -> Piece:
     return Piece(np.array(vertices).reshape(-1, n), np.array(rays).reshape(-1, n))
 
 
-def _generators(dictionary: Dictionary[T], free: list[int]) -> list[list[T]]:
-    """Extreme rays (t, s) of {t >= 0, s >= 0, T t + constant s >= 0}."""
+def face_generators(dictionary: Dictionary[T]) -> list[tuple[T, list[T]]]:
+    """Extreme generators of the feasible points of a dictionary.
+
+    They come from the extreme rays (t, s) of {t >= 0, s >= 0, T t + constant s >= 0}, with t the free
+    nonbasic variables.
+
+    Returns
+    -------
+    list of pairs (s, z)
+        A vertex z / (s denominator), or a ray z where s = 0.
+    """
     unit: T = dictionary.denominator // dictionary.denominator
-    zero = unit - unit
-    if not free:
-        return [[unit]]
+    zero: T = unit - unit
+    free = dictionary.free_columns()
     size = len(free) + 1
-    orthant = [[unit if i == k else zero for i in range(size)] for k in range(size)]
-    rows = [
-        [row[j] for j in free] + [row[-1]]
-        for row, variable in zip(dictionary.rows, dictionary.basic, strict=True)
-        if variable not in dictionary.fixed
-    ]
-    cut = [row for row in rows if min(row) < -dictionary.tolerance]
-    return cone_generators(
-        [*orthant, *cut], dimension=size, tolerance=dictionary.tolerance, unit=unit
-    ).rays
+    rows: list[list[T]] = [[unit if i == k else zero for i in range(size)] for k in range(size)]
+    for row, variable in zip(dictionary.rows, dictionary.basic, strict=True):
+        cut = [row[j] for j in free] + row[-1:]
+        if free and variable not in dictionary.fixed and min(cut) < -dictionary.tolerance:
+            rows.append(cut)
+    rays = cone_generators(rows, dimension=size, tolerance=dictionary.tolerance, unit=unit).rays
+    return [(ray[-1], _point(dictionary, free, ray)) for ray in rays]
 
 
 def _point(dictionary: Dictionary[T], free: list[int], generator: list[T]) -> list[T]:

@@ -164,7 +164,9 @@ class _Path:
             return None
         return self._lexicographic_minimum(rows, rates[rows], artificial=2 * self.n)
 
-    def _lexicographic_minimum(self, rows: npt.NDArray[np.intp], rates: FloatArray, *, artificial: int) -> int:
+    def _lexicographic_minimum(
+        self, rows: npt.NDArray[np.intp], rates: FloatArray, *, artificial: int
+    ) -> int:
         """The row whose (constant, row of the inverse basis) / rate is lexicographically least."""
         rows, rates = self._least(rows, rates, self.constant[rows] / rates)
         if rows.size > 1:

@@ -28,7 +28,7 @@ class Polytope:
     Parameters
     ----------
     vertices : array_like, shape (nv, n)
-        At least one. If the set contains a line it has no vertices, and this is one point of each minimal face.
+        At least one. A set that contains a line has no vertices; one point of each minimal face then.
     rays : array_like, shape (nr, n)
         Directions of unbounded edges, largest entry one; a line is a pair of opposite rays.
 
@@ -45,7 +45,8 @@ class Polytope:
     def _matches(self, attribute: object, value: FloatArray) -> None:
         if self.vertices.shape[0] == 0 or value.shape[1] != self.vertices.shape[1]:
             raise LCPError(
-                f"a polytope needs a vertex, and rays as long as it, got {self.vertices.shape} and {value.shape}"
+                "a polytope needs a vertex, and rays as long as it, "
+                f"got {self.vertices.shape} and {value.shape}"
             )
 
     @property
@@ -55,7 +56,7 @@ class Polytope:
         if directions.size == 0:
             return 0
         # vertices carry rounding of about 1e-15 of their size, which must not count as a direction
-        size = max(float(np.abs(self.vertices).max()), 1.0) if self.rays.size else float(np.abs(self.vertices).max())
+        size = float(np.abs(np.vstack([self.vertices, self.rays])).max())
         return int(np.linalg.matrix_rank(directions, tol=1e-10 * max(size, np.finfo(float).tiny)))
 
 

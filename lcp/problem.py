@@ -59,7 +59,8 @@ class LCP:
     def _matches(self, attribute: object, value: FloatArray) -> None:
         if value.shape[0] != self.M.shape[0]:
             raise LCPError(
-                f"M and q must have the same order, got {self.M.shape[0]} rows of M and {value.shape[0]} entries of q"
+                "M and q must have the same order, "
+                f"got {self.M.shape[0]} rows of M and {value.shape[0]} entries of q"
             )
 
     @property

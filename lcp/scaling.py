@@ -11,7 +11,7 @@ from lcp.problem import LCP
 
 __all__ = ["Scaling", "scaled"]
 
-EXTREME = 100  # powers of ten: products of entries this large or small stay clear of overflow (1e308) and loss
+EXTREME = 100  # powers of ten: products of three such entries stay clear of overflow at 1e308
 
 
 @attrs.frozen
@@ -31,7 +31,7 @@ class Scaling:
         with np.errstate(over="ignore"):
             result: FloatArray = np.ldexp(z, (self.columns + self.size).astype(np.int64))
         if not np.isfinite(result).all():
-            raise LCPError("the solution is larger than the largest floating-point number; rescale the unknowns")
+            raise LCPError("the solution exceeds the largest floating-point number; rescale the unknowns")
         return result
 
     def direction(self, ray: FloatArray) -> FloatArray:

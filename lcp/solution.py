@@ -42,7 +42,5 @@ class Solution:
     z: FloatArray = attrs.field(eq=value_key)
     w: FloatArray = attrs.field(eq=value_key)
     status: Status
-    ray: FloatArray | None = attrs.field(
-        default=None, eq=lambda ray: None if ray is None else value_key(ray)
-    )
+    ray: FloatArray | None = attrs.field(default=None, eq=lambda ray: None if ray is None else value_key(ray))
     n_pivots: int = 0

@@ -1,0 +1,37 @@
+"""The same questions in rational arithmetic: the judge of the floating-point answers."""
+
+from lcp.exact.certificate import (
+    NoSolutionCertificate,
+    Refutation,
+    certificate_from_json,
+    certificate_to_json,
+    verify,
+)
+from lcp.exact.lemke import ExactSolution, lemke
+from lcp.exact.rational import RationalLCP, rational
+from lcp.exact.search import (
+    ExactPiece,
+    ExactSolutionSet,
+    basic_solution,
+    enumerate_solutions,
+    find_solution,
+    refute,
+)
+
+__all__ = [
+    "ExactPiece",
+    "ExactSolution",
+    "ExactSolutionSet",
+    "NoSolutionCertificate",
+    "RationalLCP",
+    "Refutation",
+    "basic_solution",
+    "certificate_from_json",
+    "certificate_to_json",
+    "enumerate_solutions",
+    "find_solution",
+    "lemke",
+    "rational",
+    "refute",
+    "verify",
+]

@@ -52,6 +52,13 @@ class RationalLCP:
         """Number of unknowns."""
         return len(self.q)
 
+    def w(self, z: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """The complementary variable M z + q, length n."""
+        return tuple(
+            sum((a * b for a, b in zip(row, z, strict=True)), constant)
+            for row, constant in zip(self.M, self.q, strict=True)
+        )
+
 
 def rational(problem: LCP | RationalLCP) -> RationalLCP:
     """The same problem in rational numbers, without rounding.
@@ -67,10 +74,9 @@ def rational(problem: LCP | RationalLCP) -> RationalLCP:
 
 
 def integer_dictionary(problem: LCP | RationalLCP) -> Dictionary[int]:
-    """The dictionary of a problem with all entries multiplied by their least common denominator.
+    """The dictionary of a problem with M and q multiplied by their least common denominator F.
 
-    The factor is the initial common denominator, so values, signs and Farkas vectors are those of
-    the problem itself.
+    That leaves z and the directions of Farkas vectors unchanged and multiplies w by F.
 
     Examples
     --------
@@ -81,6 +87,4 @@ def integer_dictionary(problem: LCP | RationalLCP) -> Dictionary[int]:
     factor = math.lcm(*(entry.denominator for row in (*exact.M, exact.q) for entry in row))
     M = [[int(entry * factor) for entry in row] for row in exact.M]
     q = [int(entry * factor) for entry in exact.q]
-    dictionary = Dictionary(M, q, tolerance=0, unit=1)
-    dictionary.denominator = factor
-    return dictionary
+    return Dictionary(M, q, tolerance=0, unit=1)

@@ -9,7 +9,7 @@ division (Edmonds), floats have the denominator one and a tolerance.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 __all__ = ["Dictionary", "PivotLimitError"]
 
@@ -83,7 +83,7 @@ class Dictionary(Generic[T]):
         if isinstance(self.denominator, int):
             self.denominator = _pivot_integers(self.rows, self.denominator, r, c)
         else:
-            _pivot_floats(cast("list[list[float]]", self.rows), r, c)
+            _pivot_floats(self.rows, r, c)
         self.basic[r], self.nonbasic[c] = self.nonbasic[c], self.basic[r]
 
     def fix(self, variable: int) -> int | None:
@@ -176,7 +176,7 @@ def _pivot_integers(rows: list[list[T]], d: T, r: int, c: int) -> T:
     return size
 
 
-def _pivot_floats(rows: list[list[float]], r: int, c: int) -> None:
+def _pivot_floats(rows: list[list[Any]], r: int, c: int) -> None:
     row = rows[r]
     p = row[c]
     for i, other in enumerate(rows):

@@ -1,0 +1,143 @@
+"""Gauss' principle of least constraint as a complementarity problem."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray, float_array
+from lcp.errors import LCPError
+from lcp.lemke import Lemke
+from lcp.problem import LCP
+from lcp.solution import Status
+
+__all__ = ["GaussSolution", "gauss_arrays", "gauss_lcp", "kkt_residual"]
+
+
+class GaussSolution(NamedTuple):
+    """The accelerations of least constraint.
+
+    Parameters
+    ----------
+    acceleration : ndarray, shape (n,)
+        v' in coordinate units / s^2.
+    lambda_N : ndarray, shape (k,)
+        Multipliers of the inequalities, normal forces in N.
+    residual : float
+        Largest violation of the Karush-Kuhn-Tucker conditions, see `kkt_residual`.
+    """
+
+    acceleration: FloatArray
+    lambda_N: FloatArray
+    residual: float
+
+
+def gauss_arrays(
+    M: npt.ArrayLike, h: npt.ArrayLike, W_N: npt.ArrayLike, zeta_N: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """The checked arrays M, h, W_N, zeta_N and the lower Cholesky factor of M.
+
+    Raises
+    ------
+    LCPError
+        If the shapes do not match or M is not symmetric positive definite.
+    """
+    mass, force = float_array(M, name="M", ndim=2), float_array(h, name="h", ndim=1)
+    directions, bias = float_array(W_N, name="W_N", ndim=2), float_array(zeta_N, name="zeta_N", ndim=1)
+    n, k = force.shape[0], bias.shape[0]
+    if mass.shape != (n, n) or directions.shape != (n, k):
+        raise LCPError(
+            f"M and W_N must have shapes {(n, n)} and {(n, k)}, got {mass.shape}, {directions.shape}"
+        )
+    try:
+        factor = np.linalg.cholesky(mass).astype(np.float64)
+    except np.linalg.LinAlgError as error:
+        raise LCPError("the mass matrix M must be positive definite") from error
+    if not np.allclose(mass, mass.T, rtol=1e-9, atol=0.0):
+        raise LCPError("the mass matrix M must be symmetric")
+    return mass, force, directions, bias, factor
+
+
+def kkt_residual(
+    problem: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+    acceleration: FloatArray,
+    lambda_N: FloatArray,
+) -> float:
+    """Violation of M v' = h + W_N lambda_N and 0 <= lambda_N, W_N^T v' + zeta_N >= 0, product 0.
+
+    Parameters
+    ----------
+    problem : tuple
+        M, h, W_N, zeta_N.
+    acceleration, lambda_N : ndarray, shapes (n,) and (k,)
+
+    Returns
+    -------
+    float
+        The largest entry of both natural residuals, each scaled by the size of its data (at least 1).
+    """
+    M, h, W_N, zeta_N = problem
+    balance = M @ acceleration - h - W_N @ lambda_N
+    natural = np.minimum(lambda_N, W_N.T @ acceleration + zeta_N)
+    force = max(1.0, float(np.abs(h).max(initial=0.0)))
+    bias = max(1.0, float(np.abs(W_N.T @ np.linalg.solve(M, h) + zeta_N).max(initial=0.0)))
+    return max(
+        float(np.abs(balance).max(initial=0.0)) / force, float(np.abs(natural).max(initial=0.0)) / bias
+    )
+
+
+def gauss_lcp(
+    M: npt.ArrayLike,
+    h: npt.ArrayLike,
+    W_N: npt.ArrayLike,
+    zeta_N: npt.ArrayLike,
+    *,
+    solver: Lemke | None = None,
+) -> GaussSolution:
+    """Solve the frictionless contact problem by Lemke's method on its Karush-Kuhn-Tucker conditions.
+
+    With G = W_N^T M^-1 W_N and c = W_N^T M^-1 h + zeta_N, lambda_N solves the complementarity problem
+    (G, c) and v' = M^-1 (h + W_N lambda_N).
+
+    Parameters
+    ----------
+    M : array_like, shape (n, n)
+        Mass matrix, symmetric positive definite.
+    h : array_like, shape (n,)
+        Generalised forces.
+    W_N : array_like, shape (n, k)
+        Directions of the contact forces.
+    zeta_N : array_like, shape (k,)
+        Contact accelerations are W_N^T v' + zeta_N.
+    solver : Lemke, optional
+
+    Returns
+    -------
+    GaussSolution
+
+    Raises
+    ------
+    LCPError
+        If no acceleration satisfies the inequalities (Lemke's method decides it: G is positive semidefinite).
+
+    References
+    ----------
+    Gauss, Journal fuer die reine und angewandte Mathematik 4 (1829) 232; Moreau, SIAM Journal on Control 4
+    (1966) 153.
+
+    Examples
+    --------
+    >>> gauss_lcp([[2.0]], [-20.0], [[1.0]], [0.0]).lambda_N
+    array([20.])
+    """
+    mass, force, directions, bias, factor = gauss_arrays(M, h, W_N, zeta_N)
+    half = np.linalg.solve(factor, directions)
+    free = np.linalg.solve(factor, force)
+    solution = (solver or Lemke()).solve(LCP(half.T @ half, half.T @ free + bias))
+    if solution.status is not Status.SOLVED:
+        raise LCPError(f"no acceleration satisfies the contact inequalities: {solution.status.value}")
+    acceleration = np.linalg.solve(factor.T, free + half @ solution.z).astype(np.float64)
+    residual = kkt_residual((mass, force, directions, bias), acceleration, solution.z)
+    return GaussSolution(acceleration, solution.z, residual)

@@ -1,0 +1,123 @@
+"""Hybrid-automaton models of mechanisms with unilateral contact and dry friction.
+
+Declare a mechanism, derive its equations, pin a state, and ask which contact mode is consistent there. Public names are
+loaded when they are first used, so that ``import hybrid`` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hybrid.contact import (
+        Branch,
+        Certificate,
+        ContactMode,
+        ContactProblem,
+        Mode,
+        Selection,
+        Verdict,
+        contact_forces,
+        contact_problem,
+        select,
+        sliding_terms,
+        to_lcp,
+        verify_certificate,
+    )
+    from hybrid.declaration import (
+        Constraint,
+        Contact,
+        EnergyDynamics,
+        EquationDynamics,
+        FrictionElement,
+        Mechanism,
+        Parameter,
+        mechanism_from_toml,
+        mechanism_to_toml,
+        read_mechanism,
+    )
+    from hybrid.dynamics import Dynamics, State, States, derive, solve_state, solve_states
+    from hybrid.errors import ComputationError, DeclarationError, HybridError, StateError
+    from hybrid.tolerances import Tolerances
+
+_HOMES = {
+    "hybrid.contact": (
+        "Branch",
+        "Certificate",
+        "ContactMode",
+        "ContactProblem",
+        "Mode",
+        "Selection",
+        "Verdict",
+        "contact_forces",
+        "contact_problem",
+        "select",
+        "sliding_terms",
+        "to_lcp",
+        "verify_certificate",
+    ),
+    "hybrid.declaration": (
+        "Constraint",
+        "Contact",
+        "EnergyDynamics",
+        "EquationDynamics",
+        "FrictionElement",
+        "Mechanism",
+        "Parameter",
+        "mechanism_from_toml",
+        "mechanism_to_toml",
+        "read_mechanism",
+    ),
+    "hybrid.dynamics": ("Dynamics", "State", "States", "derive", "solve_state", "solve_states"),
+    "hybrid.errors": ("ComputationError", "DeclarationError", "HybridError", "StateError"),
+    "hybrid.tolerances": ("Tolerances",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Branch",
+    "Certificate",
+    "ComputationError",
+    "Constraint",
+    "Contact",
+    "ContactMode",
+    "ContactProblem",
+    "DeclarationError",
+    "Dynamics",
+    "EnergyDynamics",
+    "EquationDynamics",
+    "FrictionElement",
+    "HybridError",
+    "Mechanism",
+    "Mode",
+    "Parameter",
+    "Selection",
+    "State",
+    "StateError",
+    "States",
+    "Tolerances",
+    "Verdict",
+    "contact_forces",
+    "contact_problem",
+    "derive",
+    "mechanism_from_toml",
+    "mechanism_to_toml",
+    "read_mechanism",
+    "select",
+    "sliding_terms",
+    "solve_state",
+    "solve_states",
+    "to_lcp",
+    "verify_certificate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'hybrid' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,33 @@
+"""Contact modes and the verdict at a state."""
+
+from hybrid.contact.branches import Branch, ContactAcceleration, Slack
+from hybrid.contact.certificate import Certificate, Violation, verify_certificate
+from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.problem import ContactProblem, contact_problem
+from hybrid.contact.selection import ForceSet, Selection, Verdict, select, select_problem
+from hybrid.contact.sliding import SlidingTerms, sliding_terms
+from hybrid.contact.tangential import TangentialReport
+
+__all__ = [
+    "Branch",
+    "Certificate",
+    "ContactAcceleration",
+    "ContactMode",
+    "ContactProblem",
+    "ForceSet",
+    "Mode",
+    "Selection",
+    "Slack",
+    "SlidingTerms",
+    "TangentialReport",
+    "Verdict",
+    "Violation",
+    "contact_forces",
+    "contact_problem",
+    "select",
+    "select_problem",
+    "sliding_terms",
+    "to_lcp",
+    "verify_certificate",
+]

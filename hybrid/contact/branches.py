@@ -1,0 +1,156 @@
+"""Consistent modes with their forces, accelerations and margins, as they are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.modes import ContactMode, Mode
+
+if TYPE_CHECKING:
+    from hybrid.contact.candidates import Candidate
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.solutions import PhysicalSolution
+
+
+@attrs.frozen
+class Slack:
+    """One inequality of a mode with its value.
+
+    Attributes
+    ----------
+    contact : str
+    inequality : str
+        For example ``"lambda_N >= 0"``.
+    value : float
+        By how much it holds, in physical units.
+    scaled : float
+        The same in units of the problem's data.
+    """
+
+    contact: str
+    inequality: str
+    value: float
+    scaled: float
+
+
+@attrs.frozen
+class ContactAcceleration:
+    """Acceleration of one contact: normal (scalar) and tangential (none, one or two components)."""
+
+    normal: float
+    tangential: tuple[float, ...]
+
+
+@attrs.frozen(eq=False)
+class Branch:
+    """One physical solution of the contact problem.
+
+    Attributes
+    ----------
+    mode : Mode
+        Labels of all contacts; an open contact is ``free``.
+    equivalent_modes : tuple of Mode
+        Further modes with the same forces (the state lies on their common boundary).
+    lambda_N : mapping of str to float
+        Normal force of every contact.
+    lambda_T : mapping of str to tuple of float
+        Tangential force of every carrier with friction.
+    acceleration : array, (n,)
+        Generalised accelerations.
+    contact_acceleration : mapping of str to ContactAcceleration
+    slacks : tuple of Slack
+        Inequalities of the mode.
+    margin : float
+        Smallest scaled slack or, if smaller, regularity of the mode's equations.
+    """
+
+    mode: Mode
+    equivalent_modes: tuple[Mode, ...]
+    lambda_N: Mapping[str, float]
+    lambda_T: Mapping[str, tuple[float, ...]]
+    acceleration: NDArray[np.float64]
+    contact_acceleration: Mapping[str, ContactAcceleration]
+    slacks: tuple[Slack, ...]
+    margin: float
+
+
+def mode_of(problem: ContactProblem, item: Candidate) -> Mode:
+    """The mode of all contacts for a candidate; open contacts are free."""
+    labels = {part.carrier.name: part.label for part in item.modes}
+    return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
+
+
+def branch(problem: ContactProblem, solution: PhysicalSolution) -> Branch:
+    """Report one physical solution.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    solution : PhysicalSolution
+
+    Returns
+    -------
+    Branch
+    """
+    item = solution.leading
+    mode = mode_of(problem, item)
+    others = [mode_of(problem, member) for member in solution.members[1:]]
+    slacks = tuple(
+        Slack(name, inequality, float(value), float(scaled))
+        for (name, inequality), value, scaled in zip(item.labels, item.slacks, item.scaled_slacks, strict=True)
+    )
+    return attrs.evolve(
+        branch_from_forces(problem, item.forces, mode),
+        equivalent_modes=tuple(dict.fromkeys(other for other in others if other != mode)),
+        slacks=slacks,
+        margin=item.margin,
+    )
+
+
+def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mode: Mode) -> Branch:
+    """Report given contact forces, without slacks and margin (NaN)."""
+    acceleration = problem.acceleration(forces)
+    n_contacts = problem.terms.gap.shape[-1]
+    lambda_N = {name: 0.0 for name in problem.open if problem.names.index(name) < n_contacts}
+    lambda_T: dict[str, tuple[float, ...]] = {}
+    for carrier in problem.carriers:
+        if carrier.normal is not None:
+            lambda_N[carrier.name] = _clean(forces[carrier.normal])
+        if carrier.tangential:
+            lambda_T[carrier.name] = tuple(_clean(forces[row]) for row in carrier.tangential)
+    return Branch(
+        mode=mode,
+        equivalent_modes=(),
+        lambda_N={name: lambda_N[name] for name in problem.names if name in lambda_N},
+        lambda_T=lambda_T,
+        acceleration=acceleration,
+        contact_acceleration=_contact_accelerations(problem, acceleration),
+        slacks=(),
+        margin=float("nan"),
+    )
+
+
+def _contact_accelerations(
+    problem: ContactProblem, acceleration: NDArray[np.float64]
+) -> dict[str, ContactAcceleration]:
+    terms = problem.terms
+    normal = acceleration @ terms.W_N + terms.zeta_N
+    tangential = acceleration @ terms.W_T + terms.zeta_T
+    return {
+        name: ContactAcceleration(
+            _clean(normal[index]) if index < len(normal) else 0.0,
+            tuple(_clean(value) for value in tangential[problem.columns.get(name, slice(0, 0))]),
+        )
+        for index, name in enumerate(problem.names)
+    }
+
+
+def _clean(value: float) -> float:
+    """A float without the sign of a zero."""
+    return float(value) + 0.0

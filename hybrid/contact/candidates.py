@@ -1,0 +1,282 @@
+"""Every mode's linear system solved: which modes are consistent, by how much, and which are close to a tie."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierMode, carrier_modes
+from hybrid.dynamics.linear import solve_each
+from lcp.polytopes import Polytope, polytope
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.tolerances import Tolerances
+
+
+@attrs.frozen(eq=False)
+class Scale:
+    """Units in which every row of the problem is of order one.
+
+    Attributes
+    ----------
+    row : array, (..., r)
+        ``sqrt(G_ii)``; 1 for a direction without mobility.
+    size : array, (...)
+        Largest scaled free acceleration (or limit force); 1 if all vanish.
+    """
+
+    row: NDArray[np.float64]
+    size: NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Conditions:
+    """Equations ``E x + e = 0`` and inequalities ``A x + b >= 0`` of one mode in scaled forces ``x``.
+
+    Attributes
+    ----------
+    E, e : array, (..., r, r) and (..., r)
+    A, b : array, (..., m, r) and (..., m)
+    """
+
+    E: NDArray[np.float64]
+    e: NDArray[np.float64]
+    A: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+
+class Standing(Enum):
+    """How firmly a mode's conditions hold or fail."""
+
+    CONSISTENT = "every inequality holds by more than the tolerance"
+    MARGINAL = "an inequality holds or fails by less than the tolerance"
+    REFUTED = "an inequality fails by more than the tolerance"
+    FAMILY = "the equations leave forces undetermined"
+    ESCAPING = "the equations are singular and nearly met by unbounded forces"
+
+
+@attrs.frozen(eq=False)
+class Candidate:
+    """One mode with the solution of its equations.
+
+    Attributes
+    ----------
+    modes : tuple of CarrierMode
+        One per carrier.
+    forces : array, (r,)
+        Contact forces in physical units (of the centre of the force set for a family); NaN if there are none.
+    labels : tuple of (str, str)
+        Carrier and wording of every inequality.
+    slacks : array, (m,)
+        Values of the inequalities in physical units.
+    scaled_slacks : array, (m,)
+        The same in the problem's own units, where 1 is the size of the data.
+    standing : Standing
+    regularity : float
+        Smallest singular value of the scaled equations.
+    orientation : int
+        Sign of the determinant of the equations.
+    family : Polytope or None
+        The set of contact forces, when the equations leave them undetermined.
+    """
+
+    modes: tuple[CarrierMode, ...]
+    forces: NDArray[np.float64]
+    labels: tuple[tuple[str, str], ...]
+    slacks: NDArray[np.float64]
+    scaled_slacks: NDArray[np.float64]
+    standing: Standing
+    regularity: float
+    orientation: int
+    family: Polytope | None = None
+
+    @property
+    def margin(self) -> float:
+        """Distance to a change of standing: least slack or regularity if consistent, largest violation if refuted."""
+        if self.standing is Standing.REFUTED:
+            return float(-np.min(self.scaled_slacks))
+        return min(self.regularity, float(np.min(self.scaled_slacks, initial=np.inf)))
+
+
+def problem_scale(problem: ContactProblem) -> Scale:
+    """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
+    diagonal = np.sqrt(np.maximum(np.diagonal(problem.G, axis1=-2, axis2=-1), 0.0))
+    largest = np.max(diagonal, axis=-1, keepdims=True, initial=0.0)
+    row = np.where(diagonal > 1e-8 * largest, diagonal, np.where(largest > 0, largest, 1.0))
+    sizes = [np.max(np.abs(problem.c) / row, axis=-1, initial=0.0)]
+    for carrier in problem.carriers:
+        if carrier.normal is None:
+            sizes.append(np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])
+    size = np.max(np.stack(np.broadcast_arrays(*sizes), axis=-1), axis=-1)
+    return Scale(row, np.where(size > 0, size, 1.0))
+
+
+def mode_combinations(problem: ContactProblem) -> Iterator[tuple[CarrierMode, ...]]:
+    """Every combination of the carriers' modes."""
+    return itertools.product(*(carrier_modes(carrier) for carrier in problem.carriers))
+
+
+def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Scale) -> Conditions:
+    """Assemble the scaled linear conditions of one mode, at one state or many."""
+    G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
+    c = problem.c / (scale.row * scale.size[..., None])
+    equations = [row for mode in modes for row in mode.equations]
+    inequalities = [row for mode in modes for row in mode.inequalities]
+    E, e = _assemble(equations, problem.n_rows, G, c, scale)
+    A, b = _assemble(inequalities, problem.n_rows, G, c, scale)
+    return Conditions(E, e, A, b)
+
+
+def _assemble(
+    rows: Sequence[Any], r: int, G: NDArray[np.float64], c: NDArray[np.float64], scale: Scale
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if not rows:
+        return np.zeros((0, r)), np.zeros(0)
+    matrices, vectors = [], []
+    for row in rows:
+        alpha = [(index, value * scale.row[..., index]) for index, value in row.alpha.items()]
+        beta = [(index, value / scale.row[..., index]) for index, value in row.beta.items()]
+        weight = np.maximum.reduce(np.broadcast_arrays(*[np.abs(value) for _, value in (*alpha, *beta)]))
+        weight = np.where(weight > 0, weight, 1.0)
+        constant = np.asarray(row.constant / (scale.size * weight))
+        shape = np.broadcast_shapes(weight.shape, G.shape[:-2])
+        matrix = np.zeros((*shape, r))
+        vector = np.zeros(np.broadcast_shapes(weight.shape, c.shape[:-1], constant.shape)) + constant
+        for index, value in alpha:
+            matrix = matrix + (value / weight)[..., None] * G[..., index, :]
+            vector = vector + value / weight * c[..., index]
+        for index, value in beta:
+            matrix[..., index] += value / weight
+        matrices.append(matrix)
+        vectors.append(vector)
+    return np.stack(np.broadcast_arrays(*matrices), axis=-2), np.stack(np.broadcast_arrays(*vectors), axis=-1)
+
+
+def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Solve the equations of one mode at many states.
+
+    Returns
+    -------
+    forces : array, (..., r)
+        Scaled; NaN where the equations are singular.
+    slacks : array, (..., m)
+    """
+    x = -solve_each(mode.E, mode.e[..., None])[..., 0]
+    return x, (mode.A @ x[..., None])[..., 0] + mode.b
+
+
+def candidate(
+    problem: ContactProblem, modes: tuple[CarrierMode, ...], scale: Scale, tolerances: Tolerances
+) -> Candidate:
+    """Solve one mode's conditions at one state and tell how firmly they hold."""
+    mode = conditions(problem, modes, scale)
+    if not problem.n_rows:
+        return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, Standing.CONSISTENT, np.inf, 1)
+    norms = np.linalg.norm(mode.E, axis=-1, keepdims=True)
+    left, singular_values, right = np.linalg.svd(mode.E / np.where(norms > 0, norms, 1.0))
+    regularity = float(singular_values[-1])
+    if regularity <= tolerances.rank:
+        return _singular_candidate(modes, mode, scale, tolerances, (left, singular_values, right), norms)
+    x, slacks = solve_conditions(mode)
+    standing = standing_of(slacks, tolerances)
+    orientation = int(np.sign(np.linalg.det(left) * np.linalg.det(right)))
+    return _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation)
+
+
+def standing_of(scaled_slacks: NDArray[np.float64], tolerances: Tolerances) -> Standing:
+    """Standing of a mode whose equations have one solution."""
+    least = np.min(scaled_slacks, initial=np.inf)
+    if least < -tolerances.sign:
+        return Standing.REFUTED
+    return Standing.MARGINAL if least <= tolerances.sign else Standing.CONSISTENT
+
+
+def _in_units(
+    modes: tuple[CarrierMode, ...],
+    mode: Conditions,
+    x: NDArray[np.float64],
+    slacks: NDArray[np.float64],
+    scale: Scale,
+    standing: Standing,
+    regularity: float,
+    orientation: int,
+    family: Polytope | None = None,
+) -> Candidate:
+    rows = [row for item in modes for row in item.inequalities]
+    weights = [
+        max(
+            [abs(value) * scale.row[index] for index, value in row.alpha.items()]
+            + [abs(value) / scale.row[index] for index, value in row.beta.items()]
+        )
+        or 1.0
+        for row in rows
+    ]
+    return Candidate(
+        modes=modes,
+        forces=x * scale.size / scale.row,
+        labels=_labels(modes),
+        slacks=slacks * np.array(weights) * scale.size if rows else slacks,
+        scaled_slacks=slacks,
+        standing=standing,
+        regularity=regularity,
+        orientation=orientation,
+        family=family,
+    )
+
+
+def _labels(modes: tuple[CarrierMode, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((part.carrier.name, row.label) for part in modes for row in part.inequalities)
+
+
+def _singular_candidate(
+    modes: tuple[CarrierMode, ...],
+    mode: Conditions,
+    scale: Scale,
+    tolerances: Tolerances,
+    svd: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    norms: NDArray[np.float64],
+) -> Candidate:
+    """A mode whose equations do not determine the forces: none, a set of them, or unbounded ones nearby."""
+    left, values, right = svd
+    rank = int(np.sum(values > tolerances.rank))
+    kernel = right[rank:].T
+    e = mode.e / np.where(norms[:, 0] > 0, norms[:, 0], 1.0)
+    x0 = -right[:rank].T @ ((left[:, :rank].T @ e) / values[:rank])
+    unmet = float(np.max(np.abs(left[:, rank:].T @ e), initial=0.0))
+    at = mode.A @ x0 + mode.b
+    if unmet > tolerances.sign * (1.0 + float(np.max(np.abs(x0), initial=0.0))):
+        # no forces meet the equations; a small change of the data could admit huge ones along the kernel
+        cone = polytope(mode.A @ kernel, np.full(mode.A.shape[0], tolerances.sign))
+        escapes = cone is not None and len(cone.rays) > 0
+        standing = Standing.ESCAPING if escapes else Standing.REFUTED
+        labels = (*_labels(modes), ("", "the equations of the mode have a solution"))
+        slacks = np.append(at, -unmet)
+        nothing = np.full(len(x0), np.nan)
+        return Candidate(modes, nothing, labels, slacks, slacks, standing, float(values[-1]), 0)
+    family = polytope(mode.A @ kernel, at + tolerances.sign)
+    if family is None:
+        best = _largest_least_slack(mode.A @ kernel, at)
+        slacks = mode.A @ (x0 + kernel @ best) + mode.b
+        return _in_units(modes, mode, x0 + kernel @ best, slacks, scale, Standing.REFUTED, float(values[-1]), 0)
+    centre = np.mean(family.vertices, axis=0) + np.sum(family.rays, axis=0)
+    x = x0 + kernel @ centre
+    unit = scale.size / scale.row
+    forces = Polytope((x0 + family.vertices @ kernel.T) * unit, (family.rays @ kernel.T) * unit)
+    return _in_units(modes, mode, x, mode.A @ x + mode.b, scale, Standing.FAMILY, float(values[-1]), 0, forces)
+
+
+def _largest_least_slack(A: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The point whose least slack is largest, for the report of how far a mode is from consistency."""
+    from scipy.optimize import linprog
+
+    m, k = A.shape
+    cost = np.append(np.zeros(k), -1.0)
+    result = linprog(cost, A_ub=np.hstack([-A, np.ones((m, 1))]), b_ub=b, bounds=[(None, None)] * k + [(None, 1.0)])
+    return np.asarray(result.x[:k]) if result.status == 0 else np.zeros(k)

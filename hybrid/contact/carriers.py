@@ -1,0 +1,189 @@
+"""Carriers of contact force and the linear conditions of each of their modes.
+
+A *carrier* is anything that transmits a contact force at a state: a closed unilateral contact, a friction element, or a
+bilateral constraint with dry friction. Each of its modes is a set of linear equations and inequalities in the contact
+accelerations ``a`` and forces ``lambda``; the modes of one planar carrier tile the plane of its free accelerations
+(Pfeiffer and Glocker 1996, chapter 5), which is what makes a verdict decidable by enumeration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import attrs
+
+from hybrid.contact.modes import ContactMode
+
+_SIGNS = {ContactMode.SLIDE_PLUS: 1.0, ContactMode.SLIDE_MINUS: -1.0}
+
+
+class CarrierKind(Enum):
+    """What a carrier is; the value is used in messages."""
+
+    CONTACT = "contact"
+    ELEMENT = "friction element"
+    BILATERAL = "bilateral contact with friction"
+
+
+@attrs.frozen(eq=False)
+class Carrier:
+    """One carrier of contact force at a state.
+
+    Attributes
+    ----------
+    name : str
+    kind : CarrierKind
+    normal : int or None
+        Its normal row among the unknowns; None for a friction element.
+    tangential : tuple of int
+        Its tangential rows: none, one (planar) or two (spatial).
+    direction : tuple of float or None
+        Unit direction of slip, ``(+1,)`` or ``(-1,)`` in the plane; None at rest and without friction.
+    friction, static_friction : float or array
+        Friction coefficients, or limit forces of a friction element.
+    """
+
+    name: str
+    kind: CarrierKind
+    normal: int | None
+    tangential: tuple[int, ...]
+    direction: tuple[Any, ...] | None
+    friction: Any
+    static_friction: Any
+
+    @property
+    def is_resting(self) -> bool:
+        """True for a frictional carrier without slip."""
+        return bool(self.tangential) and self.direction is None
+
+    @property
+    def is_spatial_at_rest(self) -> bool:
+        """True for a contact whose friction force is confined by a circular cone."""
+        return self.is_resting and len(self.tangential) == 2
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All of its rows among the unknowns."""
+        return (() if self.normal is None else (self.normal,)) + self.tangential
+
+
+@attrs.frozen(eq=False)
+class Row:
+    """A linear condition ``alpha . a + beta . lambda + constant`` that is zero or non-negative.
+
+    Attributes
+    ----------
+    label : str
+        The condition in words, ``"lambda_N >= 0"``.
+    alpha, beta : mapping of row index to coefficient
+    constant : float or array
+    """
+
+    label: str
+    alpha: Mapping[int, Any] = attrs.field(factory=dict)
+    beta: Mapping[int, Any] = attrs.field(factory=dict)
+    constant: Any = 0.0
+
+
+@attrs.frozen(eq=False)
+class CarrierMode:
+    """One mode of one carrier: its label, as many equations as it has rows, and its inequalities."""
+
+    carrier: Carrier
+    label: ContactMode
+    equations: tuple[Row, ...]
+    inequalities: tuple[Row, ...]
+
+
+def carrier_modes(carrier: Carrier) -> tuple[CarrierMode, ...]:
+    """List the modes of a carrier with their linear conditions.
+
+    A spatial contact at rest contributes ``free`` and ``stick`` without its cone, which is not linear.
+
+    Parameters
+    ----------
+    carrier : Carrier
+
+    Returns
+    -------
+    tuple of CarrierMode
+    """
+    if carrier.kind is CarrierKind.ELEMENT:
+        return _element_modes(carrier)
+    if carrier.kind is CarrierKind.BILATERAL:
+        return tuple(mode for side in (1.0, -1.0) for mode in _pressing_modes(carrier, side))
+    free = CarrierMode(
+        carrier,
+        ContactMode.FREE,
+        tuple(Row("lambda = 0", beta={row: 1.0}) for row in carrier.rows),
+        (Row("a_N >= 0", alpha={_normal(carrier): 1.0}),),
+    )
+    return (free, *_pressing_modes(carrier, 1.0))
+
+
+def _normal(carrier: Carrier) -> int:
+    if carrier.normal is None:
+        raise ValueError(f"{carrier.name} has no normal direction")
+    return carrier.normal
+
+
+def _pressing_modes(carrier: Carrier, side: float) -> tuple[CarrierMode, ...]:
+    """Modes in which the carrier transmits a force; ``side`` is the sign of the normal force."""
+    normal = _normal(carrier)
+    closed = Row("a_N = 0", alpha={normal: 1.0})
+    pressing = Row("lambda_N >= 0" if side > 0 else "lambda_N <= 0", beta={normal: side})
+    if not carrier.tangential:
+        return (CarrierMode(carrier, ContactMode.CLOSED, (closed,), (pressing,)),)
+    if carrier.direction is not None:
+        laws = tuple(
+            Row("lambda_T = -mu lambda_N", beta={row: 1.0, normal: component * carrier.friction * side})
+            for row, component in zip(carrier.tangential, carrier.direction, strict=True)
+        )
+        return (CarrierMode(carrier, _slide_label(carrier), (closed, *laws), (pressing,)),)
+    at_rest = tuple(Row("a_T = 0", alpha={row: 1.0}) for row in carrier.tangential)
+    if carrier.is_spatial_at_rest:
+        return (CarrierMode(carrier, ContactMode.STICK, (closed, *at_rest), (pressing,)),)
+    row = carrier.tangential[0]
+    cone = tuple(
+        Row(label, beta={normal: side * carrier.static_friction, row: sign})
+        for label, sign in (("lambda_T >= -mu lambda_N", 1.0), ("lambda_T <= mu lambda_N", -1.0))
+    )
+    slides = tuple(
+        CarrierMode(
+            carrier,
+            label,
+            (closed, Row("lambda_T = -s mu lambda_N", beta={row: 1.0, normal: sign * carrier.friction * side})),
+            (pressing, Row("a_T >= 0" if sign > 0 else "a_T <= 0", alpha={row: sign})),
+        )
+        for label, sign in _SIGNS.items()
+    )
+    return (CarrierMode(carrier, ContactMode.STICK, (closed, *at_rest), (pressing, *cone)), *slides)
+
+
+def _element_modes(carrier: Carrier) -> tuple[CarrierMode, ...]:
+    row = carrier.tangential[0]
+    if carrier.direction is not None:
+        law = Row("lambda_T = -s F", beta={row: 1.0}, constant=carrier.direction[0] * carrier.friction)
+        return (CarrierMode(carrier, _slide_label(carrier), (law,), ()),)
+    limits = tuple(
+        Row(label, beta={row: sign}, constant=carrier.static_friction)
+        for label, sign in (("lambda_T >= -F", 1.0), ("lambda_T <= F", -1.0))
+    )
+    slides = tuple(
+        CarrierMode(
+            carrier,
+            label,
+            (Row("lambda_T = -s F", beta={row: 1.0}, constant=sign * carrier.friction),),
+            (Row("a_T >= 0" if sign > 0 else "a_T <= 0", alpha={row: sign}),),
+        )
+        for label, sign in _SIGNS.items()
+    )
+    return (CarrierMode(carrier, ContactMode.STICK, (Row("a_T = 0", alpha={row: 1.0}),), limits), *slides)
+
+
+def _slide_label(carrier: Carrier) -> ContactMode:
+    if len(carrier.tangential) == 2 or carrier.direction is None:
+        return ContactMode.SLIDE
+    return ContactMode.SLIDE_PLUS if carrier.direction[0] > 0 else ContactMode.SLIDE_MINUS

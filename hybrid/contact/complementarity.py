@@ -1,0 +1,172 @@
+"""The contact problem as one linear complementarity problem, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.errors import ComputationError
+from lcp import LCP
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+
+_SINGULAR = 1e-12  # relative; the pivot on a bilateral normal force must be clear of rounding (1e-16)
+
+
+@attrs.frozen(eq=False)
+class _Reduction:
+    """Affine maps from the LCP's unknowns ``z`` to the contact forces and to ``w``."""
+
+    force: NDArray[np.float64]
+    force_0: NDArray[np.float64]
+    slack: NDArray[np.float64]
+    slack_0: NDArray[np.float64]
+
+
+def to_lcp(problem: ContactProblem) -> LCP:
+    """Write the contact problem at one state as an LCP.
+
+    Unknowns: the normal force of every contact, then for every carrier at rest ``lambda_R = lambda_T + mu lambda_N``,
+    then for the same carriers ``a_L``, the negative part of the tangential acceleration (Pfeiffer and Glocker 1996,
+    section 5.3). A slipping contact contributes its normal row alone, with ``W_N - s mu W_T``. A bilateral contact with
+    friction enters by the two complementary parts of its normal force. Sticking is confined by the kinetic coefficient;
+    a larger static one is not an LCP.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+
+    Returns
+    -------
+    lcp.LCP
+
+    Raises
+    ------
+    ComputationError
+        A spatial contact is at rest (its cone is not polyhedral), or the pivot of a bilateral contact is singular.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import contact_problem, derive, solve_state, to_lcp
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": "pi/2", "phi_dot": 0, "slip.tip": "+0"})
+    >>> to_lcp(contact_problem(rod, state)).M.round(12).tolist()
+    [[1.0]]
+    """
+    reduction = _reduce(problem)
+    return LCP(reduction.slack, reduction.slack_0)
+
+
+def contact_forces(problem: ContactProblem, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Contact forces of a solution of :func:`to_lcp`'s problem.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    z : array, (n,)
+        A solution of the LCP.
+
+    Returns
+    -------
+    array, (r,)
+        Forces in the order of the problem's rows.
+    """
+    reduction = _reduce(problem)
+    return reduction.force @ np.asarray(z, dtype=float) + reduction.force_0
+
+
+def _reduce(problem: ContactProblem) -> _Reduction:
+    carriers = problem.carriers
+    if any(carrier.is_spatial_at_rest for carrier in carriers):
+        raise ComputationError("a spatial contact at rest has a circular friction cone and is not an LCP")
+    normals = [carrier for carrier in carriers if carrier.normal is not None]
+    resting = [carrier for carrier in carriers if carrier.is_resting]
+    bilateral = [carrier for carrier in carriers if carrier.kind is CarrierKind.BILATERAL]
+    n_z, r = len(normals) + 2 * len(resting), problem.n_rows
+    # columns: z, then u, the other complementary part of every bilateral normal force
+    force, force_0 = np.zeros((r, n_z + len(bilateral))), np.zeros(r)
+    for index, carrier in enumerate(normals):
+        pairs = [(index, 1.0)]
+        if carrier in bilateral:
+            pairs = [(index, -1.0), (n_z + bilateral.index(carrier), 1.0)]
+        for column, sign in pairs:
+            force[carrier.normal, column] = sign
+            for row, component in zip(carrier.tangential, carrier.direction or (1.0,), strict=False):
+                force[row, column] = -component * float(carrier.friction)
+    for index, carrier in enumerate(resting):
+        row = carrier.tangential[0]
+        force[row, len(normals) + index] = 1.0
+        if carrier.normal is None:
+            force_0[row] = -float(carrier.friction)
+    for carrier in carriers:
+        if carrier.normal is None and carrier.direction is not None:
+            force_0[carrier.tangential[0]] = -carrier.direction[0] * float(carrier.friction)
+    slack = np.zeros((n_z, n_z + len(bilateral)))
+    slack_0 = np.zeros(n_z)
+    for index, carrier in enumerate(normals):
+        if carrier in bilateral:
+            slack[index, n_z + bilateral.index(carrier)] = 1.0
+        else:
+            slack[index] = problem.G[carrier.normal] @ force
+            slack_0[index] = problem.G[carrier.normal] @ force_0 + problem.c[carrier.normal]
+    _add_resting_rows(problem, force, force_0, slack, slack_0)
+    return _eliminate_bilateral(problem, force, force_0, slack, slack_0)
+
+
+def _add_resting_rows(
+    problem: ContactProblem,
+    force: NDArray[np.float64],
+    force_0: NDArray[np.float64],
+    slack: NDArray[np.float64],
+    slack_0: NDArray[np.float64],
+) -> None:
+    """Rows ``a_R = a_T + a_L`` and ``lambda_L = 2 mu lambda_N - lambda_R`` of every carrier at rest."""
+    resting = [carrier for carrier in problem.carriers if carrier.is_resting]
+    n_normal = slack.shape[0] - 2 * len(resting)
+    for index, carrier in enumerate(resting):
+        right, left = n_normal + index, n_normal + len(resting) + index
+        row = carrier.tangential[0]
+        slack[right] = problem.G[row] @ force
+        slack[right, left] += 1.0
+        slack_0[right] = problem.G[row] @ force_0 + problem.c[row]
+        if carrier.normal is None:
+            slack_0[left] = 2 * float(carrier.friction)
+        else:
+            # the tangential force is lambda_R - mu abs(lambda_N), so its row holds -mu where abs(lambda_N) grows
+            slack[left] = -2 * force[row]
+            slack[left, right] = 0.0
+        slack[left, right] -= 1.0
+
+
+def _eliminate_bilateral(
+    problem: ContactProblem,
+    force: NDArray[np.float64],
+    force_0: NDArray[np.float64],
+    slack: NDArray[np.float64],
+    slack_0: NDArray[np.float64],
+) -> _Reduction:
+    """Solve ``a_N = 0`` of the bilateral contacts for one part of their normal forces."""
+    n_z = slack.shape[0]
+    rows = [c.normal for c in problem.carriers if c.kind is CarrierKind.BILATERAL]
+    if not rows:
+        return _Reduction(force, force_0, slack, slack_0)
+    normal = problem.G[rows] @ force
+    normal_0 = problem.G[rows] @ force_0 + problem.c[rows]
+    pivot = normal[:, n_z:]
+    if np.linalg.cond(pivot) * _SINGULAR > 1.0:
+        raise ComputationError("the normal forces of the bilateral contacts cannot be eliminated: singular pivot")
+    u, u_0 = -np.linalg.solve(pivot, normal[:, :n_z]), -np.linalg.solve(pivot, normal_0)
+    return _Reduction(
+        force[:, :n_z] + force[:, n_z:] @ u,
+        force_0 + force[:, n_z:] @ u_0,
+        slack[:, :n_z] + slack[:, n_z:] @ u,
+        slack_0 + slack[:, n_z:] @ u_0,
+    )

@@ -1,0 +1,67 @@
+"""The second road to a verdict: Lemke's method on the same problem, compared by forces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+import lcp
+from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.contact.candidates import Scale
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.solutions import PhysicalSolution
+    from hybrid.tolerances import Tolerances
+
+
+@attrs.frozen
+class Crosscheck:
+    """What Lemke's method found next to the enumeration of modes.
+
+    Attributes
+    ----------
+    status : lcp.Status
+    agrees : bool or None
+        True if its solution accelerates the mechanism like one of the modes found; None if it found none, which
+        contradicts nothing.
+    sentence : str
+    """
+
+    status: lcp.Status
+    agrees: bool | None
+    sentence: str
+
+
+def crosscheck(
+    problem: ContactProblem, solutions: Sequence[PhysicalSolution], scale: Scale, tolerances: Tolerances
+) -> Crosscheck | None:
+    """Solve the same problem by Lemke's method and compare.
+
+    Returns
+    -------
+    Crosscheck or None
+        None where the problem is not one LCP, or has no unknowns.
+    """
+    if not problem.carriers:
+        return None
+    try:
+        posed = to_lcp(problem)
+    except ComputationError:
+        return None
+    if not posed.n:
+        return None
+    solution = lcp.Lemke().solve(posed)
+    if solution.status is not lcp.Status.SOLVED:
+        found = "although a mode is consistent" if solutions else "as it may where no mode is consistent"
+        return Crosscheck(solution.status, None, f"Lemke's method {solution.status.value}, {found}")
+    forces = contact_forces(problem, solution.z)
+    a = (problem.G @ forces + problem.c) / (scale.row * scale.size)
+    limit = 100 * tolerances.merge * (1.0 + float(np.max(np.abs(a), initial=0.0)))
+    agrees = any(np.max(np.abs(a - item.contact_acceleration), initial=0.0) <= limit for item in solutions)
+    word = "finds the same accelerations" if agrees else "finds accelerations that no mode has"
+    return Crosscheck(solution.status, agrees, f"Lemke's method {word}")

@@ -1,0 +1,150 @@
+"""One solution by Lemke's method or by Gauss' principle, and what it proves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+import lcp
+from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.pyramid import N_FACETS, pyramid_lcp
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.contact.carriers import Carrier
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.tolerances import Tolerances
+
+_MAX_P_TEST = 14  # 2**14 principal minors; larger matrices are not tested
+
+
+@attrs.frozen(eq=False)
+class MethodAnswer:
+    """What a method that returns at most one solution found.
+
+    Attributes
+    ----------
+    forces : array, (r,), or None
+    is_unique : bool
+        True if the method, or a property of the matrix, proves that there is no other solution.
+    notes : tuple of str
+    """
+
+    forces: NDArray[np.float64] | None
+    is_unique: bool
+    notes: tuple[str, ...]
+
+
+def by_lemke(problem: ContactProblem) -> MethodAnswer:
+    """Solve the contact problem by Lemke's method.
+
+    A secondary ray proves nothing about this problem and is reported as such. Several spatial contacts at rest are
+    solved over friction pyramids.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+
+    Returns
+    -------
+    MethodAnswer
+    """
+    if not problem.carriers:
+        return MethodAnswer(np.zeros(0), True, ())
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        posed, force, force_0 = pyramid_lcp(problem)
+        note = f"friction cones of the spatial contacts at rest approximated by pyramids of {N_FACETS} facets"
+        solution = lcp.Lemke().solve(posed)
+        if solution.status is not lcp.Status.SOLVED:
+            return MethodAnswer(None, False, (note, _ended(solution.status)))
+        return MethodAnswer(force @ solution.z + force_0, False, (note,))
+    posed = to_lcp(problem)
+    solution = lcp.Lemke().solve(posed)
+    if solution.status is not lcp.Status.SOLVED:
+        return MethodAnswer(None, False, (_ended(solution.status),))
+    is_p = not any(carrier.is_resting for carrier in problem.carriers) and _is_p_matrix(posed)
+    note = "the matrix is a P-matrix: no other solution" if is_p else "further solutions were not searched for"
+    return MethodAnswer(contact_forces(problem, solution.z), is_p, (note,))
+
+
+def by_gauss(problem: ContactProblem) -> MethodAnswer:
+    """Solve a contact problem without friction as Gauss' quadratic programme of least constraint.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+
+    Returns
+    -------
+    MethodAnswer
+
+    Raises
+    ------
+    ComputationError
+        A carrier with friction takes part: Gauss' principle then does not apply.
+    """
+    frictional = [carrier.name for carrier in problem.carriers if carrier.tangential]
+    if frictional:
+        raise ComputationError(
+            f"Gauss' principle of least constraint holds without friction only; {', '.join(frictional)} has friction: "
+            "use the enumeration or Lemke's method"
+        )
+    if not problem.carriers:
+        return MethodAnswer(np.zeros(0), True, ())
+    terms, contacts = problem.terms, len(problem.carriers)
+    normals = [problem.names.index(carrier.name) for carrier in problem.carriers]
+    W = np.hstack([terms.W_N[:, normals], terms.J.T, -terms.J.T])
+    zeta = np.concatenate([terms.zeta_N[normals], terms.zeta_B, -terms.zeta_B])
+    answer = lcp.convex.gauss_least_constraint(terms.M, terms.h, W, zeta)
+    is_unique = bool(np.linalg.matrix_rank(problem.G, hermitian=True) == contacts)
+    note = f"residual of the optimality conditions {answer.residual:.1e}"
+    return MethodAnswer(answer.lambda_N[:contacts], is_unique, (note,))
+
+
+def mode_from_forces(problem: ContactProblem, forces: NDArray[np.float64], tolerances: Tolerances) -> Mode:
+    """Read the mode off a solution: which carriers press, stick or slide."""
+    a = problem.G @ forces + problem.c
+    size = float(np.max(np.abs(forces), initial=0.0)), float(np.max(np.abs(a), initial=0.0))
+    labels = {carrier.name: _label(carrier, forces, a, size, tolerances.merge) for carrier in problem.carriers}
+    return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
+
+
+def _label(
+    carrier: Carrier,
+    forces: NDArray[np.float64],
+    a: NDArray[np.float64],
+    size: tuple[float, float],
+    merge: float,
+) -> ContactMode:
+    if carrier.normal is not None and abs(forces[carrier.normal]) <= merge * size[0]:
+        return ContactMode.FREE
+    if not carrier.tangential:
+        return ContactMode.CLOSED
+    motion = np.array(carrier.direction if carrier.direction is not None else a[list(carrier.tangential)])
+    if carrier.direction is None and np.linalg.norm(motion) <= merge * max(size[1], 1.0):
+        return ContactMode.STICK
+    if len(motion) == 2:
+        return ContactMode.SLIDE
+    return ContactMode.SLIDE_PLUS if motion[0] > 0 else ContactMode.SLIDE_MINUS
+
+
+def _is_p_matrix(posed: lcp.LCP) -> bool:
+    if posed.n > _MAX_P_TEST:
+        return False
+    return all(
+        np.linalg.det(posed.M[np.ix_(rows, rows)]) > 0
+        for mask in range(1, 2**posed.n)
+        if (rows := [i for i in range(posed.n) if mask >> i & 1])
+    )
+
+
+def _ended(status: lcp.Status) -> str:
+    if status is lcp.Status.RAY:
+        return "Lemke's method ended in a secondary ray, which proves nothing: it occurs on problems with solutions"
+    return "Lemke's method reached its limit of pivots"

@@ -1,0 +1,73 @@
+"""Contact modes and the mode of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+import attrs
+
+
+class ContactMode(str, Enum):
+    """What one contact does; the value is the label used in files, tables and JSON.
+
+    ``FREE`` separates, ``STICK`` stays, ``SLIDE_PLUS`` and ``SLIDE_MINUS`` slip in the positive and negative tangential
+    direction, ``SLIDE`` slips in a given direction of a spatial contact, ``CLOSED`` presses without friction.
+    """
+
+    FREE = "free"
+    STICK = "stick"
+    SLIDE_PLUS = "slide+"
+    SLIDE_MINUS = "slide-"
+    SLIDE = "slide"
+    CLOSED = "closed"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def slip_sign(self) -> int:
+        """Sign of the slip of a planar sliding mode, 0 for the others."""
+        return {ContactMode.SLIDE_PLUS: 1, ContactMode.SLIDE_MINUS: -1}.get(self, 0)
+
+
+def _as_modes(modes: Mapping[str, Any]) -> dict[str, ContactMode]:
+    return {name: ContactMode(mode) for name, mode in modes.items()}
+
+
+@attrs.frozen
+class Mode(Mapping[str, ContactMode]):
+    """The modes of all contacts of a mechanism, by contact name.
+
+    Examples
+    --------
+    >>> Mode({"tip": "stick"}).label
+    'stick'
+    >>> Mode({"floor": "slide+", "wall": "free"}).label
+    'floor=slide+,wall=free'
+    """
+
+    contacts: Mapping[str, ContactMode] = attrs.field(converter=_as_modes)
+
+    def __getitem__(self, name: str) -> ContactMode:
+        return self.contacts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.contacts)
+
+    def __len__(self) -> int:
+        return len(self.contacts)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.contacts.items()))
+
+    @property
+    def label(self) -> str:
+        """The contact's label, or ``contact=label`` pairs joined by commas when there are several."""
+        if len(self.contacts) == 1:
+            return next(iter(self.contacts.values())).value
+        return ",".join(f"{name}={mode.value}" for name, mode in self.contacts.items())
+
+    def __str__(self) -> str:
+        return self.label

@@ -1,0 +1,343 @@
+"""The contact problem at the acceleration level: who takes part, Delassus operator, free accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.reduction import free_motion
+from hybrid.errors import ComputationError, StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.state import State
+
+
+class Activity(IntEnum):
+    """How a carrier takes part in the acceleration-level problem."""
+
+    OPEN = 0
+    FRICTIONLESS = 1
+    RESTING = 2
+    SLIPPING_PLUS = 3
+    SLIPPING_MINUS = 4
+    SLIPPING = 5
+    APPROACHING = 6
+    PENETRATING = 7
+
+
+_SLIP_SIGN = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}
+
+
+@attrs.frozen(eq=False)
+class ContactProblem:
+    """Contact accelerations ``a = G lambda + c`` with the laws of contact and friction, at one state or many.
+
+    Attributes
+    ----------
+    mechanism : str
+        Name of the mechanism.
+    carriers : tuple of Carrier
+        Carriers that take part; the others are open.
+    names : tuple of str
+        All carriers of the mechanism, in order.
+    G : array, (..., r, r)
+        Delassus operator ``W^T M^-1 W``, bilateral constraints eliminated.
+    c : array, (..., r)
+        Contact accelerations without contact forces.
+    W : array, (..., n, r)
+        Force directions of the ``r`` rows (normal row, then tangential rows, of each carrier in turn).
+    a_free : array, (..., n)
+        Generalised accelerations without contact forces.
+    response_W : array, (..., n, r)
+        Generalised accelerations per unit contact force.
+    columns : mapping of str to slice
+        Tangential columns of ``terms`` of every carrier with friction.
+    redundancy : int
+        Dependent rows among the eliminated bilateral constraints (their multipliers are not unique).
+    inconsistency : float
+        Largest acceleration by which the eliminated constraints contradict each other.
+    terms : Terms
+        All terms of the equations of motion at the state.
+    """
+
+    mechanism: str
+    carriers: tuple[Carrier, ...]
+    names: tuple[str, ...]
+    G: NDArray[np.float64]
+    c: NDArray[np.float64]
+    W: NDArray[np.float64]
+    a_free: NDArray[np.float64]
+    response_W: NDArray[np.float64]
+    columns: Mapping[str, slice]
+    redundancy: int
+    inconsistency: float
+    terms: Terms = attrs.field(repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of force unknowns."""
+        return int(self.G.shape[-1])
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Names of the carriers that take no part."""
+        active = {carrier.name for carrier in self.carriers}
+        return tuple(name for name in self.names if name not in active)
+
+    def acceleration(self, forces: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Generalised accelerations (..., n) under contact forces (..., r)."""
+        return np.asarray(self.a_free + (self.response_W @ forces[..., None])[..., 0])
+
+    def carrier(self, name: str) -> Carrier:
+        """The carrier of a name; KeyError if it does not take part."""
+        return {carrier.name: carrier for carrier in self.carriers}[name]
+
+
+def contact_problem(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> ContactProblem:
+    """Pose the contact problem at a state.
+
+    A contact takes part when it is closed and persistent (``gap = 0`` and ``gap_dot = 0`` to the tolerances).
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, optional
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    ContactProblem
+
+    Raises
+    ------
+    StateError
+        A contact penetrates, or approaches (then an impact law decides, not the acceleration level).
+    ComputationError
+        The mass matrix is singular at this posture, an expression has no value here, or constraints contradict.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import contact_problem, derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> problem = contact_problem(rod, solve_state(rod, {"phi": "pi/2", "phi_dot": 0, "slip.tip": 0}))
+    >>> problem.G.round(12).tolist(), problem.c.round(12).tolist()
+    ([[1.0, 0.0], [0.0, 4.0]], [-1.0, 0.0])
+    """
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    _check_finite(dynamics, state, terms)
+    activities = carrier_activities(dynamics, terms, sides=state.sides, tolerances=tolerances)
+    names = carrier_names(dynamics)
+    for name, activity in zip(names, activities, strict=True):
+        _check_takes_part(dynamics, name, Activity(int(activity)), terms)
+    problem = pose(dynamics, terms, tuple(Activity(int(a)) for a in activities), sides=state.sides)
+    _check_mass(dynamics, state, terms, problem, tolerances)
+    return problem
+
+
+def carrier_names(dynamics: Dynamics) -> tuple[str, ...]:
+    """Names of all possible carriers: contacts, friction elements, bilateral contacts with friction."""
+    frictional = [name for name in dynamics.rigid if name in dynamics.columns]
+    return (*dynamics.contacts, *dynamics.elements, *frictional)
+
+
+def carrier_activities(
+    dynamics: Dynamics, terms: Terms, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
+) -> NDArray[np.int8]:
+    """Classify every carrier at every state.
+
+    Returns
+    -------
+    array of int8, (..., number of carriers)
+        Values of :class:`Activity`.
+    """
+    shape = np.broadcast_shapes(terms.gap.shape[:-1], terms.gap_dot.shape[:-1], terms.slip.shape[:-1])
+    names = carrier_names(dynamics)
+    activities = np.empty((*shape, len(names)), dtype=np.int8)
+    for index, name in enumerate(names):
+        activity = _tangential_activity(dynamics, terms, name, sides.get(name), tolerances)
+        if index < len(dynamics.contacts):
+            gap, gap_dot = terms.gap[..., index], terms.gap_dot[..., index]
+            moving = np.where(gap_dot > 0, Activity.OPEN, Activity.APPROACHING)
+            closed = np.where(np.abs(gap_dot) <= tolerances.velocity, activity, moving)
+            apart = np.where(gap > 0, Activity.OPEN, Activity.PENETRATING)
+            activity = np.where(np.abs(gap) <= tolerances.gap, closed, apart)
+        activities[..., index] = activity
+    return activities
+
+
+def _tangential_activity(
+    dynamics: Dynamics, terms: Terms, name: str, side: tuple[float, ...] | None, tolerances: Tolerances
+) -> Any:
+    size = dynamics.dimension(name)
+    if size == 0:
+        return Activity.FRICTIONLESS
+    slip = terms.slip[..., dynamics.columns[name]]
+    if size == 2:
+        rest = Activity.SLIPPING if side is not None else Activity.RESTING
+        return np.where(np.linalg.norm(slip, axis=-1) > tolerances.velocity, Activity.SLIPPING, rest)
+    rest = Activity.RESTING
+    if side is not None:
+        rest = Activity.SLIPPING_PLUS if side[0] > 0 else Activity.SLIPPING_MINUS
+    moving = np.where(slip[..., 0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+    return np.where(np.abs(slip[..., 0]) > tolerances.velocity, moving, rest)
+
+
+def pose(
+    dynamics: Dynamics,
+    terms: Terms,
+    activities: tuple[Activity, ...],
+    *,
+    sides: Mapping[str, tuple[float, ...]],
+) -> ContactProblem:
+    """Pose the contact problem for states that share one pattern of activities, at one state or many."""
+    names = carrier_names(dynamics)
+    carriers: list[Carrier] = []
+    columns: list[NDArray[np.float64]] = []
+    remainders: list[NDArray[np.float64]] = []
+    for index, (name, activity) in enumerate(zip(names, activities, strict=True)):
+        if activity is Activity.OPEN:
+            continue
+        start = len(columns)
+        normal = _normal_row(dynamics, terms, name, index)
+        if normal is not None:
+            columns.append(normal[0])
+            remainders.append(normal[1])
+        tangential = dynamics.columns.get(name, slice(0, 0))
+        for column in range(tangential.start, tangential.stop):
+            columns.append(terms.W_T[..., :, column])
+            remainders.append(terms.zeta_T[..., column])
+        rows = tuple(range(start + (normal is not None), len(columns)))
+        direction = _direction(terms, tangential, activity, sides.get(name))
+        friction, static = _friction(dynamics, terms, name, index)
+        kind = _kind(dynamics, index)
+        carriers.append(
+            Carrier(name, kind, None if normal is None else start, rows, direction, friction, static)
+        )
+    frictional = {dynamics.rigid.index(name) for name in names if name in dynamics.rigid}
+    eliminated = tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
+    motion = free_motion(terms, eliminated=eliminated)
+    W = np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros((dynamics.n, 0))
+    zeta = np.stack(np.broadcast_arrays(*remainders), axis=-1) if columns else np.zeros(0)
+    response_W = motion.response @ W
+    G = np.swapaxes(W, -1, -2) @ response_W
+    return ContactProblem(
+        mechanism=dynamics.name,
+        carriers=tuple(carriers),
+        names=names,
+        G=(G + np.swapaxes(G, -1, -2)) / 2,
+        c=(np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta,
+        W=W,
+        a_free=motion.a_free,
+        response_W=response_W,
+        columns=dynamics.columns,
+        redundancy=int(np.max(motion.redundancy)),
+        inconsistency=float(np.max(motion.inconsistency)),
+        terms=terms,
+    )
+
+
+def _kind(dynamics: Dynamics, index: int) -> CarrierKind:
+    if index < len(dynamics.contacts):
+        return CarrierKind.CONTACT
+    return CarrierKind.ELEMENT if index < len(dynamics.contacts) + len(dynamics.elements) else CarrierKind.BILATERAL
+
+
+def _normal_row(
+    dynamics: Dynamics, terms: Terms, name: str, index: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    kind = _kind(dynamics, index)
+    if kind is CarrierKind.CONTACT:
+        return terms.W_N[..., :, index], terms.zeta_N[..., index]
+    if kind is CarrierKind.BILATERAL:
+        row = dynamics.rigid.index(name)
+        return terms.J[..., row, :], terms.zeta_B[..., row]
+    return None
+
+
+def _friction(dynamics: Dynamics, terms: Terms, name: str, index: int) -> tuple[Any, Any]:
+    kind = _kind(dynamics, index)
+    if kind is CarrierKind.CONTACT:
+        return terms.friction[..., index], terms.static_friction[..., index]
+    if kind is CarrierKind.ELEMENT:
+        element = index - len(dynamics.contacts)
+        return terms.limit[..., element], terms.static_limit[..., element]
+    friction = terms.constraint_friction[..., dynamics.rigid.index(name)]
+    return friction, friction
+
+
+def _direction(
+    terms: Terms, columns: slice, activity: Activity, side: tuple[float, ...] | None
+) -> tuple[Any, ...] | None:
+    if activity in _SLIP_SIGN:
+        return (_SLIP_SIGN[activity],)
+    if activity is not Activity.SLIPPING:
+        return None
+    slip = terms.slip[..., columns]
+    if side is not None:
+        slip = np.where(np.any(slip != 0.0, axis=-1, keepdims=True), slip, np.asarray(side))
+    unit = slip / np.linalg.norm(slip, axis=-1, keepdims=True)
+    return (unit[..., 0], unit[..., 1])
+
+
+def _posture(dynamics: Dynamics, state: State) -> str:
+    return ", ".join(
+        f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, state.q, strict=True)
+    )
+
+
+def _check_finite(dynamics: Dynamics, state: State, terms: Terms) -> None:
+    for field in attrs.fields(type(terms)):
+        if not np.isfinite(getattr(terms, field.name)).all():
+            raise ComputationError(
+                f"{dynamics.name}: {field.name} has no finite value at {_posture(dynamics, state)}: an expression of "
+                f"the declaration is undefined there (division by zero, root or logarithm of a negative number)"
+            )
+
+
+def _check_takes_part(dynamics: Dynamics, name: str, activity: Activity, terms: Terms) -> None:
+    if activity is Activity.PENETRATING:
+        gap = float(terms.gap[dynamics.contacts.index(name)])
+        raise StateError(f"contact {name!r} penetrates: gap = {gap:.6g}; pin gap.{name}=0 or a position with gap >= 0")
+    if activity is Activity.APPROACHING:
+        rate = float(terms.gap_dot[dynamics.contacts.index(name)])
+        raise StateError(
+            f"contact {name!r} is closed and approaches (gap_dot = {rate:.6g}): this is an impact, decided by an "
+            f"impact law and not by accelerations; pin gap_dot.{name}=0 for a persistent contact"
+        )
+
+
+def _check_mass(
+    dynamics: Dynamics, state: State, terms: Terms, problem: ContactProblem, tolerances: Tolerances
+) -> None:
+    scale = np.sqrt(np.abs(np.diagonal(terms.M)))
+    scaled = terms.M / np.outer(scale, scale) if (scale > 0).all() else np.zeros_like(terms.M)
+    smallest = np.linalg.eigvalsh(scaled)[0] if scaled.size else 1.0
+    if smallest <= tolerances.rank or not np.isfinite(problem.G).all():
+        kind = "not positive definite" if smallest < -tolerances.rank else "singular"
+        raise ComputationError(
+            f"{dynamics.name}: the mass matrix is {kind} at {_posture(dynamics, state)} "
+            f"(smallest scaled eigenvalue {smallest:.3g}): give every coordinate inertia"
+        )
+    size = 1.0 + float(np.max(np.abs(terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free), initial=0.0))
+    if problem.inconsistency > tolerances.sign * 1e3 * size:
+        raise ComputationError(
+            f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} contradict each other at "
+            f"{_posture(dynamics, state)}: no acceleration satisfies them (residual {problem.inconsistency:.3g}); "
+            f"this is a singular configuration"
+        )

@@ -1,0 +1,105 @@
+"""Several spatial contacts at rest: the friction cones replaced by pyramids, as a stated approximation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.errors import ComputationError
+from lcp import LCP
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+
+N_FACETS = 8
+
+
+def pyramid_lcp(
+    problem: ContactProblem, *, n_facets: int = N_FACETS
+) -> tuple[LCP, NDArray[np.float64], NDArray[np.float64]]:
+    """Write a contact problem with spatial contacts at rest as an LCP over friction pyramids.
+
+    For each carrier at rest, ``lambda_T = D beta`` with ``beta >= 0`` along the facets' directions and a multiplier
+    ``sigma`` for ``mu lambda_N - sum(beta) >= 0`` (Stewart and Trinkle 1996, on the acceleration level).
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state; no bilateral contact with friction.
+    n_facets : int, default 8
+        Directions per spatial contact; the pyramid lies inside the cone and loses ``1 - cos(pi/n_facets)`` of the
+        friction force between two directions (7.6 % for 8).
+
+    Returns
+    -------
+    problem : lcp.LCP
+    force, force_0 : array, (r, n) and (r,)
+        Contact forces are ``force @ z + force_0``.
+
+    Raises
+    ------
+    ComputationError
+        A bilateral contact with friction takes part.
+    """
+    if any(carrier.kind is CarrierKind.BILATERAL for carrier in problem.carriers):
+        raise ComputationError("spatial contacts at rest together with bilateral friction are not supported")
+    columns: list[NDArray[np.float64]] = []  # forces per unknown
+    rows: list[tuple[str, Carrier, int]] = []  # what each unknown's slack is
+    force_0 = np.zeros(problem.n_rows)
+    for carrier in problem.carriers:
+        if carrier.normal is not None:
+            column = np.zeros(problem.n_rows)
+            column[carrier.normal] = 1.0
+            if carrier.direction is not None:
+                column[list(carrier.tangential)] = -np.array(carrier.direction, dtype=float) * carrier.friction
+            rows.append(("normal", carrier, len(columns)))
+            columns.append(column)
+        elif carrier.direction is not None:
+            force_0[carrier.tangential[0]] = -carrier.direction[0] * float(carrier.friction)
+        if carrier.is_resting:
+            for direction in _facets(len(carrier.tangential), n_facets):
+                column = np.zeros(problem.n_rows)
+                column[list(carrier.tangential)] = direction
+                rows.append(("facet", carrier, len(columns)))
+                columns.append(column)
+            rows.append(("limit", carrier, len(columns)))
+            columns.append(np.zeros(problem.n_rows))
+    force = np.stack(columns, axis=-1)
+    return _assemble(problem, rows, force, force_0), force, force_0
+
+
+def _facets(dimension: int, n_facets: int) -> list[NDArray[np.float64]]:
+    if dimension == 1:
+        return [np.array([1.0]), np.array([-1.0])]
+    angles = 2 * np.pi * np.arange(n_facets) / n_facets
+    return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
+
+
+def _assemble(
+    problem: ContactProblem,
+    rows: list[tuple[str, Carrier, int]],
+    force: NDArray[np.float64],
+    force_0: NDArray[np.float64],
+) -> LCP:
+    n = len(rows)
+    M, q = np.zeros((n, n)), np.zeros(n)
+    response, free = problem.G @ force, problem.G @ force_0 + problem.c
+    for kind, carrier, index in rows:
+        if kind == "limit":
+            facets = [i for k, c, i in rows if k == "facet" and c is carrier]
+            M[index, facets] = -1.0
+            if carrier.normal is None:
+                q[index] = float(carrier.friction)
+            else:
+                normal = next(i for k, c, i in rows if k == "normal" and c is carrier)
+                M[index, normal] = float(carrier.friction)
+            continue
+        M[index] = force[:, index] @ response if kind == "facet" else response[carrier.normal]
+        q[index] = force[:, index] @ free if kind == "facet" else free[carrier.normal]
+        if kind == "facet":
+            limit = next(i for k, c, i in rows if k == "limit" and c is carrier)
+            M[index, limit] = 1.0
+    return LCP(M, q)

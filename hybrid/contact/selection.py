@@ -1,0 +1,330 @@
+"""The verdict at a state: which modes are consistent, with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
+from hybrid.contact.candidates import Candidate, Scale, Standing, candidate, mode_combinations, problem_scale
+from hybrid.contact.certificate import Certificate, certify, verify_certificate
+from hybrid.contact.complementarity import to_lcp
+from hybrid.contact.crosscheck import Crosscheck, crosscheck
+from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
+from hybrid.contact.problem import ContactProblem, contact_problem
+from hybrid.contact.solutions import (
+    PhysicalSolution,
+    family_accelerates_alike,
+    physical_solutions,
+    same_acceleration,
+)
+from hybrid.contact.spatial import resting_spatial_candidates
+from hybrid.contact.tangential import TangentialReport, tangential_reports
+from hybrid.errors import ComputationError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+MAX_COMBINATIONS = 4096
+"""Modes enumerated at most: six planar contacts at rest (4 modes each); beyond, Lemke's method alone is used."""
+
+
+class Verdict(Enum):
+    """What is true of a state; the value is the sentence shown to the user."""
+
+    UNIQUE = "exactly one contact mode is consistent"
+    INDETERMINATE = "several contact modes are consistent, with different accelerations"
+    HYPERSTATIC = "the accelerations are unique, the contact forces are not"
+    INCONSISTENT = "no contact mode is consistent"
+    UNDECIDED = "the verdict hangs on a sign that lies within the tolerance, or on what was not computed"
+
+
+@attrs.frozen(eq=False)
+class ForceSet:
+    """All contact forces of a hyperstatic solution.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The force components, ``"lambda_N.floor"`` and so on.
+    dimension : int
+        Dimension of the set.
+    vertices, rays : array, (number, r)
+    """
+
+    names: tuple[str, ...]
+    dimension: int
+    vertices: NDArray[np.float64]
+    rays: NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Selection:
+    """The answer of :func:`select`.
+
+    Attributes
+    ----------
+    problem : ContactProblem
+    verdict : Verdict
+    branches : tuple of Branch
+        One per acceleration.
+    margin : float
+        Smallest distance of a decision to its flip, in units of the problem's data; decisions within the tolerances
+        make the verdict UNDECIDED.
+    certificate : Certificate or None
+        Proof, for INCONSISTENT.
+    force_set : ForceSet or None
+        For HYPERSTATIC.
+    tangential : mapping of str to TangentialReport
+        For a single planar contact at rest: the question of vanishing slip.
+    decided_by : str
+        The method that decided.
+    crosscheck : Crosscheck or None
+        What the second road said.
+    notes : tuple of str
+    """
+
+    problem: ContactProblem
+    verdict: Verdict
+    branches: tuple[Branch, ...]
+    margin: float
+    certificate: Certificate | None = None
+    force_set: ForceSet | None = None
+    tangential: Mapping[str, TangentialReport] = attrs.field(factory=dict)
+    decided_by: str = "enumeration of all modes"
+    crosscheck: Crosscheck | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of solutions with different accelerations."""
+        return len(self.branches)
+
+
+def select(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+    solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+) -> Selection:
+    """Decide which contact modes are consistent at a state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+        Its closed contacts must be persistent.
+    parameters : mapping, optional
+    tolerances : Tolerances, optional
+    solver : {"enumeration", "lemke", "gauss"}
+        ``enumeration`` solves every mode and can tell how many are consistent. ``lemke`` finds one solution or a ray
+        and never concludes inconsistency from a ray. ``gauss`` minimises Gauss' constraint, for contacts without
+        friction.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    StateError, ComputationError
+        As :func:`contact_problem`; or the solver does not apply.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, select, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": "+0"}, parameters={"mu": 1.5})
+    >>> select(rod, state, parameters={"mu": 1.5}).verdict.name
+    'INCONSISTENT'
+    """
+    problem = contact_problem(dynamics, state, parameters=parameters, tolerances=tolerances)
+    return select_problem(problem, tolerances=tolerances, solver=solver)
+
+
+def select_problem(
+    problem: ContactProblem,
+    *,
+    tolerances: Tolerances = Tolerances(),
+    solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+) -> Selection:
+    """Decide a contact problem that is already posed; otherwise like :func:`select`."""
+    if solver == "gauss":
+        return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
+    spatial = [carrier for carrier in problem.carriers if carrier.is_spatial_at_rest]
+    combinations = float(np.prod([4.0 if c.is_resting else 2.0 for c in problem.carriers]))
+    if solver == "lemke" or len(spatial) > 1 or combinations > MAX_COMBINATIONS:
+        return _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
+    if solver != "enumeration":
+        raise ComputationError(f"unknown solver {solver!r}: use enumeration, lemke or gauss")
+    return _by_enumeration(problem, tolerances)
+
+
+def _by_enumeration(problem: ContactProblem, tolerances: Tolerances) -> Selection:
+    scale = problem_scale(problem)
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        candidates = resting_spatial_candidates(problem, scale, tolerances)
+    else:
+        candidates = tuple(
+            candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem)
+        )
+    solutions = physical_solutions(problem, candidates, scale, tolerances)
+    distinct = _distinct_accelerations(solutions, tolerances)
+    branches = tuple(branch(problem, group[0]) for group in distinct)
+    check = crosscheck(problem, solutions, scale, tolerances)
+    doubts = _doubts(problem, candidates, solutions, scale, tolerances)
+    if check is not None and check.agrees is False:
+        doubts.append(f"{check.sentence}: the two roads disagree")
+    certificate = None
+    if not doubts and not solutions:
+        certificate, doubts = _certified(problem, candidates)
+    force_set = _force_set(problem, distinct) if len(distinct) == 1 else None
+    return Selection(
+        problem=problem,
+        verdict=_verdict(problem, distinct, doubts, force_set),
+        branches=branches,
+        margin=_margin(candidates, solutions, tolerances),
+        certificate=certificate,
+        force_set=force_set,
+        tangential=tangential_reports(problem, branches),
+        crosscheck=check,
+        notes=tuple(doubts) + _redundancy_notes(problem),
+    )
+
+
+def _distinct_accelerations(
+    solutions: Sequence[PhysicalSolution], tolerances: Tolerances
+) -> list[list[PhysicalSolution]]:
+    groups: list[list[PhysicalSolution]] = []
+    for solution in solutions:
+        for group in groups:
+            if same_acceleration(group[0], solution, tolerances):
+                group.append(solution)
+                break
+        else:
+            groups.append([solution])
+    return groups
+
+
+def _verdict(
+    problem: ContactProblem,
+    distinct: Sequence[Sequence[PhysicalSolution]],
+    doubts: Sequence[str],
+    force_set: ForceSet | None,
+) -> Verdict:
+    if doubts:
+        return Verdict.UNDECIDED
+    if not distinct:
+        return Verdict.INCONSISTENT
+    if len(distinct) > 1:
+        return Verdict.INDETERMINATE
+    return Verdict.HYPERSTATIC if force_set is not None or problem.redundancy else Verdict.UNIQUE
+
+
+def _doubts(
+    problem: ContactProblem,
+    candidates: Sequence[Candidate],
+    solutions: Sequence[PhysicalSolution],
+    scale: Scale,
+    tolerances: Tolerances,
+) -> list[str]:
+    """Why the number of solutions cannot be vouched for; empty if it can."""
+    doubts = []
+    for item in candidates:
+        if item.standing is Standing.ESCAPING:
+            name = mode_of(problem, item).label
+            doubts.append(f"the equations of mode {name} are singular here: a small change admits unbounded forces")
+    for solution in solutions:
+        if solution.is_robust:
+            continue
+        leading = solution.leading
+        name = mode_of(problem, leading).label
+        if not family_accelerates_alike(problem, leading, scale, tolerances):
+            doubts.append(f"mode {name} has a continuum of forces with different accelerations")
+        else:
+            worst = leading.labels[int(np.argmin(np.abs(leading.scaled_slacks)))] if leading.labels else ("", "")
+            doubts.append(
+                f"mode {name} holds or fails by {np.min(np.abs(leading.scaled_slacks), initial=np.inf):.1e} of the "
+                f"data ({worst[0]}: {worst[1]}), and the number of solutions depends on it"
+            )
+    return doubts
+
+
+def _certified(
+    problem: ContactProblem, candidates: Sequence[Candidate]
+) -> tuple[Certificate | None, list[str]]:
+    """The proof of inconsistency; without it the state is undecided."""
+    if any(np.any(c.static_friction != c.friction) for c in problem.carriers if c.is_resting):
+        return None, ["no mode is consistent, but with static friction above kinetic no certificate exists"]
+    try:
+        posed = to_lcp(problem)
+    except ComputationError as error:
+        return None, [f"no mode is consistent, but no certificate exists: {error}"]
+    certificate = certify(problem, posed, [(mode_of(problem, item), item) for item in candidates])
+    if certificate is None:
+        return None, ["no mode is consistent in floating point, but exact arithmetic finds a solution"]
+    if not verify_certificate(certificate):
+        return None, ["no mode is consistent, but the certificate fails its check in exact arithmetic"]
+    return certificate, []
+
+
+def _margin(
+    candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances
+) -> float:
+    """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out."""
+    harmless = {
+        id(item)
+        for solution in solutions
+        if solution.is_robust
+        for item in solution.members
+        if item.standing is not Standing.CONSISTENT and len(solution.members) > 1 or item.family is not None
+    }
+    return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
+
+
+def _force_set(problem: ContactProblem, distinct: Sequence[Sequence[PhysicalSolution]]) -> ForceSet | None:
+    group = distinct[0]
+    families = [solution.leading.family for solution in group if solution.leading.family is not None]
+    if len(group) == 1 and not families:
+        return None
+    points = [solution.leading.forces[None] for solution in group if solution.leading.family is None]
+    names: list[str] = []
+    for carrier in problem.carriers:
+        names += [] if carrier.normal is None else [f"lambda_N.{carrier.name}"]
+        count = len(carrier.tangential)
+        names += [f"lambda_T.{carrier.name}" + (f".{axis + 1}" if count > 1 else "") for axis in range(count)]
+    return ForceSet(
+        names=tuple(names),
+        dimension=max((family.dimension for family in families), default=0),
+        vertices=np.vstack([*points, *(family.vertices for family in families)]),
+        rays=np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]),
+    )
+
+
+def _redundancy_notes(problem: ContactProblem) -> tuple[str, ...]:
+    if not problem.redundancy:
+        return ()
+    return (f"{problem.redundancy} of the bilateral constraints are redundant: their multipliers are not unique",)
+
+
+def _from_method(
+    problem: ContactProblem, answer: MethodAnswer, decided_by: str, tolerances: Tolerances
+) -> Selection:
+    if answer.forces is None:
+        return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=decided_by, notes=answer.notes)
+    mode = mode_from_forces(problem, answer.forces, tolerances)
+    found = branch_from_forces(problem, answer.forces, mode)
+    verdict = Verdict.UNIQUE if answer.is_unique else Verdict.UNDECIDED
+    if decided_by.startswith("Gauss") and not answer.is_unique:
+        verdict = Verdict.HYPERSTATIC
+    return Selection(problem, verdict, (found,), found.margin, decided_by=decided_by, notes=answer.notes)

@@ -1,0 +1,85 @@
+"""The closed form of one sliding contact: A_s, b and the critical friction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+
+
+@attrs.frozen(eq=False)
+class SlidingTerms:
+    """Terms of ``a_N = A_s lambda_N + b`` of one planar contact, all others open (Genot and Brogliato 1999).
+
+    Attributes
+    ----------
+    A_plus, A_minus : float or array
+        ``A_s = G_NN - s mu G_NT`` for slip in the positive and negative direction; 1/mass.
+    b : float or array
+        Normal acceleration without contact forces.
+    critical_friction : float or array
+        ``G_NN / abs(G_NT)``: above it one of the ``A_s`` is negative. Infinite where normal and tangential motion are
+        not coupled.
+    """
+
+    A_plus: NDArray[np.float64]
+    A_minus: NDArray[np.float64]
+    b: NDArray[np.float64]
+    critical_friction: NDArray[np.float64]
+
+
+def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
+    """Evaluate the closed form of one contact that takes part in a problem.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+    name : str
+        A contact. For a slipping spatial contact the tangential direction is that of its slip (``A_plus`` is then the
+        actual one); for a spatial contact at rest it is the direction most coupled to the normal.
+
+    Returns
+    -------
+    SlidingTerms
+
+    Raises
+    ------
+    KeyError
+        The contact takes no part (it is open).
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import contact_problem, derive, sliding_terms, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": "pi/4", "phi_dot": 0, "slip.tip": 0})
+    >>> round(float(sliding_terms(contact_problem(rod, state), "tip").critical_friction), 12)
+    1.666666666667
+    """
+    carrier = problem.carrier(name)
+    if carrier.normal is None:
+        raise KeyError(f"{name} is a friction element: it has no normal force")
+    G_NN = problem.G[..., carrier.normal, carrier.normal]
+    coupling = problem.G[..., carrier.normal, list(carrier.tangential)]
+    strongest = np.linalg.norm(coupling, axis=-1)
+    if len(carrier.tangential) == 1:
+        G_NT = coupling[..., 0]
+    elif carrier.direction is not None:
+        G_NT = np.sum(coupling * np.stack(carrier.direction, axis=-1), axis=-1)
+    else:
+        G_NT = strongest
+    mu = np.asarray(carrier.friction)
+    with np.errstate(divide="ignore"):
+        critical = np.asarray(G_NN / strongest)
+    return SlidingTerms(
+        A_plus=np.asarray(G_NN - mu * G_NT),
+        A_minus=np.asarray(G_NN + mu * G_NT),
+        b=np.asarray(problem.c[..., carrier.normal]),
+        critical_friction=critical,
+    )

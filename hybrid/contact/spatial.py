@@ -1,0 +1,181 @@
+"""One spatial contact at rest: sticking inside the circular cone, and every direction of incipient slip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.candidates import (
+    Candidate,
+    Scale,
+    Standing,
+    candidate,
+    conditions,
+    mode_combinations,
+    standing_of,
+)
+from hybrid.contact.carriers import Carrier, CarrierMode, carrier_modes
+from hybrid.contact.modes import ContactMode
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.tolerances import Tolerances
+
+_SAMPLES = 8  # a trigonometric polynomial of degree 2 is fixed by 5 samples; 8 makes the transform exact and short
+_ON_CIRCLE = 1e-6  # a double root leaves the circle by the square root of rounding, 1.5e-8
+_NEAR_CIRCLE = 1e-4
+_VANISHING = 1e-13
+_SCAN = 64
+_SINGULAR = 1e12
+
+
+def resting_spatial_candidates(
+    problem: ContactProblem, scale: Scale, tolerances: Tolerances
+) -> tuple[Candidate, ...]:
+    """Every mode of a problem in which exactly one spatial contact is at rest.
+
+    Sticking is tested against the circular cone. Slip may start in the directions ``u`` with ``lambda_T = -mu lambda_N
+    u`` and ``a_T`` parallel to ``u``: the roots on the unit circle of a trigonometric polynomial of degree two, of
+    which there are at most four, all found as eigenvalues.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    scale : Scale
+    tolerances : Tolerances
+
+    Returns
+    -------
+    tuple of Candidate
+    """
+    spatial = next(carrier for carrier in problem.carriers if carrier.is_spatial_at_rest)
+    found: list[Candidate] = []
+    for modes in mode_combinations(problem):
+        item = candidate(problem, modes, scale, tolerances)
+        label = modes[problem.carriers.index(spatial)].label
+        found.append(_inside_cone(item, spatial, scale, tolerances) if label is ContactMode.STICK else item)
+        if label is ContactMode.FREE:
+            found.extend(_incipient_slides(problem, modes, spatial, scale, tolerances))
+    return tuple(found)
+
+
+def _with_slack(
+    item: Candidate, label: tuple[str, str], value: float, unit: float, tolerances: Tolerances
+) -> Candidate:
+    """Add an inequality that is not linear in the forces."""
+    slacks = np.append(item.slacks, value)
+    scaled = np.append(item.scaled_slacks, value / unit)
+    standing = item.standing
+    if standing not in (Standing.ESCAPING, Standing.FAMILY):
+        standing = standing_of(scaled, tolerances)
+    labels = (*item.labels, label)
+    return attrs.evolve(item, labels=labels, slacks=slacks, scaled_slacks=scaled, standing=standing)
+
+
+def _inside_cone(item: Candidate, spatial: Carrier, scale: Scale, tolerances: Tolerances) -> Candidate:
+    normal, first, second = spatial.rows
+    forces = item.forces
+    value = float(spatial.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
+    unit = float(scale.size / scale.row[normal]) * max(1.0, float(spatial.static_friction))
+    return _with_slack(item, (spatial.name, "abs(lambda_T) <= mu lambda_N"), value, unit, tolerances)
+
+
+def _incipient_slides(
+    problem: ContactProblem, modes: Sequence[CarrierMode], spatial: Carrier, scale: Scale, tolerances: Tolerances
+) -> list[Candidate]:
+    reduced = _reduced_to(problem, modes, spatial, scale)
+    if reduced is None:
+        return []
+    G, c = reduced
+    mu = float(spatial.friction)
+    angles, is_every, is_close = _directions(G, c, mu)
+    if is_every:
+        angles = np.linspace(0.0, 2 * np.pi, _SCAN, endpoint=False)
+    slides = [_slide(problem, modes, spatial, angle, scale, tolerances) for angle in angles]
+    if is_every:
+        worst = max(slides, key=lambda item: float(np.min(item.scaled_slacks)))
+        slides = [worst if worst.standing is Standing.REFUTED else attrs.evolve(worst, standing=Standing.ESCAPING)]
+    slides += [
+        attrs.evolve(item, standing=Standing.ESCAPING)
+        for angle in is_close
+        if (item := _slide(problem, modes, spatial, angle, scale, tolerances)).standing is not Standing.REFUTED
+    ]
+    return slides
+
+
+def _reduced_to(
+    problem: ContactProblem, modes: Sequence[CarrierMode], spatial: Carrier, scale: Scale
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Delassus operator and free acceleration of one contact, the others following their modes; in physical units."""
+    mode = conditions(problem, modes, scale)
+    rows = [row for carrier in problem.carriers if carrier is not spatial for row in carrier.rows]
+    own = list(spatial.rows)
+    if not rows:
+        return problem.G, problem.c
+    E = mode.E * (scale.row / scale.size)
+    E_oo, E_os = E[np.ix_(rows, rows)], E[np.ix_(rows, own)]
+    if np.linalg.cond(E_oo * scale.size / scale.row[rows]) > _SINGULAR:
+        return None
+    follow, offset = -np.linalg.solve(E_oo, E_os), -np.linalg.solve(E_oo, mode.e[rows])
+    G = problem.G[np.ix_(own, own)] + problem.G[np.ix_(own, rows)] @ follow
+    return G, problem.c[own] + problem.G[np.ix_(own, rows)] @ offset
+
+
+def _misalignment(
+    G: NDArray[np.float64], c: NDArray[np.float64], mu: float, angle: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Cross product of the tangential acceleration with the slip direction, times the sliding inertia."""
+    u = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    A = G[0, 0] - mu * u @ G[0, 1:]
+    a_T = A[..., None] * c[1:] - c[0] * (G[1:, 0] - mu * u @ G[1:, 1:].T)
+    return np.asarray(a_T[..., 0] * u[..., 1] - a_T[..., 1] * u[..., 0])
+
+
+def _directions(
+    G: NDArray[np.float64], c: NDArray[np.float64], mu: float
+) -> tuple[NDArray[np.float64], bool, list[float]]:
+    """Angles of aligned slip; whether every direction is aligned; angles where a root is nearly double."""
+    samples = _misalignment(G, c, mu, 2 * np.pi * np.arange(_SAMPLES) / _SAMPLES)
+    fourier = np.fft.fft(samples) / _SAMPLES
+    coefficients = np.array([fourier[2], fourier[1], fourier[0], fourier[-1], fourier[-2]])
+    size = (1.0 + mu) * np.max(np.abs(G)) * np.max(np.abs(c), initial=0.0)
+    if np.max(np.abs(coefficients)) <= _VANISHING * size:
+        return np.zeros(0), True, []
+    coefficients = np.where(np.abs(coefficients) <= _VANISHING * np.max(np.abs(coefficients)), 0.0, coefficients)
+    roots = np.roots(coefficients)
+    off = np.abs(np.abs(roots) - 1.0)
+    angles = np.angle(roots[off <= _ON_CIRCLE])
+    close = np.angle(roots[(off > _ON_CIRCLE) & (off <= _NEAR_CIRCLE)])
+    for _ in range(3):
+        step = 1e-7
+        value = _misalignment(G, c, mu, angles)
+        slope = (_misalignment(G, c, mu, angles + step) - _misalignment(G, c, mu, angles - step)) / (2 * step)
+        angles = angles - np.where(np.abs(slope) > 1e-6 * size, value / np.where(slope == 0, 1.0, slope), 0.0)
+    return angles, False, [float(angle) for angle in close]
+
+
+def _slide(
+    problem: ContactProblem,
+    modes: Sequence[CarrierMode],
+    spatial: Carrier,
+    angle: float,
+    scale: Scale,
+    tolerances: Tolerances,
+) -> Candidate:
+    u = (float(np.cos(angle)), float(np.sin(angle)))
+    moving = attrs.evolve(spatial, direction=u)
+    slide = next(mode for mode in carrier_modes(moving) if mode.label is ContactMode.SLIDE)
+    combination = tuple(slide if mode.carrier is spatial else mode for mode in modes)
+    item = candidate(problem, combination, scale, tolerances)
+    if not np.isfinite(item.forces).all():
+        return item
+    rows = list(spatial.tangential)
+    a_T = problem.G[rows] @ item.forces + problem.c[rows]
+    unit = float(scale.size * np.max(scale.row[rows]))
+    label = (spatial.name, "a_T in the direction of slip")
+    return _with_slack(item, label, float(a_T @ np.array(u)), unit, tolerances)

@@ -1,0 +1,118 @@
+"""What happens at vanishing slip: algebraic and dynamic paradoxes of a contact at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.sliding import sliding_terms
+
+if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
+    from hybrid.contact.problem import ContactProblem
+
+
+@attrs.frozen
+class SlidingSide:
+    """Infinitesimal slip to one side of a contact at rest.
+
+    Attributes
+    ----------
+    sign : int
+        Direction of the slip.
+    A : float
+        ``A_s``.
+    lambda_N : float or None
+        Normal force of the sliding motion; None where it would pull or does not exist.
+    slip_acceleration : float or None
+        Its tangential acceleration.
+    flow : str
+        ``"to sticking"``, ``"away"``, ``"separates"`` or ``"none"`` (no motion with this slip exists).
+    """
+
+    sign: int
+    A: float
+    lambda_N: float | None
+    slip_acceleration: float | None
+    flow: str
+
+
+@attrs.frozen
+class TangentialReport:
+    """The tangential question at zero slip (Mamaev and Ivanova 2013, section 4).
+
+    Attributes
+    ----------
+    plus, minus : SlidingSide
+    algebraic : str
+        Empty, or a sentence: the domains of the modes overlap or leave a gap here.
+    dynamic : str
+        Empty, or a sentence: sticking is a solution, but some infinitesimal slip runs away or has no motion.
+    """
+
+    plus: SlidingSide
+    minus: SlidingSide
+    algebraic: str
+    dynamic: str
+
+
+def tangential_reports(problem: ContactProblem, branches: Sequence[Branch]) -> dict[str, TangentialReport]:
+    """Report on the vanishing slip of a planar contact at rest that acts alone.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    branches : sequence of Branch
+        The consistent modes.
+
+    Returns
+    -------
+    dict of str to TangentialReport
+        Empty unless exactly one carrier takes part and it is a planar contact at rest.
+    """
+    if len(problem.carriers) != 1:
+        return {}
+    carrier = problem.carriers[0]
+    if carrier.kind is not CarrierKind.CONTACT or not carrier.is_resting or carrier.is_spatial_at_rest:
+        return {}
+    plus, minus = (_side(problem, carrier.name, sign) for sign in (1, -1))
+    labels = [item.mode[carrier.name] for item in branches]
+    algebraic = ""
+    if len(labels) > 1:
+        algebraic = f"the domains of {' and '.join(labels)} overlap at this state"
+    elif not labels:
+        algebraic = "the domains of the modes leave a gap at this state"
+    dynamic = ""
+    if ContactMode.STICK in labels:
+        runaways = [side for side in (plus, minus) if side.flow in ("away", "separates", "none")]
+        dynamic = "; ".join(_sentence(side) for side in runaways)
+    return {carrier.name: TangentialReport(plus, minus, algebraic, dynamic)}
+
+
+def _side(problem: ContactProblem, name: str, sign: int) -> SlidingSide:
+    terms = sliding_terms(problem, name)
+    carrier = problem.carrier(name)
+    normal, tangent = carrier.rows
+    A, b = float(terms.A_plus if sign > 0 else terms.A_minus), float(terms.b)
+    force = -b / A if A else None
+    if force is None or force <= 0:
+        return SlidingSide(sign, A, None, None, "separates" if b > 0 else "none")
+    G = problem.G
+    slip = float((G[tangent, normal] - sign * float(carrier.friction) * G[tangent, tangent]) * force)
+    slip += float(problem.c[tangent])
+    return SlidingSide(sign, A, force, slip, "to sticking" if sign * slip < 0 else "away")
+
+
+def _sentence(side: SlidingSide) -> str:
+    direction = "positive" if side.sign > 0 else "negative"
+    outcome = {
+        "away": "runs away from sticking",
+        "separates": "separates instead of returning to sticking",
+        "none": "has no consistent motion",
+    }[side.flow]
+    return f"sticking is a solution, but infinitesimal slip in the {direction} direction {outcome}"

@@ -1,0 +1,207 @@
+"""From a mechanism to its compiled equations of motion and contact kinematics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.kernel import Kernel, compile_kernel
+from hybrid.dynamics.model import SymbolicModel, symbolic_model
+
+if TYPE_CHECKING:
+    from hybrid.declaration.mechanism import Mechanism
+
+Values = Mapping[str, Any]
+
+
+@attrs.frozen(eq=False)
+class Terms:
+    """Every term of the equations of motion and of the contact kinematics at one or many states.
+
+    ``...`` stands for the broadcast axes of the states; a quantity that does not vary along an axis has length 1 there.
+    Generalised forces and accelerations have the units of the coordinates; gaps and slips those of the declaration.
+
+    Attributes
+    ----------
+    M, h : array, (..., n, n) and (..., n)
+        Mass matrix and all forces but those of contacts and constraints.
+    gap, gap_dot, zeta_N : array, (..., k)
+        Signed distances, their rates, acceleration remainders.
+    W_N : array, (..., n, k)
+    slip, zeta_T : array, (..., p)
+        Tangential velocities and acceleration remainders; the columns of each carrier are ``Dynamics.columns``.
+    W_T : array, (..., n, p)
+    constraint, constraint_dot, zeta_B : array, (..., m)
+    J : array, (..., m, n)
+    friction, static_friction, restitution, damping, stiffness_ratio : array, (..., k)
+    limit, static_limit : array, (..., number of friction elements)
+    constraint_friction : array, (..., m)
+    """
+
+    M: NDArray[Any]
+    h: NDArray[Any]
+    gap: NDArray[Any]
+    gap_dot: NDArray[Any]
+    zeta_N: NDArray[Any]
+    W_N: NDArray[Any]
+    slip: NDArray[Any]
+    zeta_T: NDArray[Any]
+    W_T: NDArray[Any]
+    constraint: NDArray[Any]
+    constraint_dot: NDArray[Any]
+    zeta_B: NDArray[Any]
+    J: NDArray[Any]
+    friction: NDArray[Any]
+    static_friction: NDArray[Any]
+    restitution: NDArray[Any]
+    damping: NDArray[Any]
+    stiffness_ratio: NDArray[Any]
+    limit: NDArray[Any]
+    static_limit: NDArray[Any]
+    constraint_friction: NDArray[Any]
+
+
+@attrs.frozen(eq=False)
+class Dynamics:
+    """A mechanism with its derived and compiled equations; made by :func:`derive`.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    model : SymbolicModel
+        The same equations in SymPy, under the names of the declaration.
+    contacts, elements, rigid : tuple of str
+        Names of the unilateral contacts, of the friction elements, and of the rigid bilateral constraints.
+    columns : mapping of str to slice
+        Tangential columns (of ``slip``, ``W_T``, ``zeta_T``) of each frictional contact, friction element and
+        frictional constraint.
+    """
+
+    mechanism: Mechanism
+    model: SymbolicModel = attrs.field(repr=False)
+    contacts: tuple[str, ...]
+    elements: tuple[str, ...]
+    rigid: tuple[str, ...]
+    columns: Mapping[str, slice]
+    _kernel: Kernel = attrs.field(repr=False)
+    _kinematics: Kernel = attrs.field(repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of generalised coordinates."""
+        return len(self.mechanism.coordinates)
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+        return self.mechanism.name
+
+    def dimension(self, name: str) -> int:
+        """Tangential dimension of a carrier: 0 frictionless, 1 planar, 2 spatial."""
+        columns = self.columns.get(name)
+        return 0 if columns is None else columns.stop - columns.start
+
+    def terms(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> Terms:
+        """Evaluate all terms at one state or at arrays of states.
+
+        Parameters
+        ----------
+        q, v : array_like, (..., n)
+            Coordinates and velocities; their leading axes broadcast against each other, against ``t`` and against
+            array-valued parameters. Complex input gives the complex continuation.
+        t : array_like, (...), default 0
+            Time.
+        parameters : mapping of str to array_like, optional
+            Values that replace those of the declaration.
+
+        Returns
+        -------
+        Terms
+        """
+        return Terms(**self._kernel(self._arguments(q, v, t, parameters)))
+
+    def kinematics(
+        self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Evaluate only what pins need: gap, gap_dot, W_N, slip, W_T, constraint, constraint_dot, J.
+
+        Takes and returns arrays like :meth:`terms`.
+        """
+        return self._kinematics(self._arguments(q, v, t, parameters))
+
+    def _arguments(self, q: Any, v: Any, t: Any, parameters: Values | None) -> list[Any]:
+        values = self.mechanism.parameter_values(parameters or {})
+        q, v = np.asarray(q), np.asarray(v)
+        arguments: list[Any] = [q[..., index] for index in range(self.n)]
+        arguments += [v[..., index] for index in range(self.n)]
+        arguments.append(t)
+        arguments += [values[name] for name in self.model.parameters]
+        return [np.asarray(value, dtype=np.result_type(float, np.asarray(value))) for value in arguments]
+
+
+_KINEMATIC = ("gap", "gap_dot", "W_N", "slip", "W_T", "constraint", "constraint_dot", "J")
+_MATRICES = ("M", "W_N", "W_T", "J")
+
+
+def derive(mechanism: Mechanism) -> Dynamics:
+    """Derive and compile the equations of a mechanism, once.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        A declaration, from a file or made in Python.
+
+    Returns
+    -------
+    Dynamics
+        Evaluates ``M v' = h + W_N lambda_N + W_T lambda_T + J^T lambda_B`` and the contact kinematics at one state or
+        vectorised over arrays of states.
+
+    Examples
+    --------
+    >>> from hybrid import Contact, EnergyDynamics, Mechanism, derive
+    >>> ball = Mechanism(
+    ...     name="ball",
+    ...     coordinates=["z"],
+    ...     parameters={"m": 2, "g": 9.81},
+    ...     dynamics=EnergyDynamics(kinetic="m*z_dot**2/2", potential="m*g*z"),
+    ...     contact=[Contact(name="floor", gap="z")],
+    ... )
+    >>> terms = derive(ball).terms([0.0], [0.0])
+    >>> float(terms.M[0, 0]), float(terms.h[0])
+    (2.0, -19.62)
+    """
+    model = symbolic_model(mechanism)
+    symbols = [*model.coordinates, *model.velocities, model.time, *model.parameters.values()]
+    quantities: dict[str, Any] = {}
+    for field in attrs.fields(Terms):
+        source = model.coefficients.get(field.name)
+        matrix = source if source is not None else getattr(model, field.name)
+        quantities[field.name] = matrix if field.name in _MATRICES else list(matrix)
+    return Dynamics(
+        mechanism=mechanism,
+        model=model,
+        contacts=tuple(contact.name for contact in mechanism.contact),
+        elements=tuple(element.name for element in mechanism.friction),
+        rigid=tuple(item.name for item in mechanism.constraint if item.stiffness is None),
+        columns=_columns(mechanism),
+        kernel=compile_kernel(quantities, symbols),
+        kinematics=compile_kernel({name: quantities[name] for name in _KINEMATIC}, symbols),
+    )
+
+
+def _columns(mechanism: Mechanism) -> dict[str, slice]:
+    sizes = [(contact.name, contact.dimension) for contact in mechanism.contact]
+    sizes += [(element.name, 1) for element in mechanism.friction]
+    sizes += [(item.name, 1) for item in mechanism.constraint if item.friction is not None]
+    columns: dict[str, slice] = {}
+    start = 0
+    for name, size in sizes:
+        if size:
+            columns[name] = slice(start, start + size)
+        start += size
+    return columns

@@ -1,0 +1,51 @@
+"""Batched linear algebra that marks singular systems instead of failing on the whole batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Solve many small systems; NaN where a matrix is singular or not finite.
+
+    Parameters
+    ----------
+    A : array, (..., n, n)
+    b : array, (..., n, r)
+        Leading axes broadcast against those of ``A``.
+
+    Returns
+    -------
+    array, (..., n, r)
+
+    Examples
+    --------
+    >>> solve_each(np.array([[[2.0]], [[0.0]]]), np.array([[1.0]]))[:, 0, 0]
+    array([0.5, nan])
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        sign, _ = np.linalg.slogdet(np.where(np.isfinite(A), A, 0.0))
+        singular = (sign == 0) | ~np.isfinite(A).all(axis=(-2, -1))
+        identity = np.eye(A.shape[-1])
+        with np.errstate(all="ignore"):
+            solution = np.linalg.solve(np.where(singular[..., None, None], identity, A), b)
+        return np.where(singular[..., None, None], np.nan, solution)
+
+
+def is_numerically_singular(A: NDArray[Any], *, rank: float) -> bool:
+    """Tell whether a matrix, scaled to unit rows, is singular to the relative tolerance ``rank``."""
+    if not np.isfinite(A).all():
+        return True
+    if A.size == 0:
+        return False
+    norms = np.linalg.norm(A, axis=-1, keepdims=True)
+    if (norms == 0).any():
+        return True
+    singular_values = np.linalg.svd(A / norms, compute_uv=False)
+    return bool(singular_values[-1] <= rank * singular_values[0])

@@ -1,0 +1,340 @@
+"""States from pins: one fixed quantity each, solved for the coordinates and velocities."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.dynamics.linear import is_numerically_singular, solve_each
+from hybrid.dynamics.state import State, States
+from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+_MAX_NEWTON_STEPS = 60
+_STARTS = (0.0, 0.5, -0.5, 1.2, -1.2, 2.2, -2.2, 3.0)
+_LIMITS = {"+0": 1.0, "-0": -1.0, "+0.0": 1.0, "-0.0": -1.0}
+
+
+@attrs.frozen(eq=False)
+class _Pins:
+    """Pins sorted by what they fix; every value is a float or an array that broadcasts."""
+
+    positions: Mapping[str, Any]
+    velocities: Mapping[str, Any]
+    time: Any
+    sides: Mapping[str, tuple[float, ...]]
+
+
+def solve_state(
+    dynamics: Dynamics,
+    pins: Mapping[str, str | float],
+    *,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> State:
+    """Solve the state that pins fix.
+
+    A pin fixes a coordinate (``phi``), a velocity (``phi_dot``), ``gap.tip``, ``gap_dot.tip``, ``slip.tip`` (or
+    ``slip.tip.1`` and ``slip.tip.2`` of a spatial contact) or the time ``t``. A mechanism of ``n`` coordinates needs
+    ``n`` position pins and ``n`` velocity pins; every rigid bilateral constraint supplies one of each. With exactly one
+    contact, ``gap`` and ``gap_dot`` default to 0 when they alone are missing, and so does a cyclic coordinate.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : mapping of str to float or str
+        A string is an expression of parameters (``"pi/3"``, ``"sqrt(g/l)"``). For a slip, ``"+0"`` and ``"-0"`` are the
+        limits of vanishing slip from one side, ``0`` is rest.
+    parameters : mapping, optional
+        Parameter values that replace the declared ones.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    StateError
+        Unknown, too few, too many, dependent or contradictory pins, or a position that cannot be reached.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": "pi/6", "phi_dot": 1, "slip.tip": 0})
+    >>> round(float(state.q[1]), 12)
+    0.5
+    """
+    solved = solve_states(dynamics, pins, parameters=parameters, tolerances=tolerances)
+    if not solved.reached.all():
+        raise _unreached(dynamics, pins, parameters, tolerances)
+    return State(solved.q, solved.v, float(solved.t), solved.sides)
+
+
+def solve_states(
+    dynamics: Dynamics,
+    pins: Mapping[str, Any],
+    *,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> States:
+    """Solve arrays of states at once, for maps.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : mapping of str to float, str or array
+        As for :func:`solve_state`; arrays broadcast against each other and against array-valued parameters. Positions
+        are solved once per distinct set of position pins, not once per state.
+    parameters : mapping of str to float or array, optional
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    States
+        ``reached`` is False where no position or no velocity satisfies the pins.
+
+    Raises
+    ------
+    StateError
+        Unknown, too few or too many pins.
+    """
+    sorted_pins = _sort(dynamics, pins, parameters)
+    q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
+    v = _solve_velocities(dynamics, sorted_pins, q, parameters)
+    velocity_reached = np.isfinite(v).all(axis=-1)
+    return States(q, v, np.asarray(sorted_pins.time, dtype=float), sorted_pins.sides, reached & velocity_reached)
+
+
+def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of all position pins and of all velocity pins of a mechanism."""
+    positions = [*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts)]
+    velocities = [*dynamics.mechanism.velocities, *(f"gap_dot.{name}" for name in dynamics.contacts)]
+    for name in dynamics.columns:
+        size = dynamics.dimension(name)
+        velocities += [f"slip.{name}"] if size == 1 else [f"slip.{name}.{axis}" for axis in range(1, size + 1)]
+    return tuple(positions), tuple(velocities)
+
+
+def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
+    """Coordinates on which no term of the equations depends."""
+    model = dynamics.model
+    matrices = [model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values()]
+    used = set().union(*(matrix.free_symbols for matrix in matrices))
+    return tuple(symbol.name for symbol in model.coordinates if symbol not in used)
+
+
+def _sort(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> _Pins:
+    position_names, velocity_names = pin_names(dynamics)
+    unknown = [name for name in pins if name not in (*position_names, *velocity_names, "t")]
+    if unknown:
+        raise StateError("\n".join(_unknown_pin(name, (*position_names, *velocity_names, "t")) for name in unknown))
+    sides: dict[str, list[float]] = {}
+    values: dict[str, Any] = {}
+    known = dynamics.mechanism.parameter_values(parameters or {})
+    for name, value in pins.items():
+        limit = _LIMITS.get(value.replace(" ", "")) if isinstance(value, str) and name.startswith("slip.") else None
+        values[name] = 0.0 if limit is not None else _number(name, value, known)
+        if limit is not None:
+            _add_side(dynamics, sides, name, limit)
+    _check_sides(sides, values)
+    positions = {name: value for name, value in values.items() if name in position_names}
+    velocities = {name: value for name, value in values.items() if name in velocity_names}
+    _complete(dynamics, positions, velocities, position_names, velocity_names)
+    return _Pins(positions, velocities, values.get("t", 0.0), {name: tuple(side) for name, side in sides.items()})
+
+
+def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown pin {name!r}; {hint}The pins are {', '.join(known)}"
+
+
+def _number(name: str, value: Any, known: Mapping[str, Any]) -> Any:
+    if isinstance(value, str):
+        value = evaluate(parse_expression(value, known=known.keys(), field=f"pin {name}"), known)
+    number = np.asarray(value, dtype=float)
+    if not np.isfinite(number).all():
+        raise StateError(f"pin {name}: the value must be a finite number, got {value}")
+    return float(number) if number.ndim == 0 else number
+
+
+def _add_side(dynamics: Dynamics, sides: dict[str, list[float]], pin: str, limit: float) -> None:
+    parts = pin.split(".")
+    axis = int(parts[2]) - 1 if len(parts) == 3 else 0
+    sides.setdefault(parts[1], [0.0] * dynamics.dimension(parts[1]))[axis] = limit
+
+
+def _check_sides(sides: Mapping[str, list[float]], values: Mapping[str, Any]) -> None:
+    for contact in sides:
+        others = [name for name in values if name.startswith(f"slip.{contact}") and np.any(values[name] != 0.0)]
+        if others:
+            raise StateError(
+                f"pin {others[0]}: a limit of vanishing slip (+0 or -0) of {contact!r} needs its other component "
+                f"to be 0, +0 or -0"
+            )
+
+
+def _complete(
+    dynamics: Dynamics,
+    positions: dict[str, Any],
+    velocities: dict[str, Any],
+    position_names: tuple[str, ...],
+    velocity_names: tuple[str, ...],
+) -> None:
+    """Add the defaults, then insist on exactly n pins of either kind."""
+    needed = dynamics.n - len(dynamics.rigid)
+    for name in cyclic_coordinates(dynamics):
+        if len(positions) < needed:
+            positions.setdefault(name, 0.0)
+    if len(dynamics.contacts) == 1:
+        contact = dynamics.contacts[0]
+        for pins, name in ((positions, f"gap.{contact}"), (velocities, f"gap_dot.{contact}")):
+            if len(pins) == needed - 1:
+                pins.setdefault(name, 0.0)
+    for kind, pins, names in (("position", positions, position_names), ("velocity", velocities, velocity_names)):
+        if len(pins) == needed:
+            continue
+        rigid = f" ({dynamics.n} coordinates less {len(dynamics.rigid)} constraints)" if dynamics.rigid else ""
+        free = [name for name in names if name not in pins]
+        many = len(pins) > needed
+        advice = "remove" if many else "add"
+        raise StateError(
+            f"too {'many' if many else 'few'} {kind} pins: {dynamics.name} needs {needed}{rigid}, got {len(pins)}"
+            f"{' (' + ', '.join(pins) + ')' if pins else ''}; {advice} {abs(len(pins) - needed)}"
+            + ("" if many else f" of {', '.join(free)}")
+        )
+
+
+def _solve_positions(
+    dynamics: Dynamics, pins: _Pins, parameters: Values | None, tolerances: Tolerances
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    arrays = [np.asarray(value, dtype=float) for value in (*pins.positions.values(), pins.time)]
+    if not set(pins.positions) <= set(dynamics.mechanism.coordinates) or dynamics.rigid:
+        arrays += [np.asarray(value, dtype=float) for value in (parameters or {}).values()]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    q = np.full((*shape, dynamics.n), np.nan)
+    reached = np.zeros(shape, dtype=bool)
+    for start in _STARTS:
+        trial, converged = _newton(dynamics, pins, parameters, tolerances, np.full((*shape, dynamics.n), start))
+        fresh = converged & ~reached
+        q[fresh] = trial[fresh]
+        reached |= converged
+        if reached.all():
+            break
+    return q, reached
+
+
+def _newton(
+    dynamics: Dynamics, pins: _Pins, parameters: Values | None, tolerances: Tolerances, q: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    coordinates = dynamics.mechanism.coordinates
+    pinned = [name for name in pins.positions if name in coordinates]
+    for name in pinned:
+        q[..., coordinates.index(name)] = pins.positions[name]
+    free = [index for index, name in enumerate(coordinates) if name not in pinned]
+    if not free:
+        return q, np.isfinite(q).all(axis=-1)
+    gaps = [dynamics.contacts.index(name[4:]) for name in pins.positions if name not in coordinates]
+    targets = [pins.positions[name] for name in pins.positions if name not in coordinates]
+    rest = np.zeros(dynamics.n)
+    residual = np.full((*q.shape[:-1], len(free)), np.inf)
+    for _ in range(_MAX_NEWTON_STEPS):
+        at = dynamics.kinematics(q, rest, t=pins.time, parameters=parameters)
+        rows = [at["W_N"][..., free, gap] for gap in gaps] + [at["J"][..., i, free] for i in range(len(dynamics.rigid))]
+        errors = [at["gap"][..., gap] - target for gap, target in zip(gaps, targets, strict=True)]
+        errors += [at["constraint"][..., i] for i in range(len(dynamics.rigid))]
+        residual = np.stack(np.broadcast_arrays(*errors, q[..., 0])[:-1], axis=-1)
+        if np.all(np.abs(residual) <= tolerances.gap * 1e-4):
+            break
+        A = np.stack(np.broadcast_arrays(*rows, q[..., free])[:-1], axis=-2)
+        step = solve_each(A, residual[..., None])[..., 0]
+        size = np.max(np.abs(step), axis=-1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            step = np.where(size > 1.0, step / size, step)
+        if not np.any(np.abs(step) > 4 * np.finfo(float).eps * (1 + np.abs(q[..., free]))):
+            break
+        q[..., free] -= step
+    with np.errstate(invalid="ignore"):
+        return q, np.all(np.abs(residual) <= tolerances.gap, axis=-1)
+
+
+def _solve_velocities(
+    dynamics: Dynamics, pins: _Pins, q: NDArray[np.float64], parameters: Values | None
+) -> NDArray[np.float64]:
+    rows, right = _velocity_system(dynamics, pins, q, parameters)
+    A = np.stack(np.broadcast_arrays(*rows), axis=-2)
+    b = np.stack(np.broadcast_arrays(*right), axis=-1)
+    n = dynamics.n
+    if A.shape[-2] != n:
+        raise StateError(f"{A.shape[-2]} velocity conditions for {n} velocities")
+    well_posed = np.abs(np.linalg.det(A / np.linalg.norm(A, axis=-1, keepdims=True))) > 1e-12
+    return np.where(well_posed[..., None], solve_each(A, b[..., None])[..., 0], np.nan)
+
+
+def _velocity_system(
+    dynamics: Dynamics, pins: _Pins, q: NDArray[np.float64], parameters: Values | None
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    velocities = dynamics.mechanism.velocities
+    drift = dynamics.kinematics(q, np.zeros(dynamics.n), t=pins.time, parameters=parameters)
+    rows: list[NDArray[np.float64]] = []
+    right: list[NDArray[np.float64]] = []
+    for name, value in pins.velocities.items():
+        if name in velocities:
+            rows.append(np.eye(dynamics.n)[velocities.index(name)])
+            right.append(np.asarray(value, dtype=float))
+        elif name.startswith("gap_dot."):
+            index = dynamics.contacts.index(name.removeprefix("gap_dot."))
+            rows.append(drift["W_N"][..., :, index])
+            right.append(value - drift["gap_dot"][..., index])
+        else:
+            parts = name.split(".")
+            index = dynamics.columns[parts[1]].start + (int(parts[2]) - 1 if len(parts) == 3 else 0)
+            rows.append(drift["W_T"][..., :, index])
+            right.append(value - drift["slip"][..., index])
+    for index in range(len(dynamics.rigid)):
+        rows.append(drift["J"][..., index, :])
+        right.append(-drift["constraint_dot"][..., index])
+    return rows, right
+
+
+def _unreached(
+    dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None, tolerances: Tolerances
+) -> StateError:
+    """Say which of the pins cannot be met together."""
+    sorted_pins = _sort(dynamics, pins, parameters)
+    q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
+    given = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.positions.items())
+    if not reached.all():
+        rigid = f" and the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""
+        return StateError(
+            f"no position of {dynamics.name} satisfies {given}{rigid}: it cannot be reached, or the pins contradict "
+            f"each other (tried {len(_STARTS)} starts)"
+        )
+    rows, _ = _velocity_system(dynamics, sorted_pins, q, parameters)
+    names = [*sorted_pins.velocities, *dynamics.rigid]
+    A = np.stack(np.broadcast_arrays(*rows), axis=-2)
+    dependent = names
+    if is_numerically_singular(A, rank=1e-12) and np.isfinite(A).all():
+        _, _, right = np.linalg.svd(A.T)
+        dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > 1e-6]
+    return StateError(
+        f"velocity pins {', '.join(dependent)} are dependent at {given}: together they leave a velocity undetermined; "
+        f"replace one of them by another of {', '.join(pin_names(dynamics)[1])}"
+    )
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) and math.isfinite(value) else str(value)

@@ -2,6 +2,7 @@
 
 from hybrid.contact.branches import Branch, ContactAcceleration, Slack
 from hybrid.contact.certificate import Certificate, Violation, verify_certificate
+from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.contact.complementarity import contact_forces, to_lcp
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
@@ -11,7 +12,9 @@ from hybrid.contact.tangential import TangentialReport
 
 __all__ = [
     "Branch",
+    "CellVerdict",
     "Certificate",
+    "Classification",
     "ContactAcceleration",
     "ContactMode",
     "ContactProblem",
@@ -23,6 +26,7 @@ __all__ = [
     "TangentialReport",
     "Verdict",
     "Violation",
+    "classify",
     "contact_forces",
     "contact_problem",
     "select",

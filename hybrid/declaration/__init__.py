@@ -1,0 +1,31 @@
+"""Declarations of mechanisms: expressions, mechanisms and mechanism files."""
+
+from hybrid.declaration.expressions import Expression, evaluate, parse_expression, to_sympy
+from hybrid.declaration.mechanism import (
+    Constraint,
+    Contact,
+    Drawing,
+    EnergyDynamics,
+    EquationDynamics,
+    FrictionElement,
+    Mechanism,
+    Parameter,
+)
+from hybrid.declaration.specification import mechanism_from_toml, read_mechanism
+
+__all__ = [
+    "Constraint",
+    "Contact",
+    "Drawing",
+    "EnergyDynamics",
+    "EquationDynamics",
+    "Expression",
+    "FrictionElement",
+    "Mechanism",
+    "Parameter",
+    "evaluate",
+    "mechanism_from_toml",
+    "parse_expression",
+    "read_mechanism",
+    "to_sympy",
+]

@@ -1,0 +1,132 @@
+"""Everything that can be wrong with the meaning of a declaration, found without deriving anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from hybrid.declaration.evaluation import evaluate
+from hybrid.declaration.fields import Path, entries
+from hybrid.declaration.inertia import inertia_problems
+from hybrid.declaration.names import TIME, velocity_name
+from hybrid.declaration.naming import naming_problems
+from hybrid.declaration.parameters import Parameters
+from hybrid.declaration.parser import parse_expression
+from hybrid.declaration.ranges import Read, bounds
+from hybrid.declaration.roles import role_problems
+from hybrid.declaration.scope import Kind, Scope, definition_traits, ordered
+from hybrid.declaration.shapes import shape_problems, type_problems
+from hybrid.declaration.tree import Expression
+from hybrid.errors import DeclarationError, Problem
+
+if TYPE_CHECKING:
+    from hybrid.declaration.mechanism import Mechanism
+
+
+def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
+    """Read every expression of a mechanism and list everything that is wrong.
+
+    Returns
+    -------
+    scope : Scope
+    parameters : Parameters
+        Usable only if nothing is wrong.
+    problems : list of Problem
+
+    Raises
+    ------
+    DeclarationError
+        At once, if a part is an object of the wrong class.
+    """
+    problems = type_problems(mechanism)
+    if problems:
+        raise DeclarationError(problems)
+    problems = [*naming_problems(mechanism), *shape_problems(mechanism)]
+    parameters = _parameters(mechanism, problems)
+    scope = _scope(mechanism, problems)
+    read = _read(mechanism, scope, problems)
+    parameters = attrs.evolve(parameters, **bounds(read, scope))
+    if len(parameters.defaults) == len(mechanism.parameters):
+        problems += parameters.violations(parameters.defaults)
+        problems += inertia_problems(mechanism, read, scope, parameters.defaults)
+    return scope, parameters, problems
+
+
+def _parsed(
+    text: str, known: frozenset[str], *, field: str, path: Path, problems: list[Problem]
+) -> Expression | None:
+    try:
+        return parse_expression(text, known=known, field=field, path=path)
+    except DeclarationError as error:
+        problems.extend(error.problems)
+        return None
+
+
+def _parameters(mechanism: Mechanism, problems: list[Problem]) -> Parameters:
+    known = frozenset(mechanism.names)
+    given: dict[str, float | Expression] = {}
+    for name, parameter in mechanism.parameters.items():
+        field, path = f"parameters.{name}", ("parameters", name)
+        if not isinstance(parameter.value, str):
+            given[name] = parameter.value
+            continue
+        expression = _parsed(parameter.value, known, field=field, path=path, problems=problems)
+        if expression is None:
+            continue
+        strangers = sorted(expression.names - mechanism.parameters.keys() - {"pi"})
+        if strangers:
+            message = f"a parameter depends on other parameters only, not on '{strangers[0]}'"
+            problems.append(Problem(message, field, path=path))
+        else:
+            given[name] = expression
+    expressions = {name: item for name, item in given.items() if isinstance(item, Expression)}
+    order, circles = ordered(expressions, field="parameters")
+    problems += circles
+    values: dict[str, float] = {
+        name: item for name, item in given.items() if not isinstance(item, Expression)
+    }
+    order = [*values, *order]
+    for name in order[len(values) :]:
+        if not expressions[name].names - {"pi"} <= values.keys():
+            continue
+        value = float(evaluate(expressions[name], values))
+        if np.isfinite(value):
+            values[name] = value
+        else:
+            message = f"must be a finite number, not {value:g}"
+            problems.append(Problem(message, f"parameters.{name}", path=("parameters", name)))
+    return Parameters(given, tuple(order), values, {}, ())
+
+
+def _scope(mechanism: Mechanism, problems: list[Problem]) -> Scope:
+    kinds: dict[str, Kind] = {TIME: "time"}
+    kinds |= {name: "parameter" for name in mechanism.parameters}
+    kinds |= {velocity_name(name): "velocity" for name in mechanism.coordinates}
+    kinds |= {name: "coordinate" for name in mechanism.coordinates}
+    known = frozenset(mechanism.names)
+    definitions: dict[str, Expression] = {}
+    for name, text in mechanism.definitions.items():
+        field, path = f"definitions.{name}", ("definitions", name)
+        expression = _parsed(text, known, field=field, path=path, problems=problems)
+        if expression is not None and name not in kinds:
+            definitions[name] = expression
+    traits, faults = definition_traits(definitions, kinds)
+    problems += faults
+    return Scope(kinds, definitions, traits)
+
+
+def _read(mechanism: Mechanism, scope: Scope, problems: list[Problem]) -> list[Read]:
+    known = frozenset(mechanism.names)
+    read: list[Read] = []
+    for entry in entries(mechanism):
+        expression = _parsed(entry.text, known, field=entry.field, path=entry.path, problems=problems)
+        traits = scope.traits_of(expression) if expression else None
+        if expression is None or traits is None:
+            continue
+        faults = role_problems(entry, expression, traits, scope)
+        problems += faults
+        if not faults:
+            read.append(Read(entry, expression, traits))
+    return read

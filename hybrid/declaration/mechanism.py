@@ -1,0 +1,175 @@
+"""A mechanism as declared, checked at construction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from hybrid.declaration import convert
+from hybrid.declaration.checks import checked
+from hybrid.declaration.names import TIME, velocity_name
+from hybrid.declaration.parameters import Parameters
+from hybrid.declaration.parser import parse_expression
+from hybrid.declaration.parts import (
+    Constraint,
+    Contact,
+    Drawing,
+    EnergyDynamics,
+    EquationDynamics,
+    FrictionElement,
+    Parameter,
+    as_drawing,
+    as_expressions,
+    as_parameters,
+)
+from hybrid.declaration.scope import Scope, expand
+from hybrid.declaration.table import Table
+from hybrid.declaration.tree import Expression
+from hybrid.errors import DeclarationError
+
+__all__ = [
+    "Constraint",
+    "Contact",
+    "Drawing",
+    "EnergyDynamics",
+    "EquationDynamics",
+    "FrictionElement",
+    "Mechanism",
+    "Parameter",
+]
+
+_TEXT = convert.converter(convert.text)
+_TEXTS = convert.converter(convert.texts)
+
+
+@attrs.frozen(kw_only=True)
+class Mechanism:
+    """A mechanism with contacts and dry friction, under the field names of the mechanism file.
+
+    Attributes
+    ----------
+    name, title : str
+    references : tuple of str
+    coordinates : tuple of str, length n
+        The velocity of ``x`` is ``x_dot``.
+    dynamics : EnergyDynamics or EquationDynamics
+    parameters : mapping of str to Parameter
+    definitions : mapping of str to str
+        Named expressions, used in all others.
+    forces : mapping of str to str
+        Further generalised forces, by coordinate.
+    contact : tuple of Contact
+    friction : tuple of FrictionElement
+    constraint : tuple of Constraint
+    drawing : Drawing
+    source : str
+        The file it was read from, or empty. Not part of comparison.
+
+    Raises
+    ------
+    DeclarationError
+        At construction, with everything that is wrong.
+
+    Examples
+    --------
+    >>> rod = Mechanism(
+    ...     name="rod",
+    ...     coordinates=["x", "y", "phi"],
+    ...     parameters={"m": 1, "l": 1, "I": "m*l**2/3", "g": 9.81, "mu": 0.5},
+    ...     dynamics=EnergyDynamics(
+    ...         kinetic="m*(x_dot**2 + y_dot**2)/2 + I*phi_dot**2/2", potential="m*g*y"
+    ...     ),
+    ...     contact=[Contact(name="tip", gap="y - l*sin(phi)", tangent="x - l*cos(phi)", friction="mu")],
+    ... )
+    >>> rod.velocities
+    ('x_dot', 'y_dot', 'phi_dot')
+    >>> float(rod.parameter_values({"l": 3})["I"])
+    3.0
+    """
+
+    name: str = attrs.field(converter=_TEXT)
+    coordinates: tuple[str, ...] = attrs.field(converter=_TEXTS)
+    dynamics: EnergyDynamics | EquationDynamics
+    title: str = attrs.field(default="", converter=_TEXT)
+    references: tuple[str, ...] = attrs.field(default=(), converter=_TEXTS)
+    parameters: Mapping[str, Parameter] = attrs.field(
+        factory=dict, converter=convert.converter(as_parameters)
+    )
+    definitions: Mapping[str, str] = attrs.field(factory=dict, converter=convert.converter(as_expressions))
+    forces: Mapping[str, str] = attrs.field(factory=dict, converter=convert.converter(as_expressions))
+    contact: tuple[Contact, ...] = attrs.field(default=(), converter=convert.converter(convert.sequence))
+    friction: tuple[FrictionElement, ...] = attrs.field(
+        default=(), converter=convert.converter(convert.sequence)
+    )
+    constraint: tuple[Constraint, ...] = attrs.field(
+        default=(), converter=convert.converter(convert.sequence)
+    )
+    drawing: Drawing = attrs.field(factory=Drawing, converter=convert.converter(as_drawing))
+    source: str = attrs.field(default="", converter=_TEXT, eq=False)
+    _scope: Scope = attrs.field(init=False, eq=False, repr=False)
+    _parameters: Parameters = attrs.field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        scope, parameters, problems = checked(self)
+        if problems:
+            raise DeclarationError(attrs.evolve(problem, source=self.source) for problem in problems)
+        object.__setattr__(self, "_scope", scope)
+        object.__setattr__(self, "_parameters", parameters)
+
+    @property
+    def velocities(self) -> tuple[str, ...]:
+        """Names of the velocities, in the order of the coordinates."""
+        return tuple(velocity_name(name) for name in self.coordinates)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that an expression may use, but ``pi``."""
+        return (*self.coordinates, *self.velocities, TIME, *self.parameters, *self.definitions)
+
+    def parameter_values(self, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the value of every parameter.
+
+        Parameters
+        ----------
+        overrides : mapping of str to float, array (...) or str, optional
+            Values that replace those of the declaration; a text is an expression of other parameters. Parameters
+            that are expressions of a replaced one follow it.
+
+        Returns
+        -------
+        dict of str to float or array, (...)
+            In the order of the declaration.
+
+        Raises
+        ------
+        DeclarationError
+            For an unknown name, a value that is not finite, or one that makes a friction coefficient negative or
+            leaves any other range; with all of them.
+        """
+        return self._parameters.values(overrides or {})
+
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Check that friction, restitution and the like are in their ranges.
+
+        Parameters
+        ----------
+        values : mapping of str to float or array, (...)
+            A value for every parameter, as :meth:`parameter_values` returns.
+
+        Raises
+        ------
+        DeclarationError
+        """
+        problems = self._parameters.violations(values)
+        if problems:
+            raise DeclarationError(problems)
+
+    def expression(self, text: str, *, field: str = "") -> Expression:
+        """Read an expression in this mechanism's names."""
+        return parse_expression(text, known=frozenset(self.names), field=field)
+
+    def expanded(self, text: str, *, field: str = "") -> Expression:
+        """Read an expression and put in the definitions; its ``text`` stays as written."""
+        return expand(self.expression(text, field=field), self._scope.definitions)

@@ -1,0 +1,95 @@
+"""Names of a declaration: well formed, not reserved, and each used once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hybrid.declaration.fields import Path, label
+from hybrid.declaration.functions import CONSTANTS, FUNCTIONS
+from hybrid.declaration.names import MAX_NAME_LENGTH, TIME, is_identifier, velocity_name
+from hybrid.errors import Problem
+
+if TYPE_CHECKING:
+    from hybrid.declaration.mechanism import Mechanism
+
+MAX_COORDINATES = 100
+MAX_NAMES = 2_000
+
+_MECHANISM_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+
+
+def naming_problems(mechanism: Mechanism) -> list[Problem]:
+    """List names that are missing, malformed, reserved or used twice, and tables that are too long.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> rod = SimpleNamespace(
+    ...     name="rod", coordinates=("x", "x"), parameters={"sin": 1}, definitions={}, contact=(), friction=(),
+    ...     constraint=(),
+    ... )
+    >>> for problem in naming_problems(rod):
+    ...     print(problem)
+    coordinates: 'x' is already a coordinate
+    parameters.sin: 'sin' is a function; choose another name
+    """
+    problems: list[Problem] = []
+    if not _MECHANISM_NAME.match(mechanism.name) or len(mechanism.name) > MAX_NAME_LENGTH:
+        message = f"must be a short name of ASCII letters, digits, _, - and ., not {mechanism.name[:40]!r}"
+        problems.append(Problem(message, "name", path=("name",)))
+    if not mechanism.coordinates:
+        problems.append(Problem("must name at least one coordinate", "coordinates", path=("coordinates",)))
+    if len(mechanism.coordinates) > MAX_COORDINATES:
+        message = f"lists {len(mechanism.coordinates)} coordinates; at most {MAX_COORDINATES} are possible"
+        problems.append(Problem(message, "coordinates", path=("coordinates",)))
+    declared = list(_declared(mechanism))
+    if len(declared) > MAX_NAMES:
+        message = f"declares {len(declared)} names; at most {MAX_NAMES} are possible"
+        return [*problems, Problem(message, "name", path=("name",))]
+    taken = (
+        {name: "a function" for name in FUNCTIONS}
+        | {name: "a constant" for name in CONSTANTS}
+        | {TIME: "the time"}
+    )
+    for name, kind, field, path in declared:
+        fault = _fault(name, taken)
+        if fault:
+            problems.append(Problem(fault[0], field, hint=fault[1], path=path))
+        else:
+            taken[name] = kind
+    return problems
+
+
+def _declared(mechanism: Mechanism) -> Iterator[tuple[str, str, str, Path]]:
+    for index, name in enumerate(mechanism.coordinates):
+        yield name, "a coordinate", "coordinates", ("coordinates", index)
+    for index, name in enumerate(dict.fromkeys(mechanism.coordinates)):
+        yield velocity_name(name), f"the velocity of '{name}'", "coordinates", ("coordinates", index)
+    for name in mechanism.parameters:
+        yield name, "a parameter", f"parameters.{name}", ("parameters", name)
+    for name in mechanism.definitions:
+        yield name, "a definition", f"definitions.{name}", ("definitions", name)
+    for table, parts in (
+        ("contact", mechanism.contact),
+        ("friction", mechanism.friction),
+        ("constraint", mechanism.constraint),
+    ):
+        for index, part in enumerate(parts):
+            noun = "a friction element" if table == "friction" else f"a {table}"
+            yield part.name, noun, f"{label(table, part.name, index)}.name", (table, index, "name")
+
+
+def _fault(name: str, taken: dict[str, str]) -> tuple[str, str] | None:
+    if name in taken:
+        reserved = name == TIME or name in FUNCTIONS or name in CONSTANTS
+        return (
+            f"'{name}' is {'' if reserved else 'already '}{taken[name]}",
+            "choose another name" if reserved else "",
+        )
+    if is_identifier(name):
+        return None
+    if len(name) > MAX_NAME_LENGTH:
+        return f"the name '{name[:20]}...' is longer than {MAX_NAME_LENGTH} characters", ""
+    return f"{name[:40]!r} is not a name", "a name is ASCII letters, digits and _, and starts with no digit"

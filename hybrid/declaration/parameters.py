@@ -1,0 +1,167 @@
+"""Values of parameters: numbers, expressions of one another, replacements, and the ranges they must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from hybrid.declaration.evaluation import evaluate
+from hybrid.declaration.names import suggestion
+from hybrid.declaration.parser import parse_expression
+from hybrid.declaration.scope import ordered
+from hybrid.declaration.tree import Expression
+from hybrid.errors import DeclarationError, Problem
+
+
+@attrs.frozen
+class Bound:
+    """A range that a quantity made of parameters must keep.
+
+    Attributes
+    ----------
+    expression : Expression
+    names : frozenset of str
+        The parameters on which it depends.
+    low, high : float
+        Limits; the lower one is excluded if ``positive``.
+    above : Expression or None
+        Another quantity that this one must not fall below, called ``above_name``.
+    """
+
+    expression: Expression
+    names: frozenset[str]
+    field: str
+    path: tuple[str | int, ...]
+    low: float = 0.0
+    high: float = np.inf
+    positive: bool = False
+    above: Expression | None = None
+    above_name: str = ""
+
+    def violation(self, values: Mapping[str, Any]) -> Problem | None:
+        """Return what is wrong at these values, if anything."""
+        value = np.real(evaluate(self.expression, values))
+        if not np.all(np.isfinite(value)):
+            return self._problem(
+                "must be a finite number", value[~np.isfinite(value)] if np.ndim(value) else value
+            )
+        if self.above is not None:
+            other = np.real(evaluate(self.above, values))
+            short = value < other
+            if np.any(short):
+                least, floor = (
+                    np.broadcast_to(item, np.shape(short))[short].flat[0] for item in (value, other)
+                )
+                return self._problem(f"must be at least {self.above_name}, which is {float(floor):g}", least)
+        lowest, highest = np.min(value, initial=np.inf), np.max(value, initial=-np.inf)
+        if lowest < self.low or (self.positive and lowest <= self.low):
+            return self._problem("must be positive" if self.positive else "must not be negative", lowest)
+        if highest > self.high:
+            return self._problem(f"must lie between {self.low:g} and {self.high:g}", highest)
+        return None
+
+    def _problem(self, message: str, value: Any) -> Problem:
+        return Problem(f"{message}, not {float(np.ravel(value)[0]):g}", self.field, path=self.path)
+
+
+@attrs.frozen
+class Parameters:
+    """Parameters with their values resolved.
+
+    Attributes
+    ----------
+    given : mapping of str to float or Expression
+        As declared.
+    order : tuple of str
+        Every parameter after those that it uses.
+    defaults : mapping of str to float
+    constants : mapping of str to Expression
+        Definitions that the bounds use, each after those that it uses itself.
+    bounds : tuple of Bound
+    """
+
+    given: Mapping[str, float | Expression]
+    order: tuple[str, ...]
+    defaults: Mapping[str, float]
+    constants: Mapping[str, Expression]
+    bounds: tuple[Bound, ...]
+
+    def values(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all values after replacing some; see ``Mechanism.parameter_values``."""
+        if not overrides:
+            return dict(self.defaults)
+        replaced = self._replacements(overrides)
+        given, order = self.given, self.order
+        texts = {name: value for name, value in replaced.items() if isinstance(value, Expression)}
+        if texts:
+            given, order = self._reordered(texts)
+        values: dict[str, Any] = {}
+        changed: set[str] = set()
+        for name in order:
+            item = given[name]
+            if name in replaced and name not in texts:
+                values[name] = replaced[name]
+            elif isinstance(item, Expression) and (name in texts or not changed.isdisjoint(item.names)):
+                values[name] = evaluate(item, values)
+            else:
+                values[name] = self.defaults[name]
+                continue
+            changed.add(name)
+        problems = [_not_finite(name) for name in changed if not np.all(np.isfinite(values[name]))]
+        problems = problems or self.violations(values, changed=changed)
+        if problems:
+            raise DeclarationError(problems)
+        return {name: values[name] for name in self.given}
+
+    def violations(self, values: Mapping[str, Any], *, changed: set[str] | None = None) -> list[Problem]:
+        """Return every range that is left, of those that depend on changed parameters if these are given."""
+        concerned = [b for b in self.bounds if changed is None or not changed.isdisjoint(b.names)]
+        if concerned and self.constants:
+            values = dict(values)
+            for name, expression in self.constants.items():
+                values[name] = evaluate(expression, values)
+        return [problem for bound in concerned if (problem := bound.violation(values))]
+
+    def _replacements(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        problems: list[Problem] = []
+        replaced: dict[str, Any] = {}
+        for name, value in overrides.items():
+            if name not in self.given:
+                hint = suggestion(name, self.given) or "show lists the parameters"
+                problems.append(Problem(f"unknown parameter '{name}'", hint=hint))
+                continue
+            try:
+                replaced[name] = self._replacement(name, value)
+            except DeclarationError as error:
+                problems.extend(error.problems)
+        if problems:
+            raise DeclarationError(problems)
+        return replaced
+
+    def _replacement(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return parse_expression(value, known=self.given.keys(), field=f"parameters.{name}")
+        array = np.asarray(value)
+        if array.dtype.kind not in "iufc":
+            raise DeclarationError(Problem("must be a number or an array of numbers", f"parameters.{name}"))
+        array = array * 1.0
+        if not np.all(np.isfinite(array)):
+            raise DeclarationError(_not_finite(name))
+        return array if array.ndim else array[()]
+
+    def _reordered(
+        self, texts: Mapping[str, Expression]
+    ) -> tuple[dict[str, float | Expression], tuple[str, ...]]:
+        given = {**self.given, **texts}
+        expressions = {name: item for name, item in given.items() if isinstance(item, Expression)}
+        order, problems = ordered(expressions, field="parameters")
+        if problems:
+            raise DeclarationError(problems)
+        return given, (*(name for name in given if name not in expressions), *order)
+
+
+def _not_finite(name: str) -> Problem:
+    return Problem("must be a finite number", f"parameters.{name}", path=("parameters", name))

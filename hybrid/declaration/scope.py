@@ -1,0 +1,196 @@
+"""What the names of a mechanism mean, and what an expression depends on once definitions are put in."""
+
+from __future__ import annotations
+
+import graphlib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
+
+import attrs
+
+from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
+from hybrid.errors import DeclarationError, Problem
+
+MAX_EXPANDED = 20_000
+_MAX_CYCLES = 20
+
+Kind: TypeAlias = Literal["coordinate", "velocity", "parameter", "time"]
+
+
+@attrs.frozen
+class Traits:
+    """What an expression is made of once definitions are put in.
+
+    Attributes
+    ----------
+    names : frozenset of str
+        Coordinates, velocities, parameters and ``t`` that occur.
+    degree : float
+        Upper bound of the degree of the polynomial in the velocities; infinite where it is not one.
+    size : int
+        Number of nodes.
+    """
+
+    names: frozenset[str]
+    degree: float
+    size: int
+
+
+@attrs.frozen
+class Scope:
+    """The meaning of every name.
+
+    Attributes
+    ----------
+    kinds : mapping of str to Kind
+        Every name but those of definitions.
+    definitions : mapping of str to Expression
+    traits : mapping of str to Traits
+        Of the definitions; one without an entry is wrong in itself, and has been reported.
+    """
+
+    kinds: Mapping[str, Kind]
+    definitions: Mapping[str, Expression]
+    traits: Mapping[str, Traits]
+
+    def traits_of(self, expression: Expression) -> Traits | None:
+        """Return what an expression is made of; None if it uses a definition that is wrong in itself."""
+        return traits_of(expression, self.kinds, self.traits)
+
+
+def traits_of(
+    expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]
+) -> Traits | None:
+    """Collect the traits of an expression from those of the definitions it uses."""
+    names: set[str] = set()
+    size = 0
+    for node in expression.tree:
+        size += 1
+        if isinstance(node, Name):
+            if node.name in kinds:
+                names.add(node.name)
+            elif node.name in definitions:
+                names |= definitions[node.name].names
+                size += definitions[node.name].size - 1
+            elif node.name != "pi":
+                return None
+    return Traits(frozenset(names), _degree(expression, kinds, definitions), size)
+
+
+def _degree(expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]) -> float:
+    stack: list[tuple[float, float | None]] = []  # degree, and the value of a literal
+    for node in expression.tree:
+        if isinstance(node, Number):
+            stack.append((0.0, node.nearest))
+        elif isinstance(node, Name):
+            own = 1.0 if kinds.get(node.name) == "velocity" else 0.0
+            stack.append((definitions[node.name].degree if node.name in definitions else own, None))
+        else:
+            arguments = stack[-node.arity :]
+            del stack[-node.arity :]
+            stack.append((_combined(node, arguments), None))
+    return stack[0][0]
+
+
+def _combined(node: Apply, arguments: list[tuple[float, float | None]]) -> float:
+    degrees = [degree for degree, _ in arguments]
+    if node.operation in ("+", "-", "negate"):
+        return max(degrees)
+    if node.operation == "*":
+        return sum(degrees)
+    if node.operation == "/" and degrees[1] == 0.0:
+        return degrees[0]
+    if node.operation == "**" and degrees[1] == 0.0:
+        exponent = arguments[1][1]
+        if degrees[0] > 0.0 and exponent is not None and exponent == int(exponent):
+            return degrees[0] * exponent
+    return math.inf if any(degrees) else 0.0
+
+
+def ordered(expressions: Mapping[str, Expression], *, field: str) -> tuple[list[str], list[Problem]]:
+    """Sort names so that each comes after those its expression uses; names in a circle are left out and reported.
+
+    Examples
+    --------
+    >>> from hybrid.declaration.expressions import parse_expression
+    >>> texts = {"I": "m*l**2", "m": "2", "l": "1"}
+    >>> order, problems = ordered(
+    ...     {name: parse_expression(text, known=texts) for name, text in texts.items()}, field="parameters"
+    ... )
+    >>> order[-1], problems
+    ('I', [])
+    """
+    graph = {name: {used for used in item.names if used in expressions} for name, item in expressions.items()}
+    problems: list[Problem] = []
+    while True:
+        sorter = graphlib.TopologicalSorter(graph)
+        try:
+            return list(sorter.static_order()), problems
+        except graphlib.CycleError as error:
+            circle = list(dict.fromkeys(reversed(error.args[1])))
+        problems.append(_circle(circle, field))
+        gone = set(circle)
+        graph = {name: used - gone for name, used in graph.items() if name not in gone}
+        if len(problems) == _MAX_CYCLES:
+            return [], problems
+
+
+def _circle(names: list[str], field: str) -> Problem:
+    first = names[0]
+    if len(names) == 1:
+        message = "refers to itself"
+    else:
+        shown = [*names[:6], "..."] if len(names) > 6 else names
+        message = "refers to itself in a circle: " + " -> ".join([*shown, first])
+    return Problem(message, f"{field}.{first}", path=(field, first))
+
+
+def definition_traits(
+    definitions: Mapping[str, Expression], kinds: Mapping[str, Kind]
+) -> tuple[dict[str, Traits], list[Problem]]:
+    """Compute the traits of all definitions, each from those it uses."""
+    order, problems = ordered(definitions, field="definitions")
+    traits: dict[str, Traits] = {}
+    for name in order:
+        own = traits_of(definitions[name], kinds, traits)
+        if own is not None and own.size > MAX_EXPANDED:
+            message = f"has {own.size} numbers, names and operators once definitions are put in"
+            hint = f"at most {MAX_EXPANDED} are allowed"
+            problems.append(Problem(message, f"definitions.{name}", hint=hint, path=("definitions", name)))
+        elif own is not None:
+            traits[name] = own
+    return traits, problems
+
+
+def expand(expression: Expression, definitions: Mapping[str, Expression]) -> Expression:
+    """Put definitions in for their names.
+
+    Raises
+    ------
+    DeclarationError
+        If the result has more than ``MAX_EXPANDED`` nodes.
+
+    Examples
+    --------
+    >>> from hybrid.declaration.expressions import parse_expression
+    >>> tip = parse_expression("x + 1", known=["x"])
+    >>> sorted(expand(parse_expression("2*tip", known=["tip"]), {"tip": tip}).names)
+    ['x']
+    """
+    if definitions.keys().isdisjoint(expression.names):
+        return expression
+    nodes: list[Node] = []
+    pending: list[Iterable[Node]] = [iter(expression.tree)]
+    while pending:
+        for node in pending[-1]:
+            if isinstance(node, Name) and node.name in definitions:
+                pending.append(iter(definitions[node.name].tree))
+                break
+            nodes.append(node)
+            if len(nodes) > MAX_EXPANDED:
+                message = f"more than {MAX_EXPANDED} numbers, names and operators once definitions are put in"
+                raise DeclarationError(Problem(f"'{expression.text}' has {message}"))
+        else:
+            pending.pop()
+    return Expression(expression.text, tuple(nodes))

@@ -1,0 +1,66 @@
+"""Parsed expressions: their nodes in postfix order, every operand before its operator."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+import attrs
+
+
+@attrs.frozen
+class Number:
+    """A literal number, exact, and the float nearest to it."""
+
+    exact: Fraction
+    nearest: float
+
+
+@attrs.frozen
+class Name:
+    """A name and its column in the text (0 where a definition was put in)."""
+
+    name: str
+    column: int = attrs.field(default=0, eq=False)
+
+
+@attrs.frozen
+class Apply:
+    """An operator or function that takes the last ``arity`` results.
+
+    ``operation`` is one of ``+ - * / **``, ``negate``, or the name of a function.
+    """
+
+    operation: str
+    arity: int
+    column: int = attrs.field(default=0, eq=False)
+
+
+Node: TypeAlias = Number | Name | Apply
+
+
+@attrs.frozen
+class Expression:
+    """A parsed expression.
+
+    Postfix order instead of nested objects: a sum of a thousand terms needs no recursion a thousand deep to be
+    evaluated, compared, hashed or sent to another process.
+
+    Attributes
+    ----------
+    text : str
+        As written.
+    tree : tuple of Node
+        Postfix order.
+    """
+
+    text: str = attrs.field(eq=False)
+    tree: tuple[Node, ...] = attrs.field(repr=False)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that occur, without constants and functions."""
+        return frozenset(node.name for node in self.tree if isinstance(node, Name))
+
+    def __str__(self) -> str:
+        return self.text

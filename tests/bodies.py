@@ -25,7 +25,7 @@ Contacts = dict[str, Contact]
 
 @attrs.frozen(kw_only=True)
 class Body:
-    """A mechanism by hand; random tests draw postures between ``low`` and ``high``, parameters from ``drawn``."""
+    """A mechanism by hand; random tests draw postures from ``low`` to ``high``, parameters from ``drawn``."""
 
     kinetic: Callable[[Values, Values, Parameters], Any]
     potential: Callable[[Values, Parameters], Any]
@@ -81,7 +81,7 @@ def _axis(q: Values) -> tuple[Any, Any, Any]:
 
 
 def _oblique_kinetic(q: Values, v: Values, p: Parameters) -> Any:
-    # The axis turns with r' = d/ds r(q + s v); with centre c a slender rod has T = m |c'|^2 / 2 + J |r'|^2 / 2.
+    # The axis turns with r' = d/ds r(q + s v); a slender rod has T = m |c'|^2 / 2 + J |r'|^2 / 2.
     ahead = _axis([a + STEP * b for a, b in zip(q, v, strict=True)])
     behind = _axis([a - STEP * b for a, b in zip(q, v, strict=True)])
     turn = [(a - b) / (2 * STEP) for a, b in zip(ahead, behind, strict=True)]

@@ -1,0 +1,3 @@
+"""Results for people and programs: plain records, plots, reports."""
+
+__all__: list[str] = []

@@ -111,3 +111,36 @@ def test_slipping_rod_in_its_worst_posture_follows_the_table_of_verdicts():
     assert decide("oblique_rod", pins | slow, mu=1.7).verdict is Verdict.INCONSISTENT
     assert labels(decide("oblique_rod", pins | fast, mu=1.7)) == ["free", "slide"]
     assert labels(decide("oblique_rod", pins | fast, mu=1.2)) == ["free"]
+
+
+@pytest.mark.parametrize("theta", [0.4, 0.9, 1.3])
+@pytest.mark.parametrize("theta_dot", [0.0, 1.5, -2.5, 4.0])
+@pytest.mark.parametrize("mu", [0.2, 0.39, 1.6])
+def test_rod_at_rest_in_its_vertical_plane_is_the_plane_rod(theta, theta_dot, mu):
+    # With no rotation about the vertical the motion stays in the plane of the rod, whatever its heading
+    # psi. Level ground has no overlap of modes at rest, so that no other direction of incipient slip can
+    # appear.
+    plane = decide("painleve_rod", {"theta": theta, "theta_dot": theta_dot, "slip.tip": 0}, mu=mu, g=9.81)
+    pins = {
+        "psi": 0.4,
+        "theta": theta,
+        "psi_dot": 0,
+        "theta_dot": theta_dot,
+        "slip.tip.1": 0,
+        "slip.tip.2": 0,
+    }
+    space = decide("oblique_rod", pins, mu=mu)
+    assert space.verdict is plane.verdict is Verdict.UNIQUE
+    (one,), (other,) = plane.branches, space.branches
+    assert other.mode.label == one.mode.label.rstrip("+-")
+    assert other.lambda_N["tip"] == pytest.approx(one.lambda_N["tip"], rel=1e-9, abs=1e-12)
+    # Positive slip of the plane rod points from its centre to its tip, along -lean in space.
+    expected = one.lambda_T["tip"][0] * heading(0.4, 0)
+    np.testing.assert_allclose(other.lambda_T["tip"], expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("mu", "label"), [(0.3997, "slide"), (0.3998, "stick")])
+def test_rod_released_at_60_degrees_sticks_from_the_published_ratio(mu, label):
+    # |G_NT| / G_TT = 0.39970403 at theta = pi/3: the force that keeps the tip where gravity alone acts.
+    pins = {"psi": 0, "theta": pi / 3, "psi_dot": 0, "theta_dot": 0, "slip.tip.1": 0, "slip.tip.2": 0}
+    assert labels(decide("oblique_rod", pins, mu=mu)) == [label]

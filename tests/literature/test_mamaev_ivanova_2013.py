@@ -16,7 +16,7 @@ from scipy.optimize import brentq, minimize_scalar
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
 from tests.catalogue import classified, decide, delassus, fractions, is_consistent, labels, problem_at
-from tests.incline import fractions_at_rest, fractions_slipping
+from tests.incline import fractions_at_rest, fractions_slipping, slide
 
 # Roots of the inertia factor A at mu = 1.5 for either direction of slip.
 A_ROOTS = {"A_plus": (1.86665634962, 2.25773002722), "A_minus": (0.883862626373, 1.27493630397)}
@@ -221,3 +221,45 @@ def test_map_fractions_slipping_whatever_the_slope(mu, expected, slip, side, eps
     assert exact == pytest.approx(expected, abs=5e-6)  # midpoint rule across the jumps at the roots of A
     found = {k.replace("slide" + side, "slide"): v for k, v in map_fractions(mu, epsilon, slip).items()}
     assert found == pytest.approx(expected, abs=2e-3)
+
+
+def flow_by_hand(phi, w, side, *, mu, epsilon):
+    """What infinitesimal slip of one sign does: theory of the sliding motion A N + b = 0 on that side."""
+    A, b, tangential = (np.asarray(part) for part in slide(np.array(phi), epsilon, mu, side))
+    b, tangential = b[0] + b[1] * w, (tangential[0] + tangential[1] * w) / A
+    if -b / A <= 0:
+        return "separates" if b > 0 else "none"
+    return "to sticking" if side * tangential < 0 else "away"
+
+
+@pytest.mark.parametrize(("mu", "epsilon"), [(0.5, 0.25), (1.5, 0.0), (1.5, 1.0), (3.0, 0.4)])
+def test_flow_at_vanishing_slip_and_the_paradoxes_that_follow_from_it(mu, epsilon):
+    generator = np.random.default_rng(7)
+    seen = set()
+    for phi, phi_dot in generator.uniform((0.02, -3), (pi - 0.02, 3), size=(60, 2)):
+        found = decide(
+            "rod_on_incline", {"phi": phi, "phi_dot": phi_dot, "slip.tip": 0}, mu=mu, epsilon=epsilon
+        )
+        report = found.tangential["tip"]
+        flows = [flow_by_hand(phi, phi_dot**2, side, mu=mu, epsilon=epsilon) for side in (1, -1)]
+        assert [report.plus.flow, report.minus.flow] == flows
+        consistent = labels(found)
+        seen |= set(consistent)
+        # Both directions admitted, a contact at rest always has a solution.
+        assert consistent
+        assert bool(report.algebraic) == (len(consistent) > 1)
+        assert bool(report.dynamic) == ("stick" in consistent and flows != ["to sticking"] * 2)
+    assert seen == {"stick", "slide+", "slide-", "free"}
+
+
+def test_paradox_of_a_rod_that_rests_on_level_ground_is_dynamic():
+    # mu = 1.5 > 4/3, tan(phi) = 2: sticking is the only solution at rest, but the slightest slip down has
+    # none.
+    found = decide("rod_on_incline", {"phi": atan(2), "phi_dot": 0, "slip.tip": 0}, mu=1.5)
+    report = found.tangential["tip"]
+    assert labels(found) == ["stick"]
+    assert not report.algebraic
+    assert report.dynamic
+    assert (report.plus.flow, report.minus.flow) == ("to sticking", "none")
+    slipping = decide("rod_on_incline", {"phi": atan(2), "phi_dot": 0, "slip.tip": "-0"}, mu=1.5)
+    assert slipping.verdict is Verdict.INCONSISTENT

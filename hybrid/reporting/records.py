@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
@@ -11,10 +13,41 @@ if TYPE_CHECKING:
     from hybrid.contact import Branch, Certificate, Mode, Selection
     from hybrid.dynamics import Dynamics, State
 
-__all__ = ["labels", "state_answer", "verdict_answer"]
+__all__ = ["labels", "plain", "state_record", "verdict_record"]
 
 # `object` stands for whatever JSON can hold.
 Json = object
+
+
+def plain(value: Json) -> Json:
+    """Turn a value into what JSON can hold: text, numbers, None, lists and dictionaries.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, fractions, numpy arrays and scalars, and mappings and sequences of them.
+
+    Returns
+    -------
+    object
+        A number that is not finite becomes None; a fraction becomes a float.
+
+    Examples
+    --------
+    >>> plain({"at": (1, Fraction(1, 4), float("inf"))})
+    {'at': [1, 0.25, None]}
+    """
+    if hasattr(value, "tolist"):  # numpy, without importing it
+        value = value.tolist()
+    if isinstance(value, Fraction):
+        value = float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, Iterable) else value
 
 
 def labels(mode: Mode) -> dict[str, str]:
@@ -22,7 +55,7 @@ def labels(mode: Mode) -> dict[str, str]:
     return {name: label.value for name, label in mode.items()}
 
 
-def state_answer(dynamics: Dynamics, state: State) -> dict[str, Json]:
+def state_record(dynamics: Dynamics, state: State) -> dict[str, Json]:
     """Coordinates and velocities by name, time, and the sides of vanishing slips."""
     mechanism = dynamics.mechanism
     return {
@@ -33,8 +66,12 @@ def state_answer(dynamics: Dynamics, state: State) -> dict[str, Json]:
     }
 
 
-def verdict_answer(
-    dynamics: Dynamics, state: State, selection: Selection, *, parameters: Mapping[str, float]
+def verdict_record(
+    dynamics: Dynamics,
+    state: State,
+    selection: Selection,
+    *,
+    parameters: Mapping[str, float] | None = None,
 ) -> dict[str, Json]:
     """Everything that is known about a state.
 
@@ -43,35 +80,50 @@ def verdict_answer(
     dynamics : Dynamics
     state : State
     selection : Selection
-    parameters : mapping of str to float
+    parameters : mapping of str to float, optional
         The replaced ones.
 
     Returns
     -------
     dict
-        Forces in newtons and accelerations in the declaration's units; planar tangential quantities are numbers,
-        spatial ones pairs.
+        Forces and accelerations in the declaration's units; planar tangential quantities are numbers, spatial
+        ones pairs. What is infinite or undefined is None.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, select, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> state = solve_state(ball, {"gap.floor": 0, "gap_dot.floor": 0})
+    >>> record = verdict_record(ball, state, select(ball, state))
+    >>> record["verdict"], record["branches"][0]["mode"]
+    ('UNIQUE', {'floor': 'closed'})
     """
     mechanism = dynamics.mechanism
-    return {
+    certificate = selection.certificate
+    record = {
         "mechanism": mechanism.name,
-        "parameters": {name: float(value) for name, value in mechanism.parameter_values(parameters).items()},
-        "state": state_answer(dynamics, state),
+        "parameters": {
+            name: float(value) for name, value in mechanism.parameter_values(parameters or {}).items()
+        },
+        "state": state_record(dynamics, state),
         "verdict": selection.verdict.name,
         "sentence": selection.verdict.value,
         "count": selection.count,
         "branches": [_branch(mechanism.coordinates, branch) for branch in selection.branches],
-        "certificate": None if selection.certificate is None else _certificate(selection.certificate),
+        "certificate": None if certificate is None else _certificate(certificate),
         "margin": selection.margin,
         "contact": _sliding(selection),
-        "force_set": _force_set(selection),
+        "force_set": None if selection.force_set is None else attrs.asdict(selection.force_set),
         "tangential": {name: attrs.asdict(report) for name, report in selection.tangential.items()},
         "decided_by": selection.decided_by,
+        "crosscheck": None if selection.crosscheck is None else selection.crosscheck.sentence,
         "notes": selection.notes,
     }
+    return {name: plain(value) for name, value in record.items()}
 
 
-def _scalar(components: Sequence[float]) -> float | list[float]:
+def _scalar(components: Sequence[float]) -> Json:
     """A planar quantity as a number, a spatial one as a list."""
     return components[0] if len(components) == 1 else list(components)
 
@@ -80,7 +132,7 @@ def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
     return {
         "mode": labels(branch.mode),
         "equivalent_modes": [labels(mode) for mode in branch.equivalent_modes],
-        "lambda_N": dict(branch.lambda_N),
+        "lambda_N": branch.lambda_N,
         "lambda_T": {name: _scalar(force) for name, force in branch.lambda_T.items()},
         "acceleration": dict(zip(coordinates, branch.acceleration.tolist(), strict=True)),
         "contact_acceleration": {
@@ -98,7 +150,8 @@ def _certificate(certificate: Certificate) -> dict[str, Json]:
 
     return {
         "violations": [
-            {**attrs.asdict(violation), "mode": labels(violation.mode)} for violation in certificate.violations
+            {**attrs.asdict(violation), "mode": labels(violation.mode)}
+            for violation in certificate.violations
         ],
         "farkas": certificate.farkas,
         "lcp": {"M": certificate.problem.M, "q": certificate.problem.q},
@@ -111,27 +164,15 @@ def _sliding(selection: Selection) -> dict[str, Json]:
     """The closed form of every contact that takes part and has friction."""
     from hybrid.contact import sliding_terms
 
-    answer: dict[str, Json] = {}
+    found: dict[str, Json] = {}
     for carrier in selection.problem.carriers:
         if carrier.normal is None or not carrier.tangential:
             continue
         terms = sliding_terms(selection.problem, carrier.name)
-        answer[carrier.name] = {
-            "A_slide+": float(terms.A_plus),
-            "A_slide-": float(terms.A_minus),
-            "b": float(terms.b),
-            "critical_friction": float(terms.critical_friction),
+        found[carrier.name] = {
+            "A_slide+": terms.A_plus,
+            "A_slide-": terms.A_minus,
+            "b": terms.b,
+            "critical_friction": terms.critical_friction,
         }
-    return answer
-
-
-def _force_set(selection: Selection) -> dict[str, Json] | None:
-    found = selection.force_set
-    if found is None:
-        return None
-    return {
-        "names": found.names,
-        "dimension": found.dimension,
-        "vertices": found.vertices,
-        "rays": found.rays,
-    }
+    return found

@@ -1,0 +1,194 @@
+"""Names and formulas of a declaration as mathematics is printed: Greek letters, dots, indices, powers."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["formula_html", "symbol", "symbol_html", "symbol_mathtext"]
+
+_GREEK = {
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "zeta": "ζ",
+    "eta": "η",
+    "theta": "θ",
+    "iota": "ι",
+    "kappa": "κ",
+    "lambda": "λ",
+    "mu": "μ",
+    "nu": "ν",
+    "xi": "ξ",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "upsilon": "υ",
+    "phi": "φ",
+    "chi": "χ",
+    "psi": "ψ",
+    "omega": "ω",
+    "Gamma": "Γ",
+    "Delta": "Δ",
+    "Theta": "Θ",
+    "Lambda": "Λ",
+    "Xi": "Ξ",
+    "Pi": "Π",
+    "Sigma": "Σ",
+    "Phi": "Φ",
+    "Psi": "Ψ",
+    "Omega": "Ω",
+}
+# matplotlib's \phi is the other form of the letter
+_MATHTEXT = {"phi": r"\varphi", "epsilon": r"\varepsilon"}
+_FUNCTIONS = {
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "log",
+    "sqrt",
+    "abs",
+    "Abs",
+    "sign",
+    "min",
+    "max",
+    "Min",
+    "Max",
+}
+_DOT = "\u0307"
+_TOKEN = re.compile(
+    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*(?P<power>\d+)|(?P<times>\*)|(?P<minus>-)"
+    r"|(?P<space>\s+)|(?P<relation>>=|<=)|(?P<other>.)",
+    re.DOTALL,
+)
+
+
+def _parts(name: str) -> tuple[str, str, bool]:
+    """Split a name into its letter or word, its index, and whether it is a rate."""
+    is_rate = name.endswith("_dot") and name != "_dot"
+    stem = name[: -len("_dot")] if is_rate else name
+    head, separator, index = stem.partition("_")
+    if not separator or not head:
+        match = re.fullmatch(r"([A-Za-z]+)([0-9]+)", stem)
+        head, index = match.groups() if match else (stem, "")
+    return head, index.replace("_", " "), is_rate
+
+
+def symbol(name: str) -> str:
+    """A name as plain text.
+
+    Parameters
+    ----------
+    name : str
+        As declared: a letter or the name of a Greek one, with an index after it or after an underscore; a rate ends in
+        ``_dot``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> symbol("phi"), symbol("theta1_dot"), symbol("lambda_N"), symbol("belt_speed")
+    ('φ', 'θ̇1', 'λ_N', 'belt_speed')
+    """
+    head, index, is_rate = _parts(name)
+    letter = _GREEK.get(head, head) + (_DOT if is_rate else "")
+    if not index:
+        return letter
+    return f"{letter}{index}" if index.isdigit() else f"{letter}_{index.replace(' ', '_')}"
+
+
+def symbol_html(name: str) -> str:
+    """A name as HTML with an italic letter and a lowered index.
+
+    Parameters
+    ----------
+    name : str
+        Letters, digits and underscores only.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        The text is not a name: it could hold markup.
+
+    Examples
+    --------
+    >>> symbol_html("mu_wall")
+    '<i>μ</i><sub>wall</sub>'
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"{name!r} is not a name of letters, digits and underscores")
+    head, index, is_rate = _parts(name)
+    letter = f"<i>{_GREEK.get(head, head)}{_DOT if is_rate else ''}</i>"
+    return f"{letter}<sub>{index}</sub>" if index else letter
+
+
+def symbol_mathtext(name: str) -> str:
+    r"""A name for matplotlib.
+
+    Examples
+    --------
+    >>> symbol_mathtext("phi_dot"), symbol_mathtext("mu_wall")
+    ('$\\dot{\\varphi}$', '$\\mu_{\\mathrm{wall}}$')
+    """
+    head, index, is_rate = _parts(name)
+    letter = head if len(head) == 1 else rf"\mathit{{{head}}}"
+    if head in _GREEK:
+        letter = _MATHTEXT.get(head, "\\" + head)
+    letter = letter.replace("_", r"\_")
+    if is_rate:
+        letter = rf"\dot{{{letter}}}"
+    return f"${letter}$" if not index else f"${letter}_{{\\mathrm{{{index}}}}}$"
+
+
+def formula_html(text: str) -> str:
+    """An expression or inequality of a declaration as HTML.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        Escaped, with printed symbols, raised whole powers and no asterisks.
+
+    Examples
+    --------
+    >>> formula_html("l**2*cos(phi)")
+    '<i>l</i><sup>2</sup>\\u202fcos(<i>φ</i>)'
+    >>> formula_html("lambda_N >= 0")
+    '<i>λ</i><sub>N</sub> ≥ 0'
+    """
+    return "".join(_token_html(match) for match in _TOKEN.finditer(text))
+
+
+def _token_html(match: re.Match[str]) -> str:
+    kind, value = match.lastgroup, match.group()
+    if kind == "name":
+        return _FUNCTION_NAMES.get(value) or (value if value in _FUNCTIONS else symbol_html(value))
+    if kind == "power":
+        return f"<sup>{match['power']}</sup>"
+    if kind == "relation":
+        return "≥" if value == ">=" else "≤"
+    fixed = {"times": "\u202f", "minus": "−", "space": " "}
+    return fixed.get(kind or "") or _ESCAPES.get(value, value)
+
+
+_FUNCTION_NAMES = {"Abs": "abs", "Min": "min", "Max": "max"}
+_ESCAPES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&#39;"}

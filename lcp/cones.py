@@ -87,6 +87,18 @@ def _branching_index(node: Dictionary[T], *, exhaustive: bool) -> int | None:
         return None
     if violations[worst] > tolerance:
         return worst
-    if not exhaustive or not node.free_columns():
+    free = node.free_columns()
+    if not exhaustive or not free:
         return None
-    return next((i for i in range(n) if i not in node.fixed and n + i not in node.fixed), None)
+    zero = node.fixed | _vanishing(node, free)
+    return next((i for i in range(n) if i not in zero and n + i not in zero), None)
+
+
+def _vanishing(node: Dictionary[T], free: list[int]) -> frozenset[int]:
+    """Basic variables that are zero at every feasible point: no constant and no positive coefficient."""
+    tolerance = node.tolerance
+    return frozenset(
+        variable
+        for variable, row in zip(node.basic, node.rows, strict=True)
+        if row[-1] <= tolerance and all(row[j] <= tolerance for j in free)
+    )

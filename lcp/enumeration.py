@@ -57,8 +57,9 @@ class SolutionSet:
 def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 1e-9) -> SolutionSet:
     """Find every solution, depth-first over the complementary cones.
 
-    Decisions that rounding could overturn are repeated in rational arithmetic (n <= 12); the answer is
-    marked incomplete where that is not possible.
+    If rounding could overturn a decision, the search is repeated in rational arithmetic (n <= 12), or else
+    the answer is marked incomplete. Only numbers below 1e-13 of the entries count as zero unasked, so that
+    contacts that are redundant but for rounding keep their continua.
 
     Parameters
     ----------
@@ -93,8 +94,7 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
     scaling = scaled(problem, always=True)
     pieces, is_certain = _float_pieces(scaling.problem, tolerance)
     if not is_certain and problem.n <= EXACT_MAX_N:
-        pieces += _exact_pieces(scaling.problem)
-        is_certain = True
+        pieces, is_certain = _exact_pieces(scaling.problem), True
     isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
     return SolutionSet(
         isolated=_sorted([scaling.point(z) for z in isolated], problem.n),
@@ -122,11 +122,11 @@ def _float_pieces(problem: LCP, tolerance: float) -> tuple[list[Piece], bool]:
 def is_doubtful(leaf: Face[float] | Refuted[float]) -> bool:
     """Whether a number that decided about this leaf is neither clearly zero nor clearly not.
 
-    Clearly zero is a thousandth of the tolerance (rounding of entries of size one, grown by a
-    factor below 1000, stays there), clearly not a hundred times the tolerance.
+    Clearly zero is below 1e-4 of the tolerance: the rounding of redundant contacts, some 1e-15 of
+    entries of size one, stays there. Clearly not zero is above a hundred times the tolerance.
     """
     dictionary = leaf.dictionary
-    low, high = 1e-3 * dictionary.tolerance, 1e2 * dictionary.tolerance
+    low, high = 1e-4 * dictionary.tolerance, 1e2 * dictionary.tolerance
     free = dictionary.free_columns()
     rows: Iterable[list[float]] = dictionary.rows if isinstance(leaf, Face) else [dictionary.rows[leaf.row]]
     if any(low < abs(row[j]) < high for row in rows for j in (*free, -1)):
@@ -143,7 +143,7 @@ def _exact_pieces(problem: LCP) -> list[Piece]:
 
 
 def _sorted(points: list[FloatArray], n: int) -> FloatArray:
-    return np.array(sorted(point.tolist() for point in points), dtype=np.float64).reshape(-1, n)
+    return np.array(sorted(point.tolist() for point in points), dtype=np.float64).reshape(len(points), n)
 
 
 def _unscaled(continuum: Polytope, scaling: Scaling) -> Polytope:

@@ -39,7 +39,10 @@ def piece_of(dictionary: Dictionary[T]) -> Piece:
             if largest > dictionary.tolerance:  # zero where only slack grows along the ray
                 rays.append([entry / largest for entry in z])
     n = dictionary.n
-    return Piece(np.array(vertices).reshape(-1, n), np.array(rays).reshape(-1, n))
+    return Piece(
+        np.array(vertices, dtype=np.float64).reshape(len(vertices), n),
+        np.array(rays, dtype=np.float64).reshape(len(rays), n),
+    )
 
 
 def face_generators(dictionary: Dictionary[T]) -> list[tuple[T, list[T]]]:

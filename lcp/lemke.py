@@ -14,6 +14,7 @@ from lcp.solution import Solution, Status
 
 __all__ = ["Lemke"]
 
+PIVOTS_BETWEEN_FACTORISATIONS = 40
 PIVOTS_PER_UNKNOWN = 1000  # Murty's and Fathi's examples need 2**n pivots, every other one tried below 10 n
 
 
@@ -75,9 +76,9 @@ class Lemke:
         covering = np.ones(problem.n) if self.covering is None else self.covering
         if covering.shape != problem.q.shape or (covering < 0).any() or (covering[problem.q < 0] <= 0).any():
             raise LCPError("the covering vector must be >= 0, of the order of q, and > 0 wherever q < 0")
-        scaling = scaled(problem)
+        scaling = scaled(problem, always=True)
         limit = PIVOTS_PER_UNKNOWN * problem.n if self.max_pivots is None else self.max_pivots
-        path = _Path(scaling.problem, covering, tie_tolerance=self.tie_tolerance)
+        path = _Path(scaling.problem, scaling.rows * covering, tie_tolerance=self.tie_tolerance)
         status = path.follow(limit)
         z = path.point()
         if status is Status.SOLVED:
@@ -128,6 +129,8 @@ class _Path:
     def __init__(self, problem: LCP, covering: FloatArray, *, tie_tolerance: float) -> None:
         n = problem.n
         self.n = n
+        self.columns: FloatArray = np.column_stack([np.eye(n), -problem.M, -covering])
+        self.q = problem.q
         self.T: FloatArray = np.column_stack([problem.M, covering])
         self.constant: FloatArray = problem.q.copy()
         self.basic = np.arange(n)
@@ -147,7 +150,11 @@ class _Path:
                 return Status.SOLVED
             entering = left + self.n if left < self.n else left - self.n
             self.column = int(np.flatnonzero(self.nonbasic == entering)[0])
+            if self.n_pivots % PIVOTS_BETWEEN_FACTORISATIONS == 0:
+                self._factorise()
             blocking = self._blocking_row()
+            if blocking is None and self._factorise():
+                blocking = self._blocking_row()
             if blocking is None:
                 return Status.RAY
             row = blocking
@@ -204,6 +211,18 @@ class _Path:
         self.T[row, column] = 1.0 / pivot
         self.basic[row], self.nonbasic[column] = self.nonbasic[column], self.basic[row]
         self.n_pivots += 1
+
+    def _factorise(self) -> bool:
+        """Compute the dictionary afresh from its basis, without the rounding of the pivots, if possible."""
+        try:
+            fresh = np.linalg.solve(
+                self.columns[:, self.basic], np.column_stack([-self.columns[:, self.nonbasic], self.q])
+            )
+        except np.linalg.LinAlgError:
+            return False
+        self.T = np.array(fresh[:, :-1], dtype=np.float64)
+        self.constant = np.array(fresh[:, -1], dtype=np.float64)
+        return True
 
     def support(self) -> npt.NDArray[np.intp]:
         inside = self.basic[(self.basic >= self.n) & (self.basic < 2 * self.n)]

@@ -114,4 +114,4 @@ def polytope(
         rays += [line[:-1], [-x for x in line[:-1]]]
     if not vertices:
         return None
-    return Polytope(np.array(vertices).reshape(-1, n), np.array(rays).reshape(-1, n))
+    return Polytope(np.array(vertices).reshape(len(vertices), n), np.array(rays).reshape(len(rays), n))

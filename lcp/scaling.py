@@ -14,6 +14,9 @@ __all__ = ["Scaling", "scaled"]
 EXTREME = 100  # powers of ten: products of three such entries stay clear of overflow at 1e308
 
 
+SMALLEST_ROW = -24
+
+
 @attrs.frozen
 class Scaling:
     """A problem with rows, columns and q multiplied by powers of two, and the way back.
@@ -23,8 +26,19 @@ class Scaling:
     """
 
     problem: LCP
+    row_exponents: FloatArray
     columns: FloatArray
     size: float
+
+    @property
+    def rows(self) -> FloatArray:
+        """The factors R of the rows, up to a common one, for a covering vector of the scaled problem.
+
+        Factors below 2**-24 are raised to it: the ratio test would take them for zero.
+        """
+        exponents = np.maximum(self.row_exponents - self.row_exponents.max(), SMALLEST_ROW)
+        result: FloatArray = np.ldexp(1.0, exponents.astype(np.int64))
+        return result
 
     def point(self, z: FloatArray) -> FloatArray:
         """Undo the scaling of a point."""
@@ -65,7 +79,7 @@ def scaled(problem: LCP, *, always: bool = False) -> Scaling:
     zero = np.zeros(problem.n)
     moderate = entries.size == 0 or (entries.max() < 10.0**EXTREME and entries.min() > 10.0**-EXTREME)
     if problem.n == 0 or (moderate and not always):
-        return Scaling(problem=problem, columns=zero, size=0.0)
+        return Scaling(problem=problem, row_exponents=zero, columns=zero, size=0.0)
     exponents = np.where(problem.M != 0, np.frexp(problem.M)[1].astype(np.float64), np.nan)
     rows, columns = _equilibrium(exponents)
     shift = (rows[:, None] + columns[None, :]).astype(np.int64)
@@ -73,7 +87,7 @@ def scaled(problem: LCP, *, always: bool = False) -> Scaling:
     q_exponents = np.frexp(problem.q)[1] + rows
     size = float(q_exponents[problem.q != 0].max()) if np.any(problem.q) else 0.0
     q = np.ldexp(problem.q, (rows - size).astype(np.int64))
-    return Scaling(problem=LCP(M, q), columns=columns, size=size)
+    return Scaling(problem=LCP(M, q), row_exponents=rows, columns=columns, size=size)
 
 
 def _equilibrium(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,7 @@ from hybrid.declaration.mechanism import (
     Mechanism,
     Parameter,
 )
-from hybrid.declaration.specification import mechanism_from_toml, read_mechanism
+from hybrid.declaration.specification import mechanism_from_toml, mechanism_to_toml, read_mechanism
 
 __all__ = [
     "Constraint",
@@ -25,6 +25,7 @@ __all__ = [
     "Parameter",
     "evaluate",
     "mechanism_from_toml",
+    "mechanism_to_toml",
     "parse_expression",
     "read_mechanism",
     "to_sympy",

@@ -17,7 +17,7 @@ from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.ranges import Read, bounds
 from hybrid.declaration.roles import role_problems
 from hybrid.declaration.scope import Kind, Scope, definition_traits, ordered
-from hybrid.declaration.shapes import shape_problems, type_problems
+from hybrid.declaration.shapes import shape_problems
 from hybrid.declaration.tree import Expression
 from hybrid.errors import DeclarationError, Problem
 
@@ -34,15 +34,7 @@ def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
     parameters : Parameters
         Usable only if nothing is wrong.
     problems : list of Problem
-
-    Raises
-    ------
-    DeclarationError
-        At once, if a part is an object of the wrong class.
     """
-    problems = type_problems(mechanism)
-    if problems:
-        raise DeclarationError(problems)
     problems = [*naming_problems(mechanism), *shape_problems(mechanism)]
     parameters = _parameters(mechanism, problems)
     scope = _scope(mechanism, problems)
@@ -102,9 +94,9 @@ def _parameters(mechanism: Mechanism, problems: list[Problem]) -> Parameters:
 
 def _scope(mechanism: Mechanism, problems: list[Problem]) -> Scope:
     kinds: dict[str, Kind] = {TIME: "time"}
-    kinds |= {name: "parameter" for name in mechanism.parameters}
+    kinds |= dict.fromkeys(mechanism.parameters, "parameter")
     kinds |= {velocity_name(name): "velocity" for name in mechanism.coordinates}
-    kinds |= {name: "coordinate" for name in mechanism.coordinates}
+    kinds |= dict.fromkeys(mechanism.coordinates, "coordinate")
     known = frozenset(mechanism.names)
     definitions: dict[str, Expression] = {}
     for name, text in mechanism.definitions.items():

@@ -1,12 +1,14 @@
-"""What the fields of a declaration accept from Python, and what they turn it into."""
+"""What the fields of a declaration accept from Python: conversion of what fits, refusal of what does not.
+
+A converter returns what it cannot convert unchanged; the validator of the same field then refuses it by name.
+"""
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import attrs
 
@@ -16,53 +18,25 @@ Written: TypeAlias = str | float
 MAX_TEXT = 2_000
 
 
-def _refuse(field: str, must_be: str, value: object) -> DeclarationError:
-    return DeclarationError(Problem(f"must be {must_be}, not {_named(value)}", field))
-
-
-def _named(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, list | tuple):
-        return "a list"
-    shown = repr(value) if isinstance(value, str | Real) and value == value else str(value)
-    return shown if len(shown) <= 40 else f"a {type(value).__name__} of {len(shown)} characters"
-
-
-def expression(value: object, *, field: str = "") -> str:
-    """Turn an expression or a number into the text of an expression.
+def expression(value: Written) -> str:
+    """Turn a number into the text of an expression.
 
     Examples
     --------
     >>> expression(0.5), expression("mu")
     ('0.5', 'mu')
     """
-    if isinstance(value, str):
-        return value
-    return repr(number(value, field=field, must_be="an expression or a number"))
+    if isinstance(value, str) or not _is_number(value):
+        return cast(str, value)
+    return repr(int(value) if isinstance(value, int) else float(value))
 
 
-def number(value: object, *, field: str = "", must_be: str = "a number") -> int | float:
-    """Turn a finite real number of any type into int or float.
-
-    Examples
-    --------
-    >>> number(2), number(0.5)
-    (2, 0.5)
-    """
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise _refuse(field, must_be, value)
-    if abs(value) > sys.float_info.max:
-        raise _refuse(field, "finite" if value in (math.inf, -math.inf) else "smaller than 1.8e308", value)
-    plain = int(value) if isinstance(value, int) else float(value)
-    if math.isnan(plain):
-        raise _refuse(field, "finite", plain)
-    return plain
+def optional_expression(value: Written | None) -> str | None:
+    """Turn a number into the text of an expression, None into None."""
+    return None if value is None else expression(value)
 
 
-def expressions(value: object, *, field: str = "") -> tuple[str, ...]:
+def expressions(value: Written | Sequence[Written] | None) -> tuple[str, ...]:
     """Turn one expression or several into a tuple.
 
     Examples
@@ -72,51 +46,131 @@ def expressions(value: object, *, field: str = "") -> tuple[str, ...]:
     """
     if value is None:
         return ()
-    if isinstance(value, str | Real):
-        return (expression(value, field=field),)
-    return tuple(expression(item, field=field) for item in sequence(value, field=field))
+    if is_list(value):
+        return tuple(expression(item) for item in cast(Sequence[Written], value))
+    return (expression(cast(Written, value)),)
 
 
-def sequence(value: object, *, field: str = "", must_be: str = "a list") -> tuple[Any, ...]:
-    """Turn a list, but not a text or a mapping, into a tuple."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise _refuse(field, must_be, value)
-    return tuple(value)
+def matrix(value: Sequence[Sequence[Written]]) -> tuple[tuple[str, ...], ...]:
+    """Turn a list of rows of expressions into tuples."""
+    return tuple(expressions(row) for row in value) if is_list(value) else cast(Any, value)
 
 
-def text(value: object, *, field: str = "") -> str:
-    """Return a text of one or more printable lines.
+def quantity(value: Written) -> float | str:
+    """Turn a number of any type into a float, and leave an expression."""
+    return float(value) if not isinstance(value, str) and _is_number(value) else value
 
-    Examples
-    --------
-    >>> text("kg m^2")
-    'kg m^2'
-    """
+
+def texts(value: Sequence[str]) -> tuple[str, ...]:
+    """Turn a list into a tuple."""
+    return tuple(value) if is_list(value) else cast(Any, value)
+
+
+def pairs(value: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Turn a list of lists of texts into tuples."""
+    return tuple(texts(item) for item in value) if is_list(value) else cast(Any, value)
+
+
+def is_expression(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no expression."""
     if not isinstance(value, str):
-        raise _refuse(field, "a text", value)
+        raise _refusal(field, "an expression or a number", value)
+
+
+def is_quantity(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is neither a finite number nor an expression."""
+    if not isinstance(value, str) and not _is_number(value):
+        raise _refusal(field, "a number or an expression", value)
+
+
+def is_text(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no text of printable lines."""
+    if not isinstance(value, str):
+        raise _refusal(field, "a text", value)
     if len(value) > MAX_TEXT:
-        raise DeclarationError(Problem(f"is longer than {MAX_TEXT} characters", field))
+        raise DeclarationError(Problem(f"is longer than {MAX_TEXT} characters", field.name))
     if not all(character.isprintable() or character in "\n\t" for character in value):
-        raise DeclarationError(Problem("holds a control character", field))
-    return value
+        raise DeclarationError(Problem("holds a control character", field.name))
 
 
-def texts(value: object, *, field: str = "") -> tuple[str, ...]:
-    """Turn a list of texts into a tuple."""
-    return tuple(text(item, field=field) for item in sequence(value, field=field, must_be="a list of texts"))
+def is_texts(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no list of texts."""
+    if not isinstance(value, tuple):
+        raise _refusal(field, "a list of texts", value)
+    for item in value:
+        is_text(None, field, item)
 
 
-def mapping(value: object, *, field: str = "") -> Mapping[str, Any]:
-    """Return a mapping whose keys are texts."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise _refuse(field, "a mapping of names", value)
-    return value
+def is_expressions(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no list of expressions."""
+    if not isinstance(value, tuple):
+        raise _refusal(field, "an expression or a list of expressions", value)
+    for item in value:
+        is_expression(None, field, item)
 
 
-def converter(function: Callable[..., Any], *, optional: bool = False) -> Any:
-    """Make an attrs converter that names the field in its messages."""
+def is_matrix(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no list of rows of expressions."""
+    if not isinstance(value, tuple) or not all(isinstance(row, tuple) for row in value):
+        raise _refusal(field, "a list of rows", value)
+    for row in value:
+        is_expressions(None, field, row)
 
-    def convert(value: Any, field: attrs.Attribute[Any]) -> Any:
-        return None if optional and value is None else function(value, field=field.name)
 
-    return attrs.Converter(convert, takes_field=True)  # type: ignore[call-overload]
+def is_pairs(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no list of lists of texts."""
+    if not isinstance(value, tuple):
+        raise _refusal(field, "a list of pairs of names", value)
+    for item in value:
+        is_texts(None, field, item)
+
+
+def is_table(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no mapping of names."""
+    if not is_mapping(value):
+        raise _refusal(field, "a mapping of names", value)
+
+
+def is_table_of_expressions(_: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no mapping of names to expressions."""
+    is_table(None, field, value)
+    for name, item in cast(Mapping[str, object], value).items():
+        if not isinstance(item, str):
+            raise _refusal(field, "an expression or a number", item, f".{name}")
+
+
+def is_mapping(value: object) -> bool:
+    """Tell whether a value is a mapping of texts."""
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
+def _is_number(value: object) -> bool:
+    return _is_real(value) and abs(cast(float, value)) <= sys.float_info.max  # false for NaN too
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_list(value: object) -> bool:
+    """Tell a list or tuple from a text."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _refusal(field: attrs.Attribute[Any], must_be: str, value: object, key: str = "") -> DeclarationError:
+    if _is_real(value) and not _is_number(value):
+        must_be = "smaller than 1.8e308" if isinstance(value, int) else "finite"
+    return DeclarationError(Problem(f"must be {must_be}, not {_named(value)}", field.name + key))
+
+
+def _named(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return "a longer one"  # Python refuses to print integers beyond 4300 digits
+    shown = repr(value) if isinstance(value, str | Real) else str(value)
+    return shown if len(shown) <= 40 else f"a {type(value).__name__} of {len(shown)} characters"

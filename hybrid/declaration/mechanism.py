@@ -23,9 +23,11 @@ from hybrid.declaration.parts import (
     as_drawing,
     as_expressions,
     as_parameters,
+    as_tuple,
+    is_a,
+    is_tuple_of,
 )
 from hybrid.declaration.scope import Scope, expand
-from hybrid.declaration.table import Table
 from hybrid.declaration.tree import Expression
 from hybrid.errors import DeclarationError
 
@@ -39,9 +41,6 @@ __all__ = [
     "Mechanism",
     "Parameter",
 ]
-
-_TEXT = convert.converter(convert.text)
-_TEXTS = convert.converter(convert.texts)
 
 
 @attrs.frozen(kw_only=True)
@@ -89,25 +88,31 @@ class Mechanism:
     3.0
     """
 
-    name: str = attrs.field(converter=_TEXT)
-    coordinates: tuple[str, ...] = attrs.field(converter=_TEXTS)
-    dynamics: EnergyDynamics | EquationDynamics
-    title: str = attrs.field(default="", converter=_TEXT)
-    references: tuple[str, ...] = attrs.field(default=(), converter=_TEXTS)
-    parameters: Mapping[str, Parameter] = attrs.field(
-        factory=dict, converter=convert.converter(as_parameters)
+    name: str = attrs.field(validator=convert.is_text)
+    coordinates: tuple[str, ...] = attrs.field(converter=convert.texts, validator=convert.is_texts)
+    dynamics: EnergyDynamics | EquationDynamics = attrs.field(
+        validator=is_a(EnergyDynamics, EquationDynamics)
     )
-    definitions: Mapping[str, str] = attrs.field(factory=dict, converter=convert.converter(as_expressions))
-    forces: Mapping[str, str] = attrs.field(factory=dict, converter=convert.converter(as_expressions))
-    contact: tuple[Contact, ...] = attrs.field(default=(), converter=convert.converter(convert.sequence))
+    title: str = attrs.field(default="", validator=convert.is_text)
+    references: tuple[str, ...] = attrs.field(default=(), converter=convert.texts, validator=convert.is_texts)
+    parameters: Mapping[str, Parameter] = attrs.field(
+        factory=dict, converter=as_parameters, validator=convert.is_table
+    )
+    definitions: Mapping[str, str] = attrs.field(
+        factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
+    )
+    forces: Mapping[str, str] = attrs.field(
+        factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
+    )
+    contact: tuple[Contact, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Contact))
     friction: tuple[FrictionElement, ...] = attrs.field(
-        default=(), converter=convert.converter(convert.sequence)
+        default=(), converter=as_tuple, validator=is_tuple_of(FrictionElement)
     )
     constraint: tuple[Constraint, ...] = attrs.field(
-        default=(), converter=convert.converter(convert.sequence)
+        default=(), converter=as_tuple, validator=is_tuple_of(Constraint)
     )
-    drawing: Drawing = attrs.field(factory=Drawing, converter=convert.converter(as_drawing))
-    source: str = attrs.field(default="", converter=_TEXT, eq=False)
+    drawing: Drawing = attrs.field(factory=Drawing, converter=as_drawing, validator=is_a(Drawing))
+    source: str = attrs.field(default="", eq=False, repr=False, validator=convert.is_text)
     _scope: Scope = attrs.field(init=False, eq=False, repr=False)
     _parameters: Parameters = attrs.field(init=False, eq=False, repr=False)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol, cast
 
 from hybrid.declaration.fields import Path, label
 from hybrid.declaration.functions import CONSTANTS, FUNCTIONS
@@ -18,6 +18,10 @@ MAX_COORDINATES = 100
 MAX_NAMES = 2_000
 
 _MECHANISM_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+
+
+class _Named(Protocol):
+    name: str
 
 
 def naming_problems(mechanism: Mechanism) -> list[Problem]:
@@ -49,9 +53,7 @@ def naming_problems(mechanism: Mechanism) -> list[Problem]:
         message = f"declares {len(declared)} names; at most {MAX_NAMES} are possible"
         return [*problems, Problem(message, "name", path=("name",))]
     taken = (
-        {name: "a function" for name in FUNCTIONS}
-        | {name: "a constant" for name in CONSTANTS}
-        | {TIME: "the time"}
+        dict.fromkeys(FUNCTIONS, "a function") | dict.fromkeys(CONSTANTS, "a constant") | {TIME: "the time"}
     )
     for name, kind, field, path in declared:
         fault = _fault(name, taken)
@@ -71,14 +73,13 @@ def _declared(mechanism: Mechanism) -> Iterator[tuple[str, str, str, Path]]:
         yield name, "a parameter", f"parameters.{name}", ("parameters", name)
     for name in mechanism.definitions:
         yield name, "a definition", f"definitions.{name}", ("definitions", name)
-    for table, parts in (
-        ("contact", mechanism.contact),
-        ("friction", mechanism.friction),
-        ("constraint", mechanism.constraint),
+    for table, noun, parts in (
+        ("contact", "a contact", mechanism.contact),
+        ("friction", "a friction element", mechanism.friction),
+        ("constraint", "a constraint", mechanism.constraint),
     ):
-        for index, part in enumerate(parts):
-            noun = "a friction element" if table == "friction" else f"a {table}"
-            yield part.name, noun, f"{label(table, part.name, index)}.name", (table, index, "name")
+        for index, name in enumerate([part.name for part in cast(Sequence[_Named], parts)]):
+            yield name, noun, f"{label(table, name, index)}.name", (table, index, "name")
 
 
 def _fault(name: str, taken: dict[str, str]) -> tuple[str, str] | None:

@@ -103,7 +103,7 @@ class _Parser:
         if self._next.kind == "end":
             raise SyntaxProblem("the expression is empty", 1, "write 0 for nothing")
         self._expression(0, 0)
-        if self._next.kind != "end":
+        if self._position < len(self._tokens) - 1:
             raise self._unexpected()
         return tuple(self._nodes)
 

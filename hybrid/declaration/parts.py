@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import attrs
 
 from hybrid.declaration import convert
+from hybrid.declaration.convert import Written
 from hybrid.declaration.table import Table
+from hybrid.errors import DeclarationError, Problem
 
-_EXPRESSION = convert.converter(convert.expression)
-_OPTIONAL = convert.converter(convert.expression, optional=True)
-_EXPRESSIONS = convert.converter(convert.expressions)
-_TEXT = convert.converter(convert.text)
+P = TypeVar("P")
 
-
-def _value(value: object, *, field: str) -> float | str:
-    return value if isinstance(value, str) else float(convert.number(value, field=field))
+_OPTIONAL = attrs.validators.optional(convert.is_expression)
 
 
-def _matrix(value: object, *, field: str) -> tuple[tuple[str, ...], ...]:
-    rows = convert.sequence(value, field=field, must_be="a list of rows")
-    return tuple(
-        tuple(convert.expression(entry, field=field) for entry in convert.sequence(row, field=field))
-        for row in rows
-    )
-
-
-def _points(value: object, *, field: str) -> Table[tuple[str, ...]]:
-    points = convert.mapping(value, field=field)
-    return Table({name: convert.expressions(point, field=field) for name, point in points.items()})
-
-
-def _links(value: object, *, field: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(convert.texts(link, field=field) for link in convert.sequence(value, field=field))
+def _points(value: Mapping[str, Sequence[Written]]) -> Mapping[str, tuple[str, ...]]:
+    if not convert.is_mapping(value):
+        return cast(Table[tuple[str, ...]], value)
+    return Table({name: convert.expressions(point) for name, point in value.items()})
 
 
 @attrs.frozen
@@ -54,9 +40,9 @@ class Parameter:
     'm*l**2/3'
     """
 
-    value: float | str = attrs.field(converter=convert.converter(_value))
-    unit: str = attrs.field(default="", converter=_TEXT)
-    doc: str = attrs.field(default="", converter=_TEXT)
+    value: float | str = attrs.field(converter=convert.quantity, validator=convert.is_quantity)
+    unit: str = attrs.field(default="", validator=convert.is_text)
+    doc: str = attrs.field(default="", validator=convert.is_text)
 
 
 @attrs.frozen(kw_only=True)
@@ -87,15 +73,23 @@ class Contact:
     1
     """
 
-    name: str = attrs.field(converter=_TEXT)
-    gap: str = attrs.field(converter=_EXPRESSION)
-    tangent: tuple[str, ...] = attrs.field(default=(), converter=_EXPRESSIONS)
-    slip: tuple[str, ...] = attrs.field(default=(), converter=_EXPRESSIONS)
-    friction: str = attrs.field(default="0", converter=_EXPRESSION)
-    static_friction: str | None = attrs.field(default=None, converter=_OPTIONAL)
-    restitution: str = attrs.field(default="0", converter=_EXPRESSION)
-    damping: str = attrs.field(default="0", converter=_EXPRESSION)
-    stiffness_ratio: str = attrs.field(default="1", converter=_EXPRESSION)
+    name: str = attrs.field(validator=convert.is_text)
+    gap: str = attrs.field(converter=convert.expression, validator=convert.is_expression)
+    tangent: tuple[str, ...] = attrs.field(
+        default=(), converter=convert.expressions, validator=convert.is_expressions
+    )
+    slip: tuple[str, ...] = attrs.field(
+        default=(), converter=convert.expressions, validator=convert.is_expressions
+    )
+    friction: str = attrs.field(default="0", converter=convert.expression, validator=convert.is_expression)
+    static_friction: str | None = attrs.field(
+        default=None, converter=convert.optional_expression, validator=_OPTIONAL
+    )
+    restitution: str = attrs.field(default="0", converter=convert.expression, validator=convert.is_expression)
+    damping: str = attrs.field(default="0", converter=convert.expression, validator=convert.is_expression)
+    stiffness_ratio: str = attrs.field(
+        default="1", converter=convert.expression, validator=convert.is_expression
+    )
 
     @property
     def dimension(self) -> int:
@@ -121,11 +115,15 @@ class FrictionElement:
     'F_k'
     """
 
-    name: str = attrs.field(converter=_TEXT)
-    limit: str = attrs.field(converter=_EXPRESSION)
-    tangent: str | None = attrs.field(default=None, converter=_OPTIONAL)
-    slip: str | None = attrs.field(default=None, converter=_OPTIONAL)
-    static_limit: str | None = attrs.field(default=None, converter=_OPTIONAL)
+    name: str = attrs.field(validator=convert.is_text)
+    limit: str = attrs.field(converter=convert.expression, validator=convert.is_expression)
+    tangent: str | None = attrs.field(
+        default=None, converter=convert.optional_expression, validator=_OPTIONAL
+    )
+    slip: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
+    static_limit: str | None = attrs.field(
+        default=None, converter=convert.optional_expression, validator=_OPTIONAL
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -146,12 +144,18 @@ class Constraint:
     True
     """
 
-    name: str = attrs.field(converter=_TEXT)
-    equation: str = attrs.field(converter=_EXPRESSION)
-    friction: str | None = attrs.field(default=None, converter=_OPTIONAL)
-    tangent: str | None = attrs.field(default=None, converter=_OPTIONAL)
-    slip: str | None = attrs.field(default=None, converter=_OPTIONAL)
-    stiffness: str | None = attrs.field(default=None, converter=_OPTIONAL)
+    name: str = attrs.field(validator=convert.is_text)
+    equation: str = attrs.field(converter=convert.expression, validator=convert.is_expression)
+    friction: str | None = attrs.field(
+        default=None, converter=convert.optional_expression, validator=_OPTIONAL
+    )
+    tangent: str | None = attrs.field(
+        default=None, converter=convert.optional_expression, validator=_OPTIONAL
+    )
+    slip: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
+    stiffness: str | None = attrs.field(
+        default=None, converter=convert.optional_expression, validator=_OPTIONAL
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -171,8 +175,8 @@ class EnergyDynamics:
     'm*g*y'
     """
 
-    kinetic: str = attrs.field(converter=_EXPRESSION)
-    potential: str = attrs.field(default="0", converter=_EXPRESSION)
+    kinetic: str = attrs.field(converter=convert.expression, validator=convert.is_expression)
+    potential: str = attrs.field(default="0", converter=convert.expression, validator=convert.is_expression)
 
 
 @attrs.frozen(kw_only=True)
@@ -192,8 +196,10 @@ class EquationDynamics:
     (('m',),)
     """
 
-    mass_matrix: tuple[tuple[str, ...], ...] = attrs.field(converter=convert.converter(_matrix))
-    forces: tuple[str, ...] = attrs.field(converter=_EXPRESSIONS)
+    mass_matrix: tuple[tuple[str, ...], ...] = attrs.field(
+        converter=convert.matrix, validator=convert.is_matrix
+    )
+    forces: tuple[str, ...] = attrs.field(converter=convert.expressions, validator=convert.is_expressions)
 
 
 @attrs.frozen(kw_only=True)
@@ -213,28 +219,70 @@ class Drawing:
     (False, ('x', 'y'))
     """
 
-    points: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, converter=convert.converter(_points))
-    links: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=convert.converter(_links))
+    points: Mapping[str, tuple[str, ...]] = attrs.field(
+        factory=dict, converter=_points, validator=convert.is_table
+    )
+    links: tuple[tuple[str, ...], ...] = attrs.field(
+        default=(), converter=convert.pairs, validator=convert.is_pairs
+    )
 
     def __bool__(self) -> bool:
         return bool(self.points)
 
 
-def as_drawing(value: Any, *, field: str) -> Drawing:
+def as_drawing(value: Drawing | Mapping[str, Any]) -> Drawing:
     """Turn a mapping with the keys ``points`` and ``links`` into a drawing."""
-    if isinstance(value, Drawing):
-        return value
-    table = dict(convert.mapping(value, field=field))
-    return Drawing(points=table.pop("points", {}), links=table.pop("links", ()))
+    if isinstance(value, Drawing) or not (convert.is_mapping(value) and value.keys() <= {"points", "links"}):
+        return cast(Drawing, value)
+    return Drawing(**value)
 
 
-def as_parameters(value: Any, *, field: str) -> Table[Parameter]:
+def as_parameters(value: Mapping[str, Parameter | Written]) -> Mapping[str, Parameter]:
     """Turn numbers and expressions in a mapping into parameters."""
-    items = convert.mapping(value, field=field).items()
-    return Table({name: item if isinstance(item, Parameter) else Parameter(item) for name, item in items})
+    if not convert.is_mapping(value):
+        return cast(Table[Parameter], value)
+    return Table({name: _parameter(name, item) for name, item in value.items()})
 
 
-def as_expressions(value: Any, *, field: str) -> Table[str]:
+def as_expressions(value: Mapping[str, Written]) -> Mapping[str, str]:
     """Turn numbers in a mapping of expressions into texts."""
-    items = convert.mapping(value, field=field).items()
-    return Table({name: convert.expression(item, field=f"{field}.{name}") for name, item in items})
+    if not convert.is_mapping(value):
+        return cast(Table[str], value)
+    return Table({name: convert.expression(item) for name, item in value.items()})
+
+
+def _parameter(name: str, item: Parameter | Written) -> Parameter:
+    if isinstance(item, Parameter):
+        return item
+    try:
+        return Parameter(item)
+    except DeclarationError as error:
+        raise DeclarationError(attrs.evolve(error.problems[0], field=f"parameters.{name}")) from None
+
+
+def as_tuple(value: Sequence[P]) -> tuple[P, ...]:
+    """Turn a list of parts into a tuple."""
+    return tuple(value) if convert.is_list(value) else cast(Any, value)
+
+
+def is_a(*kinds: type[Any]) -> Callable[[object, attrs.Attribute[Any], object], None]:
+    """Make a validator that refuses objects of other classes."""
+    names = " or ".join(kind.__name__ for kind in kinds)
+
+    def check(_: object, field: attrs.Attribute[Any], value: object) -> None:
+        if not isinstance(value, kinds):
+            raise DeclarationError(
+                Problem(f"must be of class {names}, not {type(value).__name__}", field.name)
+            )
+
+    return check
+
+
+def is_tuple_of(kind: type[Any]) -> Callable[[object, attrs.Attribute[Any], object], None]:
+    """Make a validator that refuses anything but a list of objects of one class."""
+
+    def check(_: object, field: attrs.Attribute[Any], value: object) -> None:
+        if not isinstance(value, tuple) or not all(isinstance(item, kind) for item in value):
+            raise DeclarationError(Problem(f"must be a list of {kind.__name__} objects", field.name))
+
+    return check

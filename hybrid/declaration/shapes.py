@@ -11,30 +11,12 @@ from hybrid.declaration.parts import (
     Constraint,
     Contact,
     EnergyDynamics,
-    EquationDynamics,
     FrictionElement,
-    Parameter,
 )
 from hybrid.errors import Problem
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
-
-
-def type_problems(mechanism: Mechanism) -> list[Problem]:
-    """List parts that are objects of another class than they must be (possible from Python only)."""
-    problems: list[Problem] = []
-    if not isinstance(mechanism.dynamics, EnergyDynamics | EquationDynamics):
-        problems.append(Problem("must be an EnergyDynamics or an EquationDynamics", "dynamics"))
-    for table, parts, kind in (
-        ("contact", mechanism.contact, Contact),
-        ("friction", mechanism.friction, FrictionElement),
-        ("constraint", mechanism.constraint, Constraint),
-        ("parameters", tuple(mechanism.parameters.values()), Parameter),
-    ):
-        if not all(isinstance(part, kind) for part in parts):
-            problems.append(Problem(f"must hold objects of class {kind.__name__} only", table))
-    return problems
 
 
 def shape_problems(mechanism: Mechanism) -> list[Problem]:

@@ -1,16 +1,19 @@
-"""From the nested tables of a file to the parts of a mechanism, with every misfit listed."""
+"""From the nested tables of a file to a mechanism, with everything that does not fit listed.
+
+What does not fit is left out, or replaced if it cannot be left out, so that the rest can still be checked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
 
-from hybrid.declaration import convert
 from hybrid.declaration.fields import Path, label
 from hybrid.declaration.mechanism import Mechanism
-from hybrid.declaration.names import suggestion
+from hybrid.declaration.names import nearest
 from hybrid.declaration.parts import (
     Constraint,
     Contact,
@@ -22,177 +25,172 @@ from hybrid.declaration.parts import (
 )
 from hybrid.errors import DeclarationError, Problem
 
-_ARRAYS: dict[str, type[Any]] = {"contact": Contact, "friction": FrictionElement, "constraint": Constraint}
+_PARTS: Mapping[str, type[Any]] = {
+    "contact": Contact,
+    "friction": FrictionElement,
+    "constraint": Constraint,
+}
+_ENERGIES = ("kinetic", "potential")
+_EQUATIONS = ("mass_matrix", "forces")
 _DECLARING = ("coordinates", "parameters", "definitions")
-_MISSING = object()
+# What stands for a required field that is missing or wrong.
+_INSTEAD: Mapping[str, Any] = {"coordinates": (), "mass_matrix": (), "forces": (), "value": 1.0}
+
+
+@attrs.frozen
+class Place:
+    """Where something stands: in the file, and in words."""
+
+    path: Path = ()
+    field: str = ""
+
+    def at(self, key: str) -> Place:
+        """Return the place of a key of the table that stands here."""
+        return Place((*self.path, key), f"{self.field}.{key}" if self.field else key)
 
 
 class Structure:
-    """Builds a mechanism from tables; what does not fit is listed and replaced, so that the rest can be checked too.
-
-    Attributes
-    ----------
-    problems : list of Problem
-    """
+    """Builds a mechanism and gathers ``problems`` on the way."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self._names_are_lost = False
 
     def build(self, tables: Mapping[str, Any], *, source: str) -> Mechanism | None:
-        """Return the mechanism, or None after listing what is wrong."""
-        names = [field.name for field in attrs.fields(Mechanism) if field.init and field.name != "source"]
-        self._unknown(tables, names, (), "", "table or field")
-        arguments: dict[str, Any] = {
-            "name": self._field(Mechanism, "name", tables, (), "", instead="unnamed"),
-            "title": self._field(Mechanism, "title", tables, (), "", instead=""),
-            "references": self._field(Mechanism, "references", tables, (), "", instead=()),
-            "coordinates": self._field(Mechanism, "coordinates", tables, (), "", instead=()),
-            "dynamics": self._dynamics(tables),
-            "parameters": self._table(tables, "parameters", self._parameter),
-            "definitions": self._table(tables, "definitions", self._expression),
-            "forces": self._table(tables, "forces", self._expression),
-            "drawing": self._drawing(tables),
-        }
-        for name, kind in _ARRAYS.items():
-            arguments[name] = self._array(tables, name, kind)
-        if self._hides_names():
+        """Return the mechanism, or None if there are problems."""
+        arguments = self._fields(Mechanism, tables, Place(), special=self._special())
+        self.problems = [attrs.evolve(problem, source=source) for problem in self.problems]
+        if self._names_are_lost:
             return None
-        broken = [problem.path for problem in self.problems]
+        reported = [problem.path for problem in self.problems]
         try:
             mechanism = Mechanism(**arguments, source=source)
         except DeclarationError as error:
-            news = [item for item in error.problems if not _within(item.path, broken)]
-            self.problems.extend(news)
+            # What follows from a problem that is listed already is not another one.
+            self.problems += [item for item in error.problems if not _is_within(item.path, reported)]
             return None
         return None if self.problems else mechanism
 
-    def _hides_names(self) -> bool:
-        """Tell whether a table that declares names is lost, so that every use of these names would be reported."""
-        for problem in self.problems:
-            if len(problem.path) == 1 and (
-                problem.path[0] in _DECLARING or any(f"'{name}'" in problem.hint for name in _DECLARING)
-            ):
-                return True
-        return False
+    def _special(self) -> dict[str, Callable[[Any, Place], Any]]:
+        """Readers of the tables that hold more than one value."""
+        return {
+            "parameters": lambda value, place: self._table(value, place, self._parameter),
+            "definitions": lambda value, place: self._table(value, place, self._expression),
+            "forces": lambda value, place: self._table(value, place, self._expression),
+            "dynamics": self._dynamics,
+            "drawing": lambda value, place: self._part(Drawing, value, place),
+            **dict.fromkeys(_PARTS, self._array),
+        }
 
-    def _add(self, message: str, field: str, path: Path, hint: str = "") -> None:
-        self.problems.append(Problem(message, field, hint=hint, path=path))
+    def _add(self, message: str, place: Place, hint: str = "") -> None:
+        self.problems.append(Problem(message, place.field, hint=hint, path=place.path))
+        if len(place.path) == 1 and place.path[0] in _DECLARING:
+            self._names_are_lost = True
 
-    def _unknown(
-        self, table: Mapping[str, Any], known: list[str], path: Path, field: str, noun: str = "field"
-    ) -> None:
-        for name in table:
-            if name not in known:
-                hint = suggestion(name, known) or f"known: {', '.join(known)}"
-                self._add(f"unknown {noun} '{name[:40]}'", field, (*path, name), hint)
-
-    def _field(
+    def _fields(
         self,
         kind: type[Any],
-        name: str,
         table: Mapping[str, Any],
-        path: Path,
-        label: str,
-        *,
-        instead: Any = _MISSING,
-    ) -> Any:
-        """Convert a field as its class does; list what is wrong and return what stands instead."""
-        attribute = attrs.fields_dict(kind)[name]
-        required = attribute.default is attrs.NOTHING
-        full = f"{label}.{name}" if label else name
-        if name not in table:
-            if required:
-                self._add("is missing", full, (*path, name))
-            return instead if required else _MISSING
-        return self._converted(
-            lambda value: attribute.converter(value, None, attribute),
-            table[name],
-            full,
-            (*path, name),
-            instead,
-        )
+        place: Place,
+        special: Mapping[str, Callable[[Any, Place], Any]] | None = None,
+    ) -> dict[str, Any]:
+        """Return the arguments that make an object of a class, each converted and validated as the class does."""
+        known = {field.name: field for field in attrs.fields(kind) if field.init and field.name != "source"}
+        self._refuse_unknown(table, known, place)
+        arguments: dict[str, Any] = {}
+        for name, field in known.items():
+            if name in table and special and name in special:
+                arguments[name] = special[name](table[name], place.at(name))
+            elif name in table:
+                value = self._fit(partial(_fitted, field), table[name], place.at(name))
+                arguments |= {} if value is None else {name: value}
+            elif field.default is attrs.NOTHING:
+                hint = "write it above the first [table]" if kind is Mechanism and name != "dynamics" else ""
+                self._add("is missing", place.at(name), hint)
+            if name not in arguments and field.default is attrs.NOTHING:
+                arguments[name] = _INSTEAD.get(name, "0")
+        if kind is Mechanism and arguments["dynamics"] == "0":
+            arguments["dynamics"] = EnergyDynamics(kinetic="0")
+        return arguments
 
-    def _converted(
-        self, convert: Callable[[Any], Any], value: Any, field: str, path: Path, instead: Any
-    ) -> Any:
+    def _refuse_unknown(self, table: Mapping[str, Any], known: Collection[str], place: Place) -> None:
+        for name in table:
+            if name in known:
+                continue
+            meant = nearest(name, known)
+            hint = f"did you mean '{meant}'?" if meant else f"known are {', '.join(known)}"
+            noun = "field" if place.path else "table or field"
+            problem = Problem(
+                f"unknown {noun} '{name[:40]}'", place.field, hint=hint, path=(*place.path, name)
+            )
+            self.problems.append(problem)
+            if not place.path and meant in _DECLARING:
+                self._names_are_lost = True
+
+    def _fit(self, convert: Callable[[Any], Any], value: Any, place: Place) -> Any:
+        """Return the converted value, or None after listing why there is none."""
         try:
             return convert(value)
         except DeclarationError as error:
-            self._add(error.problems[0].message, field, path)
-            return instead
+            self._add(error.problems[0].message, place)
+            return None
 
-    def _part(self, kind: type[Any], value: Any, path: Path, label: str) -> Any:
-        known = [field.name for field in attrs.fields(kind)]
-        self._unknown(value, known, path, label)
-        placeholder = {"name": "", "mass_matrix": (), "forces": (), "value": 1.0}
-        fields = {
-            name: self._field(kind, name, value, path, label, instead=placeholder.get(name, "0"))
-            for name in known
-        }
-        return kind(**{name: item for name, item in fields.items() if item is not _MISSING})
-
-    def _parameter(self, value: Any, field: str, path: Path) -> Any:
+    def _part(self, kind: type[Any], value: Any, place: Place) -> Any:
         if isinstance(value, Mapping):
-            return self._part(Parameter, value, path, field)
-        return self._converted(Parameter, value, field, path, Parameter(1.0))
+            return kind(**self._fields(kind, value, place))
+        self._add("must be a table", place)
+        return kind()
 
-    def _expression(self, value: Any, field: str, path: Path) -> Any:
-        return self._converted(convert.expression, value, field, path, "0")
+    def _table(self, value: Any, place: Place, read: Callable[[Any, Place], Any]) -> dict[str, Any]:
+        if isinstance(value, Mapping):
+            return {key: read(item, place.at(key)) for key, item in value.items()}
+        self._add("must be a table", place, f"write [{place.field}] above its lines")
+        return {}
 
-    def _table(
-        self, tables: Mapping[str, Any], name: str, read: Callable[[Any, str, Path], Any]
-    ) -> dict[str, Any]:
-        table = tables.get(name, {})
-        if not isinstance(table, Mapping):
-            self._add("must be a table", name, (name,), f"write [{name}] above its lines")
-            return {}
-        return {key: read(value, f"{name}.{key}", (name, key)) for key, value in table.items()}
+    def _parameter(self, value: Any, place: Place) -> Parameter:
+        if isinstance(value, Mapping):
+            return Parameter(**self._fields(Parameter, value, place))
+        return self._fit(Parameter, value, place) or Parameter(1.0)
 
-    def _array(self, tables: Mapping[str, Any], name: str, kind: type[Any]) -> list[Any]:
-        items = tables.get(name, [])
-        if isinstance(items, Mapping) or not isinstance(items, list):
-            self._add("must be an array of tables", name, (name,), f"write [[{name}]] above each")
+    def _expression(self, value: Any, place: Place) -> str:
+        text = self._fit(partial(_fitted, attrs.fields(EnergyDynamics).kinetic), value, place)
+        return "0" if text is None else text
+
+    def _array(self, value: Any, place: Place) -> list[Any]:
+        name = place.field
+        if not isinstance(value, list):
+            self._add("must be an array of tables", place, f"write [[{name}]] above each")
             return []
         parts: list[Any] = []
-        for index, item in enumerate(items):
-            own = item.get("name", "") if isinstance(item, Mapping) else ""
-            field = label(name, own if isinstance(own, str) else "", index)
+        for index, item in enumerate(value):
+            own = item.get("name") if isinstance(item, Mapping) else None
+            here = Place((name, index), label(name, own if isinstance(own, str) else "", index))
             if isinstance(item, Mapping):
-                parts.append(self._part(kind, item, (name, index), field))
+                parts.append(_PARTS[name](**self._fields(_PARTS[name], item, here)))
             else:
-                self._add("must be a table", field, (name, index), f"write [[{name}]] above each")
+                self._add("must be a table", here, f"write [[{name}]] above each")
         return parts
 
-    def _dynamics(self, tables: Mapping[str, Any]) -> EnergyDynamics | EquationDynamics:
-        table = tables.get("dynamics", _MISSING)
-        path: Path = ("dynamics",)
-        if not isinstance(table, Mapping):
-            missing = table is _MISSING
-            self._add(
-                "is missing" if missing else "must be a table",
-                "dynamics",
-                path,
-                "give the energies in [dynamics]",
-            )
+    def _dynamics(self, value: Any, place: Place) -> EnergyDynamics | EquationDynamics:
+        if not isinstance(value, Mapping):
+            self._add("must be a table", place, "write [dynamics] above its lines")
             return EnergyDynamics(kinetic="0")
-        energies = sorted(table.keys() & {"kinetic", "potential"})
-        equations = sorted(table.keys() & {"mass_matrix", "forces"})
-        if bool(energies) == bool(equations):
-            message = "must give either kinetic and potential, or mass_matrix and forces"
-            self._add(message, "dynamics", path)
-            return EnergyDynamics(kinetic="0")
-        kind = EnergyDynamics if energies else EquationDynamics
-        part: EnergyDynamics | EquationDynamics = self._part(kind, table, path, "dynamics")
-        return part
-
-    def _drawing(self, tables: Mapping[str, Any]) -> Drawing:
-        table = tables.get("drawing", {})
-        if not isinstance(table, Mapping):
-            self._add("must be a table", "drawing", ("drawing",))
-            return Drawing()
-        drawing: Drawing = self._part(Drawing, {"points": {}, **table}, ("drawing",), "drawing")
-        return drawing
+        energies = [name for name in _ENERGIES if name in value]
+        equations = [name for name in _EQUATIONS if name in value]
+        if bool(energies) != bool(equations):
+            kind: type[Any] = EnergyDynamics if energies else EquationDynamics
+            part: EnergyDynamics | EquationDynamics = self._part(kind, value, place)
+            return part
+        self._refuse_unknown(value, (*_ENERGIES, *_EQUATIONS), place)
+        self._add("must give either kinetic and potential, or mass_matrix and forces", place)
+        return EnergyDynamics(kinetic="0")
 
 
-def _within(path: Path, broken: list[Path]) -> bool:
-    return any(path[: len(item)] == item for item in broken if item)
+def _fitted(field: Any, value: Any) -> Any:
+    value = field.converter(value) if field.converter else value
+    field.validator(None, field, value)
+    return value
+
+
+def _is_within(path: Path, reported: list[Path]) -> bool:
+    return any(path[: len(item)] == item for item in reported)

@@ -102,7 +102,8 @@ class Candidate:
         """Distance to a change of standing: least slack or regularity if consistent, largest violation if refuted."""
         if self.standing is Standing.REFUTED:
             return float(-np.min(self.scaled_slacks))
-        return min(self.regularity, float(np.min(self.scaled_slacks, initial=np.inf)))
+        least = float(np.min(self.scaled_slacks, initial=np.inf))
+        return least if self.standing is Standing.FAMILY else min(self.regularity, least)
 
 
 def problem_scale(problem: ContactProblem) -> Scale:

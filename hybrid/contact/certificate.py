@@ -77,9 +77,7 @@ class Certificate:
         return self.refutation.refutations[0].multipliers if self.refutation.is_farkas else None
 
 
-def certify(
-    problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mode, Candidate]]
-) -> Certificate | None:
+def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mode, Candidate]]) -> Certificate | None:
     """Prove that a contact problem has no solution.
 
     Parameters

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.candidates import conditions, mode_combinations, problem_scale, solve_conditions
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import Activity, ContactProblem, carrier_activities, carrier_names, pose
+from hybrid.contact.problem import Activity, ContactProblem, carrier_activities, pose
 from hybrid.contact.selection import select
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -244,15 +244,11 @@ def _verdicts(
     if len(several[0]):
         fit = np.stack([item[several] for item in fits])
         a = np.stack([np.broadcast_to(item, (*shape, item.shape[-1]))[several] for item in accelerations])
-        verdict[several] = np.where(
-            _distinct(fit, a, tolerances) > 1, CellVerdict.INDETERMINATE, CellVerdict.UNIQUE
-        )
+        verdict[several] = np.where(_distinct(fit, a, tolerances) > 1, CellVerdict.INDETERMINATE, CellVerdict.UNIQUE)
     return verdict
 
 
-def _distinct(
-    fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolerances: Tolerances
-) -> NDArray[np.int64]:
+def _distinct(fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.int64]:
     """Number of different accelerations among the modes that fit; arrays (modes, states) and (modes, states, r)."""
     distinct = np.zeros(fit.shape[1], dtype=np.int64)
     for later in range(len(fit)):

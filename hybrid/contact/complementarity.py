@@ -80,7 +80,7 @@ def contact_forces(problem: ContactProblem, z: NDArray[np.float64]) -> NDArray[n
         Forces in the order of the problem's rows.
     """
     reduction = _reduce(problem)
-    return reduction.force @ np.asarray(z, dtype=float) + reduction.force_0
+    return np.asarray(reduction.force @ np.asarray(z, dtype=float) + reduction.force_0)
 
 
 def _reduce(problem: ContactProblem) -> _Reduction:
@@ -155,7 +155,7 @@ def _eliminate_bilateral(
 ) -> _Reduction:
     """Solve ``a_N = 0`` of the bilateral contacts for one part of their normal forces."""
     n_z = slack.shape[0]
-    rows = [c.normal for c in problem.carriers if c.kind is CarrierKind.BILATERAL]
+    rows = [c.rows[0] for c in problem.carriers if c.kind is CarrierKind.BILATERAL]
     if not rows:
         return _Reduction(force, force_0, slack, slack_0)
     normal = problem.G[rows] @ force

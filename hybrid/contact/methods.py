@@ -97,11 +97,13 @@ def by_gauss(problem: ContactProblem) -> MethodAnswer:
         )
     if not problem.carriers:
         return MethodAnswer(np.zeros(0), True, ())
+    from lcp.convex import gauss_least_constraint  # cvxpy takes most of a second to import
+
     terms, contacts = problem.terms, len(problem.carriers)
     normals = [problem.names.index(carrier.name) for carrier in problem.carriers]
     W = np.hstack([terms.W_N[:, normals], terms.J.T, -terms.J.T])
     zeta = np.concatenate([terms.zeta_N[normals], terms.zeta_B, -terms.zeta_B])
-    answer = lcp.convex.gauss_least_constraint(terms.M, terms.h, W, zeta)
+    answer = gauss_least_constraint(terms.M, terms.h, W, zeta)
     is_unique = bool(np.linalg.matrix_rank(problem.G, hermitian=True) == contacts)
     note = f"residual of the optimality conditions {answer.residual:.1e}"
     return MethodAnswer(answer.lambda_N[:contacts], is_unique, (note,))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import attrs
 
 
-class ContactMode(str, Enum):
+class ContactMode(StrEnum):
     """What one contact does; the value is the label used in files, tables and JSON.
 
     ``FREE`` separates, ``STICK`` stays, ``SLIDE_PLUS`` and ``SLIDE_MINUS`` slip in the positive and negative tangential
@@ -22,9 +22,6 @@ class ContactMode(str, Enum):
     SLIDE_MINUS = "slide-"
     SLIDE = "slide"
     CLOSED = "closed"
-
-    def __str__(self) -> str:
-        return self.value
 
     @property
     def slip_sign(self) -> int:

@@ -94,7 +94,7 @@ class ContactProblem:
 
     def acceleration(self, forces: NDArray[np.float64]) -> NDArray[np.float64]:
         """Generalised accelerations (..., n) under contact forces (..., r)."""
-        return np.asarray(self.a_free + (self.response_W @ forces[..., None])[..., 0])
+        return np.asarray(self.a_free + (self.response_W @ forces[..., None])[..., 0]) + 0.0
 
     def carrier(self, name: str) -> Carrier:
         """The carrier of a name; KeyError if it does not take part."""
@@ -226,9 +226,7 @@ def pose(
         direction = _direction(terms, tangential, activity, sides.get(name))
         friction, static = _friction(dynamics, terms, name, index)
         kind = _kind(dynamics, index)
-        carriers.append(
-            Carrier(name, kind, None if normal is None else start, rows, direction, friction, static)
-        )
+        carriers.append(Carrier(name, kind, None if normal is None else start, rows, direction, friction, static))
     frictional = {dynamics.rigid.index(name) for name in names if name in dynamics.rigid}
     eliminated = tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
     motion = free_motion(terms, eliminated=eliminated)

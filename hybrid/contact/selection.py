@@ -175,9 +175,7 @@ def _by_enumeration(problem: ContactProblem, tolerances: Tolerances) -> Selectio
     if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
         candidates = resting_spatial_candidates(problem, scale, tolerances)
     else:
-        candidates = tuple(
-            candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem)
-        )
+        candidates = tuple(candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem))
     solutions = physical_solutions(problem, candidates, scale, tolerances)
     distinct = _distinct_accelerations(solutions, tolerances)
     branches = tuple(branch(problem, group[0]) for group in distinct)
@@ -260,9 +258,7 @@ def _doubts(
     return doubts
 
 
-def _certified(
-    problem: ContactProblem, candidates: Sequence[Candidate]
-) -> tuple[Certificate | None, list[str]]:
+def _certified(problem: ContactProblem, candidates: Sequence[Candidate]) -> tuple[Certificate | None, list[str]]:
     """The proof of inconsistency; without it the state is undecided."""
     if any(np.any(c.static_friction != c.friction) for c in problem.carriers if c.is_resting):
         return None, ["no mode is consistent, but with static friction above kinetic no certificate exists"]
@@ -278,16 +274,14 @@ def _certified(
     return certificate, []
 
 
-def _margin(
-    candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances
-) -> float:
+def _margin(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances) -> float:
     """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out."""
     harmless = {
         id(item)
         for solution in solutions
         if solution.is_robust
         for item in solution.members
-        if item.standing is not Standing.CONSISTENT and len(solution.members) > 1 or item.family is not None
+        if (item.standing is not Standing.CONSISTENT and len(solution.members) > 1) or item.family is not None
     }
     return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
 
@@ -317,9 +311,7 @@ def _redundancy_notes(problem: ContactProblem) -> tuple[str, ...]:
     return (f"{problem.redundancy} of the bilateral constraints are redundant: their multipliers are not unique",)
 
 
-def _from_method(
-    problem: ContactProblem, answer: MethodAnswer, decided_by: str, tolerances: Tolerances
-) -> Selection:
+def _from_method(problem: ContactProblem, answer: MethodAnswer, decided_by: str, tolerances: Tolerances) -> Selection:
     if answer.forces is None:
         return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=decided_by, notes=answer.notes)
     mode = mode_from_forces(problem, answer.forces, tolerances)

@@ -93,9 +93,7 @@ def same_acceleration(first: PhysicalSolution, second: PhysicalSolution, toleran
     return bool(np.max(difference, initial=0.0) <= tolerances.merge * size)
 
 
-def family_accelerates_alike(
-    problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances
-) -> bool:
+def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
     """Tell whether all forces of a family give the same accelerations (the redundancy of a hyperstatic problem)."""
     if item.family is None:
         return True
@@ -105,15 +103,11 @@ def family_accelerates_alike(
     return bool(np.max(np.abs(effect), initial=0.0) <= tolerances.merge * size)
 
 
-def _accelerations(
-    problem: ContactProblem, forces: NDArray[np.float64], scale: Scale
-) -> NDArray[np.float64]:
+def _accelerations(problem: ContactProblem, forces: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
     return np.asarray((problem.G @ forces + problem.c) / (scale.row * scale.size))
 
 
-def _same(
-    problem: ContactProblem, first: Candidate, second: Candidate, scale: Scale, tolerances: Tolerances
-) -> bool:
+def _same(problem: ContactProblem, first: Candidate, second: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
     unit = scale.row / scale.size
     size = 1.0 + max(np.max(np.abs(item.forces * unit), initial=0.0) for item in (first, second))
     gap = np.abs(_accelerations(problem, first.forces, scale) - _accelerations(problem, second.forces, scale))
@@ -132,9 +126,7 @@ def _same(
     return bool(np.max(unmet, initial=0.0) <= limit and np.min(slack, initial=0.0) >= -limit)
 
 
-def _is_robust(
-    problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances
-) -> bool:
+def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     leading = group[0]
     if leading.standing is Standing.CONSISTENT:
         return True
@@ -144,9 +136,7 @@ def _is_robust(
     return _tiles_once(problem, group, scale, tolerances)
 
 
-def _tiles_once(
-    problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances
-) -> bool:
+def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     """Decide whether every small change of the free accelerations leaves exactly one of the marginal modes.
 
     The modes that meet at a solution map the cones of a fan linearly onto the space of free accelerations. If all

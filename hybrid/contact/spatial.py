@@ -33,9 +33,7 @@ _SCAN = 64
 _SINGULAR = 1e12
 
 
-def resting_spatial_candidates(
-    problem: ContactProblem, scale: Scale, tolerances: Tolerances
-) -> tuple[Candidate, ...]:
+def resting_spatial_candidates(problem: ContactProblem, scale: Scale, tolerances: Tolerances) -> tuple[Candidate, ...]:
     """Every mode of a problem in which exactly one spatial contact is at rest.
 
     Sticking is tested against the circular cone. Slip may start in the directions ``u`` with ``lambda_T = -mu lambda_N

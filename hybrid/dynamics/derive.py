@@ -124,9 +124,7 @@ class Dynamics:
         """
         return Terms(**self._kernel(self._arguments(q, v, t, parameters)))
 
-    def kinematics(
-        self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
-    ) -> dict[str, NDArray[Any]]:
+    def kinematics(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> dict[str, NDArray[Any]]:
         """Evaluate only what pins need: gap, gap_dot, W_N, slip, W_T, constraint, constraint_dot, J.
 
         Takes and returns arrays like :meth:`terms`.

@@ -38,7 +38,7 @@ _NAMESPACE: Mapping[str, Any] = {
 class _KernelPrinter(PythonCodePrinter):  # type: ignore[misc]
     """Prints expressions with bare function names; any other function is refused by the base class."""
 
-    _kf = {  # noqa: RUF012  # the name and form that SymPy's printers look up
+    _kf = {  # the name and form that SymPy's printers look up
         name: name
         for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log")
     } | {"Abs": "abs"}

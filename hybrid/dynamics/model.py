@@ -9,6 +9,7 @@ import attrs
 import sympy
 
 from hybrid.declaration.expressions import to_sympy
+from hybrid.declaration.parts import EquationDynamics
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Constraint, Contact, FrictionElement, Mechanism
@@ -177,7 +178,7 @@ def _equations_of_motion(
             elastic += reader.expression(item.stiffness) * reader.expression(item.equation) ** 2 / 2
     elastic_force = -sympy.Matrix([elastic]).jacobian(q).T
     declared = mechanism.dynamics
-    if hasattr(declared, "mass_matrix"):
+    if isinstance(declared, EquationDynamics):
         M = sympy.Matrix([[reader.expression(entry) for entry in row] for row in declared.mass_matrix])
         return M, reader.column(declared.forces) + applied + elastic_force, None, None
     kinetic = reader.expression(declared.kinetic)

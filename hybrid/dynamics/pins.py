@@ -234,7 +234,7 @@ def _solve_positions(
         reached |= converged
         if reached.all():
             break
-    return q, reached
+    return q + 0.0, reached
 
 
 def _newton(
@@ -246,7 +246,7 @@ def _newton(
         q[..., coordinates.index(name)] = pins.positions[name]
     free = [index for index, name in enumerate(coordinates) if name not in pinned]
     if not free:
-        return q, np.isfinite(q).all(axis=-1)
+        return q, np.asarray(np.isfinite(q).all(axis=-1))
     gaps = [dynamics.contacts.index(name[4:]) for name in pins.positions if name not in coordinates]
     targets = [pins.positions[name] for name in pins.positions if name not in coordinates]
     rest = np.zeros(dynamics.n)
@@ -268,7 +268,7 @@ def _newton(
             break
         q[..., free] -= step
     with np.errstate(invalid="ignore"):
-        return q, np.all(np.abs(residual) <= tolerances.gap, axis=-1)
+        return q, np.asarray(np.all(np.abs(residual) <= tolerances.gap, axis=-1))
 
 
 def _solve_velocities(
@@ -281,7 +281,7 @@ def _solve_velocities(
     if A.shape[-2] != n:
         raise StateError(f"{A.shape[-2]} velocity conditions for {n} velocities")
     well_posed = np.abs(np.linalg.det(A / np.linalg.norm(A, axis=-1, keepdims=True))) > 1e-12
-    return np.where(well_posed[..., None], solve_each(A, b[..., None])[..., 0], np.nan)
+    return np.where(well_posed[..., None], solve_each(A, b[..., None])[..., 0] + 0.0, np.nan)
 
 
 def _velocity_system(

@@ -2,59 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import attrs
 import sympy
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
-    from hybrid.dynamics.model import SymbolicModel
+    from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["readable"]
+__all__ = ["readable_equations"]
 
-# Beyond this many operations simplification takes seconds and what it returns is no longer read by anybody.
-_MAX_OPERATIONS = 400
+# Beyond this many operations simplification takes seconds, and nobody reads what it returns.
+_MAX_OPERATIONS = 150
 
-Text = str | dict[str, "Text"] | list["Text"]
+Text = str | list["Text"] | dict[str, "Text"]
 
 
-def readable(mechanism: Mechanism, model: SymbolicModel) -> dict[str, Text]:
+def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
     """Write out the equations of motion and the closed form of every contact.
 
     Parameters
     ----------
-    mechanism : Mechanism
-    model : SymbolicModel
+    dynamics : Dynamics
 
     Returns
     -------
     dict of str to text
-        ``M`` (rows), ``h``, ``gap``, ``slip``, ``W_N``, ``W_T``, ``zeta_N``, ``zeta_T`` by contact, and ``contact``:
-        for each contact the Delassus terms ``G_NN``, ``G_NT``, ``G_TT``, the free acceleration ``b`` and, in the plane,
-        ``A_slide+``, ``A_slide-`` (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999) and the critical friction.
-        Bilateral constraints are eliminated, all other contacts open.
+        ``M`` (rows) and ``h``; ``gap``, ``W_N``, ``zeta_N``, ``slip``, ``W_T``, ``zeta_T`` by contact;
+        ``constraint`` by constraint; and ``contact``: for each contact the Delassus terms ``G_NN``, ``G_NT``,
+        ``G_TT``, the free normal acceleration ``b`` and, if planar, ``A_slide+`` and ``A_slide-``
+        (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999) and the critical friction ``G_NN / abs(G_NT)``.
+        Bilateral constraints are eliminated; all other contacts are open.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid.dynamics import derive
+    >>> equations = readable_equations(derive(mechanisms.load("bouncing_ball")))
+    >>> equations["M"], equations["contact"]["floor"]
+    ([['m']], {'G_NN': '1/m', 'b': '-g'})
     """
-    compact = _Names(model)
-    response = _Response(model)
+    model = dynamics.model
+    planar = {name: dynamics.columns[name] for name in dynamics.columns}
     answer: dict[str, Text] = {
-        "M": [[compact(entry) for entry in model.M.row(row)] for row in range(model.M.rows)],
-        "h": [compact(entry) for entry in model.h],
+        "M": [[_text(entry) for entry in model.M.row(row)] for row in range(model.M.rows)],
+        "h": [_text(entry) for entry in model.h],
+        "gap": {name: _text(model.gap[index]) for index, name in enumerate(dynamics.contacts)},
+        "W_N": {name: _column(model.W_N, index) for index, name in enumerate(dynamics.contacts)},
+        "zeta_N": {name: _text(model.zeta_N[index]) for index, name in enumerate(dynamics.contacts)},
+        "slip": {name: _few([_text(model.slip[i]) for i in _indices(at)]) for name, at in planar.items()},
+        "W_T": {name: _few([_column(model.W_T, i) for i in _indices(at)]) for name, at in planar.items()},
+        "zeta_T": {name: _few([_text(model.zeta_T[i]) for i in _indices(at)]) for name, at in planar.items()},
+        "constraint": {name: _text(model.constraint[index]) for index, name in enumerate(dynamics.rigid)},
     }
+    response = _Response.of(dynamics)
+    answer["contact"] = {name: _closed_form(dynamics, response, name) for name in dynamics.contacts}
     return answer
 
 
-class _Names:
-    def __init__(self, model): pass
-    def __call__(self,e):
-        return str(sympy.simplify(e))
+@attrs.frozen(eq=False)
 class _Response:
-    def __init__(self, model):
+    """Accelerations without contact forces, and per unit contact force, with the constraints kept.
+
+    Attributes
+    ----------
+    free : Matrix, (n, 1)
+    normal, tangential : Matrix, (n, k) and (n, p)
+    """
+
+    free: sympy.Matrix
+    normal: sympy.Matrix
+    tangential: sympy.Matrix
+
+    @classmethod
+    def of(cls, dynamics: Dynamics) -> _Response:
+        model = dynamics.model
         n, m = model.M.rows, model.J.rows
-        W = model.W_N.row_join(model.W_T)
-        K = sympy.Matrix(sympy.BlockMatrix([[model.M, model.J.T],[model.J, sympy.zeros(m,m)]]))
-        import time; t=time.time()
-        X = K.LUsolve(W.col_join(sympy.zeros(m, W.cols)))[:n,:]
-        G = (W.T*X)
-        print(time.time()-t, [sympy.count_ops(e) for e in G]); t=time.time()
-        G2=G.applyfunc(sympy.simplify); print(time.time()-t, G2)
+        forces = sympy.Matrix.hstack(model.h, model.W_N, model.W_T)
+        bordered = model.M.row_join(-model.J.T).col_join(model.J.row_join(sympy.zeros(m, m)))
+        right = forces.col_join(sympy.zeros(m, forces.cols))
+        right[n:, 0] = -model.zeta_B
+        solved = bordered.LUsolve(right)[:n, :]
+        k = model.W_N.cols
+        return cls(solved[:, :1], solved[:, 1 : 1 + k], solved[:, 1 + k :])
+
+
+def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
+    model = dynamics.model
+    index = dynamics.contacts.index(name)
+    normal = model.W_N[:, index].T
+    G_NN = _simple((normal * response.normal[:, index])[0])
+    b = _simple((normal * response.free)[0] + model.zeta_N[index])
+    if name not in dynamics.columns:
+        return {"G_NN": str(G_NN), "b": str(b)}
+    columns = _indices(dynamics.columns[name])
+    G_NT = [_simple((normal * response.tangential[:, i])[0]) for i in columns]
+    G_TT = [[_simple((model.W_T[:, i].T * response.tangential[:, j])[0]) for j in columns] for i in columns]
+    if len(columns) == 2:
+        rows: list[Text] = [[str(entry) for entry in row] for row in G_TT]
+        return {"G_NN": str(G_NN), "G_NT": [str(entry) for entry in G_NT], "G_TT": rows, "b": str(b)}
+    mu = model.coefficients["friction"][index]
+    answer: dict[str, Text] = {"G_NN": str(G_NN), "G_NT": str(G_NT[0]), "G_TT": str(G_TT[0][0]), "b": str(b)}
+    answer |= {"A_slide+": str(G_NN - mu * G_NT[0]), "A_slide-": str(G_NN + mu * G_NT[0])}
+    if G_NT[0] != 0:
+        answer["critical_friction"] = str(G_NN / sympy.Abs(G_NT[0]))
+    return answer
+
+
+def _indices(columns: slice) -> range:
+    return range(columns.start, columns.stop)
+
+
+def _few(items: list[Text]) -> Text:
+    """A planar quantity as one text, a spatial one as a list."""
+    return items[0] if len(items) == 1 else items
+
+
+def _column(matrix: sympy.Matrix, index: int) -> Text:
+    return [_text(entry) for entry in matrix.col(index)]
+
+
+def _text(expression: sympy.Expr) -> str:
+    return str(_simple(expression))
+
+
+def _simple(expression: sympy.Expr) -> sympy.Expr:
+    return sympy.simplify(expression) if expression.count_ops() <= _MAX_OPERATIONS else expression

@@ -1,0 +1,79 @@
+"""Random planar contact problems, made without a mechanism."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.problem import ContactProblem
+from hybrid.dynamics.derive import Terms
+
+
+def random_problem(rng: np.random.Generator, *, n_contacts: int | None = None) -> ContactProblem:
+    """One to three planar contacts, friction up to 3, any mixture of slip and rest; G positive definite."""
+    count = int(rng.integers(1, 4)) if n_contacts is None else n_contacts
+    r = 2 * count
+    directions = rng.normal(size=(r + 1, r))
+    G = directions.T @ directions
+    carriers = []
+    for index in range(count):
+        side = rng.choice([-1.0, 0.0, 1.0])
+        mu = float(rng.uniform(0, 3))
+        carriers.append(
+            Carrier(f"c{index}", CarrierKind.CONTACT, 2 * index, (2 * index + 1,), (side,) if side else None, mu, mu)
+        )
+    return problem_from(G, rng.normal(size=r), carriers)
+
+
+def problem_from(G: np.ndarray, c: np.ndarray, carriers: list[Carrier]) -> ContactProblem:
+    """A contact problem with given Delassus operator and free accelerations.
+
+    It belongs to a mechanism with ``M = 1``, so that ``W W^T = G`` with ``W`` the square root of ``G``.
+    """
+    r = len(c)
+    values, vectors = np.linalg.eigh(np.asarray(G, dtype=float))
+    W = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return ContactProblem(
+        mechanism="random",
+        carriers=tuple(carriers),
+        names=tuple(carrier.name for carrier in carriers),
+        G=np.asarray(G, dtype=float),
+        c=np.asarray(c, dtype=float),
+        W=W,
+        a_free=np.zeros(r),
+        response_W=W,
+        columns={carrier.name: slice(index, index + 1) for index, carrier in enumerate(carriers)},
+        redundancy=0,
+        inconsistency=0.0,
+        terms=_terms(W, np.asarray(c, dtype=float), carriers),
+    )
+
+
+def _terms(W: np.ndarray, c: np.ndarray, carriers: list[Carrier]) -> Terms:
+    normals = [carrier.normal for carrier in carriers if carrier.normal is not None]
+    tangents = [row for carrier in carriers for row in carrier.tangential]
+    n, k = len(c), len(normals)
+    empty = np.zeros(0)
+    return Terms(
+        M=np.eye(n),
+        h=np.zeros(n),
+        gap=np.zeros(k),
+        gap_dot=np.zeros(k),
+        zeta_N=c[normals],
+        W_N=W[:, normals],
+        slip=np.zeros(len(tangents)),
+        zeta_T=c[tangents],
+        W_T=W[:, tangents],
+        constraint=empty,
+        constraint_dot=empty,
+        zeta_B=empty,
+        J=np.zeros((0, n)),
+        friction=np.array([float(carrier.friction) for carrier in carriers]),
+        static_friction=np.array([float(carrier.static_friction) for carrier in carriers]),
+        restitution=np.zeros(k),
+        damping=np.zeros(k),
+        stiffness_ratio=np.ones(k),
+        limit=empty,
+        static_limit=empty,
+        constraint_friction=empty,
+    )

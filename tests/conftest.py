@@ -2,6 +2,6 @@
 
 from hypothesis import settings
 
-# A first call compiles kernels, so the time of one example says nothing; `print_blob` makes a failure reproducible.
+# The time of one example says nothing: a first call compiles kernels. The blob makes a failure reproducible.
 settings.register_profile("painleve", deadline=None, print_blob=True)
 settings.load_profile("painleve")

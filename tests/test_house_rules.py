@@ -34,7 +34,22 @@ HOSTS = {
     "www-verimag.imag.fr",
     "www.w3.org",
 }
-TEXT = {"", ".cff", ".cfg", ".css", ".html", ".ini", ".json", ".md", ".py", ".rst", ".svg", ".toml", ".txt", ".yaml"}
+TEXT = {
+    "",
+    ".cff",
+    ".cfg",
+    ".css",
+    ".html",
+    ".ini",
+    ".json",
+    ".md",
+    ".py",
+    ".rst",
+    ".svg",
+    ".toml",
+    ".txt",
+    ".yaml",
+}
 GENERATED = {"__pycache__", "build", "dist", "out", "_build"}
 
 
@@ -59,7 +74,9 @@ def public_definitions(
     body: list[ast.stmt], prefix: str = ""
 ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]]:
     for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+        if isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        ) and not node.name.startswith("_"):
             yield prefix + node.name, node
             if isinstance(node, ast.ClassDef):
                 yield from public_definitions(node.body, f"{prefix}{node.name}.")
@@ -115,7 +132,9 @@ def test_package_lists_its_public_names_in_order(path):
 def test_every_import_is_a_declared_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {re.split(r"[<>=!~\[ ]", item)[0].lower() for item in project["dependencies"]}
-    declared |= {re.split(r"[<>=!~\[ ]", item)[0].lower() for item in project["optional-dependencies"]["store"]}
+    declared |= {
+        re.split(r"[<>=!~\[ ]", item)[0].lower() for item in project["optional-dependencies"]["store"]
+    }
     imported = set()
     for path in MODULES:
         for node in ast.walk(tree(path)):
@@ -123,7 +142,9 @@ def test_every_import_is_a_declared_dependency():
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 imported.add(node.module.partition(".")[0])
-    foreign = {DISTRIBUTIONS.get(name, name) for name in imported - set(PACKAGES) - set(sys.stdlib_module_names)}
+    foreign = {
+        DISTRIBUTIONS.get(name, name) for name in imported - set(PACKAGES) - set(sys.stdlib_module_names)
+    }
     assert foreign == declared
 
 

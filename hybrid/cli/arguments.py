@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +16,6 @@ __all__ = [
     "output_option",
     "parameter_option",
     "pin_option",
-    "read_number",
     "read_parameters",
 ]
 
@@ -68,7 +66,9 @@ def pin_option(command: Command) -> Command:
 
 def json_option(command: Command) -> Command:
     """Add the flag ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(
+        command
+    )
 
 
 def output_option(help_text: str) -> Callable[[Command], Command]:
@@ -81,45 +81,8 @@ def output_option(help_text: str) -> Callable[[Command], Command]:
     return add
 
 
-def read_number(text: str, *, name: str) -> float:
-    """Read a number written as an expression.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``"4/3"`` or ``"-pi/6"``.
-    name : str
-        What it is the value of, for the message.
-
-    Returns
-    -------
-    float
-        A finite number.
-
-    Raises
-    ------
-    click.UsageError
-        If it is not one.
-
-    Examples
-    --------
-    >>> read_number("4/3", name="mu")
-    1.3333333333333333
-    """
-    from hybrid.declaration import evaluate, parse_expression
-
-    expression = parse_expression(text, known=(), field=name)
-    try:
-        value = float(evaluate(expression, {}))
-    except (ArithmeticError, TypeError, ValueError) as error:
-        raise click.UsageError(f"{name}={text} has no real value: {error}") from error
-    if not math.isfinite(value):
-        raise click.UsageError(f"{name}={text} must be a finite number, it is {value}")
-    return value
-
-
 def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float]:
-    """Read the values of ``--param`` and check their names against the mechanism.
+    """Read the values of ``--param``, which are expressions of other parameters.
 
     Parameters
     ----------
@@ -134,7 +97,7 @@ def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str,
     Raises
     ------
     hybrid.errors.DeclarationError
-        If there is no such parameter; the message names the nearest one.
+        If there is no such parameter (the message names the nearest one), or a value is not a finite number.
 
     Examples
     --------
@@ -142,6 +105,5 @@ def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str,
     >>> read_parameters(mechanisms.load("rod_on_incline"), {"mu": "4/3"})
     {'mu': 1.3333333333333333}
     """
-    values = {name: read_number(text, name=name) for name, text in texts.items()}
-    mechanism.parameter_values(values)
-    return values
+    values = mechanism.parameter_values(texts)
+    return {name: float(values[name]) for name in texts}

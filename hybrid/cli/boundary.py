@@ -50,7 +50,7 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
     >>> @click.command()
     ... def hello():
     ...     click.echo("hello")
-    >>> run(hello, [])
+    >>> int(run(hello, []))
     hello
     0
     """
@@ -62,8 +62,10 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        error.show()
-        return ExitStatus.BAD_INPUT
+        hint = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            hint = f"\nsee {error.ctx.command_path} --help"
+        return _say(error.format_message() + hint, ExitStatus.BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return ExitStatus.INTERRUPTED
@@ -107,5 +109,5 @@ def _reported(error: Exception) -> int:
 
 def _say(message: str, status: ExitStatus) -> int:
     for line in message.splitlines():
-        click.echo(f"error: {line}", err=True)
+        click.echo(line if line.startswith("see ") else f"error: {line}", err=True)
     return status

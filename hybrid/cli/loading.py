@@ -18,7 +18,7 @@ GROUP = "hybrid.mechanisms"
 
 
 class Catalogue(Protocol):
-    """What an entry point of the group ``hybrid.mechanisms`` provides: a module or an object with these three."""
+    """What an entry point of the group ``hybrid.mechanisms`` provides: a module or an object."""
 
     def names(self) -> tuple[str, ...]:
         """Names of the mechanisms."""
@@ -43,7 +43,9 @@ def catalogues() -> dict[str, Catalogue]:
     >>> "rod_on_incline" in catalogues()["mechanisms"].names()
     True
     """
-    loaded = {entry.name: _load(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
+    loaded = {
+        entry.name: _load(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    }
     return {name: catalogue for name, catalogue in loaded.items() if catalogue is not None}
 
 
@@ -51,7 +53,9 @@ def _load(entry: EntryPoint) -> Catalogue | None:
     try:
         return cast("Catalogue", entry.load())
     except (ImportError, AttributeError) as error:
-        click.echo(f"warning: the catalogue {entry.name!r} ({entry.value}) cannot be loaded: {error}", err=True)
+        click.echo(
+            f"warning: the catalogue {entry.name!r} ({entry.value}) cannot be loaded: {error}", err=True
+        )
         return None
 
 
@@ -69,7 +73,7 @@ def load_mechanism(name: str) -> Mechanism:
 
     Raises
     ------
-    click.UsageError
+    click.ClickException
         If no catalogue has it; the message names the nearest one.
     hybrid.errors.DeclarationError
         If the file has errors.
@@ -88,7 +92,7 @@ def load_mechanism(name: str) -> Mechanism:
         if name in catalogue.names():
             return catalogue.load(name)
         known.update(catalogue.names())
-    raise click.UsageError(f"no mechanism is called {name!r}; {_hint(name, known)}")
+    raise click.ClickException(f"no mechanism is called {name!r}; {_hint(name, known)}")
 
 
 def _hint(name: str, known: set[str]) -> str:

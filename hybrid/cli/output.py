@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hybrid.reporting.records import Json, plain
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
 
-__all__ = ["console", "number", "print_json", "say", "table"]
+__all__ = ["Json", "console", "number", "print_json", "say", "table"]
 
 # Wide enough for the widest table, where no terminal says how wide it is.
 PIPE_WIDTH = 140
-
-# `object` stands for whatever JSON can hold.
-Json = object
 
 
 def print_json(answer: Mapping[str, Json]) -> None:
@@ -28,7 +26,7 @@ def print_json(answer: Mapping[str, Json]) -> None:
     Parameters
     ----------
     answer : mapping
-        Of text, numbers, None, sequences, mappings and numpy arrays; a number that is not finite becomes null.
+        Of text, numbers, None, sequences, mappings and arrays; a number that is not finite becomes null.
 
     Examples
     --------
@@ -40,19 +38,7 @@ def print_json(answer: Mapping[str, Json]) -> None:
       }
     }
     """
-    click.echo(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _plain(value: Json) -> Json:
-    if hasattr(value, "tolist"):  # numpy, without importing it
-        value = value.tolist()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        return value
-    return [_plain(item) for item in value]
+    click.echo(json.dumps(plain(answer), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def console() -> Console:
@@ -71,20 +57,21 @@ def say(*lines: RenderableType) -> None:
         shown.print(line, markup=False)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table whose first column is text and whose other columns are aligned to the right when they hold numbers."""
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:
+    """A table under its title; a column that holds only numbers is aligned to the right."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    built = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold")
+    built = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     given = [list(row) for row in rows]
     for index, column in enumerate(columns):
         numeric = bool(given) and all(_is_numeric(row[index]) for row in given)
         built.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
     for row in given:
         built.add_row(*(Text(cell) for cell in row))
-    return built
+    return Group(Text(title, style="bold"), built)
 
 
 def number(value: float | None) -> str:

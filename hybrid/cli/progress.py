@@ -18,15 +18,15 @@ PATIENCE_SECONDS = 2.0
 class ProgressBar:
     """A bar on standard error that shows itself only when the work takes longer than two seconds.
 
-    Use it as a context manager, and hand :meth:`advance` to the computation. A computation that cannot say how far it
-    is leaves the bar moving to and fro.
+    Use it as a context manager, and hand :meth:`advance` to the computation. A computation that cannot tell
+    how far it is leaves the bar moving to and fro.
 
     Parameters
     ----------
     label : str
         What is being done.
     patience : float, optional
-        After how many seconds the bar appears.
+        After how many seconds the bar appears; where standard error is no terminal, the label is printed.
 
     Examples
     --------
@@ -70,10 +70,14 @@ class ProgressBar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+        console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         with self._lock:
             if self._finished:
                 return
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            if not console.is_terminal:
+                console.print(f"{self._label} ...", markup=False, highlight=False)
+                return
+            self._bar = Progress(*columns, console=console, transient=True)
             self._task = self._bar.add_task(self._label, completed=self._done, total=self._total)
             self._bar.start()

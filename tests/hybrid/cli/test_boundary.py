@@ -16,7 +16,19 @@ from hybrid.cli.progress import ProgressBar
 from hybrid.errors import ComputationError, StateError
 
 # Each costs 0.1 s to several seconds to import; help and usage errors must not pay for them.
-HEAVY = ("numpy", "scipy", "sympy", "cvxpy", "matplotlib", "networkx", "numba", "jinja2", "rich", "cattrs", "xarray")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "sympy",
+    "cvxpy",
+    "matplotlib",
+    "networkx",
+    "numba",
+    "jinja2",
+    "rich",
+    "cattrs",
+    "xarray",
+)
 
 
 def command_that_raises(error):
@@ -58,9 +70,16 @@ def test_traceback_is_shown_when_asked_for(capsys, monkeypatch):
 
 
 def test_help_imports_nothing_heavy():
-    shown = "import sys; from hybrid.cli import main; main(['--help']); print(sorted(sys.modules), file=sys.stderr)"
-    ended = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
-    imported = {name.strip("' []\n").partition(".")[0] for name in ended.stderr.split(",")}
+    lines = (
+        "import sys",
+        "from hybrid.cli import main",
+        "main(['--help'])",
+        "print(*sys.modules, sep=',', file=sys.stderr)",
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    imported = {name.strip().partition(".")[0] for name in ended.stderr.split(",")}
     assert "click" in imported
     assert not imported & set(HEAVY)
 
@@ -106,10 +125,10 @@ def test_a_misspelt_name_is_answered_with_the_nearest(arguments, nearest, capsys
         ("--pin", "phi", "expected NAME=VALUE, got 'phi'"),
         ("--pin", "=1", "expected NAME=VALUE"),
         ("--pin", "phi=", "expected NAME=VALUE"),
-        ("--param", "mu=1/0", "mu=1/0"),
+        ("--param", "mu=1/0", "mu (column 2): division by zero"),
         ("--param", "mu=nan", "nan"),
-        ("--param", "mu=1e999", "mu=1e999"),
-        ("--param", "mu=sqrt(-1)", "mu=sqrt(-1)"),
+        ("--param", "mu=1e999", "mu"),
+        ("--param", "mu=sqrt(-1)", "mu"),
         ("--param", "mu=__import__('os').system('true')", "mu"),
         ("--param", "mu=9**9**9**9", "mu"),
     ],

@@ -1,0 +1,148 @@
+"""``painleve list``, ``show`` and ``check``: what there is, and what is wrong with a declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from hybrid.cli.arguments import json_option, mechanism_argument, parameter_option, read_parameters
+from hybrid.cli.boundary import ExitStatus
+from hybrid.cli.loading import catalogues, load_mechanism
+from hybrid.cli.output import Json, number, print_json, say, table
+from hybrid.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hybrid.declaration import Mechanism
+    from hybrid.errors import Problem
+
+__all__ = ["check", "list_", "show"]
+
+# What a carrier can do, by kind and tangential dimension.
+MODES = {
+    ("contact", 0): ("free", "closed"),
+    ("contact", 1): ("free", "stick", "slide+", "slide-"),
+    ("contact", 2): ("free", "stick", "slide"),
+    ("friction", 1): ("stick", "slide+", "slide-"),
+    ("constraint", 1): ("stick", "slide+", "slide-"),
+}
+
+
+@click.command("list")
+@json_option
+def list_(*, as_json: bool) -> None:
+    """Names of the mechanisms of all installed catalogues."""
+    titles: dict[str, str] = {}
+    for catalogue in catalogues().values():
+        titles |= {name: catalogue.load(name).title for name in catalogue.names() if name not in titles}
+    if as_json:
+        print_json({"names": list(titles), "titles": titles})
+    else:
+        say(table("Mechanisms", ("name", "title"), list(titles.items())))
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@json_option
+def check(*, file: str, as_json: bool) -> None:
+    """Every error of a mechanism's declaration at once, with its line and column."""
+    from hybrid.errors import DeclarationError
+
+    name: str | None = None
+    problems: tuple[Problem, ...] = ()
+    try:
+        name = load_mechanism(file).name
+    except DeclarationError as error:
+        problems = error.problems
+        click.echo("".join(f"error: {problem}\n" for problem in problems), err=True, nl=False)
+    if as_json:
+        errors = [attrs.asdict(problem) for problem in problems]
+        print_json({"file": file, "name": name, "ok": not problems, "errors": errors})
+    elif not problems:
+        say(f"{file}: {name} is a valid declaration.")
+    if problems:
+        raise click.exceptions.Exit(ExitStatus.BAD_INPUT)
+
+
+@click.command()
+@mechanism_argument
+@parameter_option
+@json_option
+def show(*, mechanism: str, parameters: dict[str, str], as_json: bool) -> None:
+    """Equations, contact terms, parameters and modes of MECH."""
+    declared = load_mechanism(mechanism)
+    values = declared.parameter_values(read_parameters(declared, parameters))
+    with ProgressBar("deriving the equations"):
+        from hybrid.dynamics import derive
+        from hybrid.dynamics.readable import readable_equations
+
+        equations = readable_equations(derive(declared))
+    answer = {
+        "name": declared.name,
+        "title": declared.title,
+        "references": declared.references,
+        "coordinates": declared.coordinates,
+        "velocities": declared.velocities,
+        "parameters": {
+            name: {"value": float(values[name]), "unit": item.unit, "doc": item.doc}
+            for name, item in declared.parameters.items()
+        },
+        "definitions": dict(declared.definitions),
+        "contacts": _carriers(declared),
+        "equations": equations,
+    }
+    if as_json:
+        print_json(answer)
+    else:
+        say(*_description(answer))
+
+
+def _carriers(mechanism: Mechanism) -> list[dict[str, Json]]:
+    """Contacts, friction elements and constraints, each as declared and with its modes."""
+    answer = []
+    for kind in ("contact", "friction", "constraint"):
+        for item in getattr(mechanism, kind):
+            dimension = item.dimension if kind == "contact" else 1
+            rigid_and_smooth = kind == "constraint" and item.friction is None
+            modes = () if rigid_and_smooth else MODES[kind, dimension]
+            answer.append({**attrs.asdict(item), "kind": kind, "modes": modes})
+    return answer
+
+
+def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    yield Text(answer["name"], style="bold")
+    yield from (text for text in (answer["title"], *answer["references"]) if text)
+    yield ""
+    rows = [
+        (name, number(item["value"]), item["unit"], item["doc"])
+        for name, item in answer["parameters"].items()
+    ]
+    yield table("Parameters", ("name", "value", "unit", "meaning"), rows)
+    if answer["definitions"]:
+        yield table("Definitions", ("name", "expression"), list(answer["definitions"].items()))
+    columns = ("name", "kind", "modes")
+    yield table(
+        "Contacts",
+        columns,
+        [(item["name"], item["kind"], ", ".join(item["modes"])) for item in answer["contacts"]],
+    )
+    yield table("Equations", ("term", "expression"), list(_lines(answer["equations"])))
+
+
+def _lines(equations: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested equations as lines; what is identically zero is left out, for people."""
+    if isinstance(equations, str):
+        if equations != "0":
+            yield prefix, equations
+    elif isinstance(equations, Mapping):
+        for name, item in equations.items():
+            yield from _lines(item, f"{prefix}.{name}" if prefix else name)
+    else:
+        for index, item in enumerate(equations, start=1):
+            yield from _lines(item, f"{prefix}_{index}" if prefix[-1].isalpha() else f"{prefix}{index}")

@@ -1,0 +1,134 @@
+"""``painleve lcp``: a linear complementarity problem from a file."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import json_option
+from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from lcp import LCP
+
+__all__ = ["lcp_", "problem_answer", "read_problem"]
+
+# A file that holds a problem of the largest order that can be enumerated is far smaller.
+MAX_BYTES = 50_000_000
+
+
+def read_problem(path: Path) -> LCP:
+    """Read a problem from a JSON or NPZ file with the entries ``M`` and ``q``.
+
+    Parameters
+    ----------
+    path : Path
+        NPZ if its name ends so, JSON otherwise.
+
+    Returns
+    -------
+    LCP
+
+    Raises
+    ------
+    click.ClickException
+        If the file is not of that form.
+    LCPError
+        If ``M`` and ``q`` do not fit together.
+    """
+    from lcp import LCP
+
+    if path.stat().st_size > MAX_BYTES:
+        raise click.ClickException(f"{path}: larger than {MAX_BYTES // 1_000_000} MB")
+    try:
+        entries = _read_npz(path) if path.suffix == ".npz" else json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, zipfile.BadZipFile, EOFError, RecursionError) as error:
+        kind = "an NPZ" if path.suffix == ".npz" else "a JSON"
+        raise click.ClickException(f"{path}: not {kind} file: {error}") from error
+    missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
+    if missing:
+        raise click.ClickException(
+            f'{path}: {" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}'
+        )
+    return LCP(entries["M"], entries["q"])
+
+
+def _read_npz(path: Path) -> dict[str, Any]:
+    import numpy as np
+
+    # Opened here: numpy leaves the file open when it turns out to be no archive.
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+@click.command("lcp")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@json_option
+def lcp_(*, file: Path, as_json: bool) -> None:
+    """Every solution of the problem M, q in a JSON or NPZ FILE.
+
+    w = M z + q, z >= 0, w >= 0, and z_i w_i = 0 for all i.
+    """
+    problem = read_problem(file)
+    with ProgressBar(f"covering {2**problem.n} complementary bases"):
+        answer = problem_answer(problem)
+    if as_json:
+        print_json(answer)
+    else:
+        _tell(problem, answer)
+
+
+def problem_answer(problem: LCP) -> dict[str, Any]:
+    """All that is known of a problem, under the keys that the command line promises.
+
+    Examples
+    --------
+    >>> from lcp import LCP
+    >>> problem_answer(LCP([[-1.0]], [1.0]))["solutions"].tolist()
+    [[0.0], [1.0]]
+    """
+    from lcp import Lemke, enumerate_solutions
+    from lcp.exact import certificate_to_json, refute, verify
+
+    found = enumerate_solutions(problem)
+    lemke = Lemke().solve(problem)
+    refutation = refute(problem) if found.is_empty else None
+    certificate = None
+    if refutation is not None:
+        certificate = {**certificate_to_json(refutation), "verified": verify(problem, refutation)}
+    return {
+        "status": lemke.status.name,
+        "solutions": found.isolated,
+        "continua": [
+            {"dimension": piece.dimension, "vertices": piece.vertices, "rays": piece.rays}
+            for piece in found.continua
+        ],
+        "complete": found.complete,
+        "certificate": certificate,
+    }
+
+
+def _tell(problem: LCP, answer: dict[str, Any]) -> None:
+    names = [f"z_{index}" for index in range(1, problem.n + 1)]
+    isolated = [[number(value) for value in z] for z in answer["solutions"]]
+    if isolated:
+        say(table("Isolated solutions", names, isolated))
+    for piece in answer["continua"]:
+        rows = [["vertex", *(number(value) for value in z)] for z in piece["vertices"]]
+        rows += [["direction", *(number(value) for value in z)] for z in piece["rays"]]
+        say(table(f"Solutions that form a set of dimension {piece['dimension']}", ["", *names], rows))
+    if not isolated and not answer["continua"]:
+        say("There is no solution." if answer["certificate"] else "No solution was found.")
+    if answer["certificate"]:
+        refuted = len(answer["certificate"]["refutations"])
+        outcome = "confirmed" if answer["certificate"]["verified"] else "NOT confirmed"
+        say(f"{refuted} contradictions exclude all complementary bases: {outcome} in rational arithmetic.")
+    say(
+        "These are all solutions." if answer["complete"] else "There may be further solutions.",
+        f"Lemke's method: {answer['status']}.",
+    )

@@ -1,0 +1,140 @@
+"""A verdict as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hybrid.cli.output import number, table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["verdict_tables"]
+
+Answer = Mapping[str, Any]
+
+
+def verdict_tables(answer: Answer) -> Iterator[RenderableType]:
+    """Lay out what :func:`hybrid.reporting.records.verdict_record` found.
+
+    Parameters
+    ----------
+    answer : mapping
+
+    Yields
+    ------
+    str or rich table
+        For the console, in the order of reading.
+    """
+    from rich.text import Text
+
+    yield Text(f"{answer['mechanism']}: {answer['verdict']}", style="bold")
+    yield f"{_capital(answer['sentence'])}."
+    yield ""
+    state = answer["state"]
+    quantities = [*state["q"].items(), *state["v"].items()]
+    yield table("State", ("quantity", "value"), [(name, number(value)) for name, value in quantities])
+    if answer["branches"]:
+        yield _forces(answer)
+        yield _accelerations(answer)
+        yield _slacks(answer)
+    if answer["contact"]:
+        yield _sliding(answer)
+    if answer["certificate"] is not None:
+        yield from _certificate(answer["certificate"])
+    if answer["force_set"] is not None:
+        yield from _force_set(answer["force_set"])
+    for name, report in answer["tangential"].items():
+        yield from (
+            f"{name}: {report[kind]} ({kind} paradox)." for kind in ("algebraic", "dynamic") if report[kind]
+        )
+    yield f"Decided by {answer['decided_by']}; margin {number(answer['margin'])}."
+    yield from (f"Note: {note}." for note in answer["notes"])
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _tuple(value: float | list[float] | None) -> str:
+    """A planar or a spatial quantity."""
+    if isinstance(value, list):
+        return "(" + ", ".join(number(item) for item in value) + ")" if value else ""
+    return number(value)
+
+
+def _mode(mode: Mapping[str, str]) -> str:
+    if len(mode) == 1:
+        return next(iter(mode.values()))
+    return ", ".join(f"{name}={label}" for name, label in mode.items())
+
+
+def _forces(answer: Answer) -> RenderableType:
+    columns = ("branch", "contact", "mode", "lambda_N", "lambda_T", "a_N", "a_T", "margin")
+    rows = []
+    for index, branch in enumerate(answer["branches"], start=1):
+        for place, (name, label) in enumerate(branch["mode"].items()):
+            at = branch["contact_acceleration"].get(name, {"normal": None, "tangential": []})
+            rows.append(
+                (
+                    str(index) if place == 0 else "",
+                    name,
+                    label,
+                    number(branch["lambda_N"].get(name)),
+                    _tuple(branch["lambda_T"].get(name)),
+                    number(at["normal"]),
+                    _tuple(at["tangential"]),
+                    number(branch["margin"]) if place == 0 else "",
+                )
+            )
+    return table("Consistent modes: contact forces and contact accelerations", columns, rows)
+
+
+def _accelerations(answer: Answer) -> RenderableType:
+    branches = answer["branches"]
+    columns = (
+        "coordinate",
+        *(f"{index}: {_mode(branch['mode'])}" for index, branch in enumerate(branches, start=1)),
+    )
+    names = list(branches[0]["acceleration"])
+    rows = [(name, *(number(branch["acceleration"][name]) for branch in branches)) for name in names]
+    return table("Accelerations", columns, rows)
+
+
+def _slacks(answer: Answer) -> RenderableType:
+    rows = [
+        (str(index), slack["contact"], slack["inequality"], number(slack["value"]), number(slack["scaled"]))
+        for index, branch in enumerate(answer["branches"], start=1)
+        for slack in branch["slacks"]
+    ]
+    return table(
+        "By how much each inequality holds", ("branch", "contact", "inequality", "by", "relative"), rows
+    )
+
+
+def _sliding(answer: Answer) -> RenderableType:
+    columns = ("contact", "A_slide+", "A_slide-", "b", "critical friction")
+    rows = [(name, *(number(value) for value in terms.values())) for name, terms in answer["contact"].items()]
+    return table("Sliding in closed form: a_N = A lambda_N + b", columns, rows)
+
+
+def _certificate(certificate: Answer) -> Iterator[RenderableType]:
+    rows = [
+        (_mode(item["mode"]), item["contact"], item["inequality"], number(item["value"]))
+        for item in certificate["violations"]
+    ]
+    yield table("Certificate: what every mode violates", ("mode", "contact", "must hold", "is"), rows)
+    if certificate["farkas"] is not None:
+        weights = ", ".join(number(float(weight)) for weight in certificate["farkas"])
+        yield f"Not even the inequalities have a solution; Farkas vector ({weights})."
+    bases = 2 ** len(certificate["lcp"]["q"])
+    outcome = "confirmed" if certificate["verified"] else "NOT confirmed"
+    yield f"Refutation of all {bases} complementary bases {outcome} in exact rational arithmetic."
+
+
+def _force_set(force_set: Answer) -> Iterator[RenderableType]:
+    rows = [("vertex", *(number(value) for value in vertex)) for vertex in force_set["vertices"]]
+    rows += [("direction", *(number(value) for value in ray)) for ray in force_set["rays"]]
+    title = f"All contact forces: a set of dimension {force_set['dimension']}"
+    yield table(title, ("", *force_set["names"]), rows)

@@ -1,0 +1,45 @@
+"""What the README says can be done by following the README alone."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hybrid.cli import main, program
+
+README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+
+
+def block(language):
+    return re.search(rf"```{language}\n(.*?)```", README, re.DOTALL).group(1)
+
+
+@pytest.fixture
+def with_chalk(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("chalk.toml").write_text(block("toml"), encoding="utf-8")
+
+
+@pytest.mark.usefixtures("with_chalk")
+@pytest.mark.parametrize("line", block("sh").splitlines())
+def test_command_of_the_readme_runs(line, capsys):
+    command, *arguments = shlex.split(line)
+    assert command == "painleve"
+    assert main(arguments) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("with_chalk")
+@pytest.mark.parametrize(("slip", "verdict"), [("-0.1", "INCONSISTENT"), ("0.1", "UNIQUE")])
+def test_chalk_is_paradoxical_only_when_pushed(slip, verdict, capsys):
+    # alpha = 3, phi = 65 deg: A_slide- = (1 + 3 c^2 - 1.5 * 3 s c) / m < 0 < A_slide+, and the press of the
+    # hand at the upper end gives b = F (3 c^2 - 1) / m < 0
+    pins = ["--pin=phi=65*pi/180", "--pin=phi_dot=0", f"--pin=slip.tip={slip}"]
+    assert main(["verdict", "chalk.toml", *pins]) == 0
+    assert f"chalk: {verdict}" in capsys.readouterr().out
+
+
+def test_the_table_of_commands_is_complete():
+    table = set(re.findall(r"^\| `painleve ([\w-]+)", README, re.MULTILINE))
+    assert table == set(program.commands)

@@ -67,8 +67,8 @@ _FUNCTIONS = {
 }
 _DOT = "\u0307"
 _TOKEN = re.compile(
-    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*(?P<power>\d+)|(?P<times>\*)|(?P<minus>-)"
-    r"|(?P<space>\s+)|(?P<relation>>=|<=)|(?P<other>.)",
+    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*(?P<power>\d+)(?![\d.])|(?P<caret>\*\*)|(?P<times>\*)"
+    r"|(?P<minus>-)|(?P<space>\s+)|(?P<relation>>=|<=)|(?P<other>.)",
     re.DOTALL,
 )
 
@@ -90,8 +90,8 @@ def symbol(name: str) -> str:
     Parameters
     ----------
     name : str
-        As declared: a letter or the name of a Greek one, with an index after it or after an underscore; a rate ends in
-        ``_dot``.
+        As declared: a letter or the name of a Greek one, with an index after it or after an underscore; a
+        rate ends in ``_dot``.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def _token_html(match: re.Match[str]) -> str:
         return f"<sup>{match['power']}</sup>"
     if kind == "relation":
         return "≥" if value == ">=" else "≤"
-    fixed = {"times": "\u202f", "minus": "−", "space": " "}
+    fixed = {"caret": "^", "times": "\u202f", "minus": "−", "space": " "}
     return fixed.get(kind or "") or _ESCAPES.get(value, value)
 
 

@@ -1,0 +1,222 @@
+"""Plots of region maps: the only place that draws with matplotlib."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.reporting.regions import Region, regions
+from hybrid.reporting.symbols import symbol_mathtext
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from hybrid.analysis import Axis, RegionMap
+
+__all__ = ["figure_svg", "plot_map", "save_figure"]
+
+# Shapes instead of fonts, so that a file looks alike everywhere; a fixed salt, so that it is the same every time.
+_SETTINGS = {
+    "svg.hashsalt": "painleve",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "mathtext.fontset": "dejavusans",
+    "hatch.linewidth": 0.5,
+    "axes.linewidth": 0.7,
+    "text.usetex": False,
+}
+_WITHOUT_DATE = {"Date": None, "Creator": None, "Format": None, "Type": None}
+_DPI = 200
+
+
+def plot_map(
+    region_map: RegionMap,
+    *,
+    state: tuple[float, float] | None = None,
+    units: Mapping[str, str] | None = None,
+    title: str = "",
+) -> Figure:
+    """Draw a region map.
+
+    Parameters
+    ----------
+    region_map : RegionMap
+        The first axis is drawn to the right, the second upwards.
+    state : tuple of float, optional
+        A state to mark with a star, in the units of the axes.
+    units : mapping of str to str, optional
+        Units of the axes by name; an axis in ``rad`` gets ticks at fractions of pi.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Figure
+        Regions differ in lightness, paradoxical ones also in hatching; the legend gives every region's area.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with _settings():
+        found = regions(region_map)
+        figure = Figure(figsize=(7.4, 4.3), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        first, second = region_map.axes
+        _fill(axes, found, first, second)
+        for boundary in region_map.boundaries:
+            axes.plot(boundary.points[:, 0], boundary.points[:, 1], color="0.1", linewidth=0.9, zorder=3)
+        if state is not None:
+            axes.plot(
+                *state, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False
+            )
+        _finish(axes, first, second, units or {}, title)
+        _legend(figure, axes, found, state is not None)
+    return figure
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure as SVG, PNG or PDF, by the ending of the path.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    path : str or Path
+
+    Raises
+    ------
+    ValueError
+        The ending is another one.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in (".svg", ".png", ".pdf"):
+        raise ValueError(f"a plot is written as .svg, .png or .pdf, not as {ending or 'a name without ending'!r}")
+    metadata: dict[str, Any] = {
+        ".svg": _WITHOUT_DATE,
+        ".png": {"Software": None},
+        ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    }
+    with _settings():
+        figure.savefig(Path(path), format=ending[1:], dpi=_DPI, metadata=metadata[ending])
+
+
+def figure_svg(figure: Figure) -> str:
+    """A figure as an SVG document.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+
+    Returns
+    -------
+    str
+        The same text for the same figure.
+    """
+    target = io.StringIO()
+    with _settings():
+        figure.savefig(target, format="svg", dpi=_DPI, metadata=_WITHOUT_DATE)
+    return target.getvalue()
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    import matplotlib
+
+    with matplotlib.rc_context(_SETTINGS):
+        yield
+
+
+def _fill(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> None:
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import PathPatch
+
+    index = np.zeros(found[0].cells.shape, dtype=int)
+    for number, region in enumerate(found):
+        index[region.cells] = number
+    axes.imshow(
+        index.T,
+        origin="lower",
+        extent=(first.low, first.high, second.low, second.high),
+        aspect="auto",
+        interpolation="nearest",
+        cmap=ListedColormap([region.fill.colour for region in found]),
+        vmin=-0.5,
+        vmax=len(found) - 0.5,
+    )
+    x, y = _centres(first), _centres(second)
+    for region in found:
+        if not region.fill.hatch:
+            continue
+        contours = axes.contourf(x, y, np.pad(region.cells, 1, mode="edge").T, levels=[0.5, 1.5], colors="none")
+        for path in contours.get_paths():
+            patch = PathPatch(path, facecolor="none", edgecolor=region.fill.ink, linewidth=0, zorder=2)
+            patch.set_hatch(region.fill.hatch)
+            axes.add_patch(patch)
+        contours.remove()
+    axes.set_xlim(first.low, first.high)
+    axes.set_ylim(second.low, second.high)
+
+
+def _centres(axis: Axis) -> NDArray[np.float64]:
+    """Centres of the cells, and of one more beyond each end."""
+    step = (axis.high - axis.low) / axis.n
+    return axis.low + step * (np.arange(-1, axis.n + 1) + 0.5)
+
+
+def _finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str], title: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+    for axis, target in ((first, axes.xaxis), (second, axes.yaxis)):
+        unit = units.get(axis.name, "")
+        target.set_label_text(symbol_mathtext(axis.name) + (f"  ({unit})" if unit not in ("", "1") else ""))
+        if unit == "rad":
+            quarters = (axis.high - axis.low) / (math.pi / 4)
+            target.set_major_locator(MultipleLocator(math.pi / 4 * (1 if quarters <= 8 else 4)))
+            target.set_major_formatter(FuncFormatter(lambda value, _: _in_pi(value)))
+    if title:
+        axes.set_title(title.replace("$", r"\$"), fontsize=10)
+
+
+def _in_pi(value: float) -> str:
+    """A multiple of pi/4 as text."""
+    numerator = round(4 * value / math.pi)
+    if numerator == 0:
+        return "0"
+    divisor = math.gcd(numerator, 4)
+    numerator, denominator = numerator // divisor, 4 // divisor
+    sign, size = ("−" if numerator < 0 else ""), abs(numerator)
+    return f"{sign}{'' if size == 1 else size}π" + (f"/{denominator}" if denominator > 1 else "")
+
+
+def _legend(figure: Figure, axes: Axes, found: tuple[Region, ...], is_marked: bool) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = []
+    for region in found:
+        handle = Patch(facecolor=region.fill.colour, edgecolor=region.fill.ink, linewidth=0, hatch=region.fill.hatch)
+        handle.set_label(f"{region.label}  {_percent(region.fraction)}")
+        handles.append(handle)
+    if is_marked:
+        star = Line2D([], [], linestyle="", marker="*", markersize=12, color="white", markeredgecolor="black")
+        star.set_label("the state")
+        handles.append(star)
+    longest = max(len(handle.get_label()) for handle in handles)
+    if longest <= 36:
+        figure.legend(handles=handles, loc="outside right upper", frameon=False, handleheight=1.4, labelspacing=0.7)
+    else:
+        figure.set_size_inches(7.4, 4.3 + 0.26 * len(handles))
+        figure.legend(handles=handles, loc="outside lower left", frameon=False, handleheight=1.3, labelspacing=0.5)
+
+
+def _percent(fraction: float) -> str:
+    """An area in percent to one digit, and never 0 where there is some."""
+    return f"{100 * fraction:.1f} %" if fraction >= 0.0005 else "< 0.1 %"

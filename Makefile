@@ -52,7 +52,8 @@ $(READY): pyproject.toml constraints.txt
 	    echo "error: '$(PYTHON)' is $$($(PYTHON) --version 2>&1), but 3.11 or newer is needed; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	    echo "error: '$(PYTHON)' has no venv module; install it (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
-	@test -x $(BIN)/python || { echo "==> making the environment $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+	    echo "==> making the environment $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); }
 	@echo "==> installing painleve and its libraries into $(VENV) (a few minutes the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 import attrs
 
+# Of one declaration; what lies beyond is not even looked for.
+MAX_PROBLEMS = 100
+
 
 @attrs.frozen
 class Problem:

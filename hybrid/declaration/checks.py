@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import attrs
@@ -11,7 +12,7 @@ from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.fields import Path, entries
 from hybrid.declaration.inertia import inertia_problems
 from hybrid.declaration.names import TIME, velocity_name
-from hybrid.declaration.naming import naming_problems
+from hybrid.declaration.naming import naming_problems, refuse_too_many
 from hybrid.declaration.parameters import Parameters
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.ranges import Read, bounds
@@ -19,7 +20,7 @@ from hybrid.declaration.roles import role_problems
 from hybrid.declaration.scope import Kind, Scope, definition_traits, ordered
 from hybrid.declaration.shapes import shape_problems
 from hybrid.declaration.tree import Expression
-from hybrid.errors import DeclarationError, Problem
+from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
@@ -34,8 +35,14 @@ def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
     parameters : Parameters
         Usable only if nothing is wrong.
     problems : list of Problem
+
+    Raises
+    ------
+    DeclarationError
+        At once, if there are more names than a mechanism can have.
     """
-    problems = [*naming_problems(mechanism), *shape_problems(mechanism)]
+    refuse_too_many(mechanism)
+    problems = [*naming_problems(mechanism), *islice(shape_problems(mechanism), MAX_PROBLEMS)]
     parameters = _parameters(mechanism, problems)
     scope = _scope(mechanism, problems)
     read = _read(mechanism, scope, problems)
@@ -46,9 +53,7 @@ def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
     return scope, parameters, problems
 
 
-def _parsed(
-    text: str, known: frozenset[str], *, field: str, path: Path, problems: list[Problem]
-) -> Expression | None:
+def _parsed(text: str, known: frozenset[str], *, field: str, path: Path, problems: list[Problem]) -> Expression | None:
     try:
         return parse_expression(text, known=known, field=field, path=path)
     except DeclarationError as error:
@@ -60,6 +65,8 @@ def _parameters(mechanism: Mechanism, problems: list[Problem]) -> Parameters:
     known = frozenset(mechanism.names)
     given: dict[str, float | Expression] = {}
     for name, parameter in mechanism.parameters.items():
+        if len(problems) >= MAX_PROBLEMS:
+            break
         field, path = f"parameters.{name}", ("parameters", name)
         if not isinstance(parameter.value, str):
             given[name] = parameter.value
@@ -76,9 +83,7 @@ def _parameters(mechanism: Mechanism, problems: list[Problem]) -> Parameters:
     expressions = {name: item for name, item in given.items() if isinstance(item, Expression)}
     order, circles = ordered(expressions, field="parameters")
     problems += circles
-    values: dict[str, float] = {
-        name: item for name, item in given.items() if not isinstance(item, Expression)
-    }
+    values: dict[str, float] = {name: item for name, item in given.items() if not isinstance(item, Expression)}
     order = [*values, *order]
     for name in order[len(values) :]:
         if not expressions[name].names - {"pi"} <= values.keys():
@@ -100,6 +105,8 @@ def _scope(mechanism: Mechanism, problems: list[Problem]) -> Scope:
     known = frozenset(mechanism.names)
     definitions: dict[str, Expression] = {}
     for name, text in mechanism.definitions.items():
+        if len(problems) >= MAX_PROBLEMS:
+            break
         field, path = f"definitions.{name}", ("definitions", name)
         expression = _parsed(text, known, field=field, path=path, problems=problems)
         if expression is not None and name not in kinds:
@@ -113,6 +120,8 @@ def _read(mechanism: Mechanism, scope: Scope, problems: list[Problem]) -> list[R
     known = frozenset(mechanism.names)
     read: list[Read] = []
     for entry in entries(mechanism):
+        if len(problems) >= MAX_PROBLEMS:
+            break
         expression = _parsed(entry.text, known, field=entry.field, path=entry.path, problems=problems)
         traits = scope.traits_of(expression) if expression else None
         if expression is None or traits is None:

@@ -12,11 +12,11 @@ from typing import Any
 from hybrid.errors import DeclarationError, Problem
 
 # A mechanism file has a few kilobytes; a hundred links written out in full stay below this.
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 128 * 1024
 _MAX_NESTING = 20
 
 # Seventeen parts and more: tomllib takes time quadratic in their number.
-_LONG_KEY = re.compile(r"""(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""")
+_LONG_KEY = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
 _LONG_NUMBER = re.compile(r"[0-9_]{4000,}")
 _PLACE = re.compile(
     r"(?P<message>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z", re.DOTALL

@@ -90,14 +90,10 @@ class Mechanism:
 
     name: str = attrs.field(validator=convert.is_text)
     coordinates: tuple[str, ...] = attrs.field(converter=convert.texts, validator=convert.is_texts)
-    dynamics: EnergyDynamics | EquationDynamics = attrs.field(
-        validator=is_a(EnergyDynamics, EquationDynamics)
-    )
+    dynamics: EnergyDynamics | EquationDynamics = attrs.field(validator=is_a(EnergyDynamics, EquationDynamics))
     title: str = attrs.field(default="", validator=convert.is_text)
     references: tuple[str, ...] = attrs.field(default=(), converter=convert.texts, validator=convert.is_texts)
-    parameters: Mapping[str, Parameter] = attrs.field(
-        factory=dict, converter=as_parameters, validator=convert.is_table
-    )
+    parameters: Mapping[str, Parameter] = attrs.field(factory=dict, converter=as_parameters, validator=convert.is_table)
     definitions: Mapping[str, str] = attrs.field(
         factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
     )
@@ -108,9 +104,7 @@ class Mechanism:
     friction: tuple[FrictionElement, ...] = attrs.field(
         default=(), converter=as_tuple, validator=is_tuple_of(FrictionElement)
     )
-    constraint: tuple[Constraint, ...] = attrs.field(
-        default=(), converter=as_tuple, validator=is_tuple_of(Constraint)
-    )
+    constraint: tuple[Constraint, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Constraint))
     drawing: Drawing = attrs.field(factory=Drawing, converter=as_drawing, validator=is_a(Drawing))
     source: str = attrs.field(default="", eq=False, repr=False, validator=convert.is_text)
     _scope: Scope = attrs.field(init=False, eq=False, repr=False)

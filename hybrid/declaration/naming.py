@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from hybrid.declaration.fields import Path, label
 from hybrid.declaration.functions import CONSTANTS, FUNCTIONS
 from hybrid.declaration.names import MAX_NAME_LENGTH, TIME, is_identifier, velocity_name
-from hybrid.errors import Problem
+from hybrid.errors import DeclarationError, Problem
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
@@ -45,23 +45,30 @@ def naming_problems(mechanism: Mechanism) -> list[Problem]:
         problems.append(Problem(message, "name", path=("name",)))
     if not mechanism.coordinates:
         problems.append(Problem("must name at least one coordinate", "coordinates", path=("coordinates",)))
-    if len(mechanism.coordinates) > MAX_COORDINATES:
-        message = f"lists {len(mechanism.coordinates)} coordinates; at most {MAX_COORDINATES} are possible"
-        problems.append(Problem(message, "coordinates", path=("coordinates",)))
-    declared = list(_declared(mechanism))
-    if len(declared) > MAX_NAMES:
-        message = f"declares {len(declared)} names; at most {MAX_NAMES} are possible"
-        return [*problems, Problem(message, "name", path=("name",))]
-    taken = (
-        dict.fromkeys(FUNCTIONS, "a function") | dict.fromkeys(CONSTANTS, "a constant") | {TIME: "the time"}
-    )
-    for name, kind, field, path in declared:
+    taken = dict.fromkeys(FUNCTIONS, "a function") | dict.fromkeys(CONSTANTS, "a constant") | {TIME: "the time"}
+    for name, kind, field, path in _declared(mechanism):
         fault = _fault(name, taken)
         if fault:
             problems.append(Problem(fault[0], field, hint=fault[1], path=path))
         else:
             taken[name] = kind
     return problems
+
+
+def refuse_too_many(mechanism: Mechanism) -> None:
+    """Refuse more names than can be checked in a second.
+
+    Raises
+    ------
+    DeclarationError
+    """
+    n_coordinates = len(mechanism.coordinates)
+    if n_coordinates > MAX_COORDINATES:
+        message = f"lists {n_coordinates} coordinates; at most {MAX_COORDINATES} are possible"
+        raise DeclarationError(Problem(message, "coordinates", path=("coordinates",)))
+    n_names = sum(1 for _ in _declared(mechanism))
+    if n_names > MAX_NAMES:
+        raise DeclarationError(Problem(f"declares {n_names} names; at most {MAX_NAMES} are possible"))
 
 
 def _declared(mechanism: Mechanism) -> Iterator[tuple[str, str, str, Path]]:

@@ -45,16 +45,12 @@ class Bound:
         """Return what is wrong at these values, if anything."""
         value = np.real(evaluate(self.expression, values))
         if not np.all(np.isfinite(value)):
-            return self._problem(
-                "must be a finite number", value[~np.isfinite(value)] if np.ndim(value) else value
-            )
+            return self._problem("must be a finite number", value[~np.isfinite(value)] if np.ndim(value) else value)
         if self.above is not None:
             other = np.real(evaluate(self.above, values))
             short = value < other
             if np.any(short):
-                least, floor = (
-                    np.broadcast_to(item, np.shape(short))[short].flat[0] for item in (value, other)
-                )
+                least, floor = (np.broadcast_to(item, np.shape(short))[short].flat[0] for item in (value, other))
                 return self._problem(f"must be at least {self.above_name}, which is {float(floor):g}", least)
         lowest, highest = np.min(value, initial=np.inf), np.max(value, initial=-np.inf)
         if lowest < self.low or (self.positive and lowest <= self.low):
@@ -152,9 +148,7 @@ class Parameters:
             raise DeclarationError(_not_finite(name))
         return array if array.ndim else array[()]
 
-    def _reordered(
-        self, texts: Mapping[str, Expression]
-    ) -> tuple[dict[str, float | Expression], tuple[str, ...]]:
+    def _reordered(self, texts: Mapping[str, Expression]) -> tuple[dict[str, float | Expression], tuple[str, ...]]:
         given = {**self.given, **texts}
         expressions = {name: item for name, item in given.items() if isinstance(item, Expression)}
         order, problems = ordered(expressions, field="parameters")

@@ -78,8 +78,7 @@ def parse_expression(
         raise DeclarationError(problem) from None
     if parser.unknown:
         raise DeclarationError(
-            Problem(message, field, column=column, hint=hint, path=path)
-            for message, column, hint in parser.unknown
+            Problem(message, field, column=column, hint=hint, path=path) for message, column, hint in parser.unknown
         )
     return Expression(text, tree)
 
@@ -148,9 +147,7 @@ class _Parser:
             hint = "the whole part of a quotient is not available"
         elif before and before.text == "**" and token.text == "*":
             hint = "power is written **"
-        return SyntaxProblem(
-            f"expected a number, a name or a bracket{after}, not {token}", token.column, hint
-        )
+        return SyntaxProblem(f"expected a number, a name or a bracket{after}, not {token}", token.column, hint)
 
     def _unexpected(self) -> SyntaxProblem:
         token, before = self._next, self._tokens[self._position - 1]
@@ -245,9 +242,7 @@ class _Parser:
             raise SyntaxProblem(message, column, "such a power overflows for almost every base")
         value = None
         if None not in arguments:
-            value = float(
-                apply(operation, [np.float64(argument) for argument in arguments if argument is not None])
-            )
+            value = float(apply(operation, [np.float64(argument) for argument in arguments if argument is not None]))
             if not math.isfinite(value):
                 raise SyntaxProblem("the value is infinite or undefined", column)
         self._push(Apply(operation, arity, column), value, column)

@@ -75,21 +75,13 @@ class Contact:
 
     name: str = attrs.field(validator=convert.is_text)
     gap: str = attrs.field(converter=convert.expression, validator=convert.is_expression)
-    tangent: tuple[str, ...] = attrs.field(
-        default=(), converter=convert.expressions, validator=convert.is_expressions
-    )
-    slip: tuple[str, ...] = attrs.field(
-        default=(), converter=convert.expressions, validator=convert.is_expressions
-    )
+    tangent: tuple[str, ...] = attrs.field(default=(), converter=convert.expressions, validator=convert.is_expressions)
+    slip: tuple[str, ...] = attrs.field(default=(), converter=convert.expressions, validator=convert.is_expressions)
     friction: str = attrs.field(default="0", converter=convert.expression, validator=convert.is_expression)
-    static_friction: str | None = attrs.field(
-        default=None, converter=convert.optional_expression, validator=_OPTIONAL
-    )
+    static_friction: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
     restitution: str = attrs.field(default="0", converter=convert.expression, validator=convert.is_expression)
     damping: str = attrs.field(default="0", converter=convert.expression, validator=convert.is_expression)
-    stiffness_ratio: str = attrs.field(
-        default="1", converter=convert.expression, validator=convert.is_expression
-    )
+    stiffness_ratio: str = attrs.field(default="1", converter=convert.expression, validator=convert.is_expression)
 
     @property
     def dimension(self) -> int:
@@ -117,13 +109,9 @@ class FrictionElement:
 
     name: str = attrs.field(validator=convert.is_text)
     limit: str = attrs.field(converter=convert.expression, validator=convert.is_expression)
-    tangent: str | None = attrs.field(
-        default=None, converter=convert.optional_expression, validator=_OPTIONAL
-    )
+    tangent: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
     slip: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
-    static_limit: str | None = attrs.field(
-        default=None, converter=convert.optional_expression, validator=_OPTIONAL
-    )
+    static_limit: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
 
 
 @attrs.frozen(kw_only=True)
@@ -146,16 +134,10 @@ class Constraint:
 
     name: str = attrs.field(validator=convert.is_text)
     equation: str = attrs.field(converter=convert.expression, validator=convert.is_expression)
-    friction: str | None = attrs.field(
-        default=None, converter=convert.optional_expression, validator=_OPTIONAL
-    )
-    tangent: str | None = attrs.field(
-        default=None, converter=convert.optional_expression, validator=_OPTIONAL
-    )
+    friction: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
+    tangent: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
     slip: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
-    stiffness: str | None = attrs.field(
-        default=None, converter=convert.optional_expression, validator=_OPTIONAL
-    )
+    stiffness: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
 
 
 @attrs.frozen(kw_only=True)
@@ -196,9 +178,7 @@ class EquationDynamics:
     (('m',),)
     """
 
-    mass_matrix: tuple[tuple[str, ...], ...] = attrs.field(
-        converter=convert.matrix, validator=convert.is_matrix
-    )
+    mass_matrix: tuple[tuple[str, ...], ...] = attrs.field(converter=convert.matrix, validator=convert.is_matrix)
     forces: tuple[str, ...] = attrs.field(converter=convert.expressions, validator=convert.is_expressions)
 
 
@@ -219,12 +199,8 @@ class Drawing:
     (False, ('x', 'y'))
     """
 
-    points: Mapping[str, tuple[str, ...]] = attrs.field(
-        factory=dict, converter=_points, validator=convert.is_table
-    )
-    links: tuple[tuple[str, ...], ...] = attrs.field(
-        default=(), converter=convert.pairs, validator=convert.is_pairs
-    )
+    points: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, converter=_points, validator=convert.is_table)
+    links: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=convert.pairs, validator=convert.is_pairs)
 
     def __bool__(self) -> bool:
         return bool(self.points)
@@ -271,9 +247,7 @@ def is_a(*kinds: type[Any]) -> Callable[[object, attrs.Attribute[Any], object], 
 
     def check(_: object, field: attrs.Attribute[Any], value: object) -> None:
         if not isinstance(value, kinds):
-            raise DeclarationError(
-                Problem(f"must be of class {names}, not {type(value).__name__}", field.name)
-            )
+            raise DeclarationError(Problem(f"must be of class {names}, not {type(value).__name__}", field.name))
 
     return check
 

@@ -21,9 +21,7 @@ def role_problems(entry: Entry, expression: Expression, traits: Traits, scope: S
     role = entry.role
     if traits.degree > role.degree:
         words = _DEGREES[int(role.degree)]
-        problems.append(
-            Problem(f"{role.noun} must be {words} in the velocities", entry.field, path=entry.path)
-        )
+        problems.append(Problem(f"{role.noun} must be {words} in the velocities", entry.field, path=entry.path))
     needed = role.needs
     if needed and not any(scope.kinds[name] in needed for name in traits.names):
         kind = next(iter(needed))

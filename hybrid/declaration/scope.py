@@ -59,9 +59,7 @@ class Scope:
         return traits_of(expression, self.kinds, self.traits)
 
 
-def traits_of(
-    expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]
-) -> Traits | None:
+def traits_of(expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]) -> Traits | None:
     """Collect the traits of an expression from those of the definitions it uses."""
     names: set[str] = set()
     size = 0

@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
 
 
-def shape_problems(mechanism: Mechanism) -> list[Problem]:
-    """List lengths that do not fit and fields that exclude or need one another."""
-    return [
-        *_dynamics(mechanism),
-        *_forces(mechanism),
-        *(item for index, contact in enumerate(mechanism.contact) for item in _contact(contact, index)),
-        *(item for index, element in enumerate(mechanism.friction) for item in _element(element, index)),
-        *(item for index, part in enumerate(mechanism.constraint) for item in _constraint(part, index)),
-        *_drawing(mechanism),
-    ]
+def shape_problems(mechanism: Mechanism) -> Iterator[Problem]:
+    """Find lengths that do not fit and fields that exclude or need one another."""
+    yield from _dynamics(mechanism)
+    yield from _forces(mechanism)
+    for index, contact in enumerate(mechanism.contact):
+        yield from _contact(contact, index)
+    for index, element in enumerate(mechanism.friction):
+        yield from _element(element, index)
+    for index, constraint in enumerate(mechanism.constraint):
+        yield from _constraint(constraint, index)
+    yield from _drawing(mechanism)
 
 
 def _dynamics(mechanism: Mechanism) -> Iterator[Problem]:
@@ -38,9 +39,7 @@ def _dynamics(mechanism: Mechanism) -> Iterator[Problem]:
     n = len(mechanism.coordinates)
     lengths = [len(row) for row in dynamics.mass_matrix]
     if lengths != [n] * n:
-        shape = f"{len(lengths)} rows of {sorted(set(lengths)) or 'no'} entries".replace("[", "").replace(
-            "]", ""
-        )
+        shape = f"{len(lengths)} rows of {sorted(set(lengths)) or 'no'} entries".replace("[", "").replace("]", "")
         message = f"must have {n} rows of {n} entries, one for each coordinate, not {shape}"
         yield Problem(message, "dynamics.mass_matrix", path=("dynamics", "mass_matrix"))
     if len(dynamics.forces) != n:
@@ -80,9 +79,7 @@ def _element(element: FrictionElement, index: int) -> Iterator[Problem]:
         yield Problem("needs tangent or slip", field, path=("friction", index))
     if element.tangent is not None and element.slip is not None:
         hint = "slip is the rate of a tangent"
-        yield Problem(
-            "tangent and slip exclude one another", field, hint=hint, path=("friction", index, "slip")
-        )
+        yield Problem("tangent and slip exclude one another", field, hint=hint, path=("friction", index, "slip"))
 
 
 def _constraint(constraint: Constraint, index: int) -> Iterator[Problem]:
@@ -98,9 +95,7 @@ def _constraint(constraint: Constraint, index: int) -> Iterator[Problem]:
         yield Problem("tangent and slip exclude one another", field, hint=hint, path=(*path, "slip"))
     if constraint.friction is not None and constraint.stiffness is not None:
         hint = "the force is known: declare [[friction]] with limit = friction*stiffness*abs(equation)"
-        yield Problem(
-            "an elastic constraint has no friction of its own", field, hint=hint, path=(*path, "friction")
-        )
+        yield Problem("an elastic constraint has no friction of its own", field, hint=hint, path=(*path, "friction"))
 
 
 def _drawing(mechanism: Mechanism) -> Iterator[Problem]:

@@ -11,11 +11,9 @@ from hybrid.declaration.mechanism import Mechanism
 from hybrid.declaration.positions import Positions
 from hybrid.declaration.structure import Structure
 from hybrid.declaration.writing import mechanism_to_toml
-from hybrid.errors import DeclarationError, Problem
+from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 __all__ = ["mechanism_from_toml", "mechanism_to_toml", "read_mechanism"]
-
-MAX_PROBLEMS = 100
 
 
 def read_mechanism(path: str | Path) -> Mechanism:
@@ -79,7 +77,6 @@ def mechanism_from_toml(text: str, *, source: str = "") -> Mechanism:
 
 def _in_order(problems: list[Problem], positions: Positions, source: str) -> list[Problem]:
     located = sorted(map(positions.located, problems), key=lambda item: (item.line or 0, item.column or 0))
-    if len(located) > MAX_PROBLEMS:
-        rest = Problem(f"and {len(located) - MAX_PROBLEMS} more", source=source)
-        return [*located[:MAX_PROBLEMS], rest]
+    if len(located) >= MAX_PROBLEMS:
+        located = [*located[: MAX_PROBLEMS - 1], Problem("there are more errors, not listed")]
     return [attrs.evolve(item, source=source) for item in located]

@@ -23,7 +23,7 @@ from hybrid.declaration.parts import (
     FrictionElement,
     Parameter,
 )
-from hybrid.errors import DeclarationError, Problem
+from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 _PARTS: Mapping[str, type[Any]] = {
     "contact": Contact,
@@ -60,9 +60,9 @@ class Structure:
         """Return the mechanism, or None if there are problems."""
         arguments = self._fields(Mechanism, tables, Place(), special=self._special())
         self.problems = [attrs.evolve(problem, source=source) for problem in self.problems]
-        if self._names_are_lost:
+        if self._names_are_lost or len(self.problems) >= MAX_PROBLEMS:
             return None
-        reported = [problem.path for problem in self.problems]
+        reported = {problem.path for problem in self.problems}
         try:
             mechanism = Mechanism(**arguments, source=source)
         except DeclarationError as error:
@@ -120,9 +120,7 @@ class Structure:
             meant = nearest(name, known)
             hint = f"did you mean '{meant}'?" if meant else f"known are {', '.join(known)}"
             noun = "field" if place.path else "table or field"
-            problem = Problem(
-                f"unknown {noun} '{name[:40]}'", place.field, hint=hint, path=(*place.path, name)
-            )
+            problem = Problem(f"unknown {noun} '{name[:40]}'", place.field, hint=hint, path=(*place.path, name))
             self.problems.append(problem)
             if not place.path and meant in _DECLARING:
                 self._names_are_lost = True
@@ -163,6 +161,8 @@ class Structure:
             return []
         parts: list[Any] = []
         for index, item in enumerate(value):
+            if len(self.problems) >= MAX_PROBLEMS:
+                break
             own = item.get("name") if isinstance(item, Mapping) else None
             here = Place((name, index), label(name, own if isinstance(own, str) else "", index))
             if isinstance(item, Mapping):
@@ -192,5 +192,5 @@ def _fitted(field: Any, value: Any) -> Any:
     return value
 
 
-def _is_within(path: Path, reported: list[Path]) -> bool:
-    return any(path[: len(item)] == item for item in reported)
+def _is_within(path: Path, reported: set[Path]) -> bool:
+    return any(path[:length] in reported for length in range(1, len(path) + 1))

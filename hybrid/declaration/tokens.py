@@ -11,6 +11,7 @@ from typing import Literal
 import attrs
 
 MAX_LENGTH = 10_000
+MAX_DIGITS = 100
 
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+)"
@@ -89,10 +90,11 @@ def tokenize(text: str) -> list[Token]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise SyntaxProblem(
-                f"unexpected {_describe(text[position])}", position + 1, _hint(text, position)
-            )
+            raise SyntaxProblem(f"unexpected {_describe(text[position])}", position + 1, _hint(text, position))
         if match.lastgroup == "number":
+            if len(match.group()) > MAX_DIGITS:
+                message = f"the number has {len(match.group())} characters; at most {MAX_DIGITS} are allowed"
+                raise SyntaxProblem(message, position + 1)
             tokens.append(Token("number", match.group(), position + 1))
         elif match.lastgroup == "name":
             tokens.append(Token("name", match.group(), position + 1))

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -76,9 +77,7 @@ def test_help_imports_nothing_heavy():
         "main(['--help'])",
         "print(*sys.modules, sep=',', file=sys.stderr)",
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
-    )
+    ended = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     imported = {name.strip().partition(".")[0] for name in ended.stderr.split(",")}
     assert "click" in imported
     assert not imported & set(HEAVY)
@@ -175,3 +174,18 @@ def test_progress_shows_only_when_waiting_is_long(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert "long" in err
+
+
+def test_an_interrupted_computation_ends_with_one_line(tmp_path):
+    # Murty's exponential problem: lower triangle of twos, ones on the diagonal, all q negative
+    n = 20
+    M = [[2.0 if j < i else float(i == j) for j in range(n)] for i in range(n)]
+    file = tmp_path / "problem.json"
+    file.write_text(json.dumps({"M": M, "q": [-1.0] * n}), encoding="utf-8")
+    command = [sys.executable, "-m", "hybrid", "lcp", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        # The line of the progress bar says that the computation is under way.
+        assert "complementary bases" in running.stderr.readline()
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, "", "interrupted\n")

@@ -36,9 +36,7 @@ def test_a_distribution_that_ships_the_same_package_is_named(distribution, packa
         "from hybrid.cli import main",
         "sys.exit(main(['doctor']))",
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False
-    )
+    ended = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
     assert ended.returncode == 3
     assert distribution in ended.stdout
     assert "separate environment" in ended.stdout

@@ -238,7 +238,7 @@ def pose(
         mechanism=dynamics.name,
         carriers=tuple(carriers),
         names=names,
-        G=(G + np.swapaxes(G, -1, -2)) / 2,
+        G=(G + np.swapaxes(G, -1, -2)) / 2 + 0.0,
         c=(np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta,
         W=W,
         a_free=motion.a_free,

@@ -149,7 +149,13 @@ def select(
     'INCONSISTENT'
     """
     problem = contact_problem(dynamics, state, parameters=parameters, tolerances=tolerances)
-    return select_problem(problem, tolerances=tolerances, solver=solver)
+    selection = select_problem(problem, tolerances=tolerances, solver=solver)
+    others = tuple(
+        "the pins have another position: "
+        + ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
+        for q in state.alternatives
+    )
+    return attrs.evolve(selection, notes=selection.notes + others)
 
 
 def select_problem(

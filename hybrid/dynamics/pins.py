@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
 _MAX_NEWTON_STEPS = 60
+_SINGULAR = 1e-12  # determinant of unit rows; rounding leaves about 1e-16
 _STARTS = (0.0, 0.5, -0.5, 1.2, -1.2, 2.2, -2.2, 3.0)
 _LIMITS = {"+0": 1.0, "-0": -1.0, "+0.0": 1.0, "-0.0": -1.0}
 
@@ -62,6 +63,8 @@ def solve_state(
     Returns
     -------
     State
+        Where several positions satisfy the pins, the one that Newton's method reaches from zero or the start nearest to
+        it; the others are listed in ``alternatives``.
 
     Raises
     ------
@@ -80,7 +83,8 @@ def solve_state(
     solved = solve_states(dynamics, pins, parameters=parameters, tolerances=tolerances)
     if not solved.reached.all():
         raise _unreached(dynamics, pins, parameters, tolerances)
-    return State(solved.q, solved.v, float(solved.t), solved.sides)
+    others = _other_positions(dynamics, pins, solved.q, parameters, tolerances)
+    return State(solved.q, solved.v, float(solved.t), solved.sides, others)
 
 
 def solve_states(
@@ -237,6 +241,41 @@ def _solve_positions(
     return q + 0.0, reached
 
 
+def _other_positions(
+    dynamics: Dynamics,
+    pins: Mapping[str, Any],
+    q: NDArray[np.float64],
+    parameters: Values | None,
+    tolerances: Tolerances,
+) -> tuple[NDArray[np.float64], ...]:
+    """Further positions that satisfy the pins, found from the other starts; full turns of an angle count once."""
+    sorted_pins = _sort(dynamics, pins, parameters)
+    found = [q]
+    for start in _STARTS:
+        trial, converged = _newton(dynamics, sorted_pins, parameters, tolerances, np.full(dynamics.n, start))
+        if converged and not any(_is_same_posture(dynamics, trial, other, parameters, tolerances) for other in found):
+            found.append(trial)
+    return tuple(found[1:])
+
+
+def _is_same_posture(
+    dynamics: Dynamics,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    parameters: Values | None,
+    tolerances: Tolerances,
+) -> bool:
+    """Positions are alike if all kinematics are, which full turns of an angle leave unchanged."""
+    if np.allclose(first, second, rtol=0, atol=1e-6):
+        return True
+    rest = np.zeros(dynamics.n)
+    terms = [dynamics.terms(q, rest, parameters=parameters) for q in (first, second)]
+    return all(
+        np.allclose(getattr(terms[0], name), getattr(terms[1], name), rtol=1e-9, atol=1e-9)
+        for name in ("M", "h", "gap", "W_N", "W_T", "constraint", "J")
+    )
+
+
 def _newton(
     dynamics: Dynamics, pins: _Pins, parameters: Values | None, tolerances: Tolerances, q: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -280,7 +319,8 @@ def _solve_velocities(
     n = dynamics.n
     if A.shape[-2] != n:
         raise StateError(f"{A.shape[-2]} velocity conditions for {n} velocities")
-    well_posed = np.abs(np.linalg.det(A / np.linalg.norm(A, axis=-1, keepdims=True))) > 1e-12
+    with np.errstate(invalid="ignore"):  # unreached positions are NaN
+        well_posed = np.abs(np.linalg.det(A / np.linalg.norm(A, axis=-1, keepdims=True))) > _SINGULAR
     return np.where(well_posed[..., None], solve_each(A, b[..., None])[..., 0] + 0.0, np.nan)
 
 
@@ -327,7 +367,7 @@ def _unreached(
     names = [*sorted_pins.velocities, *dynamics.rigid]
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
     dependent = names
-    if is_numerically_singular(A, rank=1e-12) and np.isfinite(A).all():
+    if is_numerically_singular(A, rank=_SINGULAR) and np.isfinite(A).all():
         _, _, right = np.linalg.svd(A.T)
         dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > 1e-6]
     return StateError(

@@ -34,6 +34,9 @@ class State:
         For contacts whose slip is a limit: the direction from which it vanishes, ``(1.0,)`` or ``(-1.0,)`` for a planar
         contact (pins ``slip.tip=+0`` and ``-0``), a plane vector for a spatial one. A contact at rest is not listed.
 
+    alternatives : tuple of array, (n,)
+        Further positions that satisfy the same pins, if it was solved from pins that have several. Not compared.
+
     Examples
     --------
     >>> State([0.0, 1.0], [0.0, 0.0], sides={"tip": 1}).sides
@@ -44,6 +47,7 @@ class State:
     v: NDArray[np.float64] = attrs.field(converter=_frozen_array, eq=attrs.cmp_using(eq=np.array_equal))
     t: float = attrs.field(default=0.0, converter=float)
     sides: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict, converter=_sides)
+    alternatives: tuple[NDArray[np.float64], ...] = attrs.field(default=(), eq=False, repr=False)
 
 
 @attrs.frozen(eq=False)

@@ -1,0 +1,127 @@
+"""Spatial contacts: known slip directions, the circular cone, and directions of incipient slip."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import derive, solve_state
+from hybrid.contact import Verdict, select, select_problem
+from hybrid.contact.carriers import Carrier, CarrierKind
+from tests.random_problems import problem_from
+
+
+def spatial(G, c, mu, *, direction=None, others=()):
+    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1, 2), direction, mu, mu)
+    return problem_from(np.array(G, dtype=float), np.array(c, dtype=float), [carrier, *others])
+
+
+def scanned_slides(G, c, mu, n=40000):
+    """Directions of incipient slip by brute force: sign changes of a_T x u on a fine circle."""
+    angle = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    u = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    A = G[0, 0] - mu * u @ G[0, 1:]
+    N = -c[0] / A
+    a = np.outer(N, G[1:, 0]) - mu * N[:, None] * (u @ G[1:, 1:].T) + c[1:]
+    cross = a[:, 0] * u[:, 1] - a[:, 1] * u[:, 0]
+    along = np.sum(a * u, axis=1)
+    found = []
+    for i in range(n):
+        j = (i + 1) % n
+        if cross[i] * cross[j] < 0 and A[i] * A[j] > 0 and N[i] > 0 and N[j] > 0 and along[i] > 0 and along[j] > 0:
+            found.append(angle[i])
+    return found
+
+
+def test_every_direction_of_incipient_slip_is_found():
+    rng = np.random.default_rng(1773)
+    counts = set()
+    for _ in range(60):
+        W = rng.normal(size=(4, 3))
+        G, c, mu = W.T @ W, rng.normal(size=3), float(rng.uniform(0.1, 3))
+        selection = select_problem(spatial(G, c, mu))
+        assert selection.verdict is not Verdict.UNDECIDED
+        slides = [b for b in selection.branches if b.mode.label == "slide"]
+        angles = sorted(np.arctan2(*(-np.array(b.lambda_T["tip"]))[::-1]) % (2 * np.pi) for b in slides)
+        expected = sorted(scanned_slides(G, c, mu))
+        assert len(angles) == len(expected)
+        # a sign change on the grid lies within one step of the root
+        np.testing.assert_allclose(angles, expected, atol=2 * np.pi / 40000 + 1e-12)
+        counts.add(len(angles))
+    assert {0, 1} <= counts
+
+
+def test_sticking_is_confined_by_the_circle_not_by_a_pyramid():
+    # lambda_N = 1, lambda_T = -(c_1, c_2): inside the circle of radius mu but outside every inscribed square
+    for angle in np.linspace(0, np.pi, 7):
+        inside = 0.499 * np.array([np.cos(angle), np.sin(angle)])
+        outside = 0.501 * np.array([np.cos(angle), np.sin(angle)])
+        assert select_problem(spatial(np.eye(3), [-1, *inside], 0.5)).branches[0].mode.label == "stick"
+        slipping = select_problem(spatial(np.eye(3), [-1, *outside], 0.5))
+        assert slipping.verdict is Verdict.UNIQUE
+        assert slipping.branches[0].mode.label == "slide"
+        np.testing.assert_allclose(slipping.branches[0].lambda_T["tip"], -outside / 0.501 * 0.5, atol=1e-12)
+
+
+def test_planar_motion_of_a_spatial_contact_gives_the_planar_verdict():
+    rng = np.random.default_rng(1895)
+    for _ in range(40):
+        W = rng.normal(size=(3, 2))
+        planar_G, planar_c, mu = W.T @ W, rng.normal(size=2), float(rng.uniform(0, 3))
+        G, c = np.zeros((3, 3)), np.zeros(3)
+        G[np.ix_([0, 1], [0, 1])] = planar_G
+        G[2, 2] = 1.0
+        c[:2] = planar_c
+        for sign in (1.0, -1.0):
+            planar = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (sign,), mu, mu)
+            flat = select_problem(problem_from(planar_G, planar_c, [planar]))
+            full = select_problem(spatial(G, c, mu, direction=(sign, 0.0)))
+            assert flat.verdict is full.verdict
+            forces = [sorted(b.lambda_N["tip"] for b in s.branches) for s in (flat, full)]
+            np.testing.assert_allclose(forces[0], forces[1], rtol=1e-10)
+
+
+def test_spatial_rod_at_rest_sticks_within_its_cone_and_slips_beyond():
+    rod = derive(mechanisms.load("oblique_rod"))
+    pins = {"psi": 0.3, "theta": "pi/3", "psi_dot": 0, "theta_dot": 0, "slip.tip.1": 0, "slip.tip.2": 0}
+    # the ratio abs(F_T)/F_N of sticking at theta = pi/3 is 3 sin cos / (1 + 3 sin^2) = 0.39970403 (see the rod's Delassus)
+    ratio = 3 * np.sin(np.pi / 3) * np.cos(np.pi / 3) / (1 + 3 * np.sin(np.pi / 3) ** 2)
+    for factor, label in ((1.001, "stick"), (0.999, "slide")):
+        name = next(n for n in rod.mechanism.parameters if n in ("mu", "k"))
+        parameters = {name: factor * ratio}
+        selection = select(rod, solve_state(rod, pins, parameters=parameters), parameters=parameters)
+        assert selection.branches[0].mode.label == label
+
+
+def test_several_spatial_contacts_at_rest_say_which_approximation_was_used():
+    first = Carrier("a", CarrierKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
+    second = Carrier("b", CarrierKind.CONTACT, 3, (4, 5), None, 0.5, 0.5)
+    selection = select_problem(problem_from(np.eye(6), np.array([-1, 0.1, 0, -1, 0, 0.1]), [first, second]))
+    assert selection.verdict is Verdict.UNDECIDED
+    assert any("pyramids of 8 facets" in note for note in selection.notes)
+    assert selection.branches[0].mode.label == "a=stick,b=stick"
+
+
+def test_isotropic_contact_without_tangential_drive_sticks():
+    # every direction of slip is aligned by symmetry, and all are refuted: a_T opposes them
+    selection = select_problem(spatial(np.eye(3), [-1, 0, 0], 0.5))
+    assert selection.verdict is Verdict.UNIQUE
+    assert selection.branches[0].mode.label == "stick"
+
+
+@pytest.mark.parametrize("slip", [1.0, -1.0])
+def test_spatial_contact_at_rest_next_to_a_slipping_planar_one(slip):
+    # independent blocks: the verdict is the product of the two, also where the planar one has no solution
+    planar = Carrier("wall", CarrierKind.CONTACT, 3, (4,), (slip,), 3.0, 3.0)
+    G, c = np.eye(5), np.array([-1.0, 0.1, 0.0, -1.0, 0.0])
+    G[3, 4] = G[4, 3] = 0.5  # A = 1 - 3/2 < 0 for slip > 0: inconsistent; A = 1 + 3/2 for slip < 0
+    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
+    selection = select_problem(problem_from(G, c, [tip, planar]))
+    if slip < 0:
+        assert selection.verdict is Verdict.UNIQUE
+        assert selection.branches[0].mode.label == "tip=stick,wall=slide-"
+    else:
+        # no mode is consistent, but a circular cone has no finite certificate: said, not guessed
+        assert selection.verdict is Verdict.UNDECIDED
+        assert selection.count == 0

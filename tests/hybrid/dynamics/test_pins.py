@@ -1,0 +1,137 @@
+"""States from pins: solved positions and velocities, defaults, limits, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, StateError, derive, solve_state, solve_states
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("rod_on_incline"))
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return derive(mechanisms.load("two_link_arm"))
+
+
+def test_pins_are_met_by_the_state(rod):
+    state = solve_state(rod, {"phi": "pi/3", "phi_dot": 0.7, "slip.tip": -0.2, "x": 1.5})
+    phi, phi_dot = np.pi / 3, 0.7
+    # tip = centre - (cos phi, sin phi): y = sin phi, y_dot = phi_dot cos phi, x_dot = slip - phi_dot sin phi
+    np.testing.assert_allclose(state.q, [1.5, np.sin(phi), phi], atol=1e-15)
+    np.testing.assert_allclose(state.v, [-0.2 - phi_dot * np.sin(phi), phi_dot * np.cos(phi), phi_dot], atol=1e-15)
+
+
+def test_pinned_gap_and_gap_dot_override_their_defaults(rod):
+    state = solve_state(rod, {"phi": 0.3, "gap.tip": 2, "phi_dot": 0, "gap_dot.tip": -1, "slip.tip": 0})
+    terms = rod.terms(state.q, state.v)
+    assert terms.gap[0] == pytest.approx(2, abs=1e-15)
+    assert terms.gap_dot[0] == pytest.approx(-1, abs=1e-15)
+
+
+def test_pin_values_are_expressions_of_parameters(rod):
+    state = solve_state(rod, {"phi": "atan(mu)", "phi_dot": "sqrt(g/l)", "slip.tip": 0}, parameters={"mu": 1.0})
+    assert state.q[2] == pytest.approx(np.pi / 4, abs=1e-15)
+    assert state.v[2] == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize(("text", "sides"), [("+0", {"tip": (1.0,)}), ("-0", {"tip": (-1.0,)}), ("0", {})])
+def test_signed_zero_slip_is_a_limit_and_plain_zero_is_rest(rod, text, sides):
+    state = solve_state(rod, {"phi": 1.0, "phi_dot": 0, "slip.tip": text})
+    assert state.sides == sides
+    assert rod.terms(state.q, state.v).slip[0] == pytest.approx(0, abs=1e-15)
+
+
+def test_arrays_of_pins_give_the_states_solved_one_by_one(rod):
+    phi, phi_dot = np.linspace(0.1, 3.0, 7)[:, None], np.linspace(-2, 2, 5)[None, :]
+    states = solve_states(rod, {"phi": phi, "phi_dot": phi_dot, "slip.tip": 0.3})
+    assert states.shape == (7, 5)
+    assert states.reached.all()
+    for i, j in np.ndindex(7, 5):
+        one = solve_state(rod, {"phi": float(phi[i, 0]), "phi_dot": float(phi_dot[0, j]), "slip.tip": 0.3})
+        np.testing.assert_allclose(np.broadcast_to(states.q, (7, 5, 3))[i, j], one.q, atol=1e-14)
+        np.testing.assert_allclose(states.v[i, j], one.v, atol=1e-14)
+
+
+def test_nonlinear_gap_is_solved_and_other_positions_are_listed(arm):
+    # links of length 1 at angles t1, t2 from the vertical, base height H: cos t1 + cos t2 = H has t2 and -t2
+    state = solve_state(arm, {"theta1": 0.3, "gap.tip": 0, "theta1_dot": 0, "gap_dot.tip": 0})
+    assert arm.terms(state.q, state.v).gap[0] == pytest.approx(0, abs=1e-12)
+    values = sorted([state.q[1], *(other[1] for other in state.alternatives)])
+    assert len(values) == 2
+    assert values[0] == pytest.approx(-values[1], abs=1e-9)
+
+
+def test_velocity_pins_may_leave_a_moving_guide_at_rest_relative_to_it():
+    drum = derive(mechanisms.load("brake_shoe"))
+    state = solve_state(drum, {})
+    assert drum.terms(state.q, state.v).gap_dot[0] == pytest.approx(0, abs=1e-15)
+
+
+def test_a_rigid_constraint_supplies_one_pin_of_either_kind():
+    pendulum = derive(
+        Mechanism(
+            name="pendulum",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="y"),
+            constraint=[Constraint(name="rod", equation="x**2 + y**2 - 1")],
+        )
+    )
+    state = solve_state(pendulum, {"x": 0.6, "x_dot": 0.5})
+    assert abs(state.q[1]) == pytest.approx(0.8, abs=1e-12)
+    assert state.q @ state.v == pytest.approx(0, abs=1e-12)
+    assert len(state.alternatives) == 1  # above and below
+
+
+@pytest.mark.parametrize(
+    ("pins", "message"),
+    [
+        ({"phi": 0.3}, "too few velocity pins"),
+        ({}, "too few position pins: rod_on_incline needs 3, got 1 (x); add 2 of y, phi, gap.tip"),
+        ({"phi": 0.3, "y": 0, "gap.tip": 0, "x": 0}, "too many position pins"),
+        ({"phi": 0.3, "phi_dot": 0, "x_dot": 0, "y_dot": 0, "slip.tip": 0}, "too many velocity pins"),
+        ({"phy": 0.3}, "unknown pin 'phy'; did you mean 'phi'?"),
+        ({"phi": 0.3, "gap.tipp": 0}, "did you mean 'gap.tip'?"),
+        ({"phi": float("nan")}, "must be a finite number"),
+        ({"x": 0, "y": 0, "gap.tip": 2, "phi_dot": 0, "slip.tip": 0}, "cannot be reached"),
+        ({"phi": 0, "phi_dot": 0, "x_dot": 0, "slip.tip": 0, "gap.tip": 0}, "dependent"),
+    ],
+)
+def test_bad_pins_are_refused_with_what_is_missing(rod, pins, message):
+    with pytest.raises(StateError) as error:
+        solve_state(rod, pins)
+    assert message in str(error.value)
+
+
+def test_unreachable_states_of_an_array_are_marked_not_raised(rod):
+    states = solve_states(rod, {"x": 0, "y": np.array([0.5, 3.0]), "gap.tip": 0, "phi_dot": 0, "slip.tip": 0})
+    assert states.reached.tolist() == [True, False]
+
+
+def test_signed_zero_in_space_needs_the_other_component_at_rest():
+    rod = derive(mechanisms.load("oblique_rod"))
+    pins = {"psi": 0, "theta": 1, "psi_dot": 0, "theta_dot": 0}
+    state = solve_state(rod, {**pins, "slip.tip.1": "+0", "slip.tip.2": 0})
+    assert state.sides == {"tip": (1.0, 0.0)}
+    with pytest.raises(StateError, match=r"needs its other component"):
+        solve_state(rod, {**pins, "slip.tip.1": "+0", "slip.tip.2": 0.3})
+
+
+def test_a_moving_floor_enters_gap_dot_through_time():
+    floor = derive(
+        Mechanism(
+            name="shaker",
+            coordinates=["y"],
+            parameters={"a": 0.1},
+            dynamics=EnergyDynamics(kinetic="y_dot**2/2", potential="y"),
+            contact=[Contact(name="table", gap="y - a*sin(t)")],
+        )
+    )
+    state = solve_state(floor, {"t": 0.4})
+    assert state.q[0] == pytest.approx(0.1 * np.sin(0.4), abs=1e-15)
+    assert state.v[0] == pytest.approx(0.1 * np.cos(0.4), abs=1e-15)

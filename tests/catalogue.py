@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hybrid.analysis import Axis, CriticalFriction, critical_friction
 from hybrid.contact import Classification, ContactProblem, Selection, classify, contact_problem, select
 from hybrid.dynamics import Dynamics, derive, solve_state, solve_states
 from mechanisms import load
@@ -28,6 +29,13 @@ def decide(name: str, pins: Mapping[str, Any], **parameters: Any) -> Selection:
 def problem_at(name: str, pins: Mapping[str, Any], **parameters: Any) -> ContactProblem:
     state = solve_state(dynamics_of(name), pins, parameters=parameters)
     return contact_problem(dynamics_of(name), state, parameters=parameters)
+
+
+def least_critical_friction(
+    name: str, over: str, *, pins: Mapping[str, Any] | None = None, contact: str | None = None, **parameters: Any
+) -> CriticalFriction:
+    axes = [Axis.parse(over)]
+    return critical_friction(dynamics_of(name), over=axes, pins=pins, contact=contact, parameters=parameters)
 
 
 def labels(selection: Selection) -> list[str]:

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
-from tests.catalogue import decide, delassus, labels, problem_at
+from tests.catalogue import decide, delassus, labels, least_critical_friction, problem_at
 
 START = {"psi": 0, "theta": pi / 3, "psi_dot": 4, "theta_dot": 4}
 
@@ -40,9 +40,16 @@ def inertia_factor(theta, beta, mu, psi=0.4):
 @pytest.mark.parametrize("mu", [0.5, 1.6])
 def test_inertia_factor_off_the_plane_of_the_rod(theta, beta, mu):
     s, c = sin(theta), cos(theta)
-    assert inertia_factor(theta, beta, mu) == pytest.approx(
-        1 + 3 * c * c - 3 * mu * s * c * cos(beta), rel=1e-12
-    )
+    assert inertia_factor(theta, beta, mu) == pytest.approx(1 + 3 * c * c - 3 * mu * s * c * cos(beta), rel=1e-12)
+
+
+@pytest.mark.parametrize("mu", [1.6, 2.5])
+def test_least_critical_friction_in_space_is_that_of_the_plane_rod(mu):
+    found = least_critical_friction("oblique_rod", "theta=0:1.5", pins={"psi": 0.4}, mu=mu)
+    assert found.minimum == pytest.approx(4 / 3, rel=1e-12)
+    assert found.at["theta"] == pytest.approx(np.arctan(2), abs=1e-9)
+    exact = [np.arctan((3 * mu + sign * sqrt(9 * mu * mu - 16)) / 2) for sign in (-1, 1)]
+    assert found.paradox_intervals["slide"] == (pytest.approx(exact, abs=1e-12),)
 
 
 @pytest.mark.parametrize(("mu", "expected"), [(1.6, 0.0457375), (2.5, 0.1493390)])
@@ -55,9 +62,7 @@ def test_share_of_postures_and_headings_with_a_paradox(mu, expected):
     # The half width starts like a square root at either end of the interval: integrate in that root.
     ends = [np.arctan((3 * mu + sign * sqrt(9 * mu * mu - 16)) / 2) for sign in (-1, 1)]
     middle, radius = sum(ends) / 2, (ends[1] - ends[0]) / 2
-    area = quad(
-        lambda u: half_width(middle + radius * sin(u)) * radius * cos(u), -pi / 2, pi / 2, epsabs=1e-10
-    )[0]
+    area = quad(lambda u: half_width(middle + radius * sin(u)) * radius * cos(u), -pi / 2, pi / 2, epsabs=1e-10)[0]
     assert 2 * area / (pi / 2 * 2 * pi) == pytest.approx(expected, abs=5e-8)
 
 
@@ -73,9 +78,7 @@ def test_paradox_needs_a_heading_near_the_plane_of_the_rod(mu):
         assert found.verdict is verdict
 
 
-@pytest.mark.parametrize(
-    ("theta", "theta_dot", "psi_dot"), [(1.0, 0.0, 0.0), (0.7, 2.0, 1.0), (1.2, -1.0, 3.0)]
-)
+@pytest.mark.parametrize(("theta", "theta_dot", "psi_dot"), [(1.0, 0.0, 0.0), (0.7, 2.0, 1.0), (1.2, -1.0, 3.0)])
 def test_free_acceleration_of_the_gap(theta, theta_dot, psi_dot):
     pins = {
         "psi": 0.3,
@@ -95,9 +98,7 @@ def test_inertia_factor_at_the_start_and_before_it_sticks():
     # G_TT.
     for slip, expected in (((0.05, -0.05), 0.18845029), ((0, -1), -0.45836478)):
         pins = START | {"slip.tip.1": slip[0], "slip.tip.2": slip[1]}
-        assert sliding_terms(problem_at("oblique_rod", pins, mu=1.7), "tip").A_plus == pytest.approx(
-            expected, abs=5e-9
-        )
+        assert sliding_terms(problem_at("oblique_rod", pins, mu=1.7), "tip").A_plus == pytest.approx(expected, abs=5e-9)
     G = delassus("oblique_rod", [0, 0, 0, 0, pi / 3])
     assert np.linalg.det(G) / np.linalg.det(G[1:, 1:]) == pytest.approx(1.23076923, abs=5e-9)
     # Ratio of friction to normal force in stick, |G_NT| / G_TT along the plane of the rod.

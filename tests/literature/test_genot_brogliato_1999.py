@@ -14,7 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
-from tests.catalogue import decide, delassus, labels, problem_at
+from tests.catalogue import decide, delassus, labels, least_critical_friction, problem_at
 
 # (theta, theta_dot) -> number of solutions and normal forces of the sliding ones, alpha = 3, mu = 1.5.
 SOLUTIONS = [
@@ -72,12 +72,29 @@ def test_least_critical_friction_over_postures(alpha):
         assert degrees(found.x) == pytest.approx(63.43495, abs=1e-4)
 
 
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 3.0, 8.0])
+def test_critical_friction_finds_minimum_and_posture(alpha):
+    found = least_critical_friction("painleve_rod", "theta=0:pi/2", alpha=alpha)
+    assert found.minimum == pytest.approx(2 * sqrt(1 + alpha) / alpha, rel=1e-12)
+    assert found.at["theta"] == pytest.approx(atan(sqrt(1 + alpha)), abs=1e-9)
+    assert found.mode == "slide+"
+
+
+@pytest.mark.parametrize(("mu", "low", "high"), INTERVALS)
+def test_critical_friction_finds_the_paradoxical_postures(mu, low, high):
+    found = least_critical_friction("painleve_rod", "theta=0:pi", mu=mu)
+    (interval,) = found.paradox_intervals["slide+"]
+    assert np.degrees(interval) == pytest.approx([low, high], abs=5e-5)
+    exact = [atan((3 * mu + sign * sqrt(9 * mu * mu - 16)) / 2) for sign in (-1, 1)]
+    assert interval == pytest.approx(exact, abs=1e-12)
+    (mirrored,) = found.paradox_intervals["slide-"]
+    assert mirrored == pytest.approx([pi - exact[1], pi - exact[0]], abs=1e-12)
+
+
 @pytest.mark.parametrize(("mu", "low", "high"), INTERVALS)
 def test_postures_with_a_negative_inertia_factor(mu, low, high):
     middle = atan(2)
-    ends = [
-        brentq(lambda t: sliding(t, 0, mu).A_plus, *bracket) for bracket in ((0.1, middle), (middle, 1.5))
-    ]
+    ends = [brentq(lambda t: sliding(t, 0, mu).A_plus, *bracket) for bracket in ((0.1, middle), (middle, 1.5))]
     assert np.degrees(ends) == pytest.approx([low, high], abs=5e-5)
     exact = [(3 * mu + sign * sqrt(9 * mu * mu - 16)) / 2 for sign in (-1, 1)]
     assert np.tan(ends) == pytest.approx(exact, rel=1e-10)

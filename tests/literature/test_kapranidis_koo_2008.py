@@ -13,7 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid.contact import Verdict, to_lcp
-from tests.catalogue import decide, dynamics_of, problem_at
+from tests.catalogue import decide, dynamics_of, least_critical_friction, problem_at
 
 CORNER = {"gap.floor": 0, "gap.wall": 0, "gap_dot.floor": 0, "gap_dot.wall": 0}
 
@@ -27,6 +27,18 @@ def test_determinant_of_the_sliding_problem(kappa, mu, mu_wall, theta):
     )
     expected = 1 - mu * mu_wall + kappa * (1 + mu * mu_wall) - (mu - mu_wall) * sin(2 * theta)
     assert kappa * np.linalg.det(to_lcp(problem).M) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("kappa", [0.2, 1 / 3, 0.9])
+@pytest.mark.parametrize("contact", ["floor", "wall"])
+def test_each_end_alone_is_a_free_rod(kappa, contact):
+    # 2 sqrt(1 + alpha) / alpha with alpha = 1 / kappa; the wall sees the same rod at the complement of theta.
+    other = {"floor": "x", "wall": "y"}[contact]
+    pins = {f"gap.{contact}": 0, other: 3}
+    found = least_critical_friction("ladder_in_corner", "theta=0:pi/2", pins=pins, contact=contact, kappa=kappa)
+    assert found.minimum == pytest.approx(2 * sqrt(kappa * (1 + kappa)), rel=1e-12)
+    angle = atan(sqrt(1 + 1 / kappa))
+    assert found.at["theta"] == pytest.approx(angle if contact == "floor" else pi / 2 - angle, abs=1e-9)
 
 
 @pytest.mark.parametrize(("kappa", "limit"), [(1 / 3, sqrt(2)), (0.5, sqrt(3)), (0.2, sqrt(1.5))])

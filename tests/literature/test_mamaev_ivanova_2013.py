@@ -15,7 +15,16 @@ from scipy.optimize import brentq, minimize_scalar
 
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
-from tests.catalogue import classified, decide, delassus, fractions, is_consistent, labels, problem_at
+from tests.catalogue import (
+    classified,
+    decide,
+    delassus,
+    fractions,
+    is_consistent,
+    labels,
+    least_critical_friction,
+    problem_at,
+)
 from tests.incline import fractions_at_rest, fractions_slipping, slide
 
 # Roots of the inertia factor A at mu = 1.5 for either direction of slip.
@@ -62,6 +71,14 @@ def test_least_critical_friction_is_four_thirds():
     for bounds in ((0.01, 1.56), (1.58, 3.13)):
         found = minimize_scalar(critical, bounds=bounds, method="bounded", options={"xatol": 1e-10})
         assert found.fun == pytest.approx(4 / 3, rel=1e-12)
+
+
+def test_critical_friction_finds_four_thirds_and_the_roots():
+    found = least_critical_friction("rod_on_incline", "phi=0:pi", mu=1.5)
+    assert found.minimum == pytest.approx(4 / 3, rel=1e-12)
+    assert min(found.at["phi"], pi - found.at["phi"]) == pytest.approx(atan(2), abs=1e-9)
+    assert found.paradox_intervals["slide+"] == (pytest.approx(A_ROOTS["A_plus"], abs=1e-11),)
+    assert found.paradox_intervals["slide-"] == (pytest.approx(A_ROOTS["A_minus"], abs=1e-11),)
 
 
 @pytest.mark.parametrize("factor", sorted(A_ROOTS))
@@ -237,9 +254,7 @@ def test_flow_at_vanishing_slip_and_the_paradoxes_that_follow_from_it(mu, epsilo
     generator = np.random.default_rng(7)
     seen = set()
     for phi, phi_dot in generator.uniform((0.02, -3), (pi - 0.02, 3), size=(60, 2)):
-        found = decide(
-            "rod_on_incline", {"phi": phi, "phi_dot": phi_dot, "slip.tip": 0}, mu=mu, epsilon=epsilon
-        )
+        found = decide("rod_on_incline", {"phi": phi, "phi_dot": phi_dot, "slip.tip": 0}, mu=mu, epsilon=epsilon)
         report = found.tangential["tip"]
         flows = [flow_by_hand(phi, phi_dot**2, side, mu=mu, epsilon=epsilon) for side in (1, -1)]
         assert [report.plus.flow, report.minus.flow] == flows

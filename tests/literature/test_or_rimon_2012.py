@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from hybrid.contact import Verdict
-from tests.catalogue import decide, delassus, labels
+from tests.catalogue import decide, delassus, labels, least_critical_friction
 from tests.closed_forms import slider_pendulum_alpha
 
 UNIFORM = [
@@ -25,7 +25,7 @@ UNIFORM = [
 ]
 
 
-def least_critical_friction(**parameters):
+def by_minimisation(**parameters):
     def critical(theta):
         G = delassus("slider_pendulum", [0.0, 0.0, theta], **parameters)
         return G[0, 0] / abs(G[0, 1])
@@ -35,14 +35,18 @@ def least_critical_friction(**parameters):
 
 @pytest.mark.parametrize(("M", "expected"), UNIFORM)
 def test_slider_under_a_uniform_rod(M, expected):
-    found = least_critical_friction(M=M)
-    assert found.fun == pytest.approx(expected, abs=5e-6)
+    found = by_minimisation(M=M)
+    second = least_critical_friction("slider_pendulum", "theta=0:pi/2", M=M)
+    assert second.minimum == pytest.approx(expected, abs=5e-6)
+    assert second.minimum == pytest.approx(found.fun, rel=1e-12)
     assert found.fun == pytest.approx(4 * sqrt((M + 1) * (4 * M + 1)) / 3, rel=1e-12)
 
 
 @pytest.mark.parametrize(("M", "m"), [(0.25, 1.0), (1.0, 1.0), (0.5, 3.0)])
 def test_slider_under_a_point_mass(M, m):
-    assert least_critical_friction(M=M, m=m, J=0).fun == pytest.approx(2 * sqrt(M * (M + m)) / m, rel=1e-12)
+    found = least_critical_friction("slider_pendulum", "theta=0:pi/2", M=M, m=m, J=0)
+    assert found.minimum == pytest.approx(by_minimisation(M=M, m=m, J=0).fun, rel=1e-12)
+    assert found.minimum == pytest.approx(2 * sqrt(M * (M + m)) / m, rel=1e-12)
 
 
 def test_verdict_changes_at_the_least_critical_friction():

@@ -11,12 +11,10 @@ import pytest
 
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
-from tests.catalogue import decide, labels, problem_at
+from tests.catalogue import decide, labels, least_critical_friction, problem_at
 
 
-@pytest.mark.parametrize(
-    ("a", "h", "mu", "Q"), [(1.0, 2.0, 0.3, 1.0), (0.4, 0.5, 0.79, 3.0), (2.0, 1.0, 1.9, 0.1)]
-)
+@pytest.mark.parametrize(("a", "h", "mu", "Q"), [(1.0, 2.0, 0.3, 1.0), (0.4, 0.5, 0.79, 3.0), (2.0, 1.0, 1.9, 0.1)])
 def test_normal_force_below_self_locking(a, h, mu, Q):
     found = decide("brake_shoe", {}, a=a, h=h, mu=mu, Q=Q)
     assert found.verdict is Verdict.UNIQUE
@@ -30,6 +28,12 @@ def test_critical_friction_is_the_cotangent_of_the_inclination(a, h, J):
     assert terms.critical_friction == pytest.approx(a / h, rel=1e-12)
     assert terms.A_plus == pytest.approx((a * a - 0.9 * a * h) / J, rel=1e-12)
     assert terms.A_minus == pytest.approx((a * a + 0.9 * a * h) / J, rel=1e-12)
+
+
+def test_least_critical_friction_is_at_the_highest_hinge():
+    found = least_critical_friction("brake_shoe", "h=0.5:4", a=0.8)
+    assert found.minimum == pytest.approx(0.8 / 4, rel=1e-12)
+    assert found.at == pytest.approx({"h": 4}, abs=1e-9)
 
 
 def test_pressed_shoe_beyond_self_locking_has_no_solution_and_a_lifted_one_has_two():

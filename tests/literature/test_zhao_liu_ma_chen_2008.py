@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
 from hybrid.dynamics import solve_states
-from tests.catalogue import decide, delassus, dynamics_of, problem_at
+from tests.catalogue import decide, delassus, dynamics_of, least_critical_friction, problem_at
 from tests.closed_forms import DELASSUS
 
 # Height of the base -> least critical friction over postures. Recomputed from the closed form of the mass
@@ -25,9 +25,7 @@ def ratio(G):
 
 
 def by_the_derived_equations(height, theta1):
-    states = solve_states(
-        dynamics_of("two_link_arm"), {"theta1": theta1, "theta1_dot": 0.0}, parameters={"H": height}
-    )
+    states = solve_states(dynamics_of("two_link_arm"), {"theta1": theta1, "theta1_dot": 0.0}, parameters={"H": height})
     assert np.all(states.reached)
     return states.q, ratio(delassus("two_link_arm", states.q))
 
@@ -46,11 +44,24 @@ def test_least_critical_friction_at_each_height(height, expected):
     nearest = start[np.argmin([by_hand(height, t) for t in start])]
     bounds = (nearest - 0.05, min(nearest + 0.05, span - 1e-6))
     found = minimize_scalar(critical, bounds=bounds, method="bounded", options={"xatol": 1e-9})
-    second = minimize_scalar(
-        lambda t: by_hand(height, t), bounds=bounds, method="bounded", options={"xatol": 1e-9}
-    )
+    second = minimize_scalar(lambda t: by_hand(height, t), bounds=bounds, method="bounded", options={"xatol": 1e-9})
     assert found.fun == pytest.approx(expected, abs=5e-7)
     assert found.fun == pytest.approx(second.fun, rel=1e-11)
+
+
+@pytest.mark.parametrize(("height", "expected"), LEAST)
+def test_critical_friction_finds_the_same_minimum(height, expected):
+    # The lower link follows from the rail: it hangs outwards (theta2 > 0) as the upper one does.
+    span = float(np.arccos(height - 1))
+    found = least_critical_friction("two_link_arm", f"theta1=0.001:{span - 0.001}", H=height)
+    assert found.minimum == pytest.approx(expected, abs=5e-7)
+    best = minimize_scalar(
+        lambda t: by_hand(height, t),
+        bounds=(found.at["theta1"] - 0.01, found.at["theta1"] + 0.01),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    assert found.minimum == pytest.approx(best.fun, rel=1e-12)
 
 
 @pytest.mark.parametrize(("height", "theta1", "theta2"), [(1.0, 76.943, 39.278), (1.6, 45.254, 26.358)])

@@ -66,9 +66,7 @@ def pin_option(command: Command) -> Command:
 
 def json_option(command: Command) -> Command:
     """Add the flag ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(
-        command
-    )
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(command)
 
 
 def output_option(help_text: str) -> Callable[[Command], Command]:

@@ -119,10 +119,7 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text(answer["name"], style="bold")
     yield from (text for text in (answer["title"], *answer["references"]) if text)
     yield ""
-    rows = [
-        (name, number(item["value"]), item["unit"], item["doc"])
-        for name, item in answer["parameters"].items()
-    ]
+    rows = [(name, number(item["value"]), item["unit"], item["doc"]) for name, item in answer["parameters"].items()]
     yield table("Parameters", ("name", "value", "unit", "meaning"), rows)
     if answer["definitions"]:
         yield table("Definitions", ("name", "expression"), list(answer["definitions"].items()))

@@ -52,9 +52,7 @@ def read_problem(path: Path) -> LCP:
         raise click.ClickException(f"{path}: not {kind} file: {error}") from error
     missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
     if missing:
-        raise click.ClickException(
-            f'{path}: {" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}'
-        )
+        raise click.ClickException(f'{path}: {" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}')
     return LCP(entries["M"], entries["q"])
 
 
@@ -105,8 +103,7 @@ def problem_answer(problem: LCP) -> dict[str, Any]:
         "status": lemke.status.name,
         "solutions": found.isolated,
         "continua": [
-            {"dimension": piece.dimension, "vertices": piece.vertices, "rays": piece.rays}
-            for piece in found.continua
+            {"dimension": piece.dimension, "vertices": piece.vertices, "rays": piece.rays} for piece in found.continua
         ],
         "complete": found.complete,
         "certificate": certificate,

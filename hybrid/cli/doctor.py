@@ -63,11 +63,7 @@ def doctor(*, as_json: bool) -> None:
         )
     else:
         versions = [("Python", platform.python_version()), *libraries.items()]
-        say(
-            table(
-                "Versions", ("library", "version"), [(name, number or "missing") for name, number in versions]
-            )
-        )
+        say(table("Versions", ("library", "version"), [(name, number or "missing") for name, number in versions]))
         rows = [("ok" if item.ok else "FAILED", item.check, item.detail) for item in found]
         say(table("Checks", ("", "check", "found"), rows))
         say(
@@ -102,9 +98,7 @@ def findings() -> Iterator[Finding]:
     """Look at everything, cheapest first."""
     missing = [name for name, number in library_versions().items() if number is None]
     advice = "run `make install`, or `pip install painleve` into a fresh environment" if missing else ""
-    yield Finding(
-        "libraries", not missing, f"missing: {', '.join(missing)}" if missing else "all installed", advice
-    )
+    yield Finding("libraries", not missing, f"missing: {', '.join(missing)}" if missing else "all installed", advice)
     yield from (_import_name(name) for name in IMPORT_NAMES)
     yield _catalogues()
     yield _derivation()
@@ -160,9 +154,7 @@ def _derivation() -> Finding:
     weight = selection.branches[0].lambda_N["floor"] if selection.count == 1 else float("nan")
     right = abs(weight - 2 * 9.81) < 1e-9
     detail = f"a ball of 2 kg presses with {weight:.6g} N"
-    return Finding(
-        check, right, detail, "" if right else "19.62 N is right; run `make test` and report what fails"
-    )
+    return Finding(check, right, detail, "" if right else "19.62 N is right; run `make test` and report what fails")
 
 
 def _convex_solver() -> Finding:
@@ -176,9 +168,5 @@ def _convex_solver() -> Finding:
     # 0 z - 1 >= 0 has no solution, and y = 1 proves it.
     proof = farkas_certificate(LCP([[0.0]], [-1.0]))
     right = proof is not None
-    detail = (
-        "found the certificate of an infeasible problem"
-        if right
-        else "found no certificate where there is one"
-    )
+    detail = "found the certificate of an infeasible problem" if right else "found no certificate where there is one"
     return Finding(check, right, detail, "" if right else "reinstall cvxpy and clarabel")

@@ -43,9 +43,7 @@ def catalogues() -> dict[str, Catalogue]:
     >>> "rod_on_incline" in catalogues()["mechanisms"].names()
     True
     """
-    loaded = {
-        entry.name: _load(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
-    }
+    loaded = {entry.name: _load(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
     return {name: catalogue for name, catalogue in loaded.items() if catalogue is not None}
 
 
@@ -53,9 +51,7 @@ def _load(entry: EntryPoint) -> Catalogue | None:
     try:
         return cast("Catalogue", entry.load())
     except (ImportError, AttributeError) as error:
-        click.echo(
-            f"warning: the catalogue {entry.name!r} ({entry.value}) cannot be loaded: {error}", err=True
-        )
+        click.echo(f"warning: the catalogue {entry.name!r} ({entry.value}) cannot be loaded: {error}", err=True)
         return None
 
 

@@ -13,6 +13,7 @@ from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
+from hybrid.cli.paradox import critical_friction
 from hybrid.cli.verdict import verdict
 
 __all__ = ["main", "program"]
@@ -23,15 +24,13 @@ Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be co
 """
 
 
-@click.group(
-    epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(None, "-V", "--version", package_name="painleve", message="painleve %(version)s")
 def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
 
 
-for _command in (list_, show, check, verdict, lcp_, doctor):
+for _command in (list_, show, check, verdict, critical_friction, lcp_, doctor):
     program.add_command(_command)
 
 

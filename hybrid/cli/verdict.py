@@ -36,9 +36,7 @@ Solver = Literal["enumeration", "lemke", "gauss"]
     help="How the modes are found; only enumeration finds all.",
 )
 @json_option
-def verdict(
-    *, mechanism: str, pins: dict[str, str], parameters: dict[str, str], solver: Solver, as_json: bool
-) -> None:
+def verdict(*, mechanism: str, pins: dict[str, str], parameters: dict[str, str], solver: Solver, as_json: bool) -> None:
     """Which contact modes of MECH are consistent at a state: one, several, or none, with evidence."""
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)

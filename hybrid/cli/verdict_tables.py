@@ -46,9 +46,7 @@ def verdict_tables(answer: Answer) -> Iterator[RenderableType]:
     if answer["force_set"] is not None:
         yield from _force_set(answer["force_set"])
     for name, report in answer["tangential"].items():
-        yield from (
-            f"{name}: {report[kind]} ({kind} paradox)." for kind in ("algebraic", "dynamic") if report[kind]
-        )
+        yield from (f"{name}: {report[kind]} ({kind} paradox)." for kind in ("algebraic", "dynamic") if report[kind])
     yield f"Decided by {answer['decided_by']}; margin {number(answer['margin'])}."
     yield from (f"Note: {note}." for note in answer["notes"])
 
@@ -108,9 +106,7 @@ def _slacks(answer: Answer) -> RenderableType:
         for index, branch in enumerate(answer["branches"], start=1)
         for slack in branch["slacks"]
     ]
-    return table(
-        "By how much each inequality holds", ("branch", "contact", "inequality", "by", "relative"), rows
-    )
+    return table("By how much each inequality holds", ("branch", "contact", "inequality", "by", "relative"), rows)
 
 
 def _sliding(answer: Answer) -> RenderableType:

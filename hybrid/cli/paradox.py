@@ -1,0 +1,88 @@
+"""``painleve critical-friction``: from which friction on, and where, sliding is paradoxical."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import (
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    read_parameters,
+)
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["critical_friction"]
+
+
+@click.command("critical-friction")
+@mechanism_argument
+@click.option(
+    "--over",
+    "axes",
+    multiple=True,
+    required=True,
+    metavar="NAME=LOW:HIGH",
+    help="A position pin or a parameter to sweep; repeatable.",
+)
+@pin_option
+@click.option("--contact", help="Which contact, where several have friction.")
+@parameter_option
+@json_option
+def critical_friction(
+    *,
+    mechanism: str,
+    axes: tuple[str, ...],
+    pins: dict[str, str],
+    contact: str | None,
+    parameters: dict[str, str],
+    as_json: bool,
+) -> None:
+    """The least friction that brings a paradox, and where."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    with ProgressBar(f"minimising the critical friction of {declared.name}"):
+        from hybrid.analysis import Axis
+        from hybrid.analysis import critical_friction as least
+        from hybrid.dynamics import derive
+
+        resolved = declared.parameter_values(values)
+        over = [Axis.parse(text, values=resolved) for text in axes]
+        found = least(derive(declared), over=over, pins=pins, contact=contact, parameters=values)
+    answer = {
+        "mechanism": declared.name,
+        "contact": found.contact,
+        "minimum": found.minimum,
+        "at": found.at,
+        "mode": found.mode,
+        "paradox_intervals": found.paradox_intervals,
+    }
+    if as_json:
+        print_json(answer)
+    else:
+        say(*_description(answer))
+
+
+def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    if not answer["at"]:
+        yield f"{answer['mechanism']}: sliding of {answer['contact']} is never paradoxical, whatever the friction."
+    else:
+        place = ", ".join(f"{name} = {number(value)}" for name, value in answer["at"].items())
+        yield f"{answer['mechanism']}: the least critical friction of {answer['contact']} is {answer['minimum']:.12g},"
+        yield f"at {place}, where {answer['mode']} becomes paradoxical first."
+    intervals = answer["paradox_intervals"]
+    rows = [(mode, number(low), number(high)) for mode, found in intervals.items() for low, high in found]
+    if rows:
+        yield ""
+        yield table("Paradoxical at the current friction", ("mode", "from", "to"), rows)
+    elif intervals:
+        yield "There is no paradox at the current friction."

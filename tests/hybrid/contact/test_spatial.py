@@ -85,7 +85,7 @@ def test_planar_motion_of_a_spatial_contact_gives_the_planar_verdict():
 def test_spatial_rod_at_rest_sticks_within_its_cone_and_slips_beyond():
     rod = derive(mechanisms.load("oblique_rod"))
     pins = {"psi": 0.3, "theta": "pi/3", "psi_dot": 0, "theta_dot": 0, "slip.tip.1": 0, "slip.tip.2": 0}
-    # the ratio abs(F_T)/F_N of sticking at theta = pi/3 is 3 sin cos / (1 + 3 sin^2) = 0.39970403 (see the rod's Delassus)
+    # abs(F_T)/F_N of sticking, from the Delassus matrix 4 I - 3 r r^T: 3 sin cos / (1 + 3 sin^2) = 0.39970403
     ratio = 3 * np.sin(np.pi / 3) * np.cos(np.pi / 3) / (1 + 3 * np.sin(np.pi / 3) ** 2)
     for factor, label in ((1.001, "stick"), (0.999, "slide")):
         name = next(n for n in rod.mechanism.parameters if n in ("mu", "k"))

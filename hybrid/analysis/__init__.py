@@ -1,0 +1,7 @@
+"""Questions about families of states: critical friction, singular points, region maps and their boundaries."""
+
+from hybrid.analysis.axes import Axis
+from hybrid.analysis.criticality import CriticalFriction, critical_friction
+from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, genot_brogliato_points
+
+__all__ = ["Axis", "CriticalFriction", "ForceAtPoint", "GenotBrogliatoPoint", "critical_friction", "genot_brogliato_points"]

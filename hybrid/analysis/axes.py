@@ -1,0 +1,160 @@
+"""Axes of maps and sweeps: a pin or a parameter over an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.dynamics.pins import pin_names
+from hybrid.errors import StateError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+
+def _has_ends(axis: Axis, attribute: attrs.Attribute[float], value: float) -> None:
+    if not math.isfinite(value):
+        raise StateError(f"axis {axis.name}: {attribute.name} must be a finite number, not {value!r}")
+
+
+def _has_length(axis: Axis, _: attrs.Attribute[float], value: float) -> None:
+    if not axis.low < value:
+        raise StateError(f"axis {axis.name}: it must run upwards, not from {axis.low:g} to {value:g}")
+
+
+def _has_cells(axis: Axis, _: attrs.Attribute[int | None], value: int | None) -> None:
+    if value is not None and value < 1:
+        raise StateError(f"axis {axis.name}: it needs at least one cell, not {value}")
+
+
+@attrs.frozen
+class Axis:
+    """One quantity swept over an interval.
+
+    Attributes
+    ----------
+    name : str
+        A pin (``phi``, ``phi_dot``, ``gap.tip``, ``slip.tip``, ``t``) or a parameter (``mu``).
+    low, high : float
+        Ends, in the unit of the quantity.
+    n : int or None
+        Number of equal cells of a map; None where the method chooses its own points.
+
+    Examples
+    --------
+    >>> Axis("phi", 0, 1, 4).values.tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+
+    name: str
+    low: float = attrs.field(converter=float, validator=_has_ends)
+    high: float = attrs.field(converter=float, validator=[_has_ends, _has_length])
+    n: int | None = attrs.field(default=None, validator=_has_cells)
+
+    @classmethod
+    def parse(cls, text: str, *, values: Mapping[str, float] | None = None) -> Axis:
+        """Read ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:CELLS``.
+
+        Parameters
+        ----------
+        text : str
+            The ends are expressions.
+        values : mapping of str to float, optional
+            Parameters that the ends may use.
+
+        Returns
+        -------
+        Axis
+
+        Raises
+        ------
+        StateError, DeclarationError
+            The text is not of that form, or an end cannot be evaluated.
+
+        Examples
+        --------
+        >>> Axis.parse("phi=0:pi/2:400")
+        Axis(name='phi', low=0.0, high=1.5707963267948966, n=400)
+        """
+        name, equals, interval = (part.strip() for part in text.partition("="))
+        parts = [part.strip() for part in interval.split(":")]
+        if not (name and equals and len(parts) in (2, 3) and all(parts)):
+            raise StateError(f"axis {text!r}: expected NAME=LOW:HIGH or NAME=LOW:HIGH:CELLS, as phi=0:pi:400")
+        known = dict(values or {})
+        low, high = (
+            float(evaluate(parse_expression(part, known=known.keys(), field=f"axis {name}"), known))
+            for part in parts[:2]
+        )
+        if len(parts) == 2:
+            return cls(name, low, high)
+        if not parts[2].isdecimal():
+            raise StateError(f"axis {name}: the number of cells must be a whole number, not {parts[2]!r}")
+        return cls(name, low, high, int(parts[2]))
+
+    @property
+    def width(self) -> float:
+        """Length of the interval."""
+        return self.high - self.low
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Midpoints of the cells, (n,): shares of cells are areas by the midpoint rule."""
+        return self.at((np.arange(self.cells) + 0.5) / self.cells)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells; StateError if it was left open."""
+        if self.n is None:
+            raise StateError(f"axis {self.name}: give a number of cells, as {self.name}={self.low:g}:{self.high:g}:400")
+        return self.n
+
+    def at(self, share: Any) -> NDArray[np.float64]:
+        """Values at shares (...) of the interval, 0 at ``low`` and 1 at ``high``."""
+        share = np.asarray(share, dtype=float)
+        return np.asarray(self.low * (1.0 - share) + self.high * share)
+
+
+def check_axes(
+    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> None:
+    """Raise StateError unless every axis names a pin or a parameter that nothing else fixes."""
+    positions, velocities = pin_names(dynamics)
+    known = (*positions, *velocities, "t", *dynamics.mechanism.parameters)
+    names = [axis.name for axis in axes]
+    for name in names:
+        if name not in known:
+            raise StateError(f"axis {name}: no such pin or parameter; there are {', '.join(known)}")
+        if names.count(name) > 1:
+            raise StateError(f"axis {name} is given twice")
+        if name in pins or name in parameters:
+            raise StateError(f"{name} is an axis and is also given a value; remove one")
+
+
+def placed(
+    dynamics: Dynamics,
+    axes: Sequence[Axis],
+    values: Sequence[NDArray[np.float64]],
+    *,
+    pins: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Pins and parameters with the axes put at arrays of values that broadcast against each other.
+
+    Returns
+    -------
+    pins, parameters : dict of str to value
+    """
+    at = {axis.name: value for axis, value in zip(axes, values, strict=True)}
+    declared = dynamics.mechanism.parameters
+    changed = {**parameters, **{name: value for name, value in at.items() if name in declared}}
+    resolved = dynamics.mechanism.parameter_values(changed) if changed else {}
+    return (
+        {**pins, **{name: value for name, value in at.items() if name not in declared}},
+        {name: resolved[name] for name in changed},
+    )

@@ -1,0 +1,133 @@
+"""How one contact answers to its own force, at arrays of states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.reduction import free_motion
+from hybrid.dynamics.pins import solve_states
+from hybrid.errors import StateError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+
+@attrs.frozen(eq=False)
+class ContactResponse:
+    """Delassus terms and free motion of one contact, the others open, at arrays of states.
+
+    Rigid bilateral constraints are eliminated; their dry friction and friction elements are set aside.
+
+    Attributes
+    ----------
+    G_NN : array, (...)
+        Normal mobility; 1/mass.
+    G_NT : array, (..., d)
+        Coupling to the ``d`` tangential directions.
+    friction : array, (...)
+        Kinetic coefficient of friction.
+    b : array, (...)
+        Normal acceleration without contact forces.
+    a_free : array, (..., n)
+        Generalised acceleration without contact forces.
+    normal : array, (..., n)
+        Generalised acceleration per unit normal force.
+    tangential : array, (..., n, d)
+        Generalised acceleration per unit tangential force.
+    """
+
+    G_NN: NDArray[np.float64]
+    G_NT: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    b: NDArray[np.float64]
+    a_free: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    tangential: NDArray[np.float64]
+
+    def A(self, sign: float) -> NDArray[np.float64]:
+        """``A_s = G_NN - s mu G_NT`` of a planar contact that slips with the given sign (Genot and Brogliato 1999)."""
+        return np.asarray(self.G_NN - sign * self.friction * self.G_NT[..., 0])
+
+
+def contact_response(
+    dynamics: Dynamics, q: Any, v: Any, *, contact: str, t: Any = 0.0, parameters: Values | None = None
+) -> ContactResponse:
+    """Evaluate the response of one contact.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q, v : array_like, (..., n)
+    contact : str
+    t : array_like, (...)
+    parameters : mapping of str to float or array, optional
+
+    Returns
+    -------
+    ContactResponse
+        NaN where the state is.
+    """
+    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
+    index = dynamics.contacts.index(contact)
+    w_N = terms.W_N[..., :, index]
+    W_T = terms.W_T[..., :, dynamics.columns.get(contact, slice(0, 0))]
+    normal = (motion.response @ w_N[..., None])[..., 0]
+    tangential = motion.response @ W_T
+    return ContactResponse(
+        G_NN=np.sum(w_N * normal, axis=-1),
+        G_NT=np.sum(w_N[..., None] * tangential, axis=-2),
+        friction=terms.friction[..., index],
+        b=np.sum(w_N * motion.a_free, axis=-1) + terms.zeta_N[..., index],
+        a_free=motion.a_free,
+        normal=normal,
+        tangential=tangential,
+    )
+
+
+def only_contact(dynamics: Dynamics, contact: str | None) -> str:
+    """The contact asked for, or the only frictional one; StateError if there is none or a choice is needed."""
+    frictional = [name for name in dynamics.contacts if dynamics.dimension(name)]
+    if contact is None and len(frictional) == 1:
+        return frictional[0]
+    if not frictional:
+        raise StateError(f"{dynamics.name} has no contact with friction")
+    if contact not in frictional:
+        problem = "which contact?" if contact is None else f"no frictional contact is called {contact!r};"
+        raise StateError(f"{problem} {dynamics.name} has {', '.join(frictional)}")
+    return contact
+
+
+def postures(
+    dynamics: Dynamics, pins: Mapping[str, Any], *, parameters: Values | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Positions that position pins fix; velocities are zero and velocity pins are ignored.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : mapping of str to float, str or array
+    parameters : mapping of str to float or array, optional
+
+    Returns
+    -------
+    q : array, (..., n)
+        NaN where no position satisfies the pins.
+    t : array, (...)
+    """
+    positions = {*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts), "t"}
+    kept = {name: value for name, value in pins.items() if not _is_velocity_pin(dynamics, name, positions)}
+    n_free = dynamics.n - len(dynamics.rigid)
+    rest = dict.fromkeys(dynamics.mechanism.velocities[:n_free], 0.0)
+    # solve_states marks a state whose velocity pins are dependent; its position is found all the same
+    states = solve_states(dynamics, {**kept, **rest}, parameters=parameters)
+    return states.q, states.t
+
+
+def _is_velocity_pin(dynamics: Dynamics, name: str, positions: set[str]) -> bool:
+    return name not in positions and (name in dynamics.mechanism.velocities or name.startswith(("gap_dot.", "slip.")))

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
 
+from hybrid.analysis import Axis, ForceAtPoint, genot_brogliato_points
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
-from tests.catalogue import decide, delassus, labels, least_critical_friction, problem_at
+from tests.catalogue import decide, delassus, dynamics_of, labels, least_critical_friction, problem_at
 
 # (theta, theta_dot) -> number of solutions and normal forces of the sliding ones, alpha = 3, mu = 1.5.
 SOLUTIONS = [
@@ -162,10 +163,55 @@ def test_node_eigenvalues_of_the_rescaled_flow(mu):
     assert (ratio > 1) == (mu < 8 / (3 * sqrt(3)))
 
 
+def points(mu, **parameters):
+    plane = [Axis("theta", 0, pi / 2), Axis("theta_dot", -5, 5)]
+    parameters = {"mu": mu, **parameters}
+    return genot_brogliato_points(dynamics_of("painleve_rod"), over=plane, pins={"slip.tip": 1}, parameters=parameters)
+
+
+@pytest.mark.parametrize(("alpha", "mu"), [(3.0, 1.4), (3.0, 1.5), (3.0, 1.6), (3.0, 5.0), (5.0, 1.2)])
+def test_all_singular_points_and_their_eigenvalues(alpha, mu):
+    found = points(mu, alpha=alpha)
+    root = sqrt(mu * mu * alpha * alpha - 4 * (1 + alpha))
+    first, second = (atan((mu * alpha + sign * root) / 2) for sign in (-1, 1))
+    expected = [(t, sign * sqrt(1 / sin(t))) for t in (first, second) for sign in (-1, 1)]
+    # Newton's method with differences: the points are good to rounding over the slope of A, which is at
+    # least 0.1.
+    np.testing.assert_allclose([list(p.at.values()) for p in found], expected, atol=1e-11)
+    for point, (theta, omega) in zip(found, expected, strict=True):
+        slope = -alpha * (sin(2 * theta) + mu * cos(2 * theta))
+        # Sixth-order differences leave about 1e-11.
+        assert np.real(point.eigenvalues) == pytest.approx([slope * omega, -2 * omega * tan(theta)], rel=1e-8)
+        assert point.is_node == (theta == first)
+        # Sliding motions run into the first point where they raise the centre (theta_dot > 0).
+        assert (point.force is ForceAtPoint.NOT_APPROACHED) == (theta == second or omega < 0)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 3.0, 8.0])
+def test_contact_force_stays_bounded_up_to_the_friction_of_genot_and_brogliato(alpha):
+    # mu_GB = 4 sqrt(1 + alpha) / (sqrt(3) alpha), 8 / (3 sqrt(3)) = 1.5396007 for a uniform rod, where
+    # the two eigenvalues are equal; there cos(theta)^2 = 3 / (4 + alpha).
+    limit = 4 * sqrt(1 + alpha) / (sqrt(3) * alpha)
+    if alpha == 3:
+        assert limit == pytest.approx(1.5396007, abs=5e-8)
+
+    def node(mu):
+        (found,) = (p for p in points(mu, alpha=alpha) if p.force is not ForceAtPoint.NOT_APPROACHED)
+        return found
+
+    assert node(limit * (1 - 1e-4)).force is ForceAtPoint.BOUNDED
+    assert node(limit * (1 + 1e-4)).force is ForceAtPoint.UNBOUNDED
+    assert node(limit).exponent == pytest.approx(0, abs=1e-7)
+    assert cos(node(limit).at["theta"]) ** 2 == pytest.approx(3 / (4 + alpha), rel=1e-10)
+
+
 def test_uniform_rod_at_45_degrees_has_its_paradox_at_five_thirds():
     # The rod of Glocker's impact without collision, 1995, section 5.3.4: mu = 5/3, J = 1/3, g = 10. It
     # slides into the singular point at 45 degrees and theta_dot = sqrt(10 / sin 45 degrees) = 3.7606031.
     terms = sliding(radians(45), sqrt(10 / sin(radians(45))), 5 / 3, g=10)
     assert terms.A_plus == pytest.approx(0, abs=1e-12)
     assert terms.b == pytest.approx(0, abs=1e-12)
+    (found,) = (p for p in points(5 / 3, g=10) if p.force is ForceAtPoint.UNBOUNDED)
+    assert degrees(found.at["theta"]) == pytest.approx(45, abs=1e-9)
+    assert found.at["theta_dot"] == pytest.approx(3.7606031, abs=5e-8)
     assert sqrt(10 / sin(radians(45))) == pytest.approx(3.7606031, abs=5e-8)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["figure_svg", "plot_map", "save_figure"]
 
 # Shapes instead of fonts, so that a file looks alike everywhere; a fixed salt, so that it is the same every time.
-_SETTINGS = {
+_SETTINGS: Any = {
     "svg.hashsalt": "painleve",
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
@@ -75,9 +75,7 @@ def plot_map(
         for boundary in region_map.boundaries:
             axes.plot(boundary.points[:, 0], boundary.points[:, 1], color="0.1", linewidth=0.9, zorder=3)
         if state is not None:
-            axes.plot(
-                *state, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False
-            )
+            axes.plot(*state, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False)
         _finish(axes, first, second, units or {}, title)
         _legend(figure, axes, found, state is not None)
     return figure
@@ -167,8 +165,7 @@ def _fill(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> N
 
 def _centres(axis: Axis) -> NDArray[np.float64]:
     """Centres of the cells, and of one more beyond each end."""
-    step = (axis.high - axis.low) / axis.n
-    return axis.low + step * (np.arange(-1, axis.n + 1) + 0.5)
+    return axis.at((np.arange(-1, axis.cells + 1) + 0.5) / axis.cells)
 
 
 def _finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str], title: str) -> None:

@@ -103,9 +103,7 @@ def verdict_record(
     certificate = selection.certificate
     record = {
         "mechanism": mechanism.name,
-        "parameters": {
-            name: float(value) for name, value in mechanism.parameter_values(parameters or {}).items()
-        },
+        "parameters": {name: float(value) for name, value in mechanism.parameter_values(parameters or {}).items()},
         "state": state_record(dynamics, state),
         "verdict": selection.verdict.name,
         "sentence": selection.verdict.value,
@@ -150,8 +148,7 @@ def _certificate(certificate: Certificate) -> dict[str, Json]:
 
     return {
         "violations": [
-            {**attrs.asdict(violation), "mode": labels(violation.mode)}
-            for violation in certificate.violations
+            {**attrs.asdict(violation), "mode": labels(violation.mode)} for violation in certificate.violations
         ],
         "farkas": certificate.farkas,
         "lcp": {"M": certificate.problem.M, "q": certificate.problem.q},

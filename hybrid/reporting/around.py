@@ -1,0 +1,109 @@
+"""Pins that hold a state's contacts while something else is swept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Terms, Values
+
+__all__ = ["Row", "closed_contacts", "pins_around", "rank", "slip_rows"]
+
+Row = tuple[str, NDArray[np.float64], Any]
+"""A pin, the gradient of what it fixes, and its value."""
+
+
+def pins_around(
+    dynamics: Dynamics, state: State, names: Sequence[str], *, parameters: Values | None = None
+) -> dict[str, Any]:
+    """Pins that keep a state's contacts closed and slipping as they are while some quantities are swept.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    names : sequence of str
+        The swept pins or parameters.
+    parameters : mapping, optional
+
+    Returns
+    -------
+    dict of str to float or str
+        Together with the swept ones as many as the mechanism needs: closed gaps and their rates first, then
+        slips, then coordinates and velocities as they are at the state.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": "+0"})
+    >>> pins_around(rod, state, ["phi", "phi_dot"])
+    {'gap.tip': 0.0, 'x': 0.0, 'gap_dot.tip': 0.0, 'slip.tip': '+0'}
+    """
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    closed = closed_contacts(dynamics, state, parameters)
+    mechanism, unit = dynamics.mechanism, np.eye(dynamics.n)
+    gaps = [(f"gap.{name}", terms.W_N[:, dynamics.contacts.index(name)], 0.0) for name in closed]
+    rates = [(f"gap_dot.{name}", row, 0.0) for (_, row, _), name in zip(gaps, closed, strict=True)]
+    positions = list(zip(mechanism.coordinates, unit, state.q.tolist(), strict=True))
+    velocities = list(zip(mechanism.velocities, unit, state.v.tolist(), strict=True))
+    slips = slip_rows(dynamics, state, terms)
+    sided = [row for row in slips if isinstance(row[2], str)]
+    pins = _independent([*gaps, *positions], terms.J, names, dynamics)
+    pins |= _independent([*rates, *sided, *slips, *velocities], terms.J, names, dynamics)
+    return pins | ({"t": state.t} if state.t and "t" not in names else {})
+
+
+def _independent(
+    rows: Sequence[Row], J: NDArray[np.float64], names: Sequence[str], dynamics: Dynamics
+) -> dict[str, Any]:
+    """Take rows in order as long as each is independent of the swept ones, the constraints and those before it."""
+    taken = [*J, *(row for name, row, _ in rows if name in names)]
+    pins: dict[str, Any] = {}
+    for name, row, value in rows:
+        if name in names or name in pins or len(taken) >= dynamics.n:
+            continue
+        if rank([*taken, row]) > rank(taken):
+            taken.append(row)
+            pins[name] = value
+    return pins
+
+
+def rank(rows: Sequence[NDArray[np.float64]]) -> int:
+    """Number of independent rows, each taken with length 1."""
+    scaled = [row / max(float(np.linalg.norm(row)), 1e-300) for row in rows]
+    return int(np.linalg.matrix_rank(np.array(scaled), tol=Tolerances().rank * 10)) if rows else 0
+
+
+def closed_contacts(dynamics: Dynamics, state: State, parameters: Values | None) -> list[str]:
+    """Contacts that take part at the state."""
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    tolerances = Tolerances()
+    return [
+        name
+        for index, name in enumerate(dynamics.contacts)
+        if abs(float(terms.gap[index])) <= tolerances.gap and abs(float(terms.gap_dot[index])) <= tolerances.velocity
+    ]
+
+
+def slip_rows(dynamics: Dynamics, state: State, terms: Terms) -> list[Row]:
+    """The slip pins of every carrier with friction; vanishing slips that are limits have text values."""
+    rows: list[Row] = []
+    for name, columns in dynamics.columns.items():
+        sides = state.sides.get(name)
+        for axis, column in enumerate(range(columns.start, columns.stop)):
+            pin = f"slip.{name}" if dynamics.dimension(name) == 1 else f"slip.{name}.{axis + 1}"
+            value: Any = float(terms.slip[column])
+            if abs(value) <= Tolerances().velocity:
+                side = 0.0 if sides is None else sides[axis]
+                value = 0.0 if side == 0 else ("+0" if side > 0 else "-0")
+            rows.append((pin, terms.W_T[:, column], value))
+    return rows

@@ -1,0 +1,195 @@
+"""Units of coordinates, velocities and forces, found from the units of the parameters by scaling them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+if TYPE_CHECKING:
+    from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Terms, Values
+
+__all__ = ["Units", "is_angle", "quantity_units", "unit_powers"]
+
+_TOKEN = re.compile(r"([A-Za-z]+)\s*(?:\^\s*(\(?-?[0-9./]+\)?))?|([/*()·])|(1)")
+# Powers of metre, kilogram and second.
+_BASES = {
+    "m": (1, 0, 0),
+    "kg": (0, 1, 0),
+    "s": (0, 0, 1),
+    "N": (1, 1, -2),
+    "J": (2, 1, -2),
+    "W": (2, 1, -3),
+    "Pa": (-1, 1, -2),
+    "Hz": (0, 0, -1),
+    "rad": (0, 0, 0),
+}
+_SCALE = 1.5
+_GENERIC = 0.37  # added to every velocity, so that no term vanishes by chance
+
+
+@attrs.frozen
+class Units:
+    """Units of a mechanism's quantities; empty where the declaration does not say enough.
+
+    Attributes
+    ----------
+    coordinates : mapping of str to str
+        Of coordinates and velocities.
+    accelerations : mapping of str to str
+        Of the second derivatives, by coordinate.
+    forces : mapping of str to str
+        Of the force of every contact and friction element.
+    contact_accelerations : mapping of str to str
+    """
+
+    coordinates: Mapping[str, str]
+    accelerations: Mapping[str, str]
+    forces: Mapping[str, str]
+    contact_accelerations: Mapping[str, str]
+
+
+def quantity_units(dynamics: Dynamics, state: State, *, parameters: Values | None = None) -> Units:
+    """Find the units of coordinates and forces.
+
+    The kinetic energy ``M_ii v_i^2 / 2`` is in joules: how ``M_ii`` changes when every parameter is scaled as its unit
+    says, tells the unit of coordinate ``i``; a force direction then tells that of a contact's gap.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, optional
+
+    Returns
+    -------
+    Units
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0})
+    >>> units = quantity_units(rod, state)
+    >>> units.coordinates["phi_dot"], units.coordinates["x"], units.forces["tip"]
+    ('rad/s', 'm', 'N')
+    """
+    mechanism = dynamics.mechanism
+    powers = _coordinate_powers(dynamics, state, parameters)
+    coordinates: dict[str, str] = {}
+    accelerations: dict[str, str] = {}
+    for index, (name, rate) in enumerate(zip(mechanism.coordinates, mechanism.velocities, strict=True)):
+        power = powers[index]
+        unit = {0: "rad", 1: "m"}.get(power, "") if power is not None else ""
+        if power is None and is_angle(dynamics, state, index, parameters=parameters):
+            unit = "rad"
+        coordinates |= {name: unit, rate: f"{unit}/s" if unit else ""}
+        accelerations[name] = f"{unit}/s²" if unit else ""
+    forces: dict[str, str] = {}
+    contact_accelerations: dict[str, str] = {}
+    for name in (*dynamics.contacts, *(name for name in dynamics.columns if name not in dynamics.contacts)):
+        power = _direction_power(dynamics, state, parameters, powers, name)
+        forces[name] = {0: "N m", 1: "N"}.get(power, "") if power is not None else ""
+        contact_accelerations[name] = {0: "rad/s²", 1: "m/s²"}.get(power, "") if power is not None else ""
+    return Units(coordinates, accelerations, forces, contact_accelerations)
+
+
+def unit_powers(unit: str) -> tuple[float, float, float] | None:
+    """Powers of metre, kilogram and second of a unit; None if it cannot be read.
+
+    Examples
+    --------
+    >>> unit_powers("kg m^2"), unit_powers("m/s^2"), unit_powers("furlong")
+    ((2.0, 1.0, 0.0), (1.0, 0.0, -2.0), None)
+    """
+    if not unit or _TOKEN.sub("", unit).strip():
+        return None
+    total, sign = np.zeros(3), 1.0
+    for name, power, operator, _ in _TOKEN.findall(unit):
+        if operator == "/":
+            sign = -1.0
+        if not name:
+            continue
+        if name not in _BASES:
+            return None
+        numerator, _, denominator = power.strip("()").partition("/")
+        try:
+            exponent = float(numerator or 1) / float(denominator or 1)
+        except (ValueError, ZeroDivisionError):
+            return None
+        total += sign * exponent * np.array(_BASES[name])
+    metre, kilogram, second = total.tolist()
+    return (metre, kilogram, second)
+
+
+def is_angle(dynamics: Dynamics, state: State, index: int, *, parameters: Values | None = None) -> bool:
+    """Tell whether the equations depend on a coordinate and repeat after a full turn of it."""
+    turn = np.eye(dynamics.n)[index]
+    here, part, full = (
+        dynamics.terms(state.q + angle * turn, state.v + _GENERIC, t=state.t, parameters=parameters)
+        for angle in (0.0, 1.0, 2 * math.pi)
+    )
+    names = ("M", "h", "gap", "W_N", "slip", "W_T", "constraint", "J")
+
+    def is_same(first: Terms, second: Terms) -> bool:
+        return all(np.allclose(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-9) for name in names)
+
+    return is_same(here, full) and not is_same(here, part)
+
+
+def _rescaled(dynamics: Dynamics, parameters: Values | None, base: int | None) -> dict[str, float]:
+    """All parameters with one base unit made smaller, or (``None``) those changed whose unit cannot be read."""
+    mechanism = dynamics.mechanism
+    scaled = {}
+    for name, value in mechanism.parameter_values(parameters or {}).items():
+        powers = unit_powers(mechanism.parameters[name].unit)
+        factor = 1.0
+        if powers is not None and base is not None:
+            factor = _SCALE ** powers[base]
+        elif powers is None and base is None:
+            factor = _SCALE
+        scaled[name] = float(value) * factor
+    return scaled
+
+
+def _coordinate_powers(dynamics: Dynamics, state: State, parameters: Values | None) -> list[int | None]:
+    """Power of the metre of every coordinate; None where it is not known or the mass is not in kilograms."""
+    masses = [
+        np.diagonal(dynamics.terms(state.q, state.v, t=state.t, parameters=values).M)
+        for values in (parameters, *(_rescaled(dynamics, parameters, base) for base in (0, 1, None)))
+    ]
+    powers: list[int | None] = []
+    for plain, longer, heavier, blind in np.transpose(masses).tolist():
+        is_known = plain > 0 and longer > 0 and math.isclose(blind, plain, rel_tol=1e-9)
+        is_known = is_known and math.isclose(heavier, _SCALE * plain, rel_tol=1e-9)
+        powers.append(_whole(1 - math.log(longer / plain, _SCALE) / 2) if is_known else None)
+    return powers
+
+
+def _direction_power(
+    dynamics: Dynamics, state: State, parameters: Values | None, powers: list[int | None], name: str
+) -> int | None:
+    """Power of the metre of the displacement along a contact's force."""
+    columns = []
+    for values in (parameters, *(_rescaled(dynamics, parameters, base) for base in (0, None))):
+        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=values)
+        if name in dynamics.contacts:
+            columns.append(terms.W_N[:, dynamics.contacts.index(name)])
+        else:
+            columns.append(terms.W_T[:, dynamics.columns[name].start])
+    index = int(np.argmax(np.abs(columns[0])))
+    plain, longer, blind = (float(column[index]) for column in columns)
+    own = powers[index]
+    if own is None or plain == 0 or longer / plain <= 0 or not math.isclose(blind, plain, rel_tol=1e-9):
+        return None
+    return _whole(own + math.log(longer / plain, _SCALE))
+
+
+def _whole(power: float) -> int | None:
+    return round(power) if abs(power - round(power)) < 1e-6 else None

@@ -1,0 +1,162 @@
+"""The part of the state space that a report shows: axes of its map around a state, and the pins of the rest."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid.analysis import Axis
+from hybrid.contact.reduction import free_motion
+from hybrid.reporting.around import closed_contacts, pins_around, rank, slip_rows
+from hybrid.reporting.units import is_angle
+
+if TYPE_CHECKING:
+    from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Values
+
+__all__ = ["default_axes"]
+
+CELLS = 240
+"""Cells along each axis of a report's map; curves are refined by root finding, so more are not sharper."""
+
+_PROBES = 65
+
+
+def default_axes(
+    dynamics: Dynamics, state: State, *, parameters: Values | None = None, cells: int = CELLS
+) -> tuple[Axis, Axis] | None:
+    """Choose the two quantities of a map around a state, and their ranges.
+
+    The first is the coordinate, preferably an angle, that the closed contacts leave free and on which their Delassus
+    terms depend; the second is its velocity or, where that changes nothing, the coefficient of friction.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, optional
+    cells : int
+        Along either axis.
+
+    Returns
+    -------
+    tuple of Axis, or None
+        None if no contact has friction or the closed contacts fix the posture.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> first, second = default_axes(rod, solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0}))
+    >>> first.name, round(first.low, 3), round(first.high, 3), second.name, second.low, second.high
+    ('phi', 0.0, 3.142, 'phi_dot', -3.0, 3.0)
+    """
+    closed = closed_contacts(dynamics, state, parameters)
+    frictional = [name for name in closed if dynamics.dimension(name)]
+    if not frictional and not any(name not in dynamics.contacts for name in dynamics.columns):
+        return None
+    index = _posture_coordinate(dynamics, state, parameters, closed)
+    if index is None:
+        return None
+    first = _position_axis(dynamics, state, index, parameters, cells)
+    second = _velocity_axis(dynamics, state, index, first, parameters, cells)
+    second = second or _friction_axis(dynamics, state, parameters, cells)
+    return None if second is None else (first, second)
+
+
+def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | None, closed: list[str]) -> int | None:
+    """Index of the free coordinate that changes the Delassus terms of the closed contacts; angles first."""
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    fixed = [*terms.J, *(terms.W_N[:, dynamics.contacts.index(name)] for name in closed)]
+    found = []
+    for index in range(dynamics.n):
+        if rank([*fixed, np.eye(dynamics.n)[index]]) == rank(fixed):
+            continue
+        if _delassus_varies(dynamics, state, index, parameters):
+            found.append(index)
+    angles = [index for index in found if is_angle(dynamics, state, index, parameters=parameters)]
+    return next(iter(angles or found), None)
+
+
+def _delassus_varies(dynamics: Dynamics, state: State, index: int, parameters: Values | None) -> bool:
+    steps = np.array([0.0, 0.3, 0.7])[:, None] * np.eye(dynamics.n)[index]
+    terms = dynamics.terms(state.q + steps, state.v, t=state.t, parameters=parameters)
+    response = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).response
+    for W in (terms.W_N, terms.W_T):
+        G = np.swapaxes(terms.W_N, -1, -2) @ response @ W
+        if not np.allclose(G, G[:1], rtol=1e-9, atol=1e-12):
+            return True
+    return False
+
+
+def _position_axis(dynamics: Dynamics, state: State, index: int, parameters: Values | None, cells: int) -> Axis:
+    name, value = dynamics.mechanism.coordinates[index], float(state.q[index])
+    if not is_angle(dynamics, state, index, parameters=parameters):
+        reach = max(1.0, abs(value))
+        return Axis(name, value - reach, value + reach, cells)
+    low = math.floor(value / math.pi) * math.pi
+    # a state near the end of a half turn is put in the middle of one
+    if not 0.03 < (value - low) / math.pi < 0.97:
+        low = (round(2 * value / math.pi) - 1) * math.pi / 2
+    return Axis(name, low, low + math.pi, cells)
+
+
+def _velocity_axis(
+    dynamics: Dynamics, state: State, index: int, first: Axis, parameters: Values | None, cells: int
+) -> Axis | None:
+    """The coordinate's velocity, up to a few times that at which it changes the sign of the normal acceleration."""
+    name = dynamics.mechanism.velocities[index]
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    closed = [dynamics.contacts.index(contact) for contact in closed_contacts(dynamics, state, parameters)]
+    sided = [row for _, row, value in slip_rows(dynamics, state, terms) if isinstance(value, str)]
+    fixed = [*terms.J, *(terms.W_N[:, contact] for contact in closed), *sided]
+    if rank([*fixed, np.eye(dynamics.n)[index]]) == rank(fixed):
+        return None
+    speed = _critical_speed(dynamics, state, name, first, parameters, closed)
+    if speed is None:
+        return None
+    high = _rounded_up(max(2.5 * speed, 1.5 * abs(float(state.v[index]))))
+    return Axis(name, -high, high, cells)
+
+
+def _critical_speed(
+    dynamics: Dynamics, state: State, name: str, first: Axis, parameters: Values | None, closed: list[int]
+) -> float | None:
+    """Median over the postures of the speed at which inertia balances the free normal acceleration."""
+    from hybrid.dynamics import solve_states
+
+    swept = first.at((np.arange(_PROBES) + 0.5) / _PROBES)
+    pins = pins_around(dynamics, state, [first.name, name], parameters=parameters)
+    accelerations = []
+    for speed in (0.0, 1.0):
+        states = solve_states(dynamics, {**pins, first.name: swept, name: speed}, parameters=parameters)
+        terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
+        free = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).a_free
+        accelerations.append((np.swapaxes(terms.W_N, -1, -2) @ free[..., None])[..., 0] + terms.zeta_N)
+    rest, moving = accelerations
+    with np.errstate(divide="ignore", invalid="ignore"):
+        speeds = np.sqrt(np.abs(rest / (moving - rest)))[..., closed]
+    finite = speeds[np.isfinite(speeds) & (speeds > 0)]
+    return float(np.median(finite)) if finite.size else None
+
+
+def _friction_axis(dynamics: Dynamics, state: State, parameters: Values | None, cells: int) -> Axis | None:
+    """The first parameter that is a number and changes a coefficient of friction."""
+    mechanism = dynamics.mechanism
+    values = mechanism.parameter_values(parameters or {})
+    plain = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    for name, value in values.items():
+        changed = {**(parameters or {}), name: float(value) + 0.01}
+        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=changed)
+        if not np.array_equal(terms.friction, plain.friction):
+            return Axis(name, 0.0, _rounded_up(max(2.0, 1.5 * float(value))), cells)
+    return None
+
+
+def _rounded_up(value: float) -> float:
+    """The next number with one digit."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return math.ceil(value / unit - 1e-9) * unit

@@ -48,9 +48,7 @@ def gauss_arrays(
     directions, bias = float_array(W_N, name="W_N", ndim=2), float_array(zeta_N, name="zeta_N", ndim=1)
     n, k = force.shape[0], bias.shape[0]
     if mass.shape != (n, n) or directions.shape != (n, k):
-        raise LCPError(
-            f"M and W_N must have shapes {(n, n)} and {(n, k)}, got {mass.shape}, {directions.shape}"
-        )
+        raise LCPError(f"M and W_N must have shapes {(n, n)} and {(n, k)}, got {mass.shape}, {directions.shape}")
     try:
         factor = np.linalg.cholesky(mass).astype(np.float64)
     except np.linalg.LinAlgError as error:
@@ -83,9 +81,7 @@ def kkt_residual(
     natural = np.minimum(lambda_N, W_N.T @ acceleration + zeta_N)
     force = max(1.0, float(np.abs(h).max(initial=0.0)))
     bias = max(1.0, float(np.abs(W_N.T @ np.linalg.solve(M, h) + zeta_N).max(initial=0.0)))
-    return max(
-        float(np.abs(balance).max(initial=0.0)) / force, float(np.abs(natural).max(initial=0.0)) / bias
-    )
+    return max(float(np.abs(balance).max(initial=0.0)) / force, float(np.abs(natural).max(initial=0.0)) / bias)
 
 
 def gauss_lcp(

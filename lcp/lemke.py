@@ -14,6 +14,8 @@ from lcp.solution import Solution, Status
 
 __all__ = ["Lemke"]
 
+NEARLY_SOLVED = 1e-6  # of the first value of the artificial variable, and of the residual tolerance
+PERTURBATION = 1e-10  # of the largest entry of q, only after a cycle
 PIVOTS_BETWEEN_FACTORISATIONS = 40
 PIVOTS_PER_UNKNOWN = 1000  # Murty's and Fathi's examples need 2**n pivots, every other one tried below 10 n
 
@@ -78,16 +80,31 @@ class Lemke:
             raise LCPError("the covering vector must be >= 0, of the order of q, and > 0 wherever q < 0")
         scaling = scaled(problem, always=True)
         limit = PIVOTS_PER_UNKNOWN * problem.n if self.max_pivots is None else self.max_pivots
-        path = _Path(scaling.problem, scaling.rows * covering, tie_tolerance=self.tie_tolerance)
-        status = path.follow(limit)
+        path = self._path(scaling.problem, scaling.rows * covering)
+        status, n_pivots = path.follow(limit), 0
+        if status is None:
+            n_pivots = path.n_pivots
+            path = self._path(_perturbed(scaling.problem), scaling.rows * covering)
+            status = path.follow(limit - n_pivots) or Status.MAX_PIVOTS
         z = path.point()
         if status is Status.SOLVED:
             z = polished(scaling.problem, z, path.support())
             if scaling.problem.residual(z) > self.residual_tolerance:
                 status = Status.INACCURATE
+        n_pivots += path.n_pivots
         ray = scaling.direction(path.ray()) if status is Status.RAY else None
         point = _frozen(scaling.point(z))
-        return Solution(z=point, w=_frozen(problem.w(point)), status=status, ray=ray, n_pivots=path.n_pivots)
+        return Solution(z=point, w=_frozen(problem.w(point)), status=status, ray=ray, n_pivots=n_pivots)
+
+    def _path(self, problem: LCP, covering: FloatArray) -> _Path:
+        return _Path(problem, covering, tie_tolerance=self.tie_tolerance, residual_tolerance=self.residual_tolerance)
+
+
+def _perturbed(problem: LCP) -> LCP:
+    """The problem with q raised by unequal amounts that the residual check of the answer cannot see."""
+    size = PERTURBATION * float(np.abs(problem.q).max())
+    # multiples of the golden ratio modulo one are spread evenly and never equal
+    return LCP(problem.M, problem.q + size * (1.0 + np.arange(problem.n) * 0.6180339887498949 % 1.0))
 
 
 def _frozen(array: FloatArray) -> FloatArray:
@@ -126,11 +143,12 @@ def polished(problem: LCP, z: FloatArray, support: npt.NDArray[np.intp]) -> Floa
 class _Path:
     """The dictionary basic = constant + T nonbasic; variables w_i = i, z_i = n + i, z_0 = 2 n."""
 
-    def __init__(self, problem: LCP, covering: FloatArray, *, tie_tolerance: float) -> None:
+    def __init__(self, problem: LCP, covering: FloatArray, *, tie_tolerance: float, residual_tolerance: float) -> None:
         n = problem.n
         self.n = n
+        self.problem = problem
         self.columns: FloatArray = np.column_stack([np.eye(n), -problem.M, -covering])
-        self.q = problem.q
+        self.residual_tolerance = residual_tolerance
         self.T: FloatArray = np.column_stack([problem.M, covering])
         self.constant: FloatArray = problem.q.copy()
         self.basic = np.arange(n)
@@ -139,13 +157,19 @@ class _Path:
         self.n_pivots = 0
         self.column = n  # the artificial variable enters first
 
-    def follow(self, max_pivots: int) -> Status:
+    def follow(self, max_pivots: int) -> Status | None:
+        """Pivot to the end; None if rounding has made the path return to an earlier basis."""
         row = self._first_row()
+        key, visited = (1 << self.n) - 1, set[int]()
         while True:
             if self.n_pivots >= max_pivots:
                 return Status.MAX_PIVOTS
-            left = self.basic[row]
+            left, entered = int(self.basic[row]), int(self.nonbasic[self.column])
             self._pivot(row, self.column)
+            key ^= (1 << left) | (1 << entered)
+            if key in visited:
+                return None
+            visited.add(key)
             if left == 2 * self.n:
                 return Status.SOLVED
             entering = left + self.n if left < self.n else left - self.n
@@ -155,6 +179,8 @@ class _Path:
             blocking = self._blocking_row()
             if blocking is None and self._factorise():
                 blocking = self._blocking_row()
+            if self._is_nearly_solved(blocking):
+                return Status.SOLVED
             if blocking is None:
                 return Status.RAY
             row = blocking
@@ -162,6 +188,7 @@ class _Path:
     def _first_row(self) -> int:
         covered = np.flatnonzero(self.T[:, self.n] > 0)
         rates = self.T[covered, self.n]
+        self.first_value = float((-self.constant[covered] / rates).max())
         return self._lexicographic_minimum(covered, rates, artificial=-1)
 
     def _blocking_row(self) -> int | None:
@@ -171,9 +198,7 @@ class _Path:
             return None
         return self._lexicographic_minimum(rows, rates[rows], artificial=2 * self.n)
 
-    def _lexicographic_minimum(
-        self, rows: npt.NDArray[np.intp], rates: FloatArray, *, artificial: int
-    ) -> int:
+    def _lexicographic_minimum(self, rows: npt.NDArray[np.intp], rates: FloatArray, *, artificial: int) -> int:
         """The row whose (constant, row of the inverse basis) / rate is lexicographically least."""
         rows, rates = self._least(rows, rates, self.constant[rows] / rates)
         if rows.size > 1:
@@ -212,11 +237,19 @@ class _Path:
         self.basic[row], self.nonbasic[column] = self.nonbasic[column], self.basic[row]
         self.n_pivots += 1
 
+    def _is_nearly_solved(self, blocking: int | None) -> bool:
+        """Whether the artificial variable has missed its tie by rounding: the point without it is a solution."""
+        value = float(self.constant[self.basic == 2 * self.n][0])
+        if blocking is not None and value > NEARLY_SOLVED * self.first_value:
+            return False
+        z = polished(self.problem, self.point(), self.support())
+        return self.problem.residual(z) <= NEARLY_SOLVED * self.residual_tolerance
+
     def _factorise(self) -> bool:
         """Compute the dictionary afresh from its basis, without the rounding of the pivots, if possible."""
         try:
             fresh = np.linalg.solve(
-                self.columns[:, self.basic], np.column_stack([-self.columns[:, self.nonbasic], self.q])
+                self.columns[:, self.basic], np.column_stack([-self.columns[:, self.nonbasic], self.problem.q])
             )
         except np.linalg.LinAlgError:
             return False

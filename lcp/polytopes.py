@@ -45,8 +45,7 @@ class Polytope:
     def _matches(self, attribute: object, value: FloatArray) -> None:
         if self.vertices.shape[0] == 0 or value.shape[1] != self.vertices.shape[1]:
             raise LCPError(
-                "a polytope needs a vertex, and rays as long as it, "
-                f"got {self.vertices.shape} and {value.shape}"
+                f"a polytope needs a vertex, and rays as long as it, got {self.vertices.shape} and {value.shape}"
             )
 
     @property

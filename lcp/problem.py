@@ -59,8 +59,7 @@ class LCP:
     def _matches(self, attribute: object, value: FloatArray) -> None:
         if value.shape[0] != self.M.shape[0]:
             raise LCPError(
-                "M and q must have the same order, "
-                f"got {self.M.shape[0]} rows of M and {value.shape[0]} entries of q"
+                f"M and q must have the same order, got {self.M.shape[0]} rows of M and {value.shape[0]} entries of q"
             )
 
     @property

@@ -94,9 +94,7 @@ def _with_artificial(problem: RationalLCP, d: list[Fraction]) -> Dictionary[int]
     return dictionary
 
 
-def _least_row(
-    dictionary: Dictionary[int], rows: list[int], *, sign: int, column: int, artificial: int
-) -> int:
+def _least_row(dictionary: Dictionary[int], rows: list[int], *, sign: int, column: int, artificial: int) -> int:
     """The row whose (constant, row of the inverse basis) / rate is lexicographically least."""
     rates = {i: sign * dictionary.rows[i][column] for i in rows}
     rows = _least(rows, {i: Fraction(dictionary.rows[i][-1], rates[i]) for i in rows})

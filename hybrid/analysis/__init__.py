@@ -2,6 +2,16 @@
 
 from hybrid.analysis.axes import Axis
 from hybrid.analysis.criticality import CriticalFriction, critical_friction
+from hybrid.analysis.regions import RegionMap, region_map
 from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, genot_brogliato_points
 
-__all__ = ["Axis", "CriticalFriction", "ForceAtPoint", "GenotBrogliatoPoint", "critical_friction", "genot_brogliato_points"]
+__all__ = [
+    "Axis",
+    "CriticalFriction",
+    "ForceAtPoint",
+    "GenotBrogliatoPoint",
+    "RegionMap",
+    "critical_friction",
+    "genot_brogliato_points",
+    "region_map",
+]

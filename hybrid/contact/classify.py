@@ -27,7 +27,10 @@ MAX_SINGLE_DECISIONS = 4096
 
 
 class CellVerdict(IntEnum):
-    """Verdict of a state of a map, including states at which no acceleration-level question arises."""
+    """Verdict of a state of a map, including states at which no acceleration-level question arises.
+
+    ``MISSING`` marks the cells that an interrupted map leaves out; no state gets it.
+    """
 
     UNIQUE = 0
     INDETERMINATE = 1
@@ -37,6 +40,7 @@ class CellVerdict(IntEnum):
     IMPACT = 5
     PENETRATING = 6
     UNREACHABLE = 7
+    MISSING = 8
 
 
 _WITHOUT_MODE = {
@@ -221,7 +225,8 @@ def _decide_together(
         doubtful |= ~(np.abs(least) > tolerances.sign) | ~(regularity > tolerances.rank)
         np.minimum(margin, distance, out=margin, where=np.isfinite(distance))
         labels = {part.carrier.name: part.label for part in modes}
-        bits |= np.where(fit, table.bit(_label(problem, labels)), np.uint64(0))
+        if fit.any():
+            bits |= np.where(fit, table.bit(_label(problem, labels)), np.uint64(0))
         fits.append(fit)
         accelerations.append((G @ x[..., None])[..., 0] + c / (scale.row * scale.size[..., None]))
     verdict = _verdicts(fits, accelerations, shape, tolerances)

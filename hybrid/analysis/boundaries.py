@@ -1,0 +1,3 @@
+"""Stub."""
+Boundary=None
+def trace_boundaries(*a): return ()

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from hybrid.analysis import CriticalFriction, RegionMap
     from hybrid.contact import Branch, Certificate, Mode, Selection
     from hybrid.dynamics import Dynamics, State
 
-__all__ = ["labels", "plain", "state_record", "verdict_record"]
+__all__ = [
+    "critical_friction_record",
+    "labels",
+    "map_record",
+    "plain",
+    "state_record",
+    "verdict_record",
+]
 
 # `object` stands for whatever JSON can hold.
 Json = object
@@ -119,6 +127,42 @@ def verdict_record(
         "notes": selection.notes,
     }
     return {name: plain(value) for name, value in record.items()}
+
+
+def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
+    """A critical friction over postures; an infinite minimum is None.
+
+    Parameters
+    ----------
+    found : CriticalFriction
+
+    Returns
+    -------
+    dict
+    """
+    return {name: plain(value) for name, value in attrs.asdict(found).items()}
+
+
+def map_record(region_map: RegionMap) -> dict[str, Json]:
+    """The areas of a region map, without its cells.
+
+    Parameters
+    ----------
+    region_map : RegionMap
+
+    Returns
+    -------
+    dict
+        ``axes``, the number of ``cells``, and the share of every verdict and of every set of consistent modes, whose
+        labels are sorted and joined by a bar (``none`` if empty).
+    """
+    axes = [{"name": axis.name, "low": axis.low, "high": axis.high, "n": axis.n} for axis in region_map.axes]
+    return {
+        "axes": axes,
+        "cells": int(region_map.verdict.size),
+        "verdict_fractions": plain(region_map.verdict_fractions),
+        "mode_fractions": plain(region_map.mode_fractions),
+    }
 
 
 def _scalar(components: Sequence[float]) -> Json:

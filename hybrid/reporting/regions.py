@@ -26,6 +26,7 @@ _OUTSIDE = {
     "IMPACT": ("impact: a contact approaches", Fill((1.0, 1.0, 1.0), "--")),
     "PENETRATING": ("penetrating", Fill((1.0, 1.0, 1.0), "..")),
     "UNREACHABLE": ("not reachable", Fill((1.0, 1.0, 1.0), "")),
+    "MISSING": ("not computed", Fill((1.0, 1.0, 1.0), "oo")),
 }
 
 

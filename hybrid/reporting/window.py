@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.analysis import Axis
 from hybrid.contact.reduction import free_motion
@@ -68,28 +69,24 @@ def default_axes(
 
 
 def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | None, closed: list[str]) -> int | None:
-    """Index of the free coordinate that changes the Delassus terms of the closed contacts; angles first."""
+    """Index of the free coordinate that changes the Delassus terms; G_NN before G_NT, angles before others."""
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
     fixed = [*terms.J, *(terms.W_N[:, dynamics.contacts.index(name)] for name in closed)]
+    free = [i for i in range(dynamics.n) if rank([*fixed, np.eye(dynamics.n)[i]]) > rank(fixed)]
     found = []
-    for index in range(dynamics.n):
-        if rank([*fixed, np.eye(dynamics.n)[index]]) == rank(fixed):
-            continue
-        if _delassus_varies(dynamics, state, index, parameters):
-            found.append(index)
-    angles = [index for index in found if is_angle(dynamics, state, index, parameters=parameters)]
-    return next(iter(angles or found), None)
+    for index in free:
+        steps = np.array([0.0, 0.3, 0.7])[:, None] * np.eye(dynamics.n)[index]
+        terms = dynamics.terms(state.q + steps, state.v, t=state.t, parameters=parameters)
+        response = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).response
+        varies = [_varies(np.swapaxes(terms.W_N, -1, -2) @ response @ W) for W in (terms.W_N, terms.W_T)]
+        if any(varies):
+            angle = is_angle(dynamics, state, index, parameters=parameters)
+            found.append((not varies[0], not angle, index))
+    return min(found)[-1] if found else None
 
 
-def _delassus_varies(dynamics: Dynamics, state: State, index: int, parameters: Values | None) -> bool:
-    steps = np.array([0.0, 0.3, 0.7])[:, None] * np.eye(dynamics.n)[index]
-    terms = dynamics.terms(state.q + steps, state.v, t=state.t, parameters=parameters)
-    response = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).response
-    for W in (terms.W_N, terms.W_T):
-        G = np.swapaxes(terms.W_N, -1, -2) @ response @ W
-        if not np.allclose(G, G[:1], rtol=1e-9, atol=1e-12):
-            return True
-    return False
+def _varies(values: NDArray[np.float64]) -> bool:
+    return not np.allclose(values, values[:1], rtol=1e-9, atol=1e-12)
 
 
 def _position_axis(dynamics: Dynamics, state: State, index: int, parameters: Values | None, cells: int) -> Axis:

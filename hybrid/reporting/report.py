@@ -1,0 +1,276 @@
+"""A report: everything that is known about a state, as one value that can be written as JSON, Markdown or HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from hybrid.reporting.records import Json, critical_friction_record, labels, map_record, plain, verdict_record
+from hybrid.reporting.units import Units, quantity_units
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.analysis import Axis, CriticalFriction, RegionMap
+    from hybrid.automaton import Automaton
+    from hybrid.contact import Selection
+    from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Values
+
+__all__ = ["Report", "build_report", "report_record"]
+
+MAX_DRAWN_NODES = 24
+"""Modes of the largest automaton that is drawn: two contacts with friction have 17 nodes, three have 65."""
+
+
+@attrs.frozen(eq=False)
+class Report:
+    """Everything that is known about a state of a mechanism.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping of str to float
+        The replaced ones.
+    selection : Selection
+    equations : mapping of str to text
+        As of :func:`hybrid.dynamics.readable_equations`.
+    units : Units
+    critical : mapping of str to CriticalFriction
+        By contact, over the first axis of the map.
+    region_map : RegionMap or None
+    automaton : Automaton or None
+        None if it is too large to be read.
+    command : str
+        The command line that makes this report.
+    version : str
+    """
+
+    dynamics: Dynamics
+    state: State
+    parameters: Mapping[str, float]
+    selection: Selection
+    equations: Mapping[str, Any]
+    units: Units
+    critical: Mapping[str, CriticalFriction]
+    region_map: RegionMap | None
+    automaton: Automaton | None
+    command: str
+    version: str
+
+    @property
+    def consistent(self) -> tuple[str, ...]:
+        """Labels of all modes that are consistent at the state."""
+        found = [mode.label for item in self.selection.branches for mode in (item.mode, *item.equivalent_modes)]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def place(self) -> tuple[float, float] | None:
+        """The state on the map's axes; None without a map, or if an axis is not a quantity of the state."""
+        if self.region_map is None:
+            return None
+        x, y = (_value_at(self, axis.name) for axis in self.region_map.axes)
+        return None if x is None or y is None else (x, y)
+
+
+def build_report(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    parameters: Values | None = None,
+    axes: Sequence[Axis] | None = None,
+    pins: Mapping[str, Any] | None = None,
+    command: str = "",
+    tolerances: Tolerances = Tolerances(),
+) -> Report:
+    """Gather everything about a state: verdict, evidence, surroundings and automaton.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping of str to float, optional
+        Values that replace the declared ones.
+    axes : sequence of two Axis, optional
+        Of the map. By default the posture and its velocity, see :func:`hybrid.reporting.default_axes`; no map if
+        the contacts fix the posture or have no friction.
+    pins : mapping of str to float or str, optional
+        What is held on the map. By default the contacts stay closed and slip as they do at the state.
+    command : str, optional
+        The command line to quote; by default one that pins the state.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    StateError, ComputationError
+        As :func:`hybrid.select` and :func:`hybrid.analysis.region_map`.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> report = build_report(ball, solve_state(ball, {}))
+    >>> report.selection.verdict.name, report.region_map, report.command
+    ('UNIQUE', None, 'painleve report bouncing_ball --pin y=0.0 --pin y_dot=0.0 -o report.html')
+    """
+    from hybrid.automaton import build_automaton
+    from hybrid.contact import select
+    from hybrid.dynamics.readable import readable_equations
+
+    parameters = dict(parameters or {})
+    selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
+    found, critical = _surroundings(dynamics, state, selection, parameters, axes, pins, tolerances)
+    automaton = build_automaton(dynamics) if _n_modes(dynamics) <= MAX_DRAWN_NODES else None
+    return Report(
+        dynamics=dynamics,
+        state=state,
+        parameters=parameters,
+        selection=selection,
+        equations=readable_equations(dynamics),
+        units=quantity_units(dynamics, state, parameters=parameters),
+        critical=critical,
+        region_map=found,
+        automaton=automaton,
+        command=command or _command(dynamics, state, parameters),
+        version=metadata.version("painleve"),
+    )
+
+
+def report_record(report: Report) -> dict[str, Json]:
+    """A report as plain JSON values.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    dict
+        The keys of the verdict, and ``title``, ``references``, ``units``, ``parameter_table``, ``equations``,
+        ``critical_friction`` by contact, ``map``, ``automaton``, ``command`` and ``version``.
+    """
+    mechanism = report.dynamics.mechanism
+    record = verdict_record(report.dynamics, report.state, report.selection, parameters=report.parameters)
+    table = {
+        name: {"value": value, "unit": declared.unit, "doc": declared.doc, "replaced": name in report.parameters}
+        for (name, declared), value in zip(mechanism.parameters.items(), record["parameters"].values(), strict=True)  # type: ignore[attr-defined]
+    }
+    found = report.region_map
+    return record | {
+        "title": mechanism.title,
+        "references": list(mechanism.references),
+        "definitions": dict(mechanism.definitions),
+        "units": plain(attrs.asdict(report.units)),
+        "parameter_table": table,
+        "problem": plain(_problem(report)),
+        "equations": plain(report.equations),
+        "critical_friction": {name: critical_friction_record(item) for name, item in report.critical.items()},
+        "map": None if found is None else map_record(found) | {"state": plain(report.place)},
+        "consistent_modes": [labels(item.mode) for item in report.selection.branches],
+        "command": report.command,
+        "version": report.version,
+    }
+
+
+def _problem(report: Report) -> dict[str, Any]:
+    """Delassus operator and free accelerations with the names of their rows."""
+    problem = report.selection.problem
+    rows: list[str] = []
+    for carrier in problem.carriers:
+        rows += [] if carrier.normal is None else [f"{carrier.name}.N"]
+        rows += [
+            f"{carrier.name}.T" + (str(i + 1) if len(carrier.tangential) > 1 else "")
+            for i in range(len(carrier.tangential))
+        ]
+    return {"rows": rows, "G": problem.G, "c": problem.c}
+
+
+def _surroundings(
+    dynamics: Dynamics,
+    state: State,
+    selection: Selection,
+    parameters: Mapping[str, float],
+    axes: Sequence[Axis] | None,
+    pins: Mapping[str, Any] | None,
+    tolerances: Tolerances,
+) -> tuple[RegionMap | None, dict[str, CriticalFriction]]:
+    """The map around the state, and the critical friction over its first axis."""
+    from hybrid.analysis import region_map
+    from hybrid.reporting.around import pins_around
+    from hybrid.reporting.window import default_axes
+
+    chosen = axes or default_axes(dynamics, state, parameters=parameters)
+    if chosen is None:
+        return None, {}
+    held = {name: value for name, value in parameters.items() if name not in {axis.name for axis in chosen}}
+    names = [axis.name for axis in chosen]
+    fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
+    found = region_map(dynamics, axes=chosen, pins=fixed, parameters=held, tolerances=tolerances, with_boundaries=True)
+    return found, _critical(dynamics, state, selection, parameters, chosen[0])
+
+
+def _critical(
+    dynamics: Dynamics, state: State, selection: Selection, parameters: Mapping[str, float], axis: Axis
+) -> dict[str, CriticalFriction]:
+    """Critical friction of every contact with friction that takes part, over postures."""
+    from hybrid.analysis import critical_friction
+    from hybrid.dynamics.pins import pin_names
+    from hybrid.reporting.around import pins_around
+
+    positions = pin_names(dynamics)[0]
+    if axis.name not in positions:
+        return {}
+    around = pins_around(dynamics, state, [axis.name], parameters=parameters)
+    fixed = {name: value for name, value in around.items() if name in (*positions, "t")}
+    found = {}
+    for carrier in selection.problem.carriers:
+        if carrier.name in dynamics.contacts and carrier.tangential:
+            found[carrier.name] = critical_friction(
+                dynamics, over=[axis], pins=fixed, contact=carrier.name, parameters=parameters
+            )
+    return found
+
+
+def _n_modes(dynamics: Dynamics) -> int:
+    """Number of modes of the automaton before pruning."""
+    number = 1
+    for name in (*dynamics.contacts, *(name for name in dynamics.columns if name not in dynamics.contacts)):
+        number *= 2 if not dynamics.dimension(name) else 4 if name in dynamics.contacts else 3
+    return number
+
+
+def _value_at(report: Report, name: str) -> float | None:
+    """The value at the state of a coordinate, a velocity, a parameter, a gap or a slip."""
+    mechanism, state = report.dynamics.mechanism, report.state
+    known = dict(zip(mechanism.coordinates, state.q.tolist(), strict=True))
+    known |= dict(zip(mechanism.velocities, state.v.tolist(), strict=True))
+    known |= {name: float(value) for name, value in mechanism.parameter_values(report.parameters).items()}
+    known["t"] = state.t
+    terms = report.selection.problem.terms
+    for index, contact in enumerate(report.dynamics.contacts):
+        known |= {f"gap.{contact}": float(terms.gap[index]), f"gap_dot.{contact}": float(terms.gap_dot[index])}
+    for contact, columns in report.dynamics.columns.items():
+        values = terms.slip[columns].tolist()
+        known |= {f"slip.{contact}": values[0]} if len(values) == 1 else {}
+    return known.get(name)
+
+
+def _command(dynamics: Dynamics, state: State, parameters: Mapping[str, float]) -> str:
+    """A command line that pins the state, constraints and limits of slip included."""
+    import shlex
+
+    from hybrid.reporting.around import pins_around
+
+    pins = pins_around(dynamics, state, [], parameters=parameters)
+    words = ["painleve", "report", dynamics.name]
+    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
+    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={float(value)!r}")]
+    return shlex.join([*words, "-o", "report.html"])

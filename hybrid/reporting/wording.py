@@ -1,0 +1,111 @@
+"""What a verdict means, in sentences, and numbers as they are printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["mode_text", "number_text", "sliding_sentence", "verdict_sentences"]
+
+_DIGITS = 6
+_MEANINGS = {
+    "UNIQUE": "The laws of rigid bodies and dry friction determine the motion.",
+    "INDETERMINATE": (
+        "Every one of them obeys the laws of rigid bodies and dry friction, so these laws do not say which motion "
+        "follows: the paradox of indeterminacy. A selection rule, or contacts that yield, must decide."
+    ),
+    "INCONSISTENT": (
+        "No finite contact force obeys the laws of rigid bodies and dry friction here: the paradox of inconsistency. An "
+        "impact without collision, or contacts that yield, must resolve it."
+    ),
+    "HYPERSTATIC": "The motion is determined; how the contacts share the load is not.",
+    "UNDECIDED": "The number of motions cannot be vouched for; the notes below say why.",
+}
+
+
+def verdict_sentences(record: Mapping[str, Any]) -> tuple[str, str]:
+    """The verdict and what it means.
+
+    Parameters
+    ----------
+    record : mapping
+        As of :func:`hybrid.reporting.verdict_record`.
+
+    Returns
+    -------
+    verdict, meaning : str
+
+    Examples
+    --------
+    >>> branches = [{"mode": {"tip": "stick"}}, {"mode": {"tip": "free"}}]
+    >>> sentence = "several contact modes are consistent, with different accelerations"
+    >>> verdict_sentences({"verdict": "INDETERMINATE", "sentence": sentence, "branches": branches})[0]
+    'Several contact modes are consistent, with different accelerations: stick; free.'
+    """
+    sentence = record["sentence"]
+    modes = "; ".join(mode_text(branch["mode"]) for branch in record["branches"])
+    found = f": {modes}" if modes else ""
+    return f"{sentence[:1].upper()}{sentence[1:]}{found}.", _MEANINGS[record["verdict"]]
+
+
+def sliding_sentence(mode: str, A: float | None, b: float | None) -> str:
+    """What ``a_N = A lambda_N + b`` with ``a_N >= 0``, ``lambda_N >= 0`` and one of them zero allows.
+
+    Parameters
+    ----------
+    mode : str
+        ``slide+`` or ``slide-``.
+    A, b : float or None
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> sliding_sentence("slide+", -0.18, -1.0)
+    'slide+: A < 0 and b < 0, neither sliding in contact nor separation is possible'
+    """
+    if A is None or b is None or A == 0 or b == 0:
+        return f"{mode}: on the boundary between two cases"
+    signs = f"{mode}: A {'>' if A > 0 else '<'} 0 and b {'>' if b > 0 else '<'} 0"
+    outcome = {
+        (True, True): "the contact separates",
+        (True, False): "the contact stays closed",
+        (False, True): "both sliding in contact and separation are possible",
+        (False, False): "neither sliding in contact nor separation is possible",
+    }
+    return f"{signs}, {outcome[A > 0, b > 0]}"
+
+
+def mode_text(mode: Mapping[str, str]) -> str:
+    """A mode as text: the label, or ``contact label`` pairs.
+
+    Examples
+    --------
+    >>> mode_text({"tip": "stick"}), mode_text({"floor": "slide+", "wall": "free"})
+    ('stick', 'floor slide+, wall free')
+    """
+    if len(mode) == 1:
+        return next(iter(mode.values()))
+    return ", ".join(f"{name} {label}" for name, label in mode.items())
+
+
+def number_text(value: float | Sequence[Any] | None) -> str:
+    """A number, or a vector of numbers, to six digits.
+
+    Examples
+    --------
+    >>> number_text(-1 / 3), number_text(2e-12), number_text([0.0, 1.0]), number_text(None)
+    ('−0.333333', '2·10^−12', '(0, 1)', '–')
+    """
+    if value is None:
+        return "–"
+    if not isinstance(value, int | float):
+        return "(" + ", ".join(number_text(item) for item in value) + ")"
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    mantissa, _, exponent = f"{value + 0.0:.{_DIGITS}g}".partition("e")
+    shown = mantissa.replace("-", "−")
+    return f"{shown}·10^{int(exponent)}".replace("-", "−") if exponent else shown

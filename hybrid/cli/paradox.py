@@ -17,6 +17,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.records import critical_friction_record
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,14 +59,7 @@ def critical_friction(
         resolved = declared.parameter_values(values)
         over = [Axis.parse(text, values=resolved) for text in axes]
         found = least(derive(declared), over=over, pins=pins, contact=contact, parameters=values)
-    answer = {
-        "mechanism": declared.name,
-        "contact": found.contact,
-        "minimum": found.minimum,
-        "at": found.at,
-        "mode": found.mode,
-        "paradox_intervals": found.paradox_intervals,
-    }
+    answer = {"mechanism": declared.name, **critical_friction_record(found)}
     if as_json:
         print_json(answer)
     else:

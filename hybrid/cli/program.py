@@ -14,6 +14,7 @@ from hybrid.cli.catalogue import check, list_, show
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.paradox import critical_friction
+from hybrid.cli.regions import map_
 from hybrid.cli.verdict import verdict
 
 __all__ = ["main", "program"]
@@ -30,7 +31,7 @@ def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
 
 
-for _command in (list_, show, check, verdict, critical_friction, lcp_, doctor):
+for _command in (list_, show, check, verdict, critical_friction, map_, lcp_, doctor):
     program.add_command(_command)
 
 

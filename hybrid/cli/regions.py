@@ -1,0 +1,179 @@
+"""``painleve map``: verdicts over two quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import (
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    read_parameters,
+)
+from hybrid.cli.boundary import ExitStatus
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.records import map_record
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hybrid.analysis import RegionMap
+    from hybrid.declaration import Mechanism
+    from hybrid.dynamics import Dynamics
+
+__all__ = ["map_"]
+
+PLOT_ENDINGS = (".svg", ".png", ".pdf")
+
+
+def _plot_path(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix.lower() not in PLOT_ENDINGS:
+        raise click.BadParameter(f"{value} must end in {', '.join(PLOT_ENDINGS)}", param=option)
+    return value
+
+
+@click.command("map")
+@mechanism_argument
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    required=True,
+    metavar="NAME=LOW:HIGH:CELLS",
+    help="A pin or a parameter; give two.",
+)
+@pin_option
+@parameter_option
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=_plot_path,
+    metavar="FILE",
+    help="Draw the map (.svg, .png, .pdf), its boundaries refined.",
+)
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep every cell as a Zarr group in a new folder; after Ctrl-C, what was computed.",
+)
+@json_option
+def map_(
+    *,
+    mechanism: str,
+    axes: tuple[str, ...],
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    plot: Path | None,
+    store: Path | None,
+    as_json: bool,
+) -> None:
+    """Which modes of MECH are consistent over two quantities."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    if len(axes) != 2:
+        raise click.UsageError(f"a map has two axes, got {len(axes)}: --axis phi=0:pi:400 --axis phi_dot=-3:3:400")
+    with ProgressBar(f"mapping {declared.name}") as bar:
+        from hybrid.analysis import Axis, region_map
+        from hybrid.dynamics import derive
+
+        dynamics = derive(declared)
+        resolved = declared.parameter_values(values)
+        found = region_map(
+            dynamics,
+            axes=[Axis.parse(text, values=resolved) for text in axes],
+            pins=pins,
+            parameters=values,
+            with_boundaries=plot is not None,
+            progress=bar.advance,
+        )
+        if plot is not None:
+            _draw(dynamics, found, pins=pins, parameters=values, path=plot)
+        if store is not None:
+            _keep(declared, found, pins=pins, parameters=values, folder=store)
+    answer = {"mechanism": declared.name, **map_record(found), "missing": found.n_missing}
+    if as_json:
+        print_json(answer)
+    else:
+        say(*_description(answer), *_written(plot, store))
+    if not found.is_complete:
+        click.echo(f"interrupted: {found.n_missing} of {found.cells} cells are missing", err=True)
+        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+
+
+def _keep(
+    mechanism: Mechanism,
+    found: RegionMap,
+    *,
+    pins: Mapping[str, str],
+    parameters: Mapping[str, float],
+    folder: Path,
+) -> None:
+    from hybrid.analysis.store import save_map
+    from hybrid.declaration import mechanism_to_toml
+
+    about = {
+        "mechanism": mechanism.name,
+        "declaration": mechanism_to_toml(mechanism),
+        "pins": dict(pins),
+        "parameters": dict(parameters),
+    }
+    save_map(found, folder, about=about)
+
+
+def _draw(
+    dynamics: Dynamics,
+    found: RegionMap,
+    *,
+    pins: Mapping[str, str],
+    parameters: Mapping[str, float],
+    path: Path,
+) -> None:
+    from hybrid.reporting.plot import plot_map, save_figure
+
+    units = _units(dynamics, found, pins=pins, parameters=parameters)
+    save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
+
+
+def _units(
+    dynamics: Dynamics, found: RegionMap, *, pins: Mapping[str, str], parameters: Mapping[str, float]
+) -> dict[str, str]:
+    """Units of the axes: declared ones of parameters; those of coordinates are found at the middle of the map."""
+    from hybrid.dynamics import solve_state
+    from hybrid.errors import HybridError
+    from hybrid.reporting.units import quantity_units
+
+    declared = dynamics.mechanism.parameters
+    middle = {axis.name: (axis.low + axis.high) / 2 for axis in found.axes}
+    values = {**parameters, **{name: value for name, value in middle.items() if name in declared}}
+    pinned: dict[str, str | float] = {**pins}
+    pinned |= {name: value for name, value in middle.items() if name not in declared}
+    units = {name: item.unit for name, item in declared.items()}
+    try:
+        state = solve_state(dynamics, pinned, parameters=values)
+        return units | dict(quantity_units(dynamics, state, parameters=values).coordinates)
+    except HybridError:
+        return units  # the middle cannot be reached: the axes of coordinates stay without unit
+
+
+def _written(plot: Path | None, store: Path | None) -> Iterator[str]:
+    if plot is not None:
+        yield f"Drawn in {plot}."
+    if store is not None:
+        yield f"Kept in {store}."
+
+
+def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    swept = ", ".join(f"{item['name']} from {number(item['low'])} to {number(item['high'])}" for item in answer["axes"])
+    yield f"{answer['mechanism']}: {answer['cells']} states, {swept}"
+    yield ""
+    for title, key in (("verdict", "verdict_fractions"), ("consistent modes", "mode_fractions")):
+        rows = [(name, f"{share:.6f}") for name, share in answer[key].items()]
+        yield table(f"Shares by {title}", (title, "share"), rows)

@@ -1,0 +1,119 @@
+"""``painleve map``: the rod's phase plane against areas by quadrature; plots, stored maps, interrupts."""
+
+import json
+from math import atan, pi, sin, sqrt
+
+import pytest
+from scipy.integrate import quad
+
+from hybrid.cli import main
+from hybrid.cli.progress import ProgressBar
+
+ARGUMENTS = ["map", "rod_on_incline", "--pin=slip.tip=-1", "--param=mu=3/2", "--axis=phi=0:pi:400"]
+ARGUMENTS = [*ARGUMENTS, "--axis=phi_dot=-3:3:400"]
+SMALL = ["map", "rod_on_incline", "--pin=slip.tip=-1", "--param=mu=3/2", "--axis=phi=0:pi:20", "--axis=phi_dot=-3:3:30"]
+FAST = 3.0
+
+
+def answer(capsys, *arguments, status=0):
+    assert main([*arguments, "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+def areas():
+    """Shares of the plane: A_slide- < 0 between two angles (Genot and Brogliato 1999), b > 0 above 1/sqrt(sin)."""
+    root = sqrt(9 * 1.5**2 - 16)
+    low, high = atan((4.5 - root) / 2), atan((4.5 + root) / 2)
+
+    def slow(first, last):
+        return quad(lambda phi: 2 * min(FAST, 1 / sqrt(sin(phi))), first, last)[0]
+
+    plane = 2 * FAST * pi
+    # where 1/sqrt(sin) leaves the window; quad needs no kink inside
+    edge = atan(1 / sqrt(FAST**4 - 1))
+    all_slow = 2 * 2 * FAST * edge + slow(edge, pi - edge)
+    inconsistent = slow(low, high)
+    indeterminate = 2 * FAST * (high - low) - inconsistent
+    sliding = all_slow - inconsistent
+    free = plane - all_slow - indeterminate
+    shares = {"none": inconsistent, "free|slide-": indeterminate, "slide-": sliding, "free": free}
+    return {name: area / plane for name, area in shares.items()}
+
+
+def test_shares_of_the_rods_phase_plane(capsys):
+    found = answer(capsys, *ARGUMENTS)
+    assert {"axes", "cells", "verdict_fractions", "mode_fractions"} <= set(found)
+    assert found["cells"] == 160_000
+    assert [(axis["name"], axis["n"]) for axis in found["axes"]] == [("phi", 400), ("phi_dot", 400)]
+    # cells count by their midpoint: either straight side of the paradox can be off by half a cell of 400
+    assert found["mode_fractions"] == pytest.approx(areas(), abs=2.5e-3)
+    expected = areas()
+    assert found["verdict_fractions"] == pytest.approx(
+        {
+            "UNIQUE": expected["slide-"] + expected["free"],
+            "INDETERMINATE": expected["free|slide-"],
+            "INCONSISTENT": expected["none"],
+        },
+        abs=2.5e-3,
+    )
+
+
+@pytest.mark.parametrize(("ending", "first_bytes"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_a_map_is_drawn(ending, first_bytes, capsys, tmp_path):
+    file = tmp_path / f"map.{ending}"
+    assert main([*SMALL, "--plot", str(file)]) == 0
+    assert file.read_bytes().startswith(first_bytes)
+    assert f"Drawn in {file}" in capsys.readouterr().out
+
+
+def test_a_stored_map_holds_every_cell(capsys, tmp_path):
+    import xarray
+
+    folder = tmp_path / "map"
+    shares = answer(capsys, *SMALL, "--store", str(folder))["mode_fractions"]
+    with xarray.open_zarr(folder, consolidated=False) as stored:
+        assert dict(stored.sizes) == {"phi": 20, "phi_dot": 30}
+        regions = stored.attrs["regions"]
+        counted = {name: float((stored.region == index).mean()) for index, name in enumerate(regions)}
+        assert stored.attrs["pins"] == {"slip.tip": "-1"}
+    assert {name: share for name, share in counted.items() if share} == pytest.approx(shares)
+    assert main([*SMALL, "--store", str(folder)]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_an_interrupted_map_keeps_what_it_has(capsys, tmp_path, monkeypatch):
+    import xarray
+
+    def interrupt(self, done, total):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressBar, "advance", interrupt)
+    folder = tmp_path / "map"
+    assert main([*ARGUMENTS, "--store", str(folder), "--json"]) == 130
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert 0 < found["missing"] < found["cells"]
+    assert "interrupted" in err
+    with xarray.open_zarr(folder, consolidated=False) as stored:
+        missing = stored.verdict == stored.attrs["verdicts"]["MISSING"]
+        assert int(missing.sum()) == found["missing"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--axis=phi=0:pi:9"], "two axes, got 1"),
+        (["--axis=phi=0:pi:9", "--axis=phi_dot=0:1:9", "--axis=mu=0:1:9"], "two axes, got 3"),
+        (["--axis=phi=0:pi:9", "--axis=phi_dot=0:1"], "number of cells"),
+        (["--axis=phi=0:pi:9", "--axis=phi=0:1:9"], "twice"),
+        (["--axis=phi=0:pi:9", "--axis=phy=0:1:9"], "phy"),
+        (["--axis=phi=0:pi:9", "--axis=phi_dot=0:1:9", "--pin=phi=1"], "phi"),
+        (["--axis=phi=0:pi:9", "--axis=phi_dot=0:1:9", "--plot=map.gif"], ".svg, .png, .pdf"),
+        (["--axis=phi=0:pi:9", "--axis=phi_dot=0:1:9", "--plot=no/such/folder/map.svg"], "no/such/folder"),
+    ],
+)
+def test_a_bad_map_is_bad_input(arguments, message, capsys):
+    assert main(["map", "rod_on_incline", "--pin=slip.tip=1", "--json", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err

@@ -13,12 +13,14 @@ import pytest
 from scipy import ndimage
 from scipy.optimize import brentq, minimize_scalar
 
+from hybrid.analysis import Axis, region_map
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
 from tests.catalogue import (
     classified,
     decide,
     delassus,
+    dynamics_of,
     fractions,
     is_consistent,
     labels,
@@ -214,30 +216,67 @@ def test_overlap_state_has_three_solutions_on_the_steep_slope_only():
     assert labels(decide("rod_on_incline", pins, mu=1.5, epsilon=0.1)) == ["free"]
 
 
-def map_fractions(mu, epsilon, slip, n=400):
-    cells = (np.arange(n) + 0.5) / n
-    pins = {"phi": pi * cells[:, None], "phi_dot": 6 * cells[None, :] - 3, "slip.tip": slip}
-    return fractions(classified("rod_on_incline", pins, mu=mu, epsilon=epsilon))
+PLANE = [Axis("phi", 0, pi, 400), Axis("phi_dot", -3, 3, 400)]
+
+
+def region_map_of(mu, epsilon, slip):
+    return region_map(
+        dynamics_of("rod_on_incline"),
+        axes=PLANE,
+        pins={"slip.tip": slip},
+        parameters={"mu": mu, "epsilon": epsilon},
+    )
+
+
+def refined_fractions(found, mu, epsilon, slip, parts):
+    """Fractions of a map whose cells are cut in parts where a neighbour belongs to another region."""
+    region = np.pad(found.region, 1, mode="edge")
+    around = [np.roll(region, (i - 1, j - 1), (0, 1))[1:-1, 1:-1] for i, j in np.ndindex(3, 3)]
+    mixed = np.any([other != found.region for other in around], axis=0)
+    inner = [(np.arange(n) + 0.5) / n - 0.5 for n in parts]
+    rows, columns = np.nonzero(mixed)
+    phi = PLANE[0].values[rows][:, None, None] + inner[0][:, None] * PLANE[0].width / 400
+    phi_dot = PLANE[1].values[columns][:, None, None] + inner[1][None, :] * PLANE[1].width / 400
+    pins = {"phi": phi, "phi_dot": phi_dot, "slip.tip": slip}
+    cut = fractions(classified("rod_on_incline", pins, mu=mu, epsilon=epsilon))
+    names, counts = np.unique(found.region[~mixed], return_counts=True)
+    total = {found.regions[name]: count / found.cells for name, count in zip(names, counts, strict=True)}
+    return {name: total.get(name, 0) + cut.get(name, 0) * mixed.mean() for name in {*total, *cut}}
 
 
 @pytest.mark.parametrize(("mu", "epsilon", "expected"), AT_REST)
 def test_map_fractions_at_rest(mu, epsilon, expected):
     exact = fractions_at_rest(mu=mu, epsilon=epsilon)
     assert {k: v for k, v in exact.items() if v > 1e-12} == pytest.approx(expected, abs=1e-7)
-    # A cell on a boundary goes to one side: about half a cell times the length of the boundaries, below
-    # 0.002.
-    found = map_fractions(mu, epsilon, 0.0)
-    assert {k: v for k, v in found.items() if v > 2e-4} == pytest.approx(expected, abs=2e-3)
+    # A cell on a boundary goes to one side, so that the shares of a 400 x 400 map are good to 0.002 at least.
+    found = region_map_of(mu, epsilon, 0.0)
+    assert found.mode_fractions == pytest.approx(expected, abs=2e-3)
+    # Cells of 1/6400 at the boundaries: the midpoint rule errs by far less than a cell's width.
+    assert refined_fractions(found, mu, epsilon, 0.0, (16, 16)) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize(("mu", "expected"), SLIPPING)
-@pytest.mark.parametrize(("slip", "side"), [("+0", "+"), ("-0", "-"), (1.0, "+")])
-@pytest.mark.parametrize("epsilon", [0.0, 0.4])
-def test_map_fractions_slipping_whatever_the_slope(mu, expected, slip, side, epsilon):
+@pytest.mark.parametrize(
+    ("mu", "expected", "parts"),
+    # Where A changes sign, at mu > 4/3, a boundary runs along a column of cells: finer parts across it.
+    [(*SLIPPING[0], (16, 16)), (*SLIPPING[1], (96, 10))],
+)
+@pytest.mark.parametrize(("slip", "side", "epsilon"), [("+0", "+", 0.4), ("-0", "-", 0.0)])
+def test_map_fractions_slipping_whatever_the_slope(mu, expected, parts, slip, side, epsilon):
     exact = fractions_slipping(mu=mu, side={"+": 1, "-": -1}[side], n=200_000)
     assert exact == pytest.approx(expected, abs=5e-6)  # midpoint rule across the jumps at the roots of A
-    found = {k.replace("slide" + side, "slide"): v for k, v in map_fractions(mu, epsilon, slip).items()}
-    assert found == pytest.approx(expected, abs=2e-3)
+
+    def unsigned(shares):
+        return {name.replace("slide" + side, "slide"): share for name, share in shares.items()}
+
+    found = region_map_of(mu, epsilon, slip)
+    assert unsigned(found.mode_fractions) == pytest.approx(expected, abs=2e-3)
+    assert unsigned(refined_fractions(found, mu, epsilon, slip, parts)) == pytest.approx(expected, abs=1e-5)
+
+
+def test_map_of_any_slip_is_that_of_vanishing_slip():
+    limit, slipping = region_map_of(1.5, 0.4, "+0"), region_map_of(1.5, 0.4, 2.5)
+    assert limit.regions == slipping.regions
+    np.testing.assert_array_equal(limit.region, slipping.region)
 
 
 def flow_by_hand(phi, w, side, *, mu, epsilon):

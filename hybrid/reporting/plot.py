@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.posture import Posture
 from hybrid.reporting.regions import Region, regions
 from hybrid.reporting.symbols import symbol_mathtext
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis import Axis, RegionMap
 
-__all__ = ["figure_svg", "plot_map", "save_figure"]
+__all__ = ["figure_svg", "plot_map", "plot_posture", "save_figure"]
 
 # Shapes instead of fonts, so that a file looks alike everywhere; a fixed salt, so that it is the same every time.
 _SETTINGS: Any = {
@@ -79,6 +80,52 @@ def plot_map(
         _finish(axes, first, second, units or {}, title)
         _legend(figure, axes, found, state is not None)
     return figure
+
+
+def plot_posture(drawn: Posture) -> Figure:
+    """Draw a mechanism at a state.
+
+    Parameters
+    ----------
+    drawn : Posture
+
+    Returns
+    -------
+    matplotlib Figure
+        Links as strokes, points with their names, the surfaces of closed contacts hatched on the solid side.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with _settings():
+        figure = Figure(figsize=(3.0, 2.6), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        places = np.array(list(drawn.points.values()))
+        size = float(np.max(np.ptp(places, axis=0), initial=0.0)) or 1.0
+        for surface in drawn.surfaces:
+            _surface(axes, surface.at, surface.normal, size)
+        for first, second in drawn.links:
+            ends = np.array([drawn.points[first], drawn.points[second]])
+            axes.plot(ends[:, 0], ends[:, 1], color="0.25", linewidth=3.5, solid_capstyle="round", zorder=2)
+        axes.plot(places[:, 0], places[:, 1], "o", markersize=4.5, color="white", markeredgecolor="black", zorder=3)
+        for name, place in drawn.points.items():
+            axes.annotate(name, (place[0], place[1]), xytext=(6, 5), textcoords="offset points", fontsize=8, zorder=4)
+        axes.margins(0.16)
+    return figure
+
+
+def _surface(axes: Axes, at: NDArray[np.float64], normal: NDArray[np.float64], size: float) -> None:
+    """A short piece of surface through a point, with strokes into the solid."""
+    along = np.array([normal[1], -normal[0]])
+    ends = at + np.outer([-0.5, 0.5], along) * size
+    axes.plot(ends[:, 0], ends[:, 1], color="black", linewidth=1.1, zorder=1)
+    for share in np.linspace(-0.46, 0.5, 17):
+        top = at + share * size * along
+        stroke = np.array([top, top - 0.05 * size * (normal + along)])
+        axes.plot(stroke[:, 0], stroke[:, 1], color="0.4", linewidth=0.6, zorder=1)
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -42,6 +42,8 @@ class Report:
     critical : mapping of str to CriticalFriction
         By contact, over the first axis of the map.
     region_map : RegionMap or None
+    held : mapping of str to float or str
+        The pins of the map.
     automaton : Automaton or None
         None if it is too large to be read.
     command : str
@@ -57,6 +59,7 @@ class Report:
     units: Units
     critical: Mapping[str, CriticalFriction]
     region_map: RegionMap | None
+    held: Mapping[str, Any]
     automaton: Automaton | None
     command: str
     version: str
@@ -127,7 +130,7 @@ def build_report(
 
     parameters = dict(parameters or {})
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
-    found, critical = _surroundings(dynamics, state, selection, parameters, axes, pins, tolerances)
+    found, held, critical = _surroundings(dynamics, state, selection, parameters, axes, pins, tolerances)
     automaton = build_automaton(dynamics) if _n_modes(dynamics) <= MAX_DRAWN_NODES else None
     return Report(
         dynamics=dynamics,
@@ -138,6 +141,7 @@ def build_report(
         units=quantity_units(dynamics, state, parameters=parameters),
         critical=critical,
         region_map=found,
+        held=held,
         automaton=automaton,
         command=command or _command(dynamics, state, parameters),
         version=metadata.version("painleve"),
@@ -173,7 +177,9 @@ def report_record(report: Report) -> dict[str, Json]:
         "problem": plain(_problem(report)),
         "equations": plain(report.equations),
         "critical_friction": {name: critical_friction_record(item) for name, item in report.critical.items()},
-        "map": None if found is None else map_record(found) | {"state": plain(report.place)},
+        "map": None
+        if found is None
+        else map_record(found) | {"state": plain(report.place), "pins": plain(report.held)},
         "consistent_modes": [labels(item.mode) for item in report.selection.branches],
         "command": report.command,
         "version": report.version,
@@ -201,20 +207,20 @@ def _surroundings(
     axes: Sequence[Axis] | None,
     pins: Mapping[str, Any] | None,
     tolerances: Tolerances,
-) -> tuple[RegionMap | None, dict[str, CriticalFriction]]:
-    """The map around the state, and the critical friction over its first axis."""
+) -> tuple[RegionMap | None, dict[str, Any], dict[str, CriticalFriction]]:
+    """The map around the state, its pins, and the critical friction over its first axis."""
     from hybrid.analysis import region_map
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.window import default_axes
 
     chosen = axes or default_axes(dynamics, state, parameters=parameters)
     if chosen is None:
-        return None, {}
+        return None, {}, {}
     held = {name: value for name, value in parameters.items() if name not in {axis.name for axis in chosen}}
     names = [axis.name for axis in chosen]
     fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
     found = region_map(dynamics, axes=chosen, pins=fixed, parameters=held, tolerances=tolerances, with_boundaries=True)
-    return found, _critical(dynamics, state, selection, parameters, chosen[0])
+    return found, fixed, _critical(dynamics, state, selection, parameters, chosen[0])
 
 
 def _critical(

@@ -65,7 +65,7 @@ _FUNCTIONS = {
     "Min",
     "Max",
 }
-_DOT = "\u0307"
+_DOTS = ("", "\u0307", "\u0308")
 _TOKEN = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*(?P<power>\d+)(?![\d.])|(?P<caret>\*\*)|(?P<times>\*)"
     r"|(?P<minus>-)|(?P<space>\s+)|(?P<relation>>=|<=)|(?P<other>.)",
@@ -73,15 +73,18 @@ _TOKEN = re.compile(
 )
 
 
-def _parts(name: str) -> tuple[str, str, bool]:
-    """Split a name into its letter or word, its index, and whether it is a rate."""
-    is_rate = name.endswith("_dot") and name != "_dot"
-    stem = name[: -len("_dot")] if is_rate else name
+def _parts(name: str) -> tuple[str, str, int]:
+    """Split a name into its letter or word, its index, and its number of time derivatives."""
+    stem, dots = name, 0
+    for suffix, number in (("_ddot", 2), ("_dot", 1)):
+        if name.endswith(suffix) and name != suffix:
+            stem, dots = name[: -len(suffix)], number
+            break
     head, separator, index = stem.partition("_")
     if not separator or not head:
         match = re.fullmatch(r"([A-Za-z]+)([0-9]+)", stem)
         head, index = match.groups() if match else (stem, "")
-    return head, index.replace("_", " "), is_rate
+    return head, index.replace("_", " "), dots
 
 
 def symbol(name: str) -> str:
@@ -91,7 +94,7 @@ def symbol(name: str) -> str:
     ----------
     name : str
         As declared: a letter or the name of a Greek one, with an index after it or after an underscore; a
-        rate ends in ``_dot``.
+        rate ends in ``_dot``, its rate in ``_ddot``.
 
     Returns
     -------
@@ -102,8 +105,8 @@ def symbol(name: str) -> str:
     >>> symbol("phi"), symbol("theta1_dot"), symbol("lambda_N"), symbol("belt_speed")
     ('φ', 'θ̇1', 'λ_N', 'belt_speed')
     """
-    head, index, is_rate = _parts(name)
-    letter = _GREEK.get(head, head) + (_DOT if is_rate else "")
+    head, index, dots = _parts(name)
+    letter = _GREEK.get(head, head) + _DOTS[dots]
     if not index:
         return letter
     return f"{letter}{index}" if index.isdigit() else f"{letter}_{index.replace(' ', '_')}"
@@ -133,8 +136,8 @@ def symbol_html(name: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"{name!r} is not a name of letters, digits and underscores")
-    head, index, is_rate = _parts(name)
-    letter = f"<i>{_GREEK.get(head, head)}{_DOT if is_rate else ''}</i>"
+    head, index, dots = _parts(name)
+    letter = f"<i>{_GREEK.get(head, head)}{_DOTS[dots]}</i>"
     return f"{letter}<sub>{index}</sub>" if index else letter
 
 
@@ -146,13 +149,13 @@ def symbol_mathtext(name: str) -> str:
     >>> symbol_mathtext("phi_dot"), symbol_mathtext("mu_wall")
     ('$\\dot{\\varphi}$', '$\\mu_{\\mathrm{wall}}$')
     """
-    head, index, is_rate = _parts(name)
+    head, index, dots = _parts(name)
     letter = head if len(head) == 1 else rf"\mathit{{{head}}}"
     if head in _GREEK:
         letter = _MATHTEXT.get(head, "\\" + head)
     letter = letter.replace("_", r"\_")
-    if is_rate:
-        letter = rf"\dot{{{letter}}}"
+    if dots:
+        letter = rf"\{'d' * dots}ot{{{letter}}}"
     return f"${letter}$" if not index else f"${letter}_{{\\mathrm{{{index}}}}}$"
 
 

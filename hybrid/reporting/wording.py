@@ -16,8 +16,8 @@ _MEANINGS = {
         "follows: the paradox of indeterminacy. A selection rule, or contacts that yield, must decide."
     ),
     "INCONSISTENT": (
-        "No finite contact force obeys the laws of rigid bodies and dry friction here: the paradox of inconsistency. An "
-        "impact without collision, or contacts that yield, must resolve it."
+        "No finite contact force obeys the laws of rigid bodies and dry friction here: the paradox of inconsistency. "
+        "An impact without collision, or contacts that yield, must resolve it."
     ),
     "HYPERSTATIC": "The motion is determined; how the contacts share the load is not.",
     "UNDECIDED": "The number of motions cannot be vouched for; the notes below say why.",

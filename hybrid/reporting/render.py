@@ -1,0 +1,204 @@
+"""Reports written as HTML and Markdown through templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from hybrid.reporting.inline import inline_svg
+from hybrid.reporting.posture import posture
+from hybrid.reporting.report import Report, report_record
+from hybrid.reporting.symbols import formula_html, symbol, symbol_html
+from hybrid.reporting.wording import mode_text, number_text, sliding_sentence, verdict_sentences
+
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["render_html", "render_markdown"]
+
+_FLOWS = {
+    "to sticking": "returns to sticking",
+    "away": "runs away from sticking",
+    "separates": "separates",
+    "none": "no motion with this slip exists",
+}
+_SECTIONS = {
+    "state": "State",
+    "branches": "Consistent modes",
+    "certificate": "Certificate of inconsistency",
+    "forces": "All contact forces",
+    "tangential": "Vanishing slip",
+    "sliding": "Sliding in closed form",
+    "critical": "Critical friction",
+    "map": "Map of the surroundings",
+    "automaton": "Automaton",
+    "problem": "Contact problem",
+    "equations": "Equations",
+    "parameters": "Parameters",
+    "references": "References",
+    "reproduction": "Reproduction",
+}
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+
+
+class Html(str):
+    """Text that is markup already; templates do not escape it."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return str(self)
+
+
+def render_html(report: Report) -> str:
+    """A report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    str
+        Text of the declaration is escaped; pictures are SVG elements; prints well.
+    """
+    record = report_record(report)
+    view = _view(report, record)
+    pictures = {name: Html(svg) for name, svg in _pictures(report, record).items()}
+    style = (resources.files("hybrid.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
+    template = _environment(autoescape=True).get_template("report.html")
+    return template.render(view, pictures=pictures, css=Html(style))
+
+
+def render_markdown(report: Report) -> str:
+    """A report as Markdown, without pictures.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    str
+        Text of the declaration is escaped.
+    """
+    record = report_record(report)
+    template = _environment(autoescape=False).get_template("report.md")
+    text = template.render(_view(report, record))
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def _environment(*, autoescape: bool) -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("hybrid.reporting"),
+        autoescape=autoescape,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+    def number(value: Any) -> str:
+        shown = re.sub(r"·10\^(−?\d+)", r"·10<sup>\1</sup>", number_text(value))
+        if not isinstance(value, float):
+            return Html(shown)
+        return Html(f'<data value="{value!r}">{shown}</data>')
+
+    if autoescape:
+        environment.filters |= {
+            "number": number,
+            "sym": lambda name: Html(symbol_html(name)),
+            "formula": lambda text: Html(formula_html(text)),
+            "dotted": lambda name: Html(_dotted(name)),
+            "unit": _unit,
+        }
+    else:
+        environment.filters |= {"number": number_text, "sym": symbol, "md": _escaped, "unit": _unit}
+    return environment
+
+
+def _dotted(name: str) -> str:
+    """``lambda_N.floor`` and ``tip.N`` as a symbol with an index; a pin as it is typed."""
+    head, _, rest = name.partition(".")
+    words = ".".join(re.findall(r"[A-Za-z0-9_]+", rest))
+    if head.startswith("lambda_") or rest[:1] in ("N", "T"):
+        return f"{symbol_html(head)}<sub> {words}</sub>"
+    return f"<code>{head}{'.' if words else ''}{words}</code>"
+
+
+def _unit(text: str) -> str:
+    """A unit with raised powers, and nothing for a pure number."""
+    if text in ("", "1"):
+        return ""
+    raised = re.sub(r"\^([0-9])", lambda match: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(match[1])], text)
+    return raised.replace("^(1/2)", "^½")
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything a template asks for."""
+    verdict, meaning = verdict_sentences(record)
+    absent = {
+        "certificate": not record["certificate"],
+        "forces": not record["force_set"],
+        "tangential": not record["tangential"],
+        "sliding": not record["contact"],
+        "critical": not record["critical_friction"],
+        "map": report.region_map is None,
+        "automaton": report.automaton is None,
+        "references": not record["references"],
+    }
+    state = record["state"]
+    return {
+        "r": record,
+        "verdict": verdict,
+        "meaning": meaning,
+        "sections": [(name, title) for name, title in _SECTIONS.items() if not absent.get(name)],
+        "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
+        "lines": list(_lines(record["equations"])),
+        "flows": _FLOWS,
+        "sliding": sliding_sentence,
+        "mode_text": mode_text,
+        "sweep": report.region_map.axes[0] if report.region_map else None,
+        "held": report.held,
+    }
+
+
+def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Labels and texts of the equations that are not zero; the contact's closed form is shown elsewhere."""
+    for name, item in equations.items():
+        if name != "contact":
+            yield from _nested(name, item)
+
+
+def _nested(label: str, item: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(item, str):
+        if item != "0":
+            yield label, item
+    elif isinstance(item, Mapping):
+        for name, part in item.items():
+            yield from _nested(f"{label} {name}", part)
+    else:
+        for index, part in enumerate(item, start=1):
+            yield from _nested(f"{label}{',' if label[-1].isdigit() else ' '}{index}", part)
+
+
+def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
+    from hybrid.reporting.plot import figure_svg, plot_map, plot_posture
+
+    found = {"posture": "", "map": "", "automaton": ""}
+    closed = tuple(item.name for item in report.selection.problem.carriers if item.name in report.dynamics.contacts)
+    drawn = posture(report.dynamics, report.state, closed=closed, parameters=report.parameters)
+    if drawn is not None:
+        svg = figure_svg(plot_posture(drawn))
+        found["posture"] = inline_svg(svg, prefix="posture-", label=f"{record['mechanism']} at the state")
+    if report.region_map is not None:
+        svg = figure_svg(plot_map(report.region_map, state=report.place, units=report.units.coordinates))
+        found["map"] = inline_svg(svg, prefix="map-", label="Consistent modes around the state")
+    return found

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.energy import energy_and_power
 from hybrid.dynamics.kernel import Kernel, compile_kernel
 from hybrid.dynamics.model import SymbolicModel, symbolic_model
 
@@ -89,6 +90,7 @@ class Dynamics:
     columns: Mapping[str, slice]
     _kernel: Kernel = attrs.field(repr=False)
     _kinematics: Kernel = attrs.field(repr=False)
+    _energy: Kernel = attrs.field(repr=False)
 
     @property
     def n(self) -> int:
@@ -130,6 +132,31 @@ class Dynamics:
         Takes and returns arrays like :meth:`terms`.
         """
         return self._kinematics(self._arguments(q, v, t, parameters))
+
+    def energy(
+        self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Energy, and the power of the applied forces that no potential describes.
+
+        Returns
+        -------
+        energy, power : array, (...)
+            Jacobi's energy ``v . T_v - T + V`` (kinetic plus potential for a kinetic energy quadratic in the
+            velocities), or the kinetic energy alone where the mechanism is declared by its equations. Contact and
+            constraint forces are not counted in the power.
+        """
+        values = self._energy(self._arguments(q, v, t, parameters))["energy"]
+        return values[..., 0], values[..., 1]
+
+    @property
+    def kernel(self) -> Kernel:
+        """The compiled terms, with the texts from which further functions can be put together."""
+        return self._kernel
+
+    def arguments(self, parameters: Values | None = None) -> list[float]:
+        """Values of the parameters, in the order of the kernel's last arguments."""
+        values = self.mechanism.parameter_values(parameters or {})
+        return [float(values[name]) for name in self.model.parameters]
 
     def _arguments(self, q: Any, v: Any, t: Any, parameters: Values | None) -> list[Any]:
         values = self.mechanism.parameter_values(parameters or {})
@@ -189,6 +216,7 @@ def derive(mechanism: Mechanism) -> Dynamics:
         columns=_columns(mechanism),
         kernel=compile_kernel(quantities, symbols),
         kinematics=compile_kernel({name: quantities[name] for name in _KINEMATIC}, symbols),
+        energy=compile_kernel({"energy": energy_and_power(model, mechanism)}, symbols),
     )
 
 

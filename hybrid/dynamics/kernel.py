@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,16 @@ _NAMESPACE: Mapping[str, Any] = {
     "minimum": np.minimum,
     "heaviside": np.heaviside,
     "pi": np.pi,
+}
+
+_SCALARS: Mapping[str, Any] = {
+    **{name: getattr(math, name) for name in _NAMESPACE if hasattr(math, name)},
+    "__builtins__": {},
+    "abs": abs,
+    "sign": lambda x: math.copysign(1.0, x) if x else x,
+    "maximum": max,
+    "minimum": min,
+    "heaviside": lambda x, middle: middle if x == 0 else float(x > 0),
 }
 
 
@@ -99,10 +110,16 @@ class Kernel:
         Shape of each quantity at one state.
     source : str
         The generated Python source, for inspection.
+    shared : tuple of (str, str)
+        The assignments of that source, in order: name and text.
+    entries : tuple of str
+        The text of every entry of every quantity, in order.
     """
 
     shapes: Mapping[str, tuple[int, ...]]
     source: str
+    shared: tuple[tuple[str, str], ...]
+    entries: tuple[str, ...]
     _function: Callable[..., tuple[Any, ...]] = attrs.field(repr=False)
 
     def __call__(self, arguments: Sequence[Any]) -> dict[str, NDArray[Any]]:
@@ -171,9 +188,11 @@ def compile_kernel(
     flat = [entry.xreplace(numbered) for matrix in quantities.values() for entry in matrix]
     shared, reduced = sympy.cse(flat, symbols=sympy.numbered_symbols("s", real=True), optimizations=None)
     printer = _KernelPrinter({"fully_qualified_modules": False})
+    assignments = tuple((str(symbol), printer.doprint(value)) for symbol, value in shared)
+    entries = tuple(printer.doprint(value) for value in reduced)
     lines = [f"def kernel({', '.join(str(symbol) for symbol in numbered.values())}):"]
-    lines += [f"    {symbol} = {printer.doprint(value)}" for symbol, value in shared]
-    lines.append("    return (" + "".join(f"{printer.doprint(value)}, " for value in reduced) + ")")
+    lines += [f"    {symbol} = {text}" for symbol, text in assignments]
+    lines.append("    return (" + "".join(f"{text}, " for text in entries) + ")")
     source = "\n".join(lines)
     namespace = dict(_NAMESPACE)
     exec(compile(source, "<derived kernel>", "exec"), namespace)  # noqa: S102  # our own generated source
@@ -181,4 +200,29 @@ def compile_kernel(
         name: value.shape if isinstance(value, sympy.MatrixBase) else (len(value),)
         for name, value in quantities.items()
     }
-    return Kernel(shapes, source, namespace["kernel"])
+    return Kernel(shapes, source, assignments, entries, namespace["kernel"])
+
+
+def compile_tape(source: str, *, scalar: bool) -> Callable[..., Any]:
+    """Compile a function ``make`` that was put together from the texts of kernels, without builtins in reach.
+
+    Parameters
+    ----------
+    source : str
+        Definition of ``make``, written by the package from ``Kernel.shared``, ``Kernel.entries`` and arithmetic.
+    scalar : bool
+        Functions of plain floats, which raise where undefined, instead of functions of arrays.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> compile_tape("def make(a0):\\n    return sin(a0)", scalar=True)(0.0)
+    0.0
+    """
+    namespace = dict(_SCALARS if scalar else _NAMESPACE)
+    exec(compile(source, "<tape of one mode>", "exec"), namespace)  # noqa: S102  # our own generated source
+    make: Callable[..., Any] = namespace["make"]
+    return make

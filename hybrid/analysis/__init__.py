@@ -1,12 +1,14 @@
 """Questions about families of states: critical friction, singular points, region maps and their boundaries."""
 
 from hybrid.analysis.axes import Axis
+from hybrid.analysis.boundaries import Boundary
 from hybrid.analysis.criticality import CriticalFriction, critical_friction
 from hybrid.analysis.regions import RegionMap, region_map
 from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, genot_brogliato_points
 
 __all__ = [
     "Axis",
+    "Boundary",
     "CriticalFriction",
     "ForceAtPoint",
     "GenotBrogliatoPoint",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 UNDECIDED_CODE = np.uint64(1 << 63)
 # Next to a boundary every state is close to a tie. Bisection wants to know on which side, not whether a tolerance
-# vouches for it, so the sign is taken down to the rounding of the scaled slacks.
-_SHARP_SIGN = 1e-15
+# vouches for it, so signs and ranks are taken down to the rounding of the scaled problem.
+_SHARP = 1e-15
+# A point on a tie belongs to no side; its code is that of a point this share of the axes further on.
+_SHIFT = 1e-11
+
+Code = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.uint64]]
 
 
 @attrs.frozen(eq=False)
@@ -62,9 +66,26 @@ class Plane:
         verdict, modes, margin = spread
         return Classification(verdict, modes, found.labels, margin)
 
+    def coder(self, dictionary: Dictionary) -> Code:
+        """A function that gives the region codes at values of the two axes."""
+
+        def code(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
+            codes = dictionary.codes(self.classified(x, y))
+            tied = codes == UNDECIDED_CODE
+            if tied.any():
+                moved = [
+                    np.where(2 * value > axis.low + axis.high, value - shift, value + shift)[tied]
+                    for axis, value in zip(self.axes, np.broadcast_arrays(x, y), strict=True)
+                    for shift in (_SHIFT * axis.width,)
+                ]
+                codes[tied] = dictionary.codes(self.classified(moved[0], moved[1]))
+            return codes
+
+        return code
+
     def sharp(self) -> Plane:
         """The same plane without a tolerance band around ties, for bisection."""
-        return attrs.evolve(self, tolerances=attrs.evolve(self.tolerances, sign=_SHARP_SIGN))
+        return attrs.evolve(self, tolerances=attrs.evolve(self.tolerances, sign=_SHARP, rank=_SHARP))
 
 
 def plane_of(

@@ -94,7 +94,8 @@ def _parameters(mechanism: Mechanism, problems: list[Problem]) -> Parameters:
         else:
             message = f"must be a finite number, not {value:g}"
             problems.append(Problem(message, f"parameters.{name}", path=("parameters", name)))
-    return Parameters(given, tuple(order), values, {}, ())
+    defaults = {name: values[name] for name in mechanism.parameters if name in values}
+    return Parameters(given, tuple(order), defaults, {}, ())
 
 
 def _scope(mechanism: Mechanism, problems: list[Problem]) -> Scope:

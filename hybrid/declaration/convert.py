@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeAlias, cast
 
 import attrs
@@ -28,7 +28,7 @@ def expression(value: Written) -> str:
     """
     if isinstance(value, str) or not _is_number(value):
         return cast(str, value)
-    return repr(int(value) if isinstance(value, int) else float(value))
+    return repr(int(value) if _is_integer(value) else float(value))
 
 
 def optional_expression(value: Written | None) -> str | None:
@@ -146,6 +146,10 @@ def is_mapping(value: object) -> bool:
 
 def _is_number(value: object) -> bool:
     return _is_real(value) and abs(cast(float, value)) <= sys.float_info.max  # false for NaN too
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral)
 
 
 def _is_real(value: object) -> bool:

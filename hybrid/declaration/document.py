@@ -117,6 +117,8 @@ def _syntax_problem(error: str, text: str, source: str) -> Problem:
         key = _ASSIGNED.match(written)
         message = f"'{key['key'] if key else written.strip()[:60]}' is given twice"
         column = key.start("key") + 1 if key else 1
+    elif message.startswith("illegal character '\\n'"):
+        message = "a text ends with a quote on its line"
     elif message.startswith(("invalid value", "expected newline")) and _ASSIGNED.match(written):
         hint = "a text or an expression stands in quotes"
     return Problem(message, "", line, column, source, hint)

@@ -106,8 +106,7 @@ class Parameters:
                 values[name] = self.defaults[name]
                 continue
             changed.add(name)
-        problems = [_not_finite(name) for name in changed if not np.all(np.isfinite(values[name]))]
-        problems = problems or self.violations(values, changed=changed)
+        problems = _not_finite_first(given, values, changed) or self.violations(values, changed=changed)
         if problems:
             raise DeclarationError(problems)
         return {name: values[name] for name in self.given}
@@ -140,7 +139,10 @@ class Parameters:
     def _replacement(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
             return parse_expression(value, known=self.given.keys(), field=f"parameters.{name}")
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError:  # rows of different lengths
+            array = np.asarray(None)
         if array.dtype.kind not in "iufc":
             raise DeclarationError(Problem("must be a number or an array of numbers", f"parameters.{name}"))
         array = array * 1.0
@@ -155,6 +157,18 @@ class Parameters:
         if problems:
             raise DeclarationError(problems)
         return given, (*(name for name in given if name not in expressions), *order)
+
+
+def _not_finite_first(
+    given: Mapping[str, float | Expression], values: Mapping[str, Any], changed: set[str]
+) -> list[Problem]:
+    """List values that are not finite, but not those that are so because of another."""
+    infinite = {name for name in changed if not np.all(np.isfinite(values[name]))}
+    return [
+        _not_finite(name)
+        for name, item in given.items()
+        if name in infinite and not (isinstance(item, Expression) and infinite & item.names)
+    ]
 
 
 def _not_finite(name: str) -> Problem:

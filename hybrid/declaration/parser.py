@@ -157,12 +157,10 @@ class _Parser:
             return SyntaxProblem("',' stands outside the brackets of a function", token.column)
         if before.kind == "number" and token.kind == "number":
             return SyntaxProblem(f"unexpected {token} after {before}", token.column)
-        left = before.text
-        return SyntaxProblem(
-            f"unexpected {token} after {before}",
-            token.column,
-            f"multiplication is written *, as {left}*{token.text}",
-        )
+        written = "multiplication is written *"
+        if before.kind != "operator" and token.kind != "operator":
+            written += f", as {_short(before.text)}*{_short(token.text)}"
+        return SyntaxProblem(f"unexpected {token} after {before}", token.column, written)
 
     def _close(self, opening: Token) -> None:
         if self._next.kind == "end":

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 import attrs
+import numpy as np
 
+from hybrid.declaration.evaluation import apply
 from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
 from hybrid.errors import DeclarationError, Problem
 
@@ -77,7 +79,7 @@ def traits_of(expression: Expression, kinds: Mapping[str, Kind], definitions: Ma
 
 
 def _degree(expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]) -> float:
-    stack: list[tuple[float, float | None]] = []  # degree, and the value of a literal
+    stack: list[tuple[float, float | None]] = []  # degree, and the value of a constant
     for node in expression.tree:
         if isinstance(node, Number):
             stack.append((0.0, node.nearest))
@@ -87,7 +89,9 @@ def _degree(expression: Expression, kinds: Mapping[str, Kind], definitions: Mapp
         else:
             arguments = stack[-node.arity :]
             del stack[-node.arity :]
-            stack.append((_combined(node, arguments), None))
+            constants = [np.float64(constant) for _, constant in arguments if constant is not None]
+            is_constant = len(constants) == node.arity
+            stack.append((_combined(node, arguments), float(apply(node.operation, constants)) if is_constant else None))
     return stack[0][0]
 
 
@@ -119,19 +123,25 @@ def ordered(expressions: Mapping[str, Expression], *, field: str) -> tuple[list[
     >>> order[-1], problems
     ('I', [])
     """
-    graph = {name: {used for used in item.names if used in expressions} for name, item in expressions.items()}
+    # Sorted, so that the same declaration always gives the same messages.
+    graph = {name: sorted(item.names & expressions.keys()) for name, item in expressions.items()}
     problems: list[Problem] = []
     while True:
         sorter = graphlib.TopologicalSorter(graph)
         try:
             return list(sorter.static_order()), problems
         except graphlib.CycleError as error:
-            circle = list(dict.fromkeys(reversed(error.args[1])))
+            circle = _from_first_declared(list(dict.fromkeys(reversed(error.args[1]))), list(expressions))
         problems.append(_circle(circle, field))
         gone = set(circle)
-        graph = {name: used - gone for name, used in graph.items() if name not in gone}
+        graph = {name: [n for n in used if n not in gone] for name, used in graph.items() if name not in gone}
         if len(problems) == _MAX_CYCLES:
             return [], problems
+
+
+def _from_first_declared(circle: list[str], declared: list[str]) -> list[str]:
+    start = min(range(len(circle)), key=lambda index: declared.index(circle[index]))
+    return [*circle[start:], *circle[:start]]
 
 
 def _circle(names: list[str], field: str) -> Problem:

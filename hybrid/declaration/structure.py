@@ -34,7 +34,7 @@ _ENERGIES = ("kinetic", "potential")
 _EQUATIONS = ("mass_matrix", "forces")
 _DECLARING = ("coordinates", "parameters", "definitions")
 # What stands for a required field that is missing or wrong.
-_INSTEAD: Mapping[str, Any] = {"coordinates": (), "mass_matrix": (), "forces": (), "value": 1.0}
+_INSTEAD: Mapping[str, Any] = {"name": "", "coordinates": (), "mass_matrix": (), "forces": (), "value": 1.0}
 
 
 @attrs.frozen
@@ -181,8 +181,10 @@ class Structure:
             kind: type[Any] = EnergyDynamics if energies else EquationDynamics
             part: EnergyDynamics | EquationDynamics = self._part(kind, value, place)
             return part
+        n_before = len(self.problems)
         self._refuse_unknown(value, (*_ENERGIES, *_EQUATIONS), place)
-        self._add("must give either kinetic and potential, or mass_matrix and forces", place)
+        if energies or len(self.problems) == n_before:
+            self._add("must give either kinetic and potential, or mass_matrix and forces", place)
         return EnergyDynamics(kinetic="0")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -129,17 +129,22 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         columns,
         [(item["name"], item["kind"], ", ".join(item["modes"])) for item in answer["contacts"]],
     )
-    yield table("Equations", ("term", "expression"), list(_lines(answer["equations"])))
+    yield table(
+        "Equations", ("term", "expression"), list(_lines(answer["equations"], coordinates=answer["coordinates"]))
+    )
 
 
-def _lines(equations: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested equations as lines; what is identically zero is left out, for people."""
+def _lines(equations: Any, prefix: str = "", coordinates: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """Nested equations as lines ``W_N.tip.phi``; what is identically zero is left out, for people."""
     if isinstance(equations, str):
         if equations != "0":
             yield prefix, equations
-    elif isinstance(equations, Mapping):
-        for name, item in equations.items():
-            yield from _lines(item, f"{prefix}.{name}" if prefix else name)
+        return
+    if isinstance(equations, Mapping):
+        items = list(equations.items())
     else:
-        for index, item in enumerate(equations, start=1):
-            yield from _lines(item, f"{prefix}_{index}" if prefix[-1].isalpha() else f"{prefix}{index}")
+        # Rows and columns of M, h and the force directions go by coordinate, components of a spatial contact by number.
+        by_coordinate = prefix.startswith(("M", "h", "W")) and len(equations) == len(coordinates)
+        items = list(zip(coordinates if by_coordinate else ("1", "2"), equations, strict=True))
+    for name, item in items:
+        yield from _lines(item, f"{prefix}.{name}" if prefix else name, coordinates)

@@ -14,6 +14,9 @@ __all__ = ["verdict_tables"]
 
 Answer = Mapping[str, Any]
 
+# Sums of a few terms solved from well-scaled systems of up to ten unknowns are off by some 10 units of 1e-16.
+ROUNDING = 1e-13
+
 
 def verdict_tables(answer: Answer) -> Iterator[RenderableType]:
     """Lay out what :func:`hybrid.reporting.records.verdict_record` found.
@@ -55,11 +58,19 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _tuple(value: float | list[float] | None) -> str:
-    """A planar or a spatial quantity."""
+def _size(answer: Answer) -> float:
+    """The largest force or acceleration of a verdict."""
+    sizes: list[float] = [0.0, *(abs(terms["b"]) for terms in answer["contact"].values())]
+    for branch in answer["branches"]:
+        sizes += [abs(value) for value in (*branch["lambda_N"].values(), *branch["acceleration"].values())]
+    return max(sizes)
+
+
+def _shown(value: float | list[float] | None, size: float) -> str:
+    """A planar or a spatial quantity; what is rounding of numbers of that size is 0."""
     if isinstance(value, list):
-        return "(" + ", ".join(number(item) for item in value) + ")" if value else ""
-    return number(value)
+        return "(" + ", ".join(_shown(item, size) for item in value) + ")" if value else ""
+    return number(0.0 if value is not None and abs(value) < ROUNDING * size else value)
 
 
 def _mode(mode: Mapping[str, str]) -> str:
@@ -70,7 +81,7 @@ def _mode(mode: Mapping[str, str]) -> str:
 
 def _forces(answer: Answer) -> RenderableType:
     columns = ("branch", "contact", "mode", "lambda_N", "lambda_T", "a_N", "a_T", "margin")
-    rows = []
+    rows, size = [], _size(answer)
     for index, branch in enumerate(answer["branches"], start=1):
         for place, (name, label) in enumerate(branch["mode"].items()):
             at = branch["contact_acceleration"].get(name, {"normal": None, "tangential": []})
@@ -79,10 +90,10 @@ def _forces(answer: Answer) -> RenderableType:
                     str(index) if place == 0 else "",
                     name,
                     label,
-                    number(branch["lambda_N"].get(name)),
-                    _tuple(branch["lambda_T"].get(name)),
-                    number(at["normal"]),
-                    _tuple(at["tangential"]),
+                    _shown(branch["lambda_N"].get(name), size),
+                    _shown(branch["lambda_T"].get(name), size),
+                    _shown(at["normal"], size),
+                    _shown(at["tangential"], size),
                     number(branch["margin"]) if place == 0 else "",
                 )
             )
@@ -95,8 +106,8 @@ def _accelerations(answer: Answer) -> RenderableType:
         "coordinate",
         *(f"{index}: {_mode(branch['mode'])}" for index, branch in enumerate(branches, start=1)),
     )
-    names = list(branches[0]["acceleration"])
-    rows = [(name, *(number(branch["acceleration"][name]) for branch in branches)) for name in names]
+    names, size = list(branches[0]["acceleration"]), _size(answer)
+    rows = [(name, *(_shown(branch["acceleration"][name], size) for branch in branches)) for name in names]
     return table("Accelerations", columns, rows)
 
 

@@ -78,7 +78,8 @@ class _Response:
     def of(cls, dynamics: Dynamics) -> _Response:
         model = dynamics.model
         n, m = model.M.rows, model.J.rows
-        forces = sympy.Matrix.hstack(model.h, model.W_N, model.W_T)
+        # Simplified before they are combined: what comes out of the solve is then short enough to simplify again.
+        forces = sympy.Matrix.hstack(model.h.applyfunc(_simple), model.W_N, model.W_T)
         bordered = model.M.row_join(-model.J.T).col_join(model.J.row_join(sympy.zeros(m, m)))
         right = forces.col_join(sympy.zeros(m, forces.cols))
         right[n:, 0] = -model.zeta_B
@@ -97,7 +98,11 @@ def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
         return {"G_NN": str(G_NN), "b": str(b)}
     columns = _indices(dynamics.columns[name])
     G_NT = [_simple((normal * response.tangential[:, i])[0]) for i in columns]
-    G_TT = [[_simple((model.W_T[:, i].T * response.tangential[:, j])[0]) for j in columns] for i in columns]
+    # Symmetric: what lies below the diagonal is not simplified a second time.
+    upper = {
+        (i, j): _simple((model.W_T[:, i].T * response.tangential[:, j])[0]) for i in columns for j in columns if i <= j
+    }
+    G_TT = [[upper[min(i, j), max(i, j)] for j in columns] for i in columns]
     if len(columns) == 2:
         rows: list[Text] = [[str(entry) for entry in row] for row in G_TT]
         return {"G_NN": str(G_NN), "G_NT": [str(entry) for entry in G_NT], "G_TT": rows, "b": str(b)}

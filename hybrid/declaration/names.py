@@ -45,7 +45,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("M", ["m", "l"])
     'm'
     """
-    candidates = list(known)
+    candidates = sorted(known)
     for candidate in candidates:
         if candidate.lower() == name.lower():
             return candidate

@@ -55,6 +55,7 @@ class Structure:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self._names_are_lost = False
+        self._replaced: set[Path] = set()
 
     def build(self, tables: Mapping[str, Any], *, source: str) -> Mechanism | None:
         """Return the mechanism, or None if there are problems."""
@@ -62,7 +63,7 @@ class Structure:
         self.problems = [attrs.evolve(problem, source=source) for problem in self.problems]
         if self._names_are_lost or len(self.problems) >= MAX_PROBLEMS:
             return None
-        reported = {problem.path for problem in self.problems}
+        reported = {problem.path for problem in self.problems} | self._replaced
         try:
             mechanism = Mechanism(**arguments, source=source)
         except DeclarationError as error:
@@ -181,6 +182,7 @@ class Structure:
             kind: type[Any] = EnergyDynamics if energies else EquationDynamics
             part: EnergyDynamics | EquationDynamics = self._part(kind, value, place)
             return part
+        self._replaced.add(place.path)
         n_before = len(self.problems)
         self._refuse_unknown(value, (*_ENERGIES, *_EQUATIONS), place)
         if energies or len(self.problems) == n_before:

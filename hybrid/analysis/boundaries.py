@@ -64,7 +64,7 @@ def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: Dictio
     points = np.concatenate([found.points, junctions(code, corner, size)])
     n = len(found.points)
     curves = []
-    for chain in chains(n, np.concatenate([pairs, dangling + [0, n]])):
+    for chain in chains(n, np.concatenate([pairs, dangling + np.array([0, n])])):
         names = sorted(dictionary.region(int(item)) for item in found.between[min(chain)])
         curves.append(Boundary((names[0], names[1]), points[chain]))
     return tuple(sorted(curves, key=lambda curve: (curve.between, -len(curve.points))))
@@ -79,4 +79,4 @@ def _framed(plane: Plane, code: Code, codes: NDArray[np.uint64]) -> Lattice:
     framed[:, [0, -1]] = code(x[:, None], y[None, [0, -1]])
     i, j = np.nonzero(framed == UNDECIDED_CODE)
     framed[i, j] = code(x[i], y[j])
-    return Lattice(*np.broadcast_arrays(x[:, None], y[None, :]), framed)
+    return Lattice(np.broadcast_to(x[:, None], framed.shape), np.broadcast_to(y, framed.shape), framed)

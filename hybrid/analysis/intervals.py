@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def negative_intervals(f: Callable[[Array], Array], low: float, high: float) -> 
     x = np.linspace(low, high, _SCAN_CELLS + 1)
     values = defined(x)
     for side in (1.0, -1.0):
-        extra = _dips(lambda p, side=side: side * defined(p), x, side * values)
+        extra = _dips(partial(_signed, defined, side), x, side * values)
         x = np.concatenate([x, extra])
         values = np.concatenate([values, defined(extra) if extra.size else extra])
     order = np.argsort(x)
@@ -55,6 +56,10 @@ def negative_intervals(f: Callable[[Array], Array], low: float, high: float) -> 
     roots = bracketed_roots(defined, x[changes], x[changes + 1])
     ends = [*([low] if negative[0] else []), *map(float, roots), *([high] if negative[-1] else [])]
     return tuple(zip(ends[::2], ends[1::2], strict=True))
+
+
+def _signed(f: Callable[[Array], Array], sign: float, x: Array) -> Array:
+    return sign * f(x)
 
 
 def _dips(f: Callable[[Array], Array], x: Array, values: Array) -> Array:

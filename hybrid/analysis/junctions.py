@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from hybrid.analysis.crossings import Lattice, crossings, links
 from hybrid.analysis.plane import Code
 
-# Cutting a cell of a map of 10 cells into quarters this often ends below 1e-10 of the axes.
-_MAX_ROUNDS = 15
-_PARTS = 4
+# Cutting a cell of a map of 10 cells into parts this often ends below 1e-10 of the axes.
+_MAX_ROUNDS = 8
+_PARTS = 16
 # Crossings of the small lattices need only be in order along their edges.
 _WIDTH = 1e-4
 
@@ -18,7 +18,7 @@ _WIDTH = 1e-4
 def junctions(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
     """Find where the curves that end within squares meet.
 
-    A square is cut into 4 x 4. Curves only pass through the parts that do not hold the point, so the part in which
+    A square is cut into 16 x 16 parts. Curves only pass through the parts that do not hold the point, so the part in which
     curves end is kept; where a narrow region lies between two curves, that is more reliable than counting regions.
 
     Parameters
@@ -47,7 +47,7 @@ def junctions(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]
 
 
 def _ends(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Number of curves that end in each part, (k, 16)."""
+    """Number of curves that end in each part, (k, 256)."""
     steps = np.arange(_PARTS + 1) / _PARTS
     x = corner[:, 0, None, None] + size[:, 0, None, None] * steps[:, None]
     y = corner[:, 1, None, None] + size[:, 1, None, None] * steps[None, :]

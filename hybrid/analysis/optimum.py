@@ -37,7 +37,7 @@ class _Folded:
     high: Array
 
     def x(self, u: Array) -> Array:
-        return self.low + (self.high - self.low) * (1 - np.cos(u)) / 2
+        return np.asarray(self.low + (self.high - self.low) * (1 - np.cos(u)) / 2)
 
     def __call__(self, u: Array) -> Array:
         """Values at angles (..., d); minus infinity where the function is undefined."""

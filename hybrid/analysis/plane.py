@@ -41,6 +41,8 @@ class Plane:
         What is fixed besides the axes.
     parameters : mapping of str to float or str
     tolerances : Tolerances
+    decides_ties : bool
+        False leaves states on a tie undecided.
     """
 
     dynamics: Dynamics
@@ -48,6 +50,7 @@ class Plane:
     pins: Mapping[str, Any]
     parameters: Mapping[str, Any]
     tolerances: Tolerances
+    decides_ties: bool = True
 
     def states(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[States, dict[str, Any]]:
         """States and parameter values at values of the two axes that broadcast against each other."""
@@ -57,14 +60,23 @@ class Plane:
     def classified(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> Classification:
         """Verdicts and consistent modes there, in the broadcast shape."""
         states, values = self.states(x, y)
-        found = classify(self.dynamics, states, parameters=values, tolerances=self.tolerances)
+        found = classify(
+            self.dynamics,
+            states,
+            parameters=values,
+            tolerances=self.tolerances,
+            decide_ties=self.decides_ties,
+        )
         shape = np.broadcast_shapes(x.shape, y.shape)
         if found.verdict.shape == shape:
             return found
         # nothing depends on one of the axes
-        spread = (np.broadcast_to(item, shape) for item in (found.verdict, found.modes, found.margin))
-        verdict, modes, margin = spread
-        return Classification(verdict, modes, found.labels, margin)
+        return Classification(
+            np.broadcast_to(found.verdict, shape),
+            np.broadcast_to(found.modes, shape),
+            found.labels,
+            np.broadcast_to(found.margin, shape),
+        )
 
     def coder(self, dictionary: Dictionary) -> Code:
         """A function that gives the region codes at values of the two axes."""
@@ -85,7 +97,8 @@ class Plane:
 
     def sharp(self) -> Plane:
         """The same plane without a tolerance band around ties, for bisection."""
-        return attrs.evolve(self, tolerances=attrs.evolve(self.tolerances, sign=_SHARP, rank=_SHARP))
+        tolerances = attrs.evolve(self.tolerances, sign=_SHARP, rank=_SHARP)
+        return attrs.evolve(self, tolerances=tolerances, decides_ties=False)
 
 
 def plane_of(

@@ -44,8 +44,8 @@ class RegionMap:
         The labels of all modes that are consistent in a cell, sorted and joined by bars; ``none`` without any,
         ``undecided`` where the verdict is.
     verdict_fractions, mode_fractions : mapping of str to float
-        Shares of the computed cells, which are areas by the midpoint rule, by name of the verdict and by region; largest
-        first.
+        Shares of the computed cells, which are areas by the midpoint rule, by name of the verdict and by region;
+        largest first.
     boundaries : tuple of Boundary
         Curves between the regions, if they were asked for.
     is_complete : bool

@@ -55,7 +55,7 @@ def bracketed_roots(f: Callable[[Array], Array], low: Array, high: Array, *, wid
         b, f_b = np.where(open_ & ~same, (a, f_a), (b, f_b))
         a, f_a = x, value
         share = _step(a, b, c, f_a, f_b, f_c)
-    return best
+    return np.asarray(best)
 
 
 def _step(a: Array, b: Array, c: Array, f_a: Array, f_b: Array, f_c: Array) -> Array:

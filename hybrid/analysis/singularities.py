@@ -180,7 +180,7 @@ def _common_zeros(f: Callable[[Array], Array], axes: Sequence[Axis]) -> Array:
     inside = ((x >= low - 1e-12 * width) & (x <= low + width * (1 + 1e-12))).all(axis=-1)
     x = x[inside & (np.abs(residual) <= 1e-10 * scale).all(axis=-1)]
     _, first = np.unique(((x - low) / width).round(9), axis=0, return_index=True)
-    return x[first]
+    return np.asarray(x[first])
 
 
 def _newton(f: Callable[[Array], Array], x: Array, width: Array) -> tuple[Array, Array]:
@@ -189,7 +189,7 @@ def _newton(f: Callable[[Array], Array], x: Array, width: Array) -> tuple[Array,
     for _ in range(_MAX_NEWTON_STEPS):
         if not x.size:
             break
-        stencil = np.stack([x, x + [h[0], 0], x - [h[0], 0], x + [0, h[1]], x - [0, h[1]]], axis=1)
+        stencil = x[:, None] + h * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]])
         value = f(stencil)
         jacobian = np.stack([value[:, 1] - value[:, 2], value[:, 3] - value[:, 4]], axis=-1) / 2
         determinant = np.linalg.det(jacobian)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import conditions, mode_combinations, problem_scale, solve_conditions
-from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import Activity, ContactProblem, carrier_activities, pose
+from hybrid.contact.batches import CellVerdict, Table, decide_together
+from hybrid.contact.problem import Activity, carrier_activities, pose
 from hybrid.contact.selection import select
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -22,26 +19,10 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import States
 
+__all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
+
 MAX_SINGLE_DECISIONS = 4096
 """States near a tie that are decided one by one; more than that are left UNDECIDED."""
-
-
-class CellVerdict(IntEnum):
-    """Verdict of a state of a map, including states at which no acceleration-level question arises.
-
-    ``MISSING`` marks the cells that an interrupted map leaves out; no state gets it.
-    """
-
-    UNIQUE = 0
-    INDETERMINATE = 1
-    HYPERSTATIC = 2
-    INCONSISTENT = 3
-    UNDECIDED = 4
-    IMPACT = 5
-    PENETRATING = 6
-    UNREACHABLE = 7
-    MISSING = 8
-
 
 _WITHOUT_MODE = {
     CellVerdict.IMPACT: "impact",
@@ -72,28 +53,13 @@ class Classification:
     margin: NDArray[np.float64]
 
 
-@attrs.define(eq=False)
-class _Table:
-    """Results under construction."""
-
-    verdict: NDArray[np.uint8]
-    modes: NDArray[np.uint64]
-    margin: NDArray[np.float64]
-    labels: dict[str, int] = attrs.field(factory=dict)
-
-    def bit(self, label: str) -> np.uint64:
-        index = self.labels.setdefault(label, len(self.labels))
-        if index >= 64:
-            raise ComputationError("a map holds at most 64 different modes; classify fewer contacts at once")
-        return np.uint64(1 << index)
-
-
 def classify(
     dynamics: Dynamics,
     states: States,
     *,
     parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
+    decide_ties: bool = True,
 ) -> Classification:
     """Decide the verdicts of arrays of states, without a loop over states.
 
@@ -108,6 +74,9 @@ def classify(
     parameters : mapping of str to float or array, optional
         Arrays broadcast against the states.
     tolerances : Tolerances, optional
+    decide_ties : bool, optional
+        False leaves the states near a tie ``UNDECIDED`` instead of deciding them one by one, for searches that look at
+        many states near boundaries.
 
     Returns
     -------
@@ -127,7 +96,7 @@ def classify(
     activities = carrier_activities(dynamics, terms, sides=states.sides, tolerances=tolerances)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
-    table = _Table(
+    table = Table(
         np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf)
     )
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape)
@@ -138,7 +107,9 @@ def classify(
     for value in np.unique(code):
         where = np.broadcast_to(code == value, shape) & defined
         pattern = _pattern(int(value), activities.shape[-1])
-        _decide_pattern(dynamics, states, terms, pattern, where, parameters, tolerances, table)
+        _decide_pattern(
+            dynamics, states, terms, pattern, where, parameters, tolerances, table, decide_ties
+        )
     for verdict, label in _WITHOUT_MODE.items():
         where = table.verdict == verdict
         if where.any():
@@ -171,7 +142,8 @@ def _decide_pattern(
     where: NDArray[np.bool_],
     parameters: Values | None,
     tolerances: Tolerances,
-    table: _Table,
+    table: Table,
+    decide_ties: bool,
 ) -> None:
     if not where.any():
         return
@@ -186,7 +158,10 @@ def _decide_pattern(
     problem = pose(dynamics, terms, pattern, sides=states.sides)
     doubtful = np.ones(int(where.sum()), dtype=bool)
     if not any(carrier.is_spatial_at_rest for carrier in problem.carriers):
-        doubtful = _decide_together(problem, where, tolerances, table)
+        doubtful = decide_together(problem, where, tolerances, table)
+        if not decide_ties:
+            table.verdict[tuple(np.argwhere(where)[doubtful].T)] = CellVerdict.UNDECIDED
+            return
     places = np.argwhere(where)[doubtful]
     _decide_singly(dynamics, states, places, parameters, tolerances, table)
 
@@ -201,83 +176,13 @@ def _gathered(terms: Terms, where: NDArray[np.bool_]) -> Terms:
     return type(terms)(**fields)
 
 
-def _decide_together(
-    problem: ContactProblem, where: NDArray[np.bool_], tolerances: Tolerances, table: _Table
-) -> NDArray[np.bool_]:
-    """Enumerate the modes of all states at once; returns which states are too close to a tie."""
-    shape = where.shape if where.all() else (int(where.sum()),)
-    scale = problem_scale(problem)
-    doubtful = np.zeros(shape, dtype=bool)
-    bits = np.zeros(shape, dtype=np.uint64)
-    margin = np.full(shape, np.inf)
-    fits: list[NDArray[np.bool_]] = []
-    accelerations: list[NDArray[np.float64]] = []
-    G, c = problem.G / (scale.row[..., :, None] * scale.row[..., None, :]), problem.c
-    for modes in mode_combinations(problem):
-        mode = conditions(problem, modes, scale)
-        norms = np.linalg.norm(mode.E, axis=-1, keepdims=True)
-        regularity = np.abs(np.linalg.det(mode.E / np.where(norms > 0, norms, 1.0)))
-        x, slacks = solve_conditions(mode)
-        with np.errstate(invalid="ignore"):
-            least = np.min(slacks, axis=-1, initial=np.inf)
-            fit = np.broadcast_to(least > 0, shape)
-            distance = np.minimum(np.abs(least), np.where(least > 0, regularity, np.inf))
-        doubtful |= ~(np.abs(least) > tolerances.sign) | ~(regularity > tolerances.rank)
-        np.minimum(margin, distance, out=margin, where=np.isfinite(distance))
-        labels = {part.carrier.name: part.label for part in modes}
-        if fit.any():
-            bits |= np.where(fit, table.bit(_label(problem, labels)), np.uint64(0))
-        fits.append(fit)
-        accelerations.append((G @ x[..., None])[..., 0] + c / (scale.row * scale.size[..., None]))
-    verdict = _verdicts(fits, accelerations, shape, tolerances)
-    table.verdict[where] = verdict.reshape(-1)
-    table.modes[where] = bits.reshape(-1)
-    table.margin[where] = margin.reshape(-1)
-    return doubtful.reshape(-1)
-
-
-def _verdicts(
-    fits: list[NDArray[np.bool_]],
-    accelerations: list[NDArray[np.float64]],
-    shape: tuple[int, ...],
-    tolerances: Tolerances,
-) -> NDArray[np.uint8]:
-    count = np.sum(fits, axis=0)
-    verdict = np.full(shape, CellVerdict.UNIQUE, dtype=np.uint8)
-    verdict[count == 0] = CellVerdict.INCONSISTENT
-    several = np.nonzero(count > 1)
-    if len(several[0]):
-        fit = np.stack([item[several] for item in fits])
-        a = np.stack([np.broadcast_to(item, (*shape, item.shape[-1]))[several] for item in accelerations])
-        verdict[several] = np.where(_distinct(fit, a, tolerances) > 1, CellVerdict.INDETERMINATE, CellVerdict.UNIQUE)
-    return verdict
-
-
-def _distinct(fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.int64]:
-    """Number of different accelerations among the modes that fit; arrays (modes, states) and (modes, states, r)."""
-    distinct = np.zeros(fit.shape[1], dtype=np.int64)
-    for later in range(len(fit)):
-        repeated = np.zeros(fit.shape[1], dtype=bool)
-        for earlier in range(later):
-            gap = np.max(np.abs(accelerations[later] - accelerations[earlier]), axis=-1, initial=0.0)
-            size = 1.0 + np.max(np.abs(accelerations[later]), axis=-1, initial=0.0)
-            with np.errstate(invalid="ignore"):
-                repeated |= fit[earlier] & (gap <= tolerances.merge * size)
-        distinct += fit[later] & ~repeated
-    return distinct
-
-
-def _label(problem: ContactProblem, labels: Mapping[str, ContactMode]) -> str:
-    return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names}).label
-
-
 def _decide_singly(
     dynamics: Dynamics,
     states: States,
     places: NDArray[np.int64],
     parameters: Values | None,
     tolerances: Tolerances,
-    table: _Table,
+    table: Table,
 ) -> None:
     shape = table.verdict.shape
     for place in places[MAX_SINGLE_DECISIONS:]:

@@ -63,14 +63,10 @@ def _fractions(phi: Array, lines: list[Line], sign: object, omega_max: float) ->
     middle, length = (cuts[1:] + cuts[:-1]) / 2, np.diff(cuts, axis=0)
     joined = sign(np.broadcast_to(phi, middle.shape), middle**2)
     weight = length / (omega_max * phi.size)
-    return {
-        str(name).rstrip("|"): float(weight[joined == name].sum()) for name in np.unique(joined[weight > 0])
-    }
+    return {str(name).rstrip("|"): float(weight[joined == name].sum()) for name in np.unique(joined[weight > 0])}
 
 
-def fractions_at_rest(
-    *, mu: float, epsilon: float, omega_max: float = 3.0, n: int = 40_000
-) -> dict[str, float]:
+def fractions_at_rest(*, mu: float, epsilon: float, omega_max: float = 3.0, n: int = 40_000) -> dict[str, float]:
     """Area of every set of consistent modes at zero slip, as a fraction of phi < pi, |omega| < omega_max."""
     phi = (np.arange(n) + 0.5) * np.pi / n
     (N0, N1), (T0, T1) = stick_forces(phi, epsilon)
@@ -93,3 +89,21 @@ def fractions_slipping(*, mu: float, side: int, omega_max: float = 3.0, n: int =
         return _joined({"slide": -at(b, w) / A >= 0, "free": at(b, w) >= 0})
 
     return _fractions(phi, [(-np.ones_like(phi), np.sin(phi))], sign, omega_max)
+
+
+def distance_to_boundaries(points: Array, *, mu: float, epsilon: float) -> Array:
+    """Distance of points (k, 2) of the phase plane to the nearest curve on which some inequality is an equality."""
+
+    def curves(x: Array) -> Array:
+        phi, w = x[:, 0], x[:, 1] ** 2
+        (N0, N1), (T0, T1) = stick_forces(phi, epsilon)
+        N, T = N0 + N1 * w, T0 + T1 * w
+        found = [N, mu * N - T, mu * N + T, w * np.sin(phi) - 1]
+        for side in (1, -1):
+            A, _, tangential = slide(phi, epsilon, mu, side)
+            found += [A, at(tangential, w)]
+        return np.stack(found)
+
+    step = 1e-6  # central differences of smooth functions of order one: the gradient is good to 1e-9
+    gradient = [(curves(points + d) - curves(points - d)) / (2 * step) for d in np.eye(2) * step]
+    return np.asarray(np.min(np.abs(curves(points)) / np.hypot(*gradient), axis=0))

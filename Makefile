@@ -17,9 +17,9 @@ help: ## say what can be made
 
 demo: $(READY) ## write out/rod_on_incline.html for a paradoxical state and print the verdict
 	@mkdir -p out
-	@echo "==> a rod that slides down the incline at 3.9 rad/s, mu = 2: verdict, region map and automaton"
-	@$(BIN)/painleve report rod_on_incline --param mu=2 \
-	    --pin phi=1.2 --pin phi_dot=3.9 --pin slip.tip=1 -o out/rod_on_incline.html
+	@echo "==> a rod pushed over a rough plane, mu = 3/2: verdict, map of the paradox, automaton"
+	@$(BIN)/painleve report rod_on_incline --param mu=3/2 \
+	    --pin phi=pi/3 --pin phi_dot=1/2 --pin slip.tip=-1 -o out/rod_on_incline.html
 
 test: $(READY) ## run the test suite (the quick one)
 	@echo "==> running the test suite on $(WORKERS) processes"

@@ -22,6 +22,14 @@ __all__ = ["Finding", "doctor", "findings", "library_versions"]
 DISTRIBUTION = "painleve"
 IMPORT_NAMES = ("hybrid", "lcp", "mechanisms")
 
+BALL = """
+name = "ball"
+coordinates = ["z"]
+parameters = { m = 2, g = 9.81 }
+dynamics = { kinetic = "m*z_dot**2/2", potential = "m*g*z" }
+contact = [{ name = "floor", gap = "z" }]
+"""
+
 
 @attrs.frozen
 class Finding:
@@ -134,20 +142,13 @@ def _catalogues() -> Finding:
 def _derivation() -> Finding:
     """A ball of 2 kg at rest on the floor is pressed by its weight."""
     from hybrid.contact import select
-    from hybrid.declaration import Contact, EnergyDynamics, Mechanism
+    from hybrid.declaration import mechanism_from_toml
     from hybrid.dynamics import derive, solve_state
     from hybrid.errors import HybridError
 
-    ball = Mechanism(
-        name="ball",
-        coordinates=("z",),
-        dynamics=EnergyDynamics(kinetic="m*z_dot**2/2", potential="m*g*z"),
-        parameters={"m": 2, "g": 9.81},
-        contact=[Contact(name="floor", gap="z")],
-    )
-    check = "derivation, compilation, verdict"
+    check = "declaration, derivation, verdict"
     try:
-        dynamics = derive(ball)
+        dynamics = derive(mechanism_from_toml(BALL))
         selection = select(dynamics, solve_state(dynamics, {}))
     except (HybridError, ImportError) as error:
         return Finding(check, False, str(error), "run `make test` and report what fails")

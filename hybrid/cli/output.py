@@ -14,7 +14,7 @@ from hybrid.reporting.records import Json, plain
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["Json", "console", "number", "print_json", "say", "table"]
+__all__ = ["Json", "console", "json_text", "number", "print_json", "say", "table"]
 
 # Wide enough for the widest table, where no terminal says how wide it is.
 PIPE_WIDTH = 140
@@ -38,7 +38,12 @@ def print_json(answer: Mapping[str, Json]) -> None:
       }
     }
     """
-    click.echo(json.dumps(plain(answer), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(json_text(answer))
+
+
+def json_text(answer: Mapping[str, Json]) -> str:
+    """An answer as the text of one JSON object."""
+    return json.dumps(plain(answer), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def console() -> Console:

@@ -15,6 +15,7 @@ from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.paradox import critical_friction
 from hybrid.cli.regions import map_
+from hybrid.cli.report import report
 from hybrid.cli.verdict import verdict
 
 __all__ = ["main", "program"]
@@ -31,7 +32,7 @@ def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
 
 
-for _command in (list_, show, check, verdict, critical_friction, map_, lcp_, doctor):
+for _command in (list_, show, check, verdict, critical_friction, map_, report, lcp_, doctor):
     program.add_command(_command)
 
 

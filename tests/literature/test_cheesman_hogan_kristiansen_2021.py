@@ -14,9 +14,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
+from hybrid.analysis import Axis, region_map
 from hybrid.contact import Verdict
 from hybrid.contact.sliding import sliding_terms
-from tests.catalogue import decide, delassus, labels, least_critical_friction, problem_at
+from tests.catalogue import decide, delassus, dynamics_of, labels, least_critical_friction, problem_at
 
 START = {"psi": 0, "theta": pi / 3, "psi_dot": 4, "theta_dot": 4}
 
@@ -64,6 +65,20 @@ def test_share_of_postures_and_headings_with_a_paradox(mu, expected):
     middle, radius = sum(ends) / 2, (ends[1] - ends[0]) / 2
     area = quad(lambda u: half_width(middle + radius * sin(u)) * radius * cos(u), -pi / 2, pi / 2, epsabs=1e-10)[0]
     assert 2 * area / (pi / 2 * 2 * pi) == pytest.approx(expected, abs=5e-8)
+
+
+@pytest.mark.parametrize(("mu", "expected"), [(1.6, 0.0457375), (2.5, 0.1493390)])
+def test_map_over_heading_and_posture_has_that_share_without_solution(mu, expected):
+    # Slip along -y and no rotation: turning the rod about the vertical turns the heading off its plane,
+    # and b = -g.
+    found = region_map(
+        dynamics_of("oblique_rod"),
+        axes=[Axis("psi", -pi, pi, 200), Axis("theta", 0, pi / 2, 200)],
+        pins={"psi_dot": 0, "theta_dot": 0, "slip.tip.1": 0, "slip.tip.2": -1},
+        parameters={"mu": mu},
+    )
+    # Cells on the boundary of a region of this size, half of 1/200 of its circumference at most.
+    assert found.mode_fractions == pytest.approx({"slide": 1 - expected, "none": expected}, abs=1e-3)
 
 
 @pytest.mark.parametrize("mu", [1.6, 2.5])

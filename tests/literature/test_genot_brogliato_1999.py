@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from hybrid.analysis import Axis, ForceAtPoint, genot_brogliato_points
-from hybrid.contact import Verdict
+from hybrid.contact import Verdict, verify_certificate
 from hybrid.contact.sliding import sliding_terms
 from tests.catalogue import decide, delassus, dynamics_of, labels, least_critical_friction, problem_at
 
@@ -51,6 +51,8 @@ def test_number_of_solutions_and_their_forces(theta, theta_dot, verdict, forces)
     assert found.verdict is verdict
     assert found.count == len(forces)
     assert {b.mode.label: b.lambda_N["tip"] for b in found.branches} == pytest.approx(forces, abs=5e-7)
+    assert (found.certificate is not None) == (verdict is Verdict.INCONSISTENT)
+    assert found.certificate is None or verify_certificate(found.certificate)
 
 
 @pytest.mark.parametrize("theta_dot", [0.5, 1.3])

@@ -220,7 +220,7 @@ def test_flow_at_vanishing_slip_and_the_paradoxes_that_follow_from_it(mu, epsilo
 
 
 def test_paradox_of_a_rod_that_rests_on_level_ground_is_dynamic():
-    # mu = 1.5 > 4/3, tan(phi) = 2: sticking is the only solution at rest, but the slightest slip down has
+    # mu = 1.5 > 4/3, tan(phi) = 2: sticking is the only solution at rest, but the slightest slip to -x has
     # none.
     found = decide("rod_on_incline", {"phi": atan(2), "phi_dot": 0, "slip.tip": 0}, mu=1.5)
     report = found.tangential["tip"]

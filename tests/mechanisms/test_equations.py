@@ -19,9 +19,7 @@ N_STATES = 5
 ACCURACY = 1e-9
 
 
-def draw(
-    body: Body, generator: np.random.Generator, resolve
-) -> tuple[np.ndarray, np.ndarray, float, dict, dict]:
+def draw(body: Body, generator: np.random.Generator, resolve) -> tuple[np.ndarray, np.ndarray, float, dict, dict]:
     """A posture with no penetration, a velocity, a time and parameters."""
     while True:
         overrides = {key: generator.uniform(*interval) for key, interval in body.drawn.items()}

@@ -24,9 +24,7 @@ def test_resting_ball_presses_with_its_weight(m, g):
 
 
 # Time to the stop from q = (1, 2), v = (1, 0) with k1 = k2 and unit masses, from the matrix exponential.
-@pytest.mark.parametrize(
-    ("k", "time"), [(2.5, 1.684902874555358), (2.7, 1.620868744835), (2.9, 1.563602952848)]
-)
+@pytest.mark.parametrize(("k", "time"), [(2.5, 1.684902874555358), (2.7, 1.620868744835), (2.9, 1.563602952848)])
 def test_two_carts_reach_the_stop_in_the_published_time(k, time):
     dynamics = dynamics_of("two_carts")
 
@@ -94,9 +92,7 @@ def test_flat_rod_slides_down_a_slope_steeper_than_its_friction():
     np.testing.assert_allclose(branch.acceleration, [0.1, 0, 0], atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("phi", "phi_dot", "slip"), [(1.2, 0.5, -1), (0.6, 0.3, 1), (1.1, 1.3, -1), (0.5, 0.2, 0)]
-)
+@pytest.mark.parametrize(("phi", "phi_dot", "slip"), [(1.2, 0.5, -1), (0.6, 0.3, 1), (1.1, 1.3, -1), (0.5, 0.2, 0)])
 def test_standing_on_its_left_end_it_is_the_rod_on_an_incline(phi, phi_dot, slip):
     parameters = {"mu": 1.6, "epsilon": 0.2}
     pins = {"phi": phi, "phi_dot": phi_dot}
@@ -104,7 +100,5 @@ def test_standing_on_its_left_end_it_is_the_rod_on_an_incline(phi, phi_dot, slip
     both = decide("rod_two_ends", pins | {"gap.left": 0, "gap_dot.left": 0, "slip.left": slip}, **parameters)
     assert one.verdict is both.verdict
     alone = {branch.mode["tip"].value: branch.lambda_N["tip"] for branch in one.branches}
-    assert {b.mode["left"].value: b.lambda_N["left"] for b in both.branches} == pytest.approx(
-        alone, rel=1e-12
-    )
+    assert {b.mode["left"].value: b.lambda_N["left"] for b in both.branches} == pytest.approx(alone, rel=1e-12)
     assert all(branch.mode["right"].value == "free" for branch in both.branches)

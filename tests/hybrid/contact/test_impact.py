@@ -1,0 +1,195 @@
+"""Impact laws against published numbers, closed forms and the laws themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import StateError, derive, solve_state
+from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact, resolve_impact
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.impact import ImpactProblem
+from hybrid.contact.impact_laws import AbstractImpactLaw
+from tests.random_problems import problem_from
+
+LAWS = [NewtonImpact, PoissonImpact, EnergeticImpact]
+
+
+def impact(G, gamma, mu, *, size=2, n=1):
+    """Contacts of ``size`` rows each with given Delassus operator and velocities."""
+    carriers = [
+        Carrier(f"c{i}", CarrierKind.CONTACT, size * i, tuple(range(size * i + 1, size * (i + 1))), None, mu, mu)
+        for i in range(n)
+    ]
+    posed = problem_from(np.array(G, dtype=float), np.zeros(size * n), carriers)
+    return ImpactProblem(posed, np.array(gamma, dtype=float), np.zeros(n))
+
+
+def after(problem, law):
+    answer = law.impulses(problem)
+    return answer, problem.gamma + problem.G @ answer.values
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    ("mu", "impulse_N", "slip"),
+    [
+        (0.1, 0.63829787, -0.79787234),
+        (0.3, 0.73170732, -0.54878049),
+        (0.5, 0.85714286, -0.21428571),
+        (0.6, 0.9375, 0.0),
+        (0.9, 0.9375, 0.0),
+    ],
+)
+def test_dropped_rod_at_45_degrees(law, mu, impulse_N, slip):
+    # uniform rod, m = 1, alpha = 3, v_N = -1, e = 1/2; without reversal all laws agree. Sign: G_NT < 0 gives slip < 0.
+    problem = impact([[2.5, -1.5], [-1.5, 2.5]], [-1, 0], mu)
+    answer, gamma = after(problem, law(0.5))
+    assert answer.values[0] == pytest.approx(impulse_N, abs=5e-9)
+    assert gamma[1] == pytest.approx(slip, abs=5e-9)
+    assert gamma[0] == pytest.approx(0.5, abs=1e-14)
+
+
+def kane_levinson():
+    """Two uniform rods of length and mass 1 at 20 and 30 degrees, rates -0.1 and -0.2 (Kane and Levinson 1985)."""
+    t1, t2 = np.radians([20.0, 30.0])
+    M = np.array([[4 / 3, np.cos(t1 - t2) / 2], [np.cos(t1 - t2) / 2, 1 / 3]])
+    W = np.array([[np.sin(t1), np.cos(t1)], [np.sin(t2), np.cos(t2)]])
+    v = np.array([-0.1, -0.2])
+    return W.T @ np.linalg.solve(M, W), W.T @ v
+
+
+@pytest.mark.parametrize(
+    ("law", "mu", "gap_dot", "energy"),
+    [
+        (NewtonImpact, 0.5, 0.7 * 0.13420201, 0.0407439),
+        (PoissonImpact, 0.5, 0.04613788, -0.00992922),
+        (EnergeticImpact, 0.5, 0.05002588, -0.00927044),
+        (EnergeticImpact, 0.7, 0.04023541, None),
+    ],
+)
+def test_double_pendulum_paradox_of_energy(law, mu, gap_dot, energy):
+    G, gamma = kane_levinson()
+    answer, post = after(impact(G, gamma, mu), law(0.7))
+    assert post[0] == pytest.approx(gap_dot, abs=5e-9)
+    if energy is not None:
+        assert answer.values @ (gamma + post) / 2 == pytest.approx(energy, abs=5e-8)
+
+
+def test_energetic_impact_reverses_slip_and_may_stick_instead():
+    G, gamma = kane_levinson()
+    answer, post = after(impact(G, gamma, 0.5), EnergeticImpact(0.7))
+    assert [phase.kind for phase in answer.phases] == ["slide-", "slide+"]
+    assert post[1] == pytest.approx(0.01416651, abs=5e-9)
+    answer, post = after(impact(G, gamma, 0.7), EnergeticImpact(0.7))
+    assert [phase.kind for phase in answer.phases] == ["slide-", "stick"]
+    assert post[1] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_newton_names_the_energy_it_creates():
+    rod = derive(mechanisms.load("bouncing_ball"))
+    state = solve_state(rod, {"gap_dot.floor": -2})
+    assert not resolve_impact(rod, state, law=NewtonImpact(restitution=1.0)).warnings
+    G, gamma = kane_levinson()
+    answer, post = after(impact(G, gamma, 0.5), NewtonImpact(0.7))
+    assert answer.values @ (gamma + post) / 2 > 0  # the warning itself is tested with the catalogue's double pendulum
+
+
+@pytest.mark.parametrize(("alpha", "mu", "theta"), [(3.0, 1.4, 1.0), (3.0, 2.0, 1.0)])
+def test_impact_without_collision_in_closed_form(alpha, mu, theta):
+    # initial slip v0 = 1, v_N = 0, A = p < 0 (Genot and Brogliato 1999; Hogan and Kristiansen 2017):
+    # Poisson e v0 (p_S + |p|)/|q|, energetic e v0 sqrt(|p| (p_S + |p|))/|q|, slip stopped
+    c, s = np.cos(theta), np.sin(theta)
+    G = np.array([[1 + alpha * c * c, alpha * s * c], [alpha * s * c, 1 + alpha * s * s]])
+    p, q = G[0, 0] - mu * G[0, 1], G[0, 1] - mu * G[1, 1]
+    p_stick = G[0, 0] - G[0, 1] ** 2 / G[1, 1]
+    assert p < 0
+    for law, expected in (
+        (PoissonImpact, 0.6 * (p_stick - p) / -q),
+        (EnergeticImpact, 0.6 * np.sqrt(-p * (p_stick - p)) / -q),
+    ):
+        _, post = after(impact(G, [0.0, 1.0], mu), law(0.6))
+        np.testing.assert_allclose(post, [expected, 0.0], atol=1e-14)
+
+
+@pytest.mark.parametrize(("b", "h", "ratio"), [(0.5, 1.0, 0.7), (0.2, 0.6, 0.85), (1.0, 1.0, 0.25), (1.5, 1.0, 0.0)])
+def test_rocking_block_of_housner(b, h, ratio):
+    # block 2b x 2h, unit mass, both corners closed, rotating about the right corner onto the left one (Housner 1963)
+    J = (b * b + h * h) / 3
+    omega = 1.0
+    v = np.array([-omega * h, -omega * b, omega])  # centre, from no velocity at the right corner (b, -h)
+    W = np.array([[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], [-b, h, b, h]])
+    M = np.diag([1.0, 1.0, J])
+    G = W.T @ np.linalg.solve(M, W)
+    gamma = W.T @ v
+    landing = 0 if gamma[0] < 0 else 2
+    assert gamma[landing] < 0 and abs(gamma[2 - landing]) < 1e-14
+    problem = impact(G, gamma, 5.0, n=2)
+    answer = NewtonImpact(0.0).impulses(problem)
+    v_after = v + np.linalg.solve(M, W @ answer.values)
+    assert v_after[2] / omega == pytest.approx(ratio, abs=1e-12)
+
+
+def test_three_equal_balls_share_the_speed_in_one_simultaneous_impact():
+    # gaps x2 - x1 and x3 - x2, first ball at speed 1, e = 1: (-1/3, 2/3, 2/3), not the sequential (0, 0, 1)
+    W = np.array([[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]])
+    v = np.array([1.0, 0.0, 0.0])
+    problem = impact(W.T @ W, W.T @ v, 0.0, size=1, n=2)
+    answer = NewtonImpact(1.0).impulses(problem)
+    np.testing.assert_allclose(v + W @ answer.values, [-1 / 3, 2 / 3, 2 / 3], atol=1e-14)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_frictionless_impact_in_closed_form(law):
+    problem = impact([[2.0]], [-3.0], 0.0, size=1)
+    answer, post = after(problem, law(0.4))
+    assert post[0] == pytest.approx(1.2, rel=1e-12)
+    assert answer.values[0] == pytest.approx(2.1, rel=1e-12)
+
+
+def test_energetic_and_poisson_never_create_energy_and_leave_no_approach():
+    rng = np.random.default_rng(1990)
+    for _ in range(400):
+        n = int(rng.integers(1, 3))
+        W = rng.normal(size=(2 * n + 1, 2 * n))
+        gamma = rng.normal(size=2 * n)
+        gamma[::2] = -np.abs(gamma[::2])
+        problem = impact(W.T @ W, gamma, float(rng.uniform(0, 3)), n=n)
+        answer, post = after(problem, EnergeticImpact(float(rng.uniform(0, 1))))
+        size = 1 + np.abs(gamma).max()
+        assert answer.values @ (gamma + post) / 2 <= 1e-12 * size**2
+        assert (post[::2] >= -1e-9 * size).all()
+        normal, tangential = answer.values[::2], answer.values[1::2]
+        assert (np.abs(tangential) <= problem.carriers[0].friction * normal + 1e-9 * (1 + normal)).all()
+
+
+@pytest.mark.parametrize("law", [PoissonImpact, EnergeticImpact])
+def test_spatial_impact_in_a_plane_is_the_planar_impact(law):
+    rng = np.random.default_rng(1986)
+    for _ in range(10):
+        W = rng.normal(size=(3, 2))
+        flat = W.T @ W
+        gamma = np.array([-abs(rng.normal()), rng.normal()])
+        mu = float(rng.uniform(0.1, 2))
+        G = np.eye(3)
+        G[:2, :2] = flat
+        planar, _ = after(impact(flat, gamma, mu), law(0.5))
+        spatial, _ = after(impact(G, [*gamma, 0.0], mu, size=3), law(0.5))
+        # the spatial path is integrated to 1e-12 and slip counts as stopped at 1e-9 of its speed
+        np.testing.assert_allclose(spatial.values[:2], planar.values, atol=1e-7 * (1 + np.abs(planar.values).max()))
+        assert spatial.values[2] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_no_closed_contact_is_no_impact():
+    rod = derive(mechanisms.load("rod_on_incline"))
+    state = solve_state(rod, {"phi": 1, "gap.tip": 1, "phi_dot": 0, "gap_dot.tip": -1, "slip.tip": 0})
+    with pytest.raises(StateError, match="no contact is closed"):
+        resolve_impact(rod, state, law=NewtonImpact())
+
+
+def test_restitution_outside_zero_to_one_is_refused():
+    for law in LAWS:
+        assert issubclass(law, AbstractImpactLaw)
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            law(1.5)

@@ -1,5 +1,6 @@
 """Questions about families of states: critical friction, singular points, region maps and their boundaries."""
 
+from hybrid.analysis.areas import RefinedFractions, refined_fractions
 from hybrid.analysis.axes import Axis
 from hybrid.analysis.boundaries import Boundary
 from hybrid.analysis.criticality import CriticalFriction, critical_friction
@@ -12,8 +13,10 @@ __all__ = [
     "CriticalFriction",
     "ForceAtPoint",
     "GenotBrogliatoPoint",
+    "RefinedFractions",
     "RegionMap",
     "critical_friction",
     "genot_brogliato_points",
+    "refined_fractions",
     "region_map",
 ]

@@ -47,6 +47,7 @@ def transitions(
     after: NDArray[np.uint64],
     *,
     width: float,
+    batch: int = _BATCH,
 ) -> Transitions:
     """Bisect brackets of segments whose two ends have different codes, all at once.
 
@@ -64,6 +65,8 @@ def transitions(
         Codes there.
     width : float
         Final width of the brackets.
+    batch : int, optional
+        Points asked for at once, if there are fewer brackets.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def transitions(
         segment, low, high = segment[~narrow], low[~narrow], high[~narrow]
         before, after = before[~narrow], after[~narrow]
         if len(segment):
-            segment, low, high, before, after = _narrowed(code, segment, low, high, before, after)
+            segment, low, high, before, after = _narrowed(code, segment, low, high, before, after, batch)
     if not done:
         empty = np.zeros(0)
         return Transitions(empty.astype(int), empty, empty.astype(np.uint64), empty.astype(np.uint64))
@@ -100,11 +103,12 @@ def _narrowed(
     high: NDArray[np.float64],
     before: NDArray[np.uint64],
     after: NDArray[np.uint64],
+    batch: int,
 ) -> tuple[
     NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64], NDArray[np.uint64]
 ]:
     """Cut every bracket into equal sections and keep those with a change."""
-    sections = int(np.clip(_BATCH // len(segment), 1, _MAX_SECTIONS)) + 1
+    sections = int(np.clip(batch // len(segment), 1, _MAX_SECTIONS)) + 1
     shares = low[:, None] + (high - low)[:, None] * (np.arange(sections + 1) / sections)
     shares[:, -1] = high
     inside = code(segment[:, None], shares[:, 1:-1])

@@ -1,0 +1,297 @@
+"""The hybrid automaton of a mechanism: its graph of modes, built node by node as it is asked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import attrs
+import networkx as nx
+
+from hybrid.automaton.algebra import Algebra, RowTable, contact_algebra, row_table
+from hybrid.automaton.freedom import active_rows, closed_postures, rank_of
+from hybrid.automaton.impossible import Proofs, proofs_of, velocities_contradict
+from hybrid.automaton.invariants import holds
+from hybrid.automaton.location import Location, locate
+from hybrid.automaton.structure import FREE, NodeMode, Part, count_nodes, node_modes, node_of, parts_of
+from hybrid.automaton.transitions import IMPACT, Transition, transitions_from, transitions_from_impact
+from hybrid.contact.modes import Mode
+from hybrid.errors import ComputationError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+MAX_NODES = 64
+"""Nodes of the whole graph at most: three planar contacts; larger automata are explored node by node."""
+
+
+@attrs.frozen(eq=False)
+class Automaton:
+    """The hybrid automaton of a mechanism; made by :func:`build_automaton`.
+
+    Its nodes are the modes and, where velocities can jump, the instantaneous node ``impact``. Nodes that were built
+    are kept, and so are proofs, so that asking again costs nothing.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parts : tuple of Part
+        Carriers of contact force, in the order of the mode labels.
+    may_be_paradoxical : bool
+        False if normal and tangential motion are decoupled in every posture, so that no paradox can occur.
+    max_nodes : int
+        Limit of :attr:`graph`.
+    """
+
+    dynamics: Dynamics
+    parts: tuple[Part, ...]
+    may_be_paradoxical: bool
+    max_nodes: int
+    _table: RowTable = attrs.field(repr=False)
+    _algebra: Algebra | None = attrs.field(repr=False)
+    _proofs: Proofs = attrs.field(repr=False)
+    _built: dict[str, tuple[Location, tuple[Transition, ...]]] = attrs.field(factory=dict, repr=False)
+    _reasons: dict[str, str] = attrs.field(factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Name of the mechanism."""
+        return self.dynamics.name
+
+    @property
+    def has_impact(self) -> bool:
+        """True if velocities can jump: some carrier has a normal force, and can open or be in a paradox."""
+        return any(part.is_unilateral for part in self.parts) or self.may_be_paradoxical
+
+    def keys(self) -> Iterator[str]:
+        """Keys of all modes that are not proved impossible, one after the other; without the impact."""
+        return (node.key for node in self._nodes())
+
+    def why_impossible(self, key: str | Mode) -> str:
+        """The proof that a mode cannot occur, in words; empty if there is none and the mode is a node."""
+        return self._impossible(node_of(self.parts, key))
+
+    def location(self, key: str | Mode) -> Location:
+        """The node of a mode, built when it is first asked for.
+
+        Parameters
+        ----------
+        key : str or Mode
+            A mode label, or the key of a node.
+
+        Raises
+        ------
+        KeyError
+            It is no mode of this mechanism, or proved impossible.
+        """
+        return self._expanded(node_of(self.parts, key))[0]
+
+    def successors(self, key: str | Mode, *, regular_only: bool = False) -> tuple[Transition, ...]:
+        """Edges that leave a node.
+
+        Parameters
+        ----------
+        key : str or Mode
+            A mode label, the key of a node, or ``"impact"``.
+        regular_only : bool, default False
+            Leave out what can only happen in a paradox.
+        """
+        if key == IMPACT and self.has_impact:
+            return tuple(transitions_from_impact(self._nodes()))
+        found = self._expanded(node_of(self.parts, key))[1]
+        return tuple(edge for edge in found if edge.is_regular or not regular_only)
+
+    def reachable(self, *keys: str | Mode, regular_only: bool = False, limit: int = MAX_NODES) -> tuple[str, ...]:
+        """Keys of the nodes that paths of edges reach, nearest first, the given ones included.
+
+        Parameters
+        ----------
+        *keys : str or Mode
+        regular_only : bool, default False
+        limit : int, optional
+            Stop when so many nodes are found.
+        """
+        first = [key if key == IMPACT else node_of(self.parts, key).key for key in keys]
+        found, waiting = dict.fromkeys(first), deque(first)
+        while waiting and len(found) < limit:
+            for edge in self.successors(waiting.popleft(), regular_only=regular_only):
+                if edge.target not in found and len(found) < limit:
+                    found[edge.target] = None
+                    waiting.append(edge.target)
+        return tuple(found)
+
+    @property
+    def graph(self) -> nx.MultiDiGraph:
+        """The whole automaton.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            Node attributes: ``kind`` (``"mode"`` or ``"impact"``), ``mode``, ``invariant``, ``vector_field``,
+            ``n_freedom``, ``is_hyperstatic``, ``guards``, ``forces``, ``definitions`` (of the impact: empty or None);
+            edge attribute: ``transition``. See :class:`Location` and :class:`Transition`.
+
+        Raises
+        ------
+        ComputationError
+            It has more than ``max_nodes`` modes.
+        """
+        size = count_nodes(self.parts)
+        if size > self.max_nodes:
+            raise ComputationError(
+                f"the automaton of {self.name} has up to {size} modes, more than max_nodes = {self.max_nodes}; "
+                "explore it with successors() and reachable(), or raise max_nodes"
+            )
+        graph = nx.MultiDiGraph(name=self.name)
+        for key in self.keys():
+            graph.add_node(key, **_attributes(self.location(key)))
+        if self.has_impact:
+            graph.add_node(IMPACT, **_attributes(None))
+        for key in list(graph):
+            for edge in self.successors(key):
+                graph.add_edge(edge.source, edge.target, transition=edge)
+        return graph
+
+    def is_consistent(
+        self,
+        key: str | Mode,
+        state: State,
+        *,
+        parameters: Values | None = None,
+        tolerances: Tolerances = Tolerances(),
+    ) -> bool:
+        """Tell whether a state satisfies the invariant of a mode.
+
+        Parameters
+        ----------
+        key : str or Mode
+        state : State
+        parameters : mapping, optional
+        tolerances : Tolerances, optional
+
+        Returns
+        -------
+        bool
+        """
+        answer = holds(
+            self.location(key),
+            state.q,
+            state.v,
+            t=state.t,
+            sides=state.sides,
+            parameters=parameters,
+            tolerances=tolerances,
+        )
+        return bool(answer)
+
+    def _nodes(self) -> Iterator[NodeMode]:
+        return (node for node in node_modes(self.parts) if not self._impossible(node))
+
+    def _impossible(self, node: NodeMode) -> str:
+        if node.key not in self._reasons:
+            self._reasons[node.key] = self._proofs.against(node) or self._contradiction(node)
+        return self._reasons[node.key]
+
+    def _contradiction(self, node: NodeMode) -> str:
+        closed = [part.index for part in self.parts if part.is_unilateral and node.mode[part.name] is not FREE]
+        rows = active_rows(self.dynamics, self.parts, node, closed_postures(self.dynamics, closed))
+        if rank_of(rows) == rows.shape[-2]:
+            return ""
+        if velocities_contradict(self.dynamics, self.parts, self._table, self._algebra, node):
+            return "the velocity constraints are dependent and contradict each other"
+        return ""
+
+    def _expanded(self, node: NodeMode) -> tuple[Location, tuple[Transition, ...]]:
+        if node.key not in self._built:
+            reason = self._impossible(node)
+            if reason:
+                raise KeyError(f"the mode {node.key} cannot occur: {reason}")
+            location = locate(self.dynamics, self.parts, self._table, self._algebra, node)
+            edges = transitions_from(
+                location,
+                self.parts,
+                is_possible=lambda other: not self._impossible(other),
+                may_be_paradoxical=self.may_be_paradoxical,
+                has_impact=self.has_impact,
+            )
+            self._built[node.key] = (location, edges)
+        return self._built[node.key]
+
+
+def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automaton:
+    """Build the hybrid automaton of a mechanism.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    max_nodes : int, optional
+        Limit of the whole graph; nodes are built on demand.
+
+    Returns
+    -------
+    Automaton
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import build_automaton, derive
+    >>> automaton = build_automaton(derive(mechanisms.load("rod_on_incline")))
+    >>> list(automaton.graph)
+    ['free', 'stick', 'slide+', 'slide-', 'impact']
+    >>> [guard.label for guard in automaton.location("slide+").guards]
+    ['lambda_N falls to 0', 'slip falls to 0', 'A_slide+ reaches 0']
+    >>> automaton.location("slide+").guards[2].text
+    '(I + l**2*m*mu*sin(phi)*cos(phi) + l**2*m*cos(phi)**2)/(I*m)'
+    """
+    parts = parts_of(dynamics)
+    table = row_table(dynamics, parts)
+    algebra = contact_algebra(dynamics, parts, table)
+    return Automaton(
+        dynamics=dynamics,
+        parts=parts,
+        may_be_paradoxical=_may_be_paradoxical(parts, table, algebra),
+        max_nodes=max_nodes,
+        table=table,
+        algebra=algebra,
+        proofs=proofs_of(dynamics, parts),
+    )
+
+
+def _may_be_paradoxical(parts: tuple[Part, ...], table: RowTable, algebra: Algebra | None) -> bool:
+    """False where no normal acceleration depends on a friction force of a contact: friction then cannot jam."""
+    normals = [table.normal[part.name] for part in parts if part.has_normal]
+    tangentials = [row for part in parts if part.has_normal for row in table.tangential[part.name]]
+    if not normals or not tangentials:
+        return False
+    if algebra is None:
+        return True
+    return not all(algebra.fractions.is_zero(algebra.G[i][j]) for i in normals for j in tangentials)
+
+
+def _attributes(location: Location | None) -> dict[str, object]:
+    if location is None:
+        return {
+            "kind": "impact",
+            "mode": None,
+            "invariant": (),
+            "vector_field": None,
+            "n_freedom": None,
+            "is_hyperstatic": False,
+            "guards": (),
+            "forces": {},
+            "definitions": (),
+        }
+    return {
+        "kind": "mode",
+        "mode": location.mode,
+        "invariant": location.invariant,
+        "vector_field": location.vector_field,
+        "n_freedom": location.n_freedom,
+        "is_hyperstatic": location.is_hyperstatic,
+        "guards": location.guards,
+        "forces": location.forces,
+        "definitions": location.definitions,
+    }

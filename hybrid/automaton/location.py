@@ -1,0 +1,271 @@
+"""A node of the automaton: one mode with its invariant, vector field and guards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from hybrid.automaton.closed_form import Motion, force_names, motion_of
+from hybrid.automaton.freedom import Samples, active_rows, closed_postures, rank_of
+from hybrid.automaton.guards import Condition, Guard, GuardKind, condition_quantities, guard_quantities
+from hybrid.automaton.laws import force_law
+from hybrid.automaton.notation import text
+from hybrid.automaton.numeric import ModeSystem
+from hybrid.automaton.structure import FREE, STICK, NodeMode, Part
+from hybrid.automaton.symbolic import SymbolicView
+from hybrid.automaton.view import Measure, Quantity
+from hybrid.contact.carriers import CarrierKind
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.automaton.algebra import Algebra, RowTable
+    from hybrid.contact.modes import Mode
+    from hybrid.dynamics.derive import Dynamics, Values
+
+_SUMS = {Measure.CONE_PLUS, Measure.CONE_MINUS, Measure.LIMIT_PLUS, Measure.LIMIT_MINUS}
+
+
+@attrs.frozen(eq=False)
+class VectorField:
+    """The accelerations of a mode: ``vector_field(q, v, t=0.0, parameters={})`` gives ``v'``.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Coordinates.
+    expressions : tuple of Expr
+        Accelerations in the mechanism's symbols, perhaps with unknowns that the node's ``definitions`` explain.
+    """
+
+    names: tuple[str, ...]
+    expressions: tuple[sympy.Expr, ...]
+    _system: ModeSystem = attrs.field(repr=False)
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """One equation per coordinate, ``"x_ddot = ..."``."""
+        pairs = zip(self.names, self.expressions, strict=True)
+        return tuple(f"{name}_ddot = {text(expression)}" for name, expression in pairs)
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        *,
+        t: Any = 0.0,
+        parameters: Values | None = None,
+        sides: Mapping[str, tuple[float, ...]] | None = None,
+    ) -> NDArray[np.float64]:
+        """Evaluate at states, as if the mode held there.
+
+        Parameters
+        ----------
+        q, v : array_like, (..., n)
+        t : array_like, (...), default 0
+        parameters : mapping of str to array_like, optional
+        sides : mapping of str to tuple of float, optional
+            Direction of vanishing slip of spatial contacts.
+
+        Returns
+        -------
+        array, (..., n)
+            NaN where the mode's equations are singular.
+        """
+        return self._system.solve(q, v, t=t, parameters=parameters, sides=sides).acceleration
+
+
+@attrs.frozen(eq=False)
+class Location:
+    """One mode of the mechanism as a node of the automaton.
+
+    Attributes
+    ----------
+    node : NodeMode
+    invariant : tuple of Condition
+        All of them hold exactly where the mode is consistent.
+    vector_field : VectorField
+    n_freedom : int
+        Coordinates that the active constraints leave free, at generic postures with these contacts closed.
+    is_hyperstatic : bool
+        The contact forces are undetermined wherever the contacts of the mode are closed.
+    forces : mapping of str to Expr
+        Forces of the closed contacts.
+    definitions : tuple of str
+        Equations of the unknowns in the expressions; empty if all are in closed form.
+    unknowns : mapping of Symbol to Expr
+        Those of the unknowns that have a closed form.
+    guards : tuple of Guard
+    stops_with : mapping of str to tuple of str
+        For each sliding contact, those that must stop together with it.
+    """
+
+    node: NodeMode
+    invariant: tuple[Condition, ...]
+    vector_field: VectorField
+    n_freedom: int
+    is_hyperstatic: bool
+    forces: Mapping[str, sympy.Expr]
+    definitions: tuple[str, ...]
+    unknowns: Mapping[sympy.Symbol, sympy.Expr]
+    guards: tuple[Guard, ...]
+    stops_with: Mapping[str, tuple[str, ...]]
+    system: ModeSystem = attrs.field(repr=False)
+
+    @property
+    def key(self) -> str:
+        """Key of the node."""
+        return self.node.key
+
+    @property
+    def mode(self) -> Mode:
+        """The mode."""
+        return self.node.mode
+
+
+def locate(
+    dynamics: Dynamics, parts: tuple[Part, ...], table: RowTable, algebra: Algebra | None, node: NodeMode
+) -> Location:
+    """Build the node of a mode.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : tuple of Part
+    table : RowTable
+    algebra : Algebra or None
+    node : NodeMode
+
+    Returns
+    -------
+    Location
+    """
+    closed = [part.index for part in parts if part.is_unilateral and node.mode[part.name] is not FREE]
+    samples = closed_postures(dynamics, closed)
+    system = ModeSystem(dynamics, parts, node)
+    is_hyperstatic = _is_singular(system, samples)
+    motion = motion_of(dynamics, parts, table, algebra, node, is_hyperstatic=is_hyperstatic)
+    system = attrs.evolve(system, is_hyperstatic=motion.is_hyperstatic)
+    law = force_law(dynamics, parts, table, node)
+    slides = law.slides if _can_vanish(dynamics, motion) else ()
+    view = SymbolicView(dynamics, table, motion)
+    names = force_names(table, with_names=len(node.mode) > 1)
+    written = _Writer(view, algebra, system, len(node.mode) > 1)
+    return Location(
+        node=node,
+        invariant=tuple(
+            written.condition(*item)
+            for item in condition_quantities(parts, node, is_hyperstatic=motion.is_hyperstatic)
+        ),
+        vector_field=VectorField(dynamics.mechanism.coordinates, motion.acceleration, system),
+        n_freedom=dynamics.n - rank_of(active_rows(dynamics, parts, node, samples)),
+        is_hyperstatic=motion.is_hyperstatic,
+        forces={names[row]: motion.forces[row] for row in _active_rows_of(parts, table, node)},
+        definitions=motion.definitions,
+        unknowns=motion.unknowns,
+        guards=tuple(
+            written.guard(*item)
+            for item in guard_quantities(parts, node, slides=slides, is_hyperstatic=motion.is_hyperstatic)
+        ),
+        stops_with=_stops_with(dynamics, parts, node, samples),
+        system=system,
+    )
+
+
+def _is_singular(system: ModeSystem, samples: Samples) -> bool:
+    """The mode's equations are singular at every sampled posture: forces are undetermined."""
+    regularity = system.regularity(samples.q, samples.v, t=samples.t)
+    regularity = regularity[~np.isnan(regularity)]
+    return bool(regularity.size) and bool((regularity <= np.sqrt(Tolerances().rank)).all())
+
+
+def _can_vanish(dynamics: Dynamics, motion: Motion) -> bool:
+    """False if the determinant of the mode's equations is constant during any motion."""
+    if motion.determinant is None:
+        return False
+    fixed = set(dynamics.model.parameters.values())
+    return bool(motion.determinant.free_symbols - fixed)
+
+
+def _active_rows_of(parts: Sequence[Part], table: RowTable, node: NodeMode) -> list[int]:
+    rows: list[int] = []
+    for part in parts:
+        if node.mode[part.name] is not FREE:
+            rows += [table.normal[part.name]] if part.has_normal else []
+            rows += table.tangential[part.name]
+    return rows
+
+
+def _stops_with(
+    dynamics: Dynamics, parts: Sequence[Part], node: NodeMode, samples: Samples
+) -> dict[str, tuple[str, ...]]:
+    """Sliding contacts whose slips are bound to each other by the constraints of the mode."""
+    sliding = [part for part in parts if node.mode[part.name].slip_sign]
+    if len(sliding) < 2:
+        return {}
+    terms = dynamics.kinematics(samples.q, samples.v, t=samples.t)
+    base = active_rows(dynamics, parts, node, samples)
+    slips = {
+        part.name: np.broadcast_to(terms["W_T"][..., part.columns[0]], samples.q.shape)[..., None, :]
+        for part in sliding
+    }
+    bound: dict[str, tuple[str, ...]] = {}
+    for name, row in slips.items():
+        stopped = np.concatenate([base, row], axis=-2)
+        others = [
+            other
+            for other, its in slips.items()
+            if other != name and rank_of(np.concatenate([stopped, its], axis=-2)) == rank_of(stopped)
+        ]
+        if others:
+            bound[name] = tuple(others)
+    return bound
+
+
+@attrs.frozen(eq=False)
+class _Writer:
+    """Turns quantities into guards and conditions."""
+
+    view: SymbolicView
+    algebra: Algebra | None
+    system: ModeSystem
+    with_names: bool
+
+    def guard(self, kind: GuardKind, contact: str, quantity: Quantity, direction: int) -> Guard:
+        expression, label = self._expression(quantity), self._label(kind, contact)
+        return Guard(contact, kind, expression, direction, label, quantity, self.system)
+
+    def condition(self, contact: str, relation: str, quantities: tuple[Quantity, ...]) -> Condition:
+        expressions = tuple(self._expression(quantity) for quantity in quantities)
+        names = [("-" if quantity.sign < 0 else "") + quantity.measure.value for quantity in quantities]
+        label = f"{names[0]} {relation}"
+        for before, after in pairwise(names):
+            label += f"; where {before} = 0: {after} {relation}"
+        if self.with_names and contact:
+            label = f"{contact}: {label}"
+        return Condition(contact, relation, expressions, label, quantities, self.system)
+
+    def _expression(self, quantity: Quantity) -> sympy.Expr:
+        expression = quantity.of(self.view)
+        if self.algebra is None or quantity.measure not in _SUMS:
+            return expression
+        return self.algebra.fractions.tidied(expression)
+
+    def _label(self, kind: GuardKind, contact: str) -> str:
+        node = self.system.node
+        label = node.mode.get(contact)
+        words = kind.sentence
+        if kind is GuardKind.SINGULAR:
+            slides = ", ".join(f"{name} {node.mode[name].value}" for name in contact.split("+"))
+            return f"A_{label.value} reaches 0" if label and not self.with_names else f"A reaches 0 ({slides})"
+        if kind is GuardKind.SLIP and label is not None and label.slip_sign:
+            words = "slip falls to 0" if label.slip_sign > 0 else "slip rises to 0"
+        is_element = any(part.name == contact and part.kind is CarrierKind.ELEMENT for part in self.system.parts)
+        if is_element and label is STICK:
+            words = words.replace("the friction cone", "its limit")
+        return f"{contact}: {words}" if self.with_names else words

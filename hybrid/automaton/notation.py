@@ -1,0 +1,37 @@
+"""Expressions as text in the language of mechanism files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import sympy
+from sympy.printing.str import StrPrinter
+
+_NAMES = {"Abs": "abs", "Max": "max", "Min": "min"}
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]
+    def _print_Function(self, expr: sympy.Expr) -> str:
+        name = type(expr).__name__
+        return f"{_NAMES.get(name, name)}({', '.join(self._print(argument) for argument in expr.args)})"
+
+    _print_Abs = _print_Max = _print_Min = _print_LatticeOp = _print_Function
+
+
+def text(expression: sympy.Expr) -> str:
+    """Print an expression so that a mechanism file could hold it.
+
+    Examples
+    --------
+    >>> x = sympy.Symbol("x", real=True)
+    >>> text(sympy.Abs(x) ** 2 / sympy.sqrt(1 + x**2))
+    'x**2/sqrt(x**2 + 1)'
+    """
+    return str(_Printer({"abbrev": False}).doprint(expression))
+
+
+def fresh_symbol(name: str, taken: Collection[str]) -> sympy.Symbol:
+    """A real symbol of a name that the mechanism does not use; underscores are appended until it is free."""
+    while name in taken:
+        name += "_"
+    return sympy.Symbol(name, real=True)

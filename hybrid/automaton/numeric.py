@@ -1,0 +1,233 @@
+"""One mode's linear system solved numerically, at arrays of states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.automaton.structure import NodeMode, Part
+from hybrid.contact.candidates import Conditions, Scale, conditions, problem_scale, solve_conditions
+from hybrid.contact.carriers import CarrierKind, CarrierMode, carrier_modes
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.problem import Activity, ContactProblem, pose
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
+
+_ACTIVITIES = {
+    ContactMode.FREE: Activity.OPEN,
+    ContactMode.CLOSED: Activity.FRICTIONLESS,
+    ContactMode.STICK: Activity.RESTING,
+    ContactMode.SLIDE_PLUS: Activity.SLIPPING_PLUS,
+    ContactMode.SLIDE_MINUS: Activity.SLIPPING_MINUS,
+    ContactMode.SLIDE: Activity.SLIPPING,
+}
+
+
+@attrs.frozen(eq=False)
+class ModeSystem:
+    """The equations of one mode, ready to be solved at states; holds no state itself.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parts : tuple of Part
+    node : NodeMode
+    is_hyperstatic : bool
+        Solve by least squares: the forces are then the smallest of many.
+    """
+
+    dynamics: Dynamics = attrs.field(repr=False)
+    parts: tuple[Part, ...]
+    node: NodeMode
+    is_hyperstatic: bool = False
+
+    def solve(
+        self,
+        q: Any,
+        v: Any,
+        *,
+        t: Any = 0.0,
+        parameters: Values | None = None,
+        sides: Mapping[str, tuple[float, ...]] | None = None,
+    ) -> SolvedMode:
+        """Forces and accelerations as if the mode held, at states on which it need not hold.
+
+        Parameters
+        ----------
+        q, v : array_like, (..., n)
+        t : array_like, (...), default 0
+        parameters : mapping of str to array_like, optional
+        sides : mapping of str to tuple of float, optional
+            Direction of vanishing slip of spatial contacts.
+
+        Returns
+        -------
+        SolvedMode
+        """
+        terms = self.dynamics.terms(q, v, t=t, parameters=parameters)
+        labels = [self.node.mode[part.name] for part in self.parts]
+        problem = pose(self.dynamics, terms, tuple(_ACTIVITIES[label] for label in labels), sides=sides or {})
+        modes = tuple(self._carrier_mode(carrier) for carrier in problem.carriers)
+        scale = problem_scale(problem)
+        mode = conditions(problem, modes, scale)
+        x = _smallest(mode) if self.is_hyperstatic else solve_conditions(mode)[0]
+        forces = x * scale.size[..., None] / scale.row
+        rows: dict[str, tuple[int, ...]] = {carrier.name: carrier.rows for carrier in problem.carriers}
+        return SolvedMode(self.dynamics, terms, problem, modes, scale, forces, problem.acceleration(forces), rows)
+
+    def regularity(self, q: Any, v: Any, *, t: Any = 0.0) -> NDArray[np.float64]:
+        """Smallest singular value of the scaled equations at states: 0 where forces are undetermined."""
+        solved = self.solve(q, v, t=t)
+        E = conditions(solved.problem, solved.modes, solved.scale).E
+        if not E.shape[-1]:
+            return np.full(E.shape[:-2], np.inf)
+        finite = np.asarray(np.isfinite(E).all(axis=(-2, -1)))
+        regular = np.where(finite[..., None, None], E, 0.0).astype(np.float64)
+        return np.where(finite, np.linalg.svd(regular, compute_uv=False)[..., -1], np.nan)
+
+    def _carrier_mode(self, carrier: Any) -> CarrierMode:
+        """The linear conditions that belong to this node, among all modes of the carrier."""
+        label = self.node.mode[carrier.name]
+        found = [mode for mode in carrier_modes(carrier) if mode.label is label]
+        # a bilateral contact lists its modes pressing to one side, then to the other
+        return found[0] if self.node.side(carrier.name) > 0 else found[-1]
+
+
+def _smallest(mode: Conditions) -> NDArray[np.float64]:
+    rank = Tolerances().rank
+    finite = np.asarray(np.isfinite(mode.E).all(axis=(-2, -1)))
+    inverse = np.linalg.pinv(np.where(finite[..., None, None], mode.E, 0.0), rcond=rank)
+    return np.where(finite[..., None], -(inverse @ mode.e[..., None])[..., 0], np.nan)
+
+
+def _with_ranks(mode: Conditions) -> tuple[tuple[NDArray[np.float64], int], ...]:
+    return (mode.E, 2), (mode.e, 1), (mode.A, 2), (mode.b, 1)
+
+
+def _largest_least_slack(E: Any, e: Any, A: Any, b: Any) -> float:
+    from scipy.optimize import linprog
+
+    m, r = A.shape
+    answer = linprog(
+        np.append(np.zeros(r), -1.0),
+        A_ub=np.hstack([-A, np.ones((m, 1))]),
+        b_ub=b,
+        A_eq=np.hstack([E, np.zeros((len(E), 1))]),
+        b_eq=-e,
+        bounds=[(None, None)] * r + [(None, 1.0)],
+    )
+    return float(-answer.fun) if answer.status == 0 else -np.inf
+
+
+@attrs.frozen(eq=False)
+class SolvedMode:
+    """The motion in one mode at arrays of states.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+    problem : ContactProblem
+        Of the carriers that take part in the mode.
+    modes : tuple of CarrierMode
+    scale : Scale
+    forces : array, (..., r)
+    acceleration : array, (..., n)
+        NaN where the mode's equations are singular.
+    """
+
+    dynamics: Dynamics = attrs.field(repr=False)
+    terms: Terms = attrs.field(repr=False)
+    problem: ContactProblem = attrs.field(repr=False)
+    modes: tuple[CarrierMode, ...]
+    scale: Scale
+    forces: NDArray[np.float64]
+    acceleration: NDArray[np.float64]
+    _rows: Mapping[str, tuple[int, ...]]
+
+    def rows(self, part: Part) -> tuple[int, ...]:
+        """Force rows of a carrier that takes part, normal row first."""
+        return self._rows[part.name]
+
+    def acceleration_size(self, contact: int) -> NDArray[np.float64]:
+        """Size of the terms that add up to a normal acceleration."""
+        terms = np.abs(self.acceleration * self.terms.W_N[..., contact])
+        return np.asarray(np.sum(terms, axis=-1) + np.abs(self.terms.zeta_N[..., contact]))
+
+    def gap(self, part: Part) -> NDArray[np.float64]:
+        """Signed distance of a contact."""
+        return self.terms.gap[..., part.index]
+
+    def gap_dot(self, part: Part) -> NDArray[np.float64]:
+        """Its rate."""
+        return self.terms.gap_dot[..., part.index]
+
+    def slip(self, part: Part) -> tuple[NDArray[np.float64], ...]:
+        """Tangential velocity."""
+        return tuple(self.terms.slip[..., column] for column in part.columns)
+
+    def lambda_N(self, part: Part) -> NDArray[np.float64]:
+        """Normal force."""
+        return self.forces[..., self._rows[part.name][0]]
+
+    def lambda_T(self, part: Part) -> tuple[NDArray[np.float64], ...]:
+        """Tangential force."""
+        return tuple(self.forces[..., row] for row in self._rows[part.name][int(part.has_normal) :])
+
+    def a_N(self, part: Part) -> NDArray[np.float64]:
+        """Normal acceleration of a contact."""
+        direction = self.terms.W_N[..., part.index]
+        return np.asarray(np.sum(self.acceleration * direction, axis=-1) + self.terms.zeta_N[..., part.index])
+
+    def a_T(self, part: Part) -> tuple[NDArray[np.float64], ...]:
+        """Tangential acceleration."""
+        terms = self.terms
+        return tuple(
+            np.asarray(np.sum(self.acceleration * terms.W_T[..., i], axis=-1) + terms.zeta_T[..., i])
+            for i in part.columns
+        )
+
+    def static_friction(self, part: Part) -> NDArray[np.float64]:
+        """Coefficient of static friction, or the static limit of a friction element."""
+        if part.kind is CarrierKind.ELEMENT:
+            return self.terms.static_limit[..., part.index]
+        if part.kind is CarrierKind.CONTACT:
+            return self.terms.static_friction[..., part.index]
+        return self.terms.constraint_friction[..., part.index]
+
+    def determinant(self) -> NDArray[np.float64]:
+        """Determinant of the mode's equations in physical units."""
+        G, size = self.problem.G, self.problem.n_rows
+        rows = [row for mode in self.modes for row in mode.equations]
+        shape = np.broadcast_shapes(
+            G.shape[:-2], *(np.shape(value) for row in rows for value in (*row.alpha.values(), *row.beta.values()))
+        )
+        E = np.zeros((*shape, size, size))
+        for i, row in enumerate(rows):
+            for index, value in row.alpha.items():
+                E[..., i, :] += np.asarray(value)[..., None] * G[..., index, :]
+            for index, value in row.beta.items():
+                E[..., i, index] += value
+        return np.asarray(np.linalg.det(E))
+
+    def slack(self) -> NDArray[np.float64]:
+        """By how much, in units of the data, all inequalities can be met; at most 1, negative where they cannot."""
+        mode = conditions(self.problem, self.modes, self.scale)
+        shape = np.broadcast_shapes(mode.E.shape[:-2], mode.e.shape[:-1], mode.A.shape[:-2], mode.b.shape[:-1])
+        least = np.empty(shape)
+        for place in np.ndindex(shape):
+            own = [np.broadcast_to(x, (*shape, *x.shape[x.ndim - d :])) for x, d in _with_ranks(mode)]
+            least[place] = _largest_least_slack(*(x[place] for x in own))
+        return least
+
+    def norm(self, components: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+        """Euclidean norm."""
+        return np.asarray(np.sqrt(sum(component**2 for component in components)))
+
+

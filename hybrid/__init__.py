@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hybrid.automaton import Automaton, Guard, Transition, build_automaton
     from hybrid.contact import (
         Branch,
         Certificate,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 _HOMES = {
+    "hybrid.automaton": ("Automaton", "Guard", "Transition", "build_automaton"),
     "hybrid.contact": (
         "Branch",
         "Certificate",
@@ -76,6 +78,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Automaton",
     "Branch",
     "Certificate",
     "ComputationError",
@@ -88,6 +91,7 @@ __all__ = [
     "EnergyDynamics",
     "EquationDynamics",
     "FrictionElement",
+    "Guard",
     "HybridError",
     "Mechanism",
     "Mode",
@@ -97,7 +101,9 @@ __all__ = [
     "StateError",
     "States",
     "Tolerances",
+    "Transition",
     "Verdict",
+    "build_automaton",
     "contact_forces",
     "contact_problem",
     "derive",

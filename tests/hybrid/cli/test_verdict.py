@@ -5,9 +5,9 @@ A_s = 1 + 3 c^2 + 3 s mu sin c for slip of sign s (the tip at x - l cos phi), b 
 """
 
 import json
+import resource
 import subprocess
 import sys
-import time
 from math import cos, pi, sin
 
 import pytest
@@ -170,9 +170,10 @@ def test_a_cold_verdict_takes_less_than_3_seconds():
     ]
 
     def seconds():
-        start = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, capture_output=True, check=True)
-        return time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    # The better of two: another test process may take the machine meanwhile.
+    # Time on the processor, since the other tests run at the same time; the better of two, since caches may be cold.
     assert min(seconds() for _ in range(2)) < 3.0

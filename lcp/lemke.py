@@ -15,7 +15,7 @@ from lcp.solution import Solution, Status
 __all__ = ["Lemke"]
 
 NEARLY_SOLVED = 1e-6  # of the first value of the artificial variable, and of the residual tolerance
-PERTURBATION = 1e-10  # of the largest entry of q, only after a cycle
+PERTURBATION = 1e-8  # of the largest entry of q, only after a cycle
 PIVOTS_BETWEEN_FACTORISATIONS = 40
 PIVOTS_PER_UNKNOWN = 1000  # Murty's and Fathi's examples need 2**n pivots, every other one tried below 10 n
 

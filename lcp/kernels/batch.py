@@ -1,0 +1,134 @@
+"""Many small problems at once."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray
+from lcp.errors import LCPError
+from lcp.kernels import loops
+
+__all__ = ["BatchSolution", "count_batch", "solve_batch"]
+
+MAX_MINORS = 4  # from here on a compiled loop over single problems is faster than 2**n principal minors
+MAX_N = 30
+
+
+@attrs.frozen(eq=False)
+class BatchSolution:
+    """Answers to N problems of order n.
+
+    Parameters
+    ----------
+    z : ndarray, shape (N, n), or (n, N) if the problems were along the last axis
+        One solution each; zeros where none was found.
+    count : ndarray of int, shape (N,)
+        Number of complementary bases that solve the problem (n <= 4), or of different solutions (n > 4).
+    bases : ndarray of uint16, shape (N,), or None
+        For n <= 4, bit b is set if the complementary basis b solves the problem; z_i is basic in b if bit i of b
+        is set. z belongs to the lowest one.
+    """
+
+    z: FloatArray
+    count: npt.NDArray[np.int64]
+    bases: npt.NDArray[np.uint16] | None
+
+
+def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tuple[FloatArray, FloatArray]:
+    try:
+        matrices = np.ascontiguousarray(M, dtype=np.float64)
+        vectors = np.ascontiguousarray(q, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise LCPError(f"M and q must be arrays of real numbers: {error}") from error
+    if vectors.ndim != 2 or matrices.ndim != 3:
+        raise LCPError(f"M and q must have 3 and 2 axes, got shapes {matrices.shape} and {vectors.shape}")
+    N, n = vectors.shape[::-1] if problems_last else vectors.shape
+    if matrices.shape != ((n, n, N) if problems_last else (N, n, n)):
+        raise LCPError(f"M and q do not match: {matrices.shape} and {vectors.shape}")
+    if not 1 <= n <= MAX_N:
+        raise LCPError(f"the problems must have 1 to {MAX_N} unknowns, got {n}")
+    return matrices, vectors
+
+
+def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> BatchSolution:
+    """Solve many problems: one z each, and how many or which complementary bases solve it.
+
+    Up to order four by the signs of principal minors, compared with zero exactly; so at a degenerate problem
+    rounding may add or drop a basis, and singular bases (continua) do not count. Beyond that by the search
+    of `lcp.kernels.solutions_into`. `lcp.enumerate_solutions` decides doubtful problems.
+
+    Parameters
+    ----------
+    M : array_like, shape (N, n, n), or (n, n, N) if `problems_last`
+        Entries other than zero between 1e-70 and 1e70 in modulus, as products of four are formed.
+    q : array_like, shape (N, n), or (n, N)
+    problems_last : bool
+        The layout in which problems follow each other in memory, entry by entry: the faster one.
+
+    Returns
+    -------
+    BatchSolution
+
+    Raises
+    ------
+    LCPError
+        If shapes do not match, n is not between 1 and 30, or an entry is not finite or out of range.
+
+    Examples
+    --------
+    >>> batch = solve_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
+    >>> batch.count, batch.z.ravel()
+    (array([1, 2, 0]), array([2., 0., 0.]))
+    """
+    matrices, vectors = _checked(M, q, problems_last=problems_last)
+    n = vectors.shape[0] if problems_last else vectors.shape[1]
+    z = np.empty(vectors.shape)
+    if n > MAX_MINORS:
+        counts = np.empty(vectors.shape[1 if problems_last else 0], np.int64)
+        if problems_last:
+            first = np.ascontiguousarray(np.moveaxis(matrices, 2, 0))
+            z_first = np.empty(vectors.shape[::-1])
+            is_fine = loops.solve_many(first, np.ascontiguousarray(vectors.T), z_first, counts)
+            z = np.ascontiguousarray(z_first.T)
+        else:
+            is_fine = loops.solve_many(matrices, vectors, z, counts)
+        _refuse_unless(is_fine)
+        return BatchSolution(z=z, count=counts, bases=None)
+    bases = _bases(matrices, vectors, z, problems_last=problems_last)
+    return BatchSolution(z=z, count=np.bitwise_count(bases).astype(np.int64), bases=bases)
+
+
+def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> npt.NDArray[np.int64]:
+    """How many complementary bases (n <= 4) or different solutions (n > 4) each problem has.
+
+    Parameters, errors and caveats as for `solve_batch`, without the cost of z.
+
+    Examples
+    --------
+    >>> count_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
+    array([1, 2, 0])
+    """
+    matrices, vectors = _checked(M, q, problems_last=problems_last)
+    n = vectors.shape[0] if problems_last else vectors.shape[1]
+    if n > MAX_MINORS:
+        return solve_batch(matrices, vectors, problems_last=problems_last).count
+    bases = _bases(matrices, vectors, np.empty((0, 0)), problems_last=problems_last)
+    return np.bitwise_count(bases).astype(np.int64)
+
+
+def _bases(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, problems_last: bool) -> npt.NDArray[np.uint16]:
+    n, N = vectors.shape if problems_last else vectors.shape[::-1]
+    bases = np.empty(N, np.uint16)
+    if problems_last:
+        is_fine = loops.problems_last(matrices.reshape(n * n, N), vectors, z, bases)
+    else:
+        is_fine = loops.problems_first(matrices.reshape(N, n * n), vectors, z, bases)
+    _refuse_unless(is_fine)
+    return bases
+
+
+def _refuse_unless(is_fine: bool) -> None:
+    if not is_fine:
+        raise LCPError("M and q must be finite, and their entries zero or between 1e-70 and 1e70 in modulus")

@@ -1,0 +1,201 @@
+"""All solutions of one problem, compiled: the search of `lcp.cones` in floating point without proof."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from lcp.arrays import FloatArray
+from lcp.kernels.minors import bases_one, bases_three, bases_two
+from lcp.kernels.minors_four import bases_four
+from lcp.kernels.relaxation import branching_index, fix, restore
+
+__all__ = ["solutions_into"]
+
+CLEAR = 1e-11  # minors and numerators of the scaled problem above this decide by their signs alone
+NEAR = 1e-9  # solutions closer than this, relative to their size, are one
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
+    """The thin entry for all solutions: write the isolated ones into the rows of Z.
+
+    Without validation and without proof; `lcp.enumerate_solutions` has both, and the continua.
+
+    Parameters
+    ----------
+    M : ndarray of float64, shape (n, n), C-contiguous, finite, n >= 1
+    q : ndarray of float64, shape (n,), contiguous, finite
+    Z : ndarray of float64, shape (k, n), C-contiguous
+        Overwritten.
+
+    Returns
+    -------
+    int
+        The number of different solutions c; those beyond k are counted without comparing them. If one is a
+        degenerate vertex, which may belong to a continuum (then it is one point of it), -1 - c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Z = np.empty((4, 1))
+    >>> solutions_into(np.array([[-2.0]]), np.array([1.0]), Z), Z[:2].ravel()
+    (2, array([0. , 0.5]))
+    """
+    n = q.shape[0]
+    largest, size = 0.0, 0.0
+    for i in range(n):
+        size = max(size, abs(q[i]))
+        for j in range(n):
+            largest = max(largest, abs(M[i, j]))
+    scale, q_scale = 1.0 / largest if largest > 0.0 else 1.0, 1.0 / size if size > 0.0 else 1.0
+    if n <= 4:
+        mask, clearance = _bases_of_small(M, q, scale, q_scale)
+        if clearance > CLEAR:
+            count = 0
+            for basis in range(1 << n):
+                if mask >> basis & 1:
+                    if count < Z.shape[0]:
+                        _basic_point(M, q, basis, Z[count])
+                    count += 1
+            return count
+    return _search(M, q, Z, scale, q_scale)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _bases_of_small(M: FloatArray, q: FloatArray, s: float, t: float) -> tuple[int, float]:
+    if q.shape[0] == 1:
+        one = bases_one(M[0, 0], t * q[0], s)
+        return one[0], one[1]
+    if q.shape[0] == 2:
+        two = bases_two(M[0, 0], M[0, 1], M[1, 0], M[1, 1], t * q[0], t * q[1], s)
+        return two[0], two[1]
+    if q.shape[0] == 3:
+        a, b, c = M[0], M[1], M[2]
+        three = bases_three(
+            a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], t * q[0], t * q[1], t * q[2], s
+        )  # fmt: skip
+        return three[0], three[1]
+    a, b, c, d = M[0], M[1], M[2], M[3]
+    four = bases_four(
+        a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3], d[0], d[1], d[2], d[3],
+        t * q[0], t * q[1], t * q[2], t * q[3], s,
+    )  # fmt: skip
+    return four[0], four[1]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _search(M: FloatArray, q: FloatArray, Z: FloatArray, scale: float, q_scale: float) -> int:
+    n = q.shape[0]
+    T = np.empty((n + 2, n, n + 1))
+    integers = np.zeros((n + 2, 5 * n + 3), np.int64)  # basic, columns, dead, fixed; width, index, branch
+    values, copy = np.empty(2 * n), np.empty(n + 1)
+    for i in range(n):
+        T[0, i, n] = q_scale * q[i]
+        integers[0, i], integers[0, n + i] = i, n + i
+        for j in range(n):
+            T[0, i, j] = scale * M[i, j]
+    count, level, has_continuum = 0, 0, False
+    integers[0, 5 * n], integers[0, 5 * n + 2] = n, -1
+    if not restore(T[0], integers[0, :n], integers[0, n : 2 * n], integers[0, 2 * n : 3 * n], n, copy):
+        return 0
+    while level >= 0:
+        node = integers[level]
+        width = node[5 * n]
+        if node[5 * n + 2] == -1:
+            index = branching_index(T[level], node[:n], node[2 * n : 3 * n], node[3 * n : 5 * n], width, values)
+            if index < 0:
+                has_continuum = has_continuum or index == -2
+                count = _store(M, q, T[level], node[:n], width, Z, count, q_scale / scale)
+                level -= 1
+                continue
+            node[5 * n + 1] = index
+        node[5 * n + 2] += 1
+        if node[5 * n + 2] == 2:
+            level -= 1
+            continue
+        variable = node[5 * n + 1] + (n if node[5 * n + 2] == 0 else 0)
+        child = integers[level + 1]
+        child[:] = node
+        child[3 * n + variable], child[5 * n + 2] = 1, -1
+        for i in range(n):
+            T[level + 1, i, : width + 1] = T[level, i, : width + 1]
+        child[5 * n] = fix(T[level + 1], child[:n], child[n : 2 * n], child[2 * n : 3 * n], width, variable, copy)
+        if child[5 * n] >= 0:
+            level += 1
+    return -1 - count if has_continuum else count
+
+
+@njit(cache=True, error_model="numpy")
+def _store(
+    M: FloatArray,
+    q: FloatArray,
+    T: FloatArray,
+    basic: npt.NDArray[np.int64],
+    width: int,
+    Z: FloatArray,
+    count: int,
+    unit: float,
+) -> int:
+    """Add the vertex of a dictionary to the rows of Z unless it is there."""
+    n = q.shape[0]
+    if count >= Z.shape[0]:
+        return count + 1
+    z, basis = Z[count], 0
+    for i in range(n):
+        if basic[i] >= n and T[i, width] > 1e-10:
+            basis |= 1 << (basic[i] - n)
+    if _basic_point(M, q, basis, z) == 0.0:
+        z[:] = 0.0
+        for i in range(n):
+            if basic[i] >= n:
+                z[basic[i] - n] = max(T[i, width], 0.0) / unit
+    for other in range(count):
+        gap, size = 0.0, 1.0
+        for i in range(n):
+            gap = max(gap, abs(Z[other, i] - z[i]))
+            size = max(size, abs(z[i]))
+        if gap <= NEAR * size:
+            return count
+    return count + 1
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray) -> float:
+    """The z of a complementary basis by elimination with row exchanges; its smallest pivot."""
+    n = q.shape[0]
+    index, m = np.empty(n, np.int64), 0
+    for i in range(n):
+        z[i] = 0.0
+        if basis >> i & 1:
+            index[m] = i
+            m += 1
+    if m == 1:
+        z[index[0]] = -q[index[0]] / M[index[0], index[0]]
+        return abs(M[index[0], index[0]])
+    A = np.empty((m, m + 1))
+    for i in range(m):
+        A[i, m] = -q[index[i]]
+        for j in range(m):
+            A[i, j] = M[index[i], index[j]]
+    smallest = np.inf
+    for k in range(m):
+        p = k
+        for i in range(k + 1, m):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if p != k:
+            for j in range(k, m + 1):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+        smallest = min(smallest, abs(A[k, k]))
+        for i in range(k + 1, m):
+            factor = A[i, k] / A[k, k]
+            for j in range(k + 1, m + 1):
+                A[i, j] -= factor * A[k, j]
+    for k in range(m - 1, -1, -1):
+        value = A[k, m]
+        for j in range(k + 1, m):
+            value -= A[k, j] * z[index[j]]
+        z[index[k]] = max(value / A[k, k], 0.0)
+    return smallest

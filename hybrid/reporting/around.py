@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.units import is_angle
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ def pins_around(
     mechanism, unit = dynamics.mechanism, np.eye(dynamics.n)
     gaps = [(f"gap.{name}", terms.W_N[:, dynamics.contacts.index(name)], 0.0) for name in closed]
     rates = [(f"gap_dot.{name}", row, 0.0) for (_, row, _), name in zip(gaps, closed, strict=True)]
-    positions = list(zip(mechanism.coordinates, unit, state.q.tolist(), strict=True))
+    # an angle from a gap has two values, a length from a gap one: angles are pinned first
+    order = sorted(range(dynamics.n), key=lambda index: not is_angle(dynamics, state, index, parameters=parameters))
+    positions = [(mechanism.coordinates[index], unit[index], float(state.q[index])) for index in order]
     velocities = list(zip(mechanism.velocities, unit, state.v.tolist(), strict=True))
     slips = slip_rows(dynamics, state, terms)
     sided = [row for row in slips if isinstance(row[2], str)]

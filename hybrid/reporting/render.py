@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
@@ -39,6 +40,15 @@ _SECTIONS = {
     "parameters": "Parameters",
     "references": "References",
     "reproduction": "Reproduction",
+}
+_KINEMATIC = {
+    "gap": "g_N",
+    "W_N": "W_N",
+    "zeta_N": "zeta_N",
+    "slip": "v_T",
+    "W_T": "W_T",
+    "zeta_T": "zeta_T",
+    "constraint": "f",
 }
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
@@ -113,7 +123,8 @@ def _environment(*, autoescape: bool) -> jinja2.Environment:
             "sym": lambda name: Html(symbol_html(name)),
             "formula": lambda text: Html(formula_html(text)),
             "dotted": lambda name: Html(_dotted(name)),
-            "unit": _unit,
+            "unit": lambda text: Html(_unit_html(text)),
+            "italic": lambda text: Html(re.sub(r"\b([Ab])\b", r"<i>\1</i>", html.escape(text))),
         }
     else:
         environment.filters |= {"number": number_text, "sym": symbol, "md": _escaped, "unit": _unit}
@@ -130,11 +141,13 @@ def _dotted(name: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """A unit with raised powers, and nothing for a pure number."""
-    if text in ("", "1"):
-        return ""
-    raised = re.sub(r"\^([0-9])", lambda match: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(match[1])], text)
-    return raised.replace("^(1/2)", "^½")
+    """A unit, and nothing for a pure number."""
+    return "" if text == "1" else text
+
+
+def _unit_html(text: str) -> str:
+    """A unit with raised powers, escaped."""
+    return re.sub(r"\^(?:\(([-0-9/]+)\)|(-?[0-9]+))", r"<sup>\1\2</sup>", html.escape(_unit(text)))
 
 
 def _escaped(text: str) -> str:
@@ -155,13 +168,15 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "references": not record["references"],
     }
     state = record["state"]
+    dynamics = report.dynamics
+    owners = list(dict.fromkeys((*dynamics.contacts, *dynamics.columns, *dynamics.rigid)))
     return {
         "r": record,
         "verdict": verdict,
         "meaning": meaning,
         "sections": [(name, title) for name, title in _SECTIONS.items() if not absent.get(name)],
         "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
-        "lines": list(_lines(record["equations"])),
+        "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
         "flows": _FLOWS,
         "sliding": sliding_sentence,
         "mode_text": mode_text,
@@ -170,23 +185,11 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Labels and texts of the equations that are not zero; the contact's closed form is shown elsewhere."""
-    for name, item in equations.items():
-        if name != "contact":
-            yield from _nested(name, item)
-
-
-def _nested(label: str, item: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(item, str):
-        if item != "0":
-            yield label, item
-    elif isinstance(item, Mapping):
-        for name, part in item.items():
-            yield from _nested(f"{label} {name}", part)
-    else:
-        for index, part in enumerate(item, start=1):
-            yield from _nested(f"{label}{',' if label[-1].isdigit() else ' '}{index}", part)
+def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Owner, symbol and text or texts of the kinematic equations of every contact and constraint."""
+    for term in _KINEMATIC:
+        for name, item in equations.get(term, {}).items():
+            yield name, _KINEMATIC[term], item
 
 
 def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.reporting.command import command_line
 from hybrid.reporting.records import Json, critical_friction_record, labels, map_record, plain, verdict_record
 from hybrid.reporting.units import Units, quantity_units
 from hybrid.tolerances import Tolerances
@@ -122,7 +123,7 @@ def build_report(
     >>> ball = derive(mechanisms.load("bouncing_ball"))
     >>> report = build_report(ball, solve_state(ball, {}))
     >>> report.selection.verdict.name, report.region_map, report.command
-    ('UNIQUE', None, 'painleve report bouncing_ball --pin y=0.0 --pin y_dot=0.0 -o report.html')
+    ('UNIQUE', None, 'painleve report bouncing_ball -o report.html')
     """
     from hybrid.automaton import build_automaton
     from hybrid.contact import select
@@ -143,7 +144,7 @@ def build_report(
         region_map=found,
         held=held,
         automaton=automaton,
-        command=command or _command(dynamics, state, parameters),
+        command=command or command_line(dynamics, state, parameters=parameters),
         version=metadata.version("painleve"),
     )
 
@@ -228,7 +229,7 @@ def _critical(
 ) -> dict[str, CriticalFriction]:
     """Critical friction of every contact with friction that takes part, over postures."""
     from hybrid.analysis import critical_friction
-    from hybrid.dynamics.pins import pin_names
+    from hybrid.dynamics.pin_values import pin_names
     from hybrid.reporting.around import pins_around
 
     positions = pin_names(dynamics)[0]
@@ -267,16 +268,3 @@ def _value_at(report: Report, name: str) -> float | None:
         values = terms.slip[columns].tolist()
         known |= {f"slip.{contact}": values[0]} if len(values) == 1 else {}
     return known.get(name)
-
-
-def _command(dynamics: Dynamics, state: State, parameters: Mapping[str, float]) -> str:
-    """A command line that pins the state, constraints and limits of slip included."""
-    import shlex
-
-    from hybrid.reporting.around import pins_around
-
-    pins = pins_around(dynamics, state, [], parameters=parameters)
-    words = ["painleve", "report", dynamics.name]
-    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
-    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={float(value)!r}")]
-    return shlex.join([*words, "-o", "report.html"])

@@ -13,7 +13,7 @@ from hybrid.analysis.axes import Axis
 from hybrid.analysis.lines import Lines
 from hybrid.analysis.plane import plane_of
 from hybrid.analysis.transitions import transitions
-from hybrid.dynamics.pins import pin_names
+from hybrid.dynamics import pin_names
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.declaration.expressions import evaluate, parse_expression
-from hybrid.dynamics.pins import pin_names
+from hybrid.dynamics import pin_names
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:

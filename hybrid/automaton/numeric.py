@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.automaton.structure import NodeMode, Part
+from hybrid.contact.activity import Activity
 from hybrid.contact.candidates import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.carriers import CarrierKind, CarrierMode, carrier_modes
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.problem import Activity, ContactProblem, pose
+from hybrid.contact.problem import ContactProblem, pose
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:

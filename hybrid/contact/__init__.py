@@ -4,6 +4,8 @@ from hybrid.contact.branches import Branch, ContactAcceleration, Slack
 from hybrid.contact.certificate import Certificate, Violation, verify_certificate
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.contact.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
+from hybrid.contact.impact_laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.selection import ForceSet, Selection, Verdict, select, select_problem
@@ -11,6 +13,7 @@ from hybrid.contact.sliding import SlidingTerms, sliding_terms
 from hybrid.contact.tangential import TangentialReport
 
 __all__ = [
+    "AbstractImpactLaw",
     "Branch",
     "CellVerdict",
     "Certificate",
@@ -18,8 +21,13 @@ __all__ = [
     "ContactAcceleration",
     "ContactMode",
     "ContactProblem",
+    "EnergeticImpact",
     "ForceSet",
+    "Impact",
     "Mode",
+    "NewtonImpact",
+    "Phase",
+    "PoissonImpact",
     "Selection",
     "Slack",
     "SlidingTerms",
@@ -29,6 +37,7 @@ __all__ = [
     "classify",
     "contact_forces",
     "contact_problem",
+    "resolve_impact",
     "select",
     "select_problem",
     "sliding_terms",

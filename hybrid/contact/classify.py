@@ -8,8 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.activity import Activity, carrier_activities
 from hybrid.contact.batches import CellVerdict, Table, decide_together
-from hybrid.contact.problem import Activity, carrier_activities, pose
+from hybrid.contact.problem import pose
 from hybrid.contact.selection import select
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -96,9 +97,7 @@ def classify(
     activities = carrier_activities(dynamics, terms, sides=states.sides, tolerances=tolerances)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
-    table = Table(
-        np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf)
-    )
+    table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape)
     # one code per state: the activities as digits
     code = np.zeros(activities.shape[:-1], dtype=np.int64)
@@ -107,9 +106,7 @@ def classify(
     for value in np.unique(code):
         where = np.broadcast_to(code == value, shape) & defined
         pattern = _pattern(int(value), activities.shape[-1])
-        _decide_pattern(
-            dynamics, states, terms, pattern, where, parameters, tolerances, table, decide_ties
-        )
+        _decide_pattern(dynamics, states, terms, pattern, where, parameters, tolerances, table, decide_ties)
     for verdict, label in _WITHOUT_MODE.items():
         where = table.verdict == verdict
         if where.any():

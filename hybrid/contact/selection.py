@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
 from hybrid.contact.candidates import Candidate, Scale, Standing, candidate, mode_combinations, problem_scale
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
 from hybrid.contact.complementarity import to_lcp
 from hybrid.contact.crosscheck import Crosscheck, crosscheck
+from hybrid.contact.force_set import ForceSet, force_set
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.solutions import (
@@ -44,25 +44,6 @@ class Verdict(Enum):
     HYPERSTATIC = "the accelerations are unique, the contact forces are not"
     INCONSISTENT = "no contact mode is consistent"
     UNDECIDED = "the verdict hangs on a sign that lies within the tolerance, or on what was not computed"
-
-
-@attrs.frozen(eq=False)
-class ForceSet:
-    """All contact forces of a hyperstatic solution.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The force components, ``"lambda_N.floor"`` and so on.
-    dimension : int
-        Dimension of the set.
-    vertices, rays : array, (number, r)
-    """
-
-    names: tuple[str, ...]
-    dimension: int
-    vertices: NDArray[np.float64]
-    rays: NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
@@ -192,14 +173,14 @@ def _by_enumeration(problem: ContactProblem, tolerances: Tolerances) -> Selectio
     certificate = None
     if not doubts and not solutions:
         certificate, doubts = _certified(problem, candidates)
-    force_set = _force_set(problem, distinct) if len(distinct) == 1 else None
+    forces = force_set(problem, distinct[0]) if len(distinct) == 1 else None
     return Selection(
         problem=problem,
-        verdict=_verdict(problem, distinct, doubts, force_set),
+        verdict=_verdict(problem, distinct, doubts, forces),
         branches=branches,
         margin=_margin(candidates, solutions, tolerances),
         certificate=certificate,
-        force_set=force_set,
+        force_set=forces,
         tangential=tangential_reports(problem, branches),
         crosscheck=check,
         notes=tuple(doubts) + _redundancy_notes(problem),
@@ -224,7 +205,7 @@ def _verdict(
     problem: ContactProblem,
     distinct: Sequence[Sequence[PhysicalSolution]],
     doubts: Sequence[str],
-    force_set: ForceSet | None,
+    forces: ForceSet | None,
 ) -> Verdict:
     if doubts:
         return Verdict.UNDECIDED
@@ -232,7 +213,7 @@ def _verdict(
         return Verdict.INCONSISTENT
     if len(distinct) > 1:
         return Verdict.INDETERMINATE
-    return Verdict.HYPERSTATIC if force_set is not None or problem.redundancy else Verdict.UNIQUE
+    return Verdict.HYPERSTATIC if forces is not None or problem.redundancy else Verdict.UNIQUE
 
 
 def _doubts(
@@ -290,25 +271,6 @@ def _margin(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolutio
         if (item.standing is not Standing.CONSISTENT and len(solution.members) > 1) or item.family is not None
     }
     return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
-
-
-def _force_set(problem: ContactProblem, distinct: Sequence[Sequence[PhysicalSolution]]) -> ForceSet | None:
-    group = distinct[0]
-    families = [solution.leading.family for solution in group if solution.leading.family is not None]
-    if len(group) == 1 and not families:
-        return None
-    points = [solution.leading.forces[None] for solution in group if solution.leading.family is None]
-    names: list[str] = []
-    for carrier in problem.carriers:
-        names += [] if carrier.normal is None else [f"lambda_N.{carrier.name}"]
-        count = len(carrier.tangential)
-        names += [f"lambda_T.{carrier.name}" + (f".{axis + 1}" if count > 1 else "") for axis in range(count)]
-    return ForceSet(
-        names=tuple(names),
-        dimension=max((family.dimension for family in families), default=0),
-        vertices=np.vstack([*points, *(family.vertices for family in families)]),
-        rays=np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]),
-    )
 
 
 def _redundancy_notes(problem: ContactProblem) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def _incipient_slides(
         return []
     G, c = reduced
     mu = float(spatial.friction)
-    angles, is_every, is_close = _directions(G, c, mu)
+    angles, is_every, is_close = slip_directions(G, c, mu)
     if is_every:
         angles = np.linspace(0.0, 2 * np.pi, _SCAN, endpoint=False)
     slides = [_slide(problem, modes, spatial, angle, scale, tolerances) for angle in angles]
@@ -134,10 +134,14 @@ def _misalignment(
     return np.asarray(a_T[..., 0] * u[..., 1] - a_T[..., 1] * u[..., 0])
 
 
-def _directions(
+def slip_directions(
     G: NDArray[np.float64], c: NDArray[np.float64], mu: float
 ) -> tuple[NDArray[np.float64], bool, list[float]]:
-    """Angles of aligned slip; whether every direction is aligned; angles where a root is nearly double."""
+    """Angles of aligned slip; whether every direction is aligned; angles where a root is nearly double.
+
+    Aligned means ``a_T`` parallel to ``u`` with ``lambda_T = -mu lambda_N u`` and ``a_N = 0``, for one contact with
+    Delassus operator ``G`` (3, 3) and free acceleration ``c`` (3,).
+    """
     samples = _misalignment(G, c, mu, 2 * np.pi * np.arange(_SAMPLES) / _SAMPLES)
     fourier = np.fft.fft(samples) / _SAMPLES
     coefficients = np.array([fourier[2], fourier[1], fourier[0], fourier[-1], fourier[-2]])

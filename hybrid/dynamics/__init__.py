@@ -2,7 +2,8 @@
 
 from hybrid.dynamics.derive import Dynamics, Terms, derive
 from hybrid.dynamics.model import SymbolicModel, symbolic_model
-from hybrid.dynamics.pins import cyclic_coordinates, pin_names, solve_state, solve_states
+from hybrid.dynamics.pin_values import cyclic_coordinates, pin_names
+from hybrid.dynamics.pins import solve_state, solve_states
 from hybrid.dynamics.state import State, States
 
 __all__ = [

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.declaration.expressions import evaluate, parse_expression
 from hybrid.dynamics.linear import is_numerically_singular, solve_each
+from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
@@ -23,17 +21,6 @@ if TYPE_CHECKING:
 _MAX_NEWTON_STEPS = 60
 _SINGULAR = 1e-12  # determinant of unit rows; rounding leaves about 1e-16
 _STARTS = (0.0, 0.5, -0.5, 1.2, -1.2, 2.2, -2.2, 3.0)
-_LIMITS = {"+0": 1.0, "-0": -1.0, "+0.0": 1.0, "-0.0": -1.0}
-
-
-@attrs.frozen(eq=False)
-class _Pins:
-    """Pins sorted by what they fix; every value is a float or an array that broadcasts."""
-
-    positions: Mapping[str, Any]
-    velocities: Mapping[str, Any]
-    time: Any
-    sides: Mapping[str, tuple[float, ...]]
 
 
 def solve_state(
@@ -115,115 +102,15 @@ def solve_states(
     StateError
         Unknown, too few or too many pins.
     """
-    sorted_pins = _sort(dynamics, pins, parameters)
+    sorted_pins = sort_pins(dynamics, pins, parameters)
     q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
     v = _solve_velocities(dynamics, sorted_pins, q, parameters)
     velocity_reached = np.isfinite(v).all(axis=-1)
     return States(q, v, np.asarray(sorted_pins.time, dtype=float), sorted_pins.sides, reached & velocity_reached)
 
 
-def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of all position pins and of all velocity pins of a mechanism."""
-    positions = [*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts)]
-    velocities = [*dynamics.mechanism.velocities, *(f"gap_dot.{name}" for name in dynamics.contacts)]
-    for name in dynamics.columns:
-        size = dynamics.dimension(name)
-        velocities += [f"slip.{name}"] if size == 1 else [f"slip.{name}.{axis}" for axis in range(1, size + 1)]
-    return tuple(positions), tuple(velocities)
-
-
-def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
-    """Coordinates on which no term of the equations depends."""
-    model = dynamics.model
-    matrices = [model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values()]
-    used = set().union(*(matrix.free_symbols for matrix in matrices))
-    return tuple(symbol.name for symbol in model.coordinates if symbol not in used)
-
-
-def _sort(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> _Pins:
-    position_names, velocity_names = pin_names(dynamics)
-    unknown = [name for name in pins if name not in (*position_names, *velocity_names, "t")]
-    if unknown:
-        raise StateError("\n".join(_unknown_pin(name, (*position_names, *velocity_names, "t")) for name in unknown))
-    sides: dict[str, list[float]] = {}
-    values: dict[str, Any] = {}
-    known = dynamics.mechanism.parameter_values(parameters or {})
-    for name, value in pins.items():
-        limit = _LIMITS.get(value.replace(" ", "")) if isinstance(value, str) and name.startswith("slip.") else None
-        values[name] = 0.0 if limit is not None else _number(name, value, known)
-        if limit is not None:
-            _add_side(dynamics, sides, name, limit)
-    _check_sides(sides, values)
-    positions = {name: value for name, value in values.items() if name in position_names}
-    velocities = {name: value for name, value in values.items() if name in velocity_names}
-    _complete(dynamics, positions, velocities, position_names, velocity_names)
-    return _Pins(positions, velocities, values.get("t", 0.0), {name: tuple(side) for name, side in sides.items()})
-
-
-def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown pin {name!r}; {hint}The pins are {', '.join(known)}"
-
-
-def _number(name: str, value: Any, known: Mapping[str, Any]) -> Any:
-    if isinstance(value, str):
-        value = evaluate(parse_expression(value, known=known.keys(), field=f"pin {name}"), known)
-    number = np.asarray(value, dtype=float)
-    if not np.isfinite(number).all():
-        raise StateError(f"pin {name}: the value must be a finite number, got {value}")
-    return float(number) if number.ndim == 0 else number
-
-
-def _add_side(dynamics: Dynamics, sides: dict[str, list[float]], pin: str, limit: float) -> None:
-    parts = pin.split(".")
-    axis = int(parts[2]) - 1 if len(parts) == 3 else 0
-    sides.setdefault(parts[1], [0.0] * dynamics.dimension(parts[1]))[axis] = limit
-
-
-def _check_sides(sides: Mapping[str, list[float]], values: Mapping[str, Any]) -> None:
-    for contact in sides:
-        others = [name for name in values if name.startswith(f"slip.{contact}") and np.any(values[name] != 0.0)]
-        if others:
-            raise StateError(
-                f"pin {others[0]}: a limit of vanishing slip (+0 or -0) of {contact!r} needs its other component "
-                f"to be 0, +0 or -0"
-            )
-
-
-def _complete(
-    dynamics: Dynamics,
-    positions: dict[str, Any],
-    velocities: dict[str, Any],
-    position_names: tuple[str, ...],
-    velocity_names: tuple[str, ...],
-) -> None:
-    """Add the defaults, then insist on exactly n pins of either kind."""
-    needed = dynamics.n - len(dynamics.rigid)
-    for name in cyclic_coordinates(dynamics):
-        if len(positions) < needed:
-            positions.setdefault(name, 0.0)
-    if len(dynamics.contacts) == 1:
-        contact = dynamics.contacts[0]
-        for pins, name in ((positions, f"gap.{contact}"), (velocities, f"gap_dot.{contact}")):
-            if len(pins) == needed - 1:
-                pins.setdefault(name, 0.0)
-    for kind, pins, names in (("position", positions, position_names), ("velocity", velocities, velocity_names)):
-        if len(pins) == needed:
-            continue
-        rigid = f" ({dynamics.n} coordinates less {len(dynamics.rigid)} constraints)" if dynamics.rigid else ""
-        free = [name for name in names if name not in pins]
-        many = len(pins) > needed
-        advice = "remove" if many else "add"
-        raise StateError(
-            f"too {'many' if many else 'few'} {kind} pins: {dynamics.name} needs {needed}{rigid}, got {len(pins)}"
-            f"{' (' + ', '.join(pins) + ')' if pins else ''}; {advice} {abs(len(pins) - needed)}"
-            + ("" if many else f" of {', '.join(free)}")
-        )
-
-
 def _solve_positions(
-    dynamics: Dynamics, pins: _Pins, parameters: Values | None, tolerances: Tolerances
+    dynamics: Dynamics, pins: Pins, parameters: Values | None, tolerances: Tolerances
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     arrays = [np.asarray(value, dtype=float) for value in (*pins.positions.values(), pins.time)]
     if not set(pins.positions) <= set(dynamics.mechanism.coordinates) or dynamics.rigid:
@@ -249,7 +136,7 @@ def _other_positions(
     tolerances: Tolerances,
 ) -> tuple[NDArray[np.float64], ...]:
     """Further positions that satisfy the pins, found from the other starts; full turns of an angle count once."""
-    sorted_pins = _sort(dynamics, pins, parameters)
+    sorted_pins = sort_pins(dynamics, pins, parameters)
     found = [q]
     for start in _STARTS:
         trial, converged = _newton(dynamics, sorted_pins, parameters, tolerances, np.full(dynamics.n, start))
@@ -277,7 +164,7 @@ def _is_same_posture(
 
 
 def _newton(
-    dynamics: Dynamics, pins: _Pins, parameters: Values | None, tolerances: Tolerances, q: NDArray[np.float64]
+    dynamics: Dynamics, pins: Pins, parameters: Values | None, tolerances: Tolerances, q: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     coordinates = dynamics.mechanism.coordinates
     pinned = [name for name in pins.positions if name in coordinates]
@@ -311,7 +198,7 @@ def _newton(
 
 
 def _solve_velocities(
-    dynamics: Dynamics, pins: _Pins, q: NDArray[np.float64], parameters: Values | None
+    dynamics: Dynamics, pins: Pins, q: NDArray[np.float64], parameters: Values | None
 ) -> NDArray[np.float64]:
     rows, right = _velocity_system(dynamics, pins, q, parameters)
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
@@ -325,7 +212,7 @@ def _solve_velocities(
 
 
 def _velocity_system(
-    dynamics: Dynamics, pins: _Pins, q: NDArray[np.float64], parameters: Values | None
+    dynamics: Dynamics, pins: Pins, q: NDArray[np.float64], parameters: Values | None
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
     velocities = dynamics.mechanism.velocities
     drift = dynamics.kinematics(q, np.zeros(dynamics.n), t=pins.time, parameters=parameters)
@@ -354,7 +241,7 @@ def _unreached(
     dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None, tolerances: Tolerances
 ) -> StateError:
     """Say which of the pins cannot be met together."""
-    sorted_pins = _sort(dynamics, pins, parameters)
+    sorted_pins = sort_pins(dynamics, pins, parameters)
     q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
     given = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.positions.items())
     if not reached.all():

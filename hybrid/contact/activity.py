@@ -1,0 +1,75 @@
+"""Who takes part in a contact problem: every carrier open, resting, slipping, approaching or penetrating."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.tolerances import Tolerances
+
+
+class Activity(IntEnum):
+    """How a carrier takes part in the acceleration-level problem."""
+
+    OPEN = 0
+    FRICTIONLESS = 1
+    RESTING = 2
+    SLIPPING_PLUS = 3
+    SLIPPING_MINUS = 4
+    SLIPPING = 5
+    APPROACHING = 6
+    PENETRATING = 7
+
+
+def carrier_names(dynamics: Dynamics) -> tuple[str, ...]:
+    """Names of all possible carriers: contacts, friction elements, bilateral contacts with friction."""
+    frictional = [name for name in dynamics.rigid if name in dynamics.columns]
+    return (*dynamics.contacts, *dynamics.elements, *frictional)
+
+
+def carrier_activities(
+    dynamics: Dynamics, terms: Terms, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
+) -> NDArray[np.int8]:
+    """Classify every carrier at every state.
+
+    Returns
+    -------
+    array of int8, (..., number of carriers)
+        Values of :class:`Activity`.
+    """
+    shape = np.broadcast_shapes(terms.gap.shape[:-1], terms.gap_dot.shape[:-1], terms.slip.shape[:-1])
+    names = carrier_names(dynamics)
+    activities = np.empty((*shape, len(names)), dtype=np.int8)
+    for index, name in enumerate(names):
+        activity = _tangential_activity(dynamics, terms, name, sides.get(name), tolerances)
+        if index < len(dynamics.contacts):
+            gap, gap_dot = terms.gap[..., index], terms.gap_dot[..., index]
+            moving = np.where(gap_dot > 0, Activity.OPEN, Activity.APPROACHING)
+            closed = np.where(np.abs(gap_dot) <= tolerances.velocity, activity, moving)
+            apart = np.where(gap > 0, Activity.OPEN, Activity.PENETRATING)
+            activity = np.where(np.abs(gap) <= tolerances.gap, closed, apart)
+        activities[..., index] = activity
+    return activities
+
+
+def _tangential_activity(
+    dynamics: Dynamics, terms: Terms, name: str, side: tuple[float, ...] | None, tolerances: Tolerances
+) -> Any:
+    size = dynamics.dimension(name)
+    if size == 0:
+        return Activity.FRICTIONLESS
+    slip = terms.slip[..., dynamics.columns[name]]
+    if size == 2:
+        rest = Activity.SLIPPING if side is not None else Activity.RESTING
+        return np.where(np.linalg.norm(slip, axis=-1) > tolerances.velocity, Activity.SLIPPING, rest)
+    rest = Activity.RESTING
+    if side is not None:
+        rest = Activity.SLIPPING_PLUS if side[0] > 0 else Activity.SLIPPING_MINUS
+    moving = np.where(slip[..., 0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+    return np.where(np.abs(slip[..., 0]) > tolerances.velocity, moving, rest)

@@ -1,0 +1,266 @@
+"""Impacts: velocities jump under contact impulses, decided by an impact law."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.activity import Activity, carrier_names
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.problem import ContactProblem, pose
+from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+
+@attrs.frozen
+class Phase:
+    """One phase of an impact: what the contact does while the normal impulse grows.
+
+    Attributes
+    ----------
+    kind : str
+        ``"slide+"``, ``"slide-"``, ``"stick"``, ``"slide"`` (spatial), ``"closed"`` (without friction) or ``"jump"``
+        (several contacts at once, decided without a path).
+    impulse_N : float
+        Normal impulse of the phase.
+    duration : float
+        Its duration in stretched time; 0 for rigid laws, which have none.
+    """
+
+    kind: str
+    impulse_N: float
+    duration: float = 0.0
+
+
+@attrs.frozen(eq=False)
+class ImpactProblem:
+    """Contact velocities ``gamma + G P`` under impulses ``P`` at frozen position.
+
+    Attributes
+    ----------
+    posed : ContactProblem
+        The closed contacts (and bilateral contacts with friction), all with their full tangential rows.
+    gamma : array, (r,)
+        Contact velocities before the impact.
+    restitution : array, (number of carriers,)
+        Coefficients of restitution of the declaration.
+    """
+
+    posed: ContactProblem
+    gamma: NDArray[np.float64]
+    restitution: NDArray[np.float64]
+
+    @property
+    def carriers(self) -> tuple[Carrier, ...]:
+        """The carriers that take part."""
+        return self.posed.carriers
+
+    @property
+    def G(self) -> NDArray[np.float64]:
+        """Delassus operator, (r, r)."""
+        return self.posed.G
+
+    @property
+    def response_W(self) -> NDArray[np.float64]:
+        """Generalised velocities per unit impulse, (n, r)."""
+        return self.posed.response_W
+
+    @property
+    def normals(self) -> list[int]:
+        """Normal row of every carrier."""
+        return [carrier.rows[0] for carrier in self.carriers]
+
+
+@attrs.frozen(eq=False)
+class Impulses:
+    """What an impact law answers: impulses per row of the problem, phases and warnings."""
+
+    values: NDArray[np.float64]
+    phases: tuple[Phase, ...]
+    duration: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+class AbstractImpactLaw(ABC):
+    """An impact law: from contact velocities to impulses. Subclass it to add one; it must be final itself."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name shown in results and warnings."""
+
+    @abstractmethod
+    def impulses(self, problem: ImpactProblem) -> Impulses:
+        """Impulses of an impact.
+
+        Parameters
+        ----------
+        problem : ImpactProblem
+
+        Returns
+        -------
+        Impulses
+        """
+
+
+@attrs.frozen(eq=False)
+class Impact:
+    """The result of an impact.
+
+    Attributes
+    ----------
+    law : str
+    v_before, v_after : array, (n,)
+        Generalised velocities.
+    impulse_N : mapping of str to float
+    impulse_T : mapping of str to tuple of float
+    gap_dot_after : mapping of str to float
+    slip_after : mapping of str to tuple of float
+    energy_change : float
+        Kinetic energy after less before; negative for a loss.
+    phases : tuple of Phase
+    duration : float
+        In stretched time; 0 for rigid laws.
+    warnings : tuple of str
+        For example that the law created energy.
+    """
+
+    law: str
+    v_before: NDArray[np.float64]
+    v_after: NDArray[np.float64]
+    impulse_N: Mapping[str, float]
+    impulse_T: Mapping[str, tuple[float, ...]]
+    gap_dot_after: Mapping[str, float]
+    slip_after: Mapping[str, tuple[float, ...]]
+    energy_change: float
+    phases: tuple[Phase, ...]
+    duration: float
+    warnings: tuple[str, ...]
+
+
+_ENERGY_ROUNDING = 1e-12  # of the kinetic energies that are subtracted
+
+
+def resolve_impact(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    law: AbstractImpactLaw,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+    closed: tuple[str, ...] | None = None,
+) -> Impact:
+    """Velocities after an impact of the closed contacts.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+        Before the impact.
+    law : AbstractImpactLaw
+    parameters : mapping, optional
+    tolerances : Tolerances, optional
+    closed : tuple of str, optional
+        Names of the closed contacts; by default those with ``gap = 0`` to the tolerance.
+
+    Returns
+    -------
+    Impact
+        Its warnings say where a law created energy, and by how much.
+
+    Raises
+    ------
+    StateError
+        No contact is closed, or a contact penetrates.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> from hybrid.contact import NewtonImpact, resolve_impact
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> state = solve_state(ball, {"gap_dot.floor": -2})
+    >>> float(resolve_impact(ball, state, law=NewtonImpact(restitution=0.5)).v_after[0])
+    1.0
+    """
+    problem = impact_problem(dynamics, state, parameters=parameters, tolerances=tolerances, closed=closed)
+    answer = law.impulses(problem)
+    M = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).M
+    v_after = state.v + problem.response_W @ answer.values
+    gamma = problem.gamma + problem.G @ answer.values
+    before, after = (float(v @ M @ v) / 2 for v in (state.v, v_after))
+    gain = after - before
+    warnings = list(answer.warnings)
+    if gain > _ENERGY_ROUNDING * max(before, after):
+        warnings.append(f"the {law.name} law created energy: {gain:.6g} on top of {before:.6g}")
+    carriers = problem.carriers
+    return Impact(
+        law=law.name,
+        v_before=state.v,
+        v_after=v_after + 0.0,
+        impulse_N={c.name: float(answer.values[c.rows[0]]) + 0.0 for c in carriers},
+        impulse_T={c.name: tuple(float(answer.values[row]) + 0.0 for row in c.tangential) for c in carriers},
+        gap_dot_after={c.name: float(gamma[c.rows[0]]) + 0.0 for c in carriers},
+        slip_after={c.name: tuple(float(gamma[row]) + 0.0 for row in c.tangential) for c in carriers},
+        energy_change=gain,
+        phases=answer.phases,
+        duration=answer.duration,
+        warnings=tuple(warnings),
+    )
+
+
+def impact_problem(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+    closed: tuple[str, ...] | None = None,
+) -> ImpactProblem:
+    """Pose the impact of the closed contacts of a state; arguments and errors as for :func:`resolve_impact`."""
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    names = carrier_names(dynamics)
+    activities = [
+        _activity(
+            dynamics, name, float(terms.gap[index]) if index < len(dynamics.contacts) else 0.0, closed, tolerances
+        )
+        for index, name in enumerate(names)
+    ]
+    posed = pose(dynamics, terms, tuple(activities), sides={})
+    if not any(carrier.kind is CarrierKind.CONTACT for carrier in posed.carriers):
+        gaps = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))
+        raise StateError(f"no contact is closed, so there is no impact: {gaps}")
+    gamma = np.zeros(posed.n_rows)
+    for carrier in posed.carriers:
+        if carrier.name in dynamics.contacts:
+            gamma[carrier.rows[0]] = terms.gap_dot[dynamics.contacts.index(carrier.name)]
+        else:
+            gamma[carrier.rows[0]] = terms.constraint_dot[dynamics.rigid.index(carrier.name)]
+        gamma[list(carrier.tangential)] = terms.slip[dynamics.columns.get(carrier.name, slice(0, 0))]
+    restitution = [
+        float(terms.restitution[dynamics.contacts.index(c.name)]) if c.name in dynamics.contacts else 0.0
+        for c in posed.carriers
+    ]
+    return ImpactProblem(posed, gamma, np.array(restitution))
+
+
+def _activity(
+    dynamics: Dynamics, name: str, gap: float, closed: tuple[str, ...] | None, tolerances: Tolerances
+) -> Activity:
+    if name in dynamics.elements:
+        return Activity.OPEN  # a given limit force has no impulse
+    if name in dynamics.contacts:
+        if closed is None and gap < -tolerances.gap:
+            raise StateError(f"contact {name!r} penetrates: gap = {gap:.6g}")
+        if not (name in closed if closed is not None else gap <= tolerances.gap):
+            return Activity.OPEN
+    return Activity.RESTING if dynamics.dimension(name) else Activity.FRICTIONLESS

@@ -1,0 +1,145 @@
+"""Pins read and completed: what each fixes, its value, and the limits of vanishing slip."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.errors import StateError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+_LIMITS = {"+0": 1.0, "-0": -1.0, "+0.0": 1.0, "-0.0": -1.0}
+
+
+@attrs.frozen(eq=False)
+class Pins:
+    """Pins sorted by what they fix; every value is a float or an array that broadcasts."""
+
+    positions: Mapping[str, Any]
+    velocities: Mapping[str, Any]
+    time: Any
+    sides: Mapping[str, tuple[float, ...]]
+
+
+def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of all position pins and of all velocity pins of a mechanism."""
+    positions = [*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts)]
+    velocities = [*dynamics.mechanism.velocities, *(f"gap_dot.{name}" for name in dynamics.contacts)]
+    for name in dynamics.columns:
+        size = dynamics.dimension(name)
+        velocities += [f"slip.{name}"] if size == 1 else [f"slip.{name}.{axis}" for axis in range(1, size + 1)]
+    return tuple(positions), tuple(velocities)
+
+
+def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
+    """Coordinates on which no term of the equations depends."""
+    model = dynamics.model
+    matrices = [model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values()]
+    used = set().union(*(matrix.free_symbols for matrix in matrices))
+    return tuple(symbol.name for symbol in model.coordinates if symbol not in used)
+
+
+def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> Pins:
+    """Read pins, add the defaults, and insist on as many as the mechanism needs.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : mapping of str to float, str or array
+    parameters : mapping, optional
+
+    Returns
+    -------
+    Pins
+
+    Raises
+    ------
+    StateError
+        Unknown, too few or too many pins, or values that are not finite numbers.
+    """
+    position_names, velocity_names = pin_names(dynamics)
+    unknown = [name for name in pins if name not in (*position_names, *velocity_names, "t")]
+    if unknown:
+        raise StateError("\n".join(_unknown_pin(name, (*position_names, *velocity_names, "t")) for name in unknown))
+    sides: dict[str, list[float]] = {}
+    values: dict[str, Any] = {}
+    known = dynamics.mechanism.parameter_values(parameters or {})
+    for name, value in pins.items():
+        limit = _LIMITS.get(value.replace(" ", "")) if isinstance(value, str) and name.startswith("slip.") else None
+        values[name] = 0.0 if limit is not None else _number(name, value, known)
+        if limit is not None:
+            _add_side(dynamics, sides, name, limit)
+    _check_sides(sides, values)
+    positions = {name: value for name, value in values.items() if name in position_names}
+    velocities = {name: value for name, value in values.items() if name in velocity_names}
+    _complete(dynamics, positions, velocities, position_names, velocity_names)
+    return Pins(positions, velocities, values.get("t", 0.0), {name: tuple(side) for name, side in sides.items()})
+
+
+def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown pin {name!r}; {hint}The pins are {', '.join(known)}"
+
+
+def _number(name: str, value: Any, known: Mapping[str, Any]) -> Any:
+    if isinstance(value, str):
+        value = evaluate(parse_expression(value, known=known.keys(), field=f"pin {name}"), known)
+    number = np.asarray(value, dtype=float)
+    if not np.isfinite(number).all():
+        raise StateError(f"pin {name}: the value must be a finite number, got {value}")
+    return float(number) if number.ndim == 0 else number
+
+
+def _add_side(dynamics: Dynamics, sides: dict[str, list[float]], pin: str, limit: float) -> None:
+    parts = pin.split(".")
+    axis = int(parts[2]) - 1 if len(parts) == 3 else 0
+    sides.setdefault(parts[1], [0.0] * dynamics.dimension(parts[1]))[axis] = limit
+
+
+def _check_sides(sides: Mapping[str, list[float]], values: Mapping[str, Any]) -> None:
+    for contact in sides:
+        others = [name for name in values if name.startswith(f"slip.{contact}") and np.any(values[name] != 0.0)]
+        if others:
+            raise StateError(
+                f"pin {others[0]}: a limit of vanishing slip (+0 or -0) of {contact!r} needs its other component "
+                f"to be 0, +0 or -0"
+            )
+
+
+def _complete(
+    dynamics: Dynamics,
+    positions: dict[str, Any],
+    velocities: dict[str, Any],
+    position_names: tuple[str, ...],
+    velocity_names: tuple[str, ...],
+) -> None:
+    """Add the defaults, then insist on exactly n pins of either kind."""
+    needed = dynamics.n - len(dynamics.rigid)
+    for name in cyclic_coordinates(dynamics):
+        if len(positions) < needed:
+            positions.setdefault(name, 0.0)
+    if len(dynamics.contacts) == 1:
+        contact = dynamics.contacts[0]
+        for pins, name in ((positions, f"gap.{contact}"), (velocities, f"gap_dot.{contact}")):
+            if len(pins) == needed - 1:
+                pins.setdefault(name, 0.0)
+    for kind, pins, names in (("position", positions, position_names), ("velocity", velocities, velocity_names)):
+        if len(pins) == needed:
+            continue
+        rigid = f" ({dynamics.n} coordinates less {len(dynamics.rigid)} constraints)" if dynamics.rigid else ""
+        free = [name for name in names if name not in pins]
+        many = len(pins) > needed
+        advice = "remove" if many else "add"
+        raise StateError(
+            f"too {'many' if many else 'few'} {kind} pins: {dynamics.name} needs {needed}{rigid}, got {len(pins)}"
+            f"{' (' + ', '.join(pins) + ')' if pins else ''}; {advice} {abs(len(pins) - needed)}"
+            + ("" if many else f" of {', '.join(free)}")
+        )

@@ -13,6 +13,7 @@ from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
+from hybrid.cli.graph import graph
 from hybrid.cli.paradox import critical_friction
 from hybrid.cli.regions import map_
 from hybrid.cli.report import report
@@ -32,7 +33,7 @@ def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
 
 
-for _command in (list_, show, check, verdict, critical_friction, map_, report, lcp_, doctor):
+for _command in (list_, show, check, verdict, graph, critical_friction, map_, report, lcp_, doctor):
     program.add_command(_command)
 
 

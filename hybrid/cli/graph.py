@@ -1,0 +1,121 @@
+"""``painleve graph``: the automaton of modes for people and for other programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import click
+
+from hybrid.cli.arguments import json_option, mechanism_argument
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import print_json, say, table
+from hybrid.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hybrid.automaton import Automaton
+
+__all__ = ["graph"]
+
+Format = Literal["dot", "mermaid", "svg", "json", "spaceex"]
+
+ENDINGS: dict[str, Format] = {
+    ".dot": "dot",
+    ".gv": "dot",
+    ".mmd": "mermaid",
+    ".svg": "svg",
+    ".json": "json",
+    ".xml": "spaceex",
+}
+
+
+@click.command()
+@mechanism_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Format)),
+    help="By default what the ending of FILE says.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write there instead of to standard output (.dot, .mmd, .svg, .json, .xml for SpaceEx).",
+)
+@json_option
+def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: bool) -> None:
+    """The hybrid automaton of MECH: modes, guards, resets."""
+    declared = load_mechanism(mechanism)
+    if form is None and output is not None and output.suffix.lower() not in ENDINGS:
+        raise click.UsageError(f"{output}: give a --format, or one of the endings {', '.join(ENDINGS)}")
+    if form is None and output is not None:
+        form = ENDINGS[output.suffix.lower()]
+    with ProgressBar(f"building the automaton of {declared.name}"):
+        from hybrid.automaton import build_automaton
+        from hybrid.automaton.export import to_json
+        from hybrid.dynamics import derive
+
+        automaton = build_automaton(derive(declared))
+        record = json.loads(to_json(automaton))
+        text = "" if form is None else exported(automaton, form)
+    if output is not None:
+        output.write_text(text, encoding="utf-8")
+    if as_json:
+        print_json(record)
+    elif form is not None and output is None:
+        click.echo(text, nl=not text.endswith("\n"))
+    else:
+        say(*_description(record), *([f"Written to {output}."] if output is not None else []))
+
+
+def exported(automaton: Automaton, form: Format) -> str:
+    """An automaton as text of one of the formats.
+
+    Parameters
+    ----------
+    automaton : Automaton
+    form : {"dot", "mermaid", "svg", "json", "spaceex"}
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid.automaton import build_automaton
+    >>> from hybrid.dynamics import derive
+    >>> exported(build_automaton(derive(mechanisms.load("bouncing_ball"))), "mermaid").splitlines()[0]
+    'stateDiagram-v2'
+    """
+    from hybrid.automaton import export
+
+    match form:
+        case "dot":
+            return export.to_dot(automaton)
+        case "mermaid":
+            return export.to_mermaid(automaton)
+        case "svg":
+            return export.to_svg(automaton)
+        case "json":
+            return export.to_json(automaton)
+        case "spaceex":
+            return export.to_spaceex(automaton)
+
+
+def _description(record: Mapping[str, Any]) -> Iterator[RenderableType]:
+    nodes, edges = record["nodes"], record["edges"]
+    yield f"{record['name']}: {len(nodes)} nodes, {len(edges)} transitions"
+    yield ""
+    rows = [(node["key"], str(node.get("n_freedom", "")), ", ".join(_targets(edges, node["key"]))) for node in nodes]
+    yield table("Nodes", ("mode", "freedom", "leads to"), rows)
+
+
+def _targets(edges: list[Mapping[str, Any]], source: str) -> list[str]:
+    return list(dict.fromkeys(edge["target"] for edge in edges if edge["source"] == source))

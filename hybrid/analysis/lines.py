@@ -67,8 +67,8 @@ class Lines:
     orders_met : mapping of tuple of int to int
         Sequences of regions along a line, numbered as they are met.
     known : Known
-        Middles of the regions on lines looked at before. A region that is narrower than the scan is found on a line when
-        it is known from the next one, so that thin ends of regions are followed to their tips.
+        Middles of the regions on lines looked at before. A region that is narrower than the scan is found on a line
+        when it is known from the next one, so that thin ends of regions are followed to their tips.
     """
 
     inner: Axis

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.axes import Axis, check_axes, placed
 from hybrid.contact.classify import CellVerdict, Classification, classify
-from hybrid.dynamics.pins import solve_states
+from hybrid.dynamics import solve_states
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.reduction import free_motion
-from hybrid.dynamics.pins import solve_states
+from hybrid.dynamics import solve_states
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.axes import Axis, check_axes, placed
 from hybrid.analysis.response import contact_response, only_contact
 from hybrid.contact.modes import ContactMode
-from hybrid.dynamics.pins import solve_states
+from hybrid.dynamics import solve_states
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 _SCAN_CELLS = 160
 _MAX_NEWTON_STEPS = 40
 # Steps of central differences, largest first; the pair that agrees best is taken, so no scale of time is assumed.
-_STEPS = 0.3 * 4.0 ** -np.arange(7)
+_STEPS = 0.3 * 4.0 ** -np.arange(13)
 _OFFSETS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])
 
@@ -34,9 +34,9 @@ _WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])
 class ForceAtPoint(Enum):
     """What becomes of the normal force of a sliding motion at a Genot-Brogliato point."""
 
-    BOUNDED = "motions slide into the point and the contact force stays bounded"
+    BOUNDED = "sliding motions head for the point and the contact force stays bounded"
     UNBOUNDED = "motions slide into the point, the contact force grows without bound and its impulse stays finite"
-    NOT_APPROACHED = "sliding motions do not run into the point"
+    NOT_APPROACHED = "at most single sliding motions run into the point"
 
 
 @attrs.frozen(eq=False)
@@ -66,6 +66,9 @@ class GenotBrogliatoPoint:
     exponent : float
         ``lambda_2 / lambda_1 - 1``: on the way to a node ``lambda_N`` has a part that goes like ``A_s`` to this power.
         NaN where motions do not run into the point.
+    limit_force : float
+        The value that the rest of ``lambda_N`` tends to. If it is negative where the force stays bounded, sliding
+        motions lift off before they reach the point. NaN as above.
     """
 
     at: Mapping[str, float]
@@ -76,6 +79,7 @@ class GenotBrogliatoPoint:
     is_node: bool
     force: ForceAtPoint
     exponent: float
+    limit_force: float
 
 
 @attrs.frozen(eq=False)
@@ -214,12 +218,14 @@ def _point(plane: _Plane, x: Array, mode: ContactMode) -> GenotBrogliatoPoint | 
     rates = np.array(ordered)
     is_real = bool(np.all(np.abs(rates.imag) <= 1e-12 * np.abs(rates)))
     is_node = is_real and bool(np.prod(rates.real) > 0)
-    force, exponent = ForceAtPoint.NOT_APPROACHED, float("nan")
+    force, exponent, limit = ForceAtPoint.NOT_APPROACHED, float("nan"), float("nan")
     if is_node and rates[0].real < 0:
         exponent = float(rates[1].real / rates[0].real - 1)
         force = ForceAtPoint.BOUNDED if exponent > 0 else ForceAtPoint.UNBOUNDED
+        with np.errstate(divide="ignore"):
+            limit = float(-flow[1, 0] / np.subtract(rates[0].real, flow[1, 1]))
     at = {axis.name: float(value) for axis, value in zip(plane.axes, x, strict=True)}
-    return GenotBrogliatoPoint(at, state, mode, flow, ordered, is_node, force, exponent)
+    return GenotBrogliatoPoint(at, state, mode, flow, ordered, is_node, force, exponent, limit)
 
 
 def _slip_sign(plane: _Plane, state: State, values: Mapping[str, Any]) -> float:

@@ -113,7 +113,14 @@ def _description(record: Mapping[str, Any]) -> Iterator[RenderableType]:
     nodes, edges = record["nodes"], record["edges"]
     yield f"{record['name']}: {len(nodes)} nodes, {len(edges)} transitions"
     yield ""
-    rows = [(node["key"], str(node.get("n_freedom", "")), ", ".join(_targets(edges, node["key"]))) for node in nodes]
+    rows = [
+        (
+            node["key"],
+            "" if node["n_freedom"] is None else str(node["n_freedom"]),
+            ", ".join(_targets(edges, node["key"])),
+        )
+        for node in nodes
+    ]
     yield table("Nodes", ("mode", "freedom", "leads to"), rows)
 
 

@@ -1,5 +1,7 @@
 """Compiled solvers for very many small problems; importing this imports numba."""
 
+from lcp.kernels.batch import BatchSolution, count_batch, solve_batch
+from lcp.kernels.cones import solutions_into
 from lcp.kernels.pivoting import FAILED, RAY, lemke_into
 
-__all__ = ["FAILED", "RAY", "lemke_into"]
+__all__ = ["FAILED", "RAY", "BatchSolution", "count_batch", "lemke_into", "solutions_into", "solve_batch"]

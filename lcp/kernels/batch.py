@@ -32,7 +32,7 @@ class BatchSolution:
     """
 
     z: FloatArray
-    count: npt.NDArray[np.int64]
+    count: npt.NDArray[np.integer]
     bases: npt.NDArray[np.uint16] | None
 
 
@@ -80,7 +80,7 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     --------
     >>> batch = solve_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
     >>> batch.count, batch.z.ravel()
-    (array([1, 2, 0]), array([2., 0., 0.]))
+    (array([1, 2, 0], dtype=uint8), array([2., 0., 0.]))
     """
     matrices, vectors = _checked(M, q, problems_last=problems_last)
     n = vectors.shape[0] if problems_last else vectors.shape[1]
@@ -97,10 +97,10 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
         _refuse_unless(is_fine)
         return BatchSolution(z=z, count=counts, bases=None)
     bases = _bases(matrices, vectors, z, problems_last=problems_last)
-    return BatchSolution(z=z, count=np.bitwise_count(bases).astype(np.int64), bases=bases)
+    return BatchSolution(z=z, count=np.bitwise_count(bases), bases=bases)
 
 
-def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> npt.NDArray[np.int64]:
+def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> npt.NDArray[np.integer]:
     """How many complementary bases (n <= 4) or different solutions (n > 4) each problem has.
 
     Parameters, errors and caveats as for `solve_batch`, without the cost of z.
@@ -108,20 +108,24 @@ def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     Examples
     --------
     >>> count_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
-    array([1, 2, 0])
+    array([1, 2, 0], dtype=uint8)
     """
     matrices, vectors = _checked(M, q, problems_last=problems_last)
     n = vectors.shape[0] if problems_last else vectors.shape[1]
     if n > MAX_MINORS:
         return solve_batch(matrices, vectors, problems_last=problems_last).count
     bases = _bases(matrices, vectors, np.empty((0, 0)), problems_last=problems_last)
-    return np.bitwise_count(bases).astype(np.int64)
+    return np.bitwise_count(bases)
 
 
 def _bases(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, problems_last: bool) -> npt.NDArray[np.uint16]:
     n, N = vectors.shape if problems_last else vectors.shape[::-1]
     bases = np.empty(N, np.uint16)
-    if problems_last:
+    if n == 1:
+        # one unknown: both layouts are the same in memory
+        row = z.reshape(1, N) if z.size else z
+        is_fine = loops.problems_last(matrices.reshape(1, N), vectors.reshape(1, N), row, bases)
+    elif problems_last:
         is_fine = loops.problems_last(matrices.reshape(n * n, N), vectors, z, bases)
     else:
         is_fine = loops.problems_first(matrices.reshape(N, n * n), vectors, z, bases)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled
 from lcp.kernels.minors import bases_one, bases_three, bases_two
 from lcp.kernels.minors_four import bases_four
 from lcp.kernels.relaxation import branching_index, fix, restore
@@ -17,7 +17,7 @@ CLEAR = 1e-11  # minors and numerators of the scaled problem above this decide b
 NEAR = 1e-9  # solutions closer than this, relative to their size, are one
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     """The thin entry for all solutions: write the isolated ones into the rows of Z.
 
@@ -63,7 +63,7 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     return _search(M, q, Z, scale, q_scale)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _bases_of_small(M: FloatArray, q: FloatArray, s: float, t: float) -> tuple[int, float]:
     if q.shape[0] == 1:
         one = bases_one(M[0, 0], t * q[0], s)
@@ -85,7 +85,7 @@ def _bases_of_small(M: FloatArray, q: FloatArray, s: float, t: float) -> tuple[i
     return four[0], four[1]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _search(M: FloatArray, q: FloatArray, Z: FloatArray, scale: float, q_scale: float) -> int:
     n = q.shape[0]
     T = np.empty((n + 2, n, n + 1))
@@ -127,7 +127,7 @@ def _search(M: FloatArray, q: FloatArray, Z: FloatArray, scale: float, q_scale: 
     return -1 - count if has_continuum else count
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def _store(
     M: FloatArray,
     q: FloatArray,
@@ -161,7 +161,7 @@ def _store(
     return count + 1
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray) -> float:
     """The z of a complementary basis by elimination with row exchanges; its smallest pivot."""
     n = q.shape[0]
@@ -173,7 +173,8 @@ def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray) -> flo
             m += 1
     if m == 1:
         z[index[0]] = -q[index[0]] / M[index[0], index[0]]
-        return abs(M[index[0], index[0]])
+        pivot: float = abs(M[index[0], index[0]])
+        return pivot
     A = np.empty((m, m + 1))
     for i in range(m):
         A[i, m] = -q[index[i]]

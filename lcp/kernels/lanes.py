@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled
 from lcp.kernels.minors import bases_one, bases_three, bases_two
 from lcp.kernels.minors_four import bases_four
 
-__all__ = ["LANES", "bases_of_block", "is_in_range", "solutions_of_block"]
+__all__ = ["LANES", "bases_of_block", "is_in_range", "solutions_of_block", "transpose"]
 
 LANES = 256  # 20 rows of 256 doubles at n = 4 are 40 kB, the innermost cache of current processors
 SMALL, LARGE = 1e-70, 1e70  # products of four such entries neither vanish nor overflow
@@ -20,18 +20,28 @@ IntArray = npt.NDArray[np.int64]
 # the compiler that the answers, in other arrays, overlap none of the entries; otherwise it would not vectorise.
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def is_in_range(block: FloatArray, length: int) -> bool:
     """Whether the first entries are finite and zero or of a size whose products can be formed."""
     bad = 0
     for k in range(length):
         size = abs(block[k])
         # written so that a NaN is bad, too
-        bad |= int(not ((size <= LARGE) & ((size >= SMALL) | (size == 0.0))))
+        bad += 0 if (size <= LARGE) & ((size >= SMALL) | (size == 0.0)) else 1
     return bad == 0
 
 
-@njit(cache=True)
+@compiled
+def transpose(problems: FloatArray, start: int, length: int, block: FloatArray, first: int) -> None:
+    """Entry e of problem start + k, in row start + k, becomes block[LANES * (first + e) + k]."""
+    width = problems.shape[1]
+    for k in range(length):
+        problem = problems[start + k]
+        for r in range(width):
+            block[(first + r) * LANES + k] = problem[r]
+
+
+@compiled
 def bases_of_block(block: FloatArray, masks: IntArray, n: int) -> None:
     """The solving bases of every problem of a block, as bits."""
     if n == 1:
@@ -44,7 +54,7 @@ def bases_of_block(block: FloatArray, masks: IntArray, n: int) -> None:
         _bases_four(block, masks)
 
 
-@njit(cache=True)
+@compiled
 def solutions_of_block(block: FloatArray, masks: IntArray, z: FloatArray, n: int) -> None:
     """The solving bases, and z of the lowest one: entry i of problem k at z[LANES * i + k]."""
     if n == 1:
@@ -57,7 +67,7 @@ def solutions_of_block(block: FloatArray, masks: IntArray, z: FloatArray, n: int
         _solutions_four(block, masks, z)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _bases_one(block: FloatArray, masks: IntArray) -> None:
     for k in range(LANES):
         masks[k] = bases_one(
@@ -66,7 +76,7 @@ def _bases_one(block: FloatArray, masks: IntArray) -> None:
         )[0]  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _solutions_one(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
     for k in range(LANES):
         found = bases_one(
@@ -77,7 +87,7 @@ def _solutions_one(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
         z[k] = found[2]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _bases_two(block: FloatArray, masks: IntArray) -> None:
     for k in range(LANES):
         masks[k] = bases_two(
@@ -87,7 +97,7 @@ def _bases_two(block: FloatArray, masks: IntArray) -> None:
         )[0]  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _solutions_two(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
     for k in range(LANES):
         found = bases_two(
@@ -100,7 +110,7 @@ def _solutions_two(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
         z[1 * LANES + k] = found[3]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _bases_three(block: FloatArray, masks: IntArray) -> None:
     for k in range(LANES):
         masks[k] = bases_three(
@@ -111,7 +121,7 @@ def _bases_three(block: FloatArray, masks: IntArray) -> None:
         )[0]  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _solutions_three(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
     for k in range(LANES):
         found = bases_three(
@@ -126,7 +136,7 @@ def _solutions_three(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
         z[2 * LANES + k] = found[4]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _bases_four(block: FloatArray, masks: IntArray) -> None:
     for k in range(LANES):
         masks[k] = bases_four(
@@ -138,7 +148,7 @@ def _bases_four(block: FloatArray, masks: IntArray) -> None:
         )[0]  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _solutions_four(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
     for k in range(LANES):
         found = bases_four(

@@ -10,18 +10,18 @@ d01 = D({0, 1}), n2_01 = N_2({0, 1}).
 
 from __future__ import annotations
 
-from numba import njit
+from lcp.kernels.compiled import inlined
 
 __all__ = ["bases_one", "bases_three", "bases_two"]
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@inlined
 def _holds_one(d: float, x0: float) -> int:
     """Whether all x / d are >= 0 for a d that is not zero."""
     return int(((d > 0.0) & (x0 >= 0.0)) | ((d < 0.0) & (x0 <= 0.0)))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"}, forceinline=True)
+@inlined
 def bases_one(
     m00: float,
     q0: float,
@@ -43,13 +43,13 @@ def bases_one(
     return mask, clearance, z0 / divisor
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@inlined
 def _holds_two(d: float, x0: float, x1: float) -> int:
     """Whether all x / d are >= 0 for a d that is not zero."""
     return int(((d > 0.0) & (x0 >= 0.0) & (x1 >= 0.0)) | ((d < 0.0) & (x0 <= 0.0) & (x1 <= 0.0)))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"}, forceinline=True)
+@inlined
 def bases_two(
     m00: float,
     m01: float,
@@ -96,7 +96,7 @@ def bases_two(
     return mask, clearance, z0 / divisor, z1 / divisor
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@inlined
 def _holds_three(d: float, x0: float, x1: float, x2: float) -> int:
     """Whether all x / d are >= 0 for a d that is not zero."""
     return int(
@@ -104,7 +104,7 @@ def _holds_three(d: float, x0: float, x1: float, x2: float) -> int:
     )
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"}, forceinline=True)
+@inlined
 def bases_three(
     m00: float,
     m01: float,

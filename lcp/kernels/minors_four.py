@@ -10,12 +10,12 @@ d01 = D({0, 1}), n2_01 = N_2({0, 1}).
 
 from __future__ import annotations
 
-from numba import njit
+from lcp.kernels.compiled import inlined
 
 __all__ = ["bases_four"]
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@inlined
 def _holds_four(d: float, x0: float, x1: float, x2: float, x3: float) -> int:
     """Whether all x / d are >= 0 for a d that is not zero."""
     return int(
@@ -24,7 +24,7 @@ def _holds_four(d: float, x0: float, x1: float, x2: float, x3: float) -> int:
     )
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"}, forceinline=True)
+@inlined
 def bases_four(
     m00: float,
     m01: float,

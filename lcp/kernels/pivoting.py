@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled
 
 __all__ = ["FAILED", "RAY", "lemke_into"]
 
@@ -16,7 +16,7 @@ ACCURACY = 1e-8
 PIVOTS_PER_UNKNOWN = 1000
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     """The thin entry: write a solution into z.
 
@@ -68,7 +68,7 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     return n_pivots
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
     """Pivots from the almost complementary basis without w_first; z on success.
 
@@ -115,7 +115,7 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
     return FAILED
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _blocking_row(T: FloatArray, basic: FloatArray, place: FloatArray, candidates: FloatArray, column: int) -> int:
     """The lexicographically least ratio; the artificial variable first among near ties; -1 for a ray."""
     n = T.shape[0]
@@ -146,7 +146,7 @@ def _blocking_row(T: FloatArray, basic: FloatArray, place: FloatArray, candidate
     return candidates[0] if count > 0 else row
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _least_candidates(
     T: FloatArray,
     basic: FloatArray,
@@ -173,7 +173,7 @@ def _least_candidates(
     return kept
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def _pivot(T: FloatArray, row: int, column: int, copy: FloatArray) -> None:
     n, width = T.shape
     inverse = 1.0 / T[row, column]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled
 
 __all__ = ["branching_index", "fix", "restore"]
 
@@ -16,7 +16,7 @@ LEAST_INDEX_AFTER = 8  # pivots per unknown, then the finite rule
 LIMIT = 200
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row: int, c: int, copy: FloatArray) -> None:
     """Pivot basic = T columns + constant (in column `width`) at (row, c)."""
     inverse = 1.0 / T[row, c]
@@ -35,7 +35,7 @@ def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row:
     basic[row], columns[c] = columns[c], basic[row]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def restore(T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, width: int, copy: FloatArray) -> bool:
     """Dual simplex; False if a row proves that there is no feasible point. Dead rows are zero and stay so."""
     n = T.shape[0]
@@ -67,7 +67,7 @@ def restore(T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, w
     return False
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def fix(
     T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, width: int, variable: int, copy: FloatArray
 ) -> int:
@@ -101,7 +101,7 @@ def fix(
     return width if restore(T, basic, columns, dead, width, copy) else -1
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@compiled
 def branching_index(
     T: FloatArray, basic: IntArray, dead: IntArray, fixed: IntArray, width: int, values: FloatArray
 ) -> int:

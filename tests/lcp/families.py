@@ -22,9 +22,7 @@ def p_not_psd(rng, n):
 
     The entries shrink with n, as the inverse of a triangular matrix grows like (1 + their variance)**n.
     """
-    T = np.tril(dyadic(rng, n, n) * 2.0 ** (1 - np.round(np.log2(n) / 2)), -1) + np.diag(
-        rng.integers(48, 129, n) / 64
-    )
+    T = np.tril(dyadic(rng, n, n) * 2.0 ** (1 - np.round(np.log2(n) / 2)), -1) + np.diag(rng.integers(48, 129, n) / 64)
     order = rng.permutation(n)
     return LCP(T[np.ix_(order, order)], dyadic(rng, n))
 

@@ -78,9 +78,7 @@ def test_certificate_that_claims_more_bases_than_it_refutes_is_rejected(problem,
                 others = certificate.refutations[:k] + certificate.refutations[k + 1 :]
                 tampered = exact.NoSolutionCertificate((*others, changed))
                 # dropping a zero is harmless only if the contradiction never used it
-                needed = (
-                    F(refutation.multipliers[i]) < 0 if field == "zero_w" else refutation.combination[i] > 0
-                )
+                needed = F(refutation.multipliers[i]) < 0 if field == "zero_w" else refutation.combination[i] > 0
                 assert exact.verify(problem, tampered) == (not needed)
 
 

@@ -205,8 +205,7 @@ def naive_lemke_bases(case: Case, limit: int = 50) -> list[frozenset[int]]:
     """Bases visited by the textbook tableau that breaks ties by the first row, in rational numbers."""
     problem, n = fractions(case), len(case.q)
     rows = [
-        [F(i == j) for j in range(n)] + [-entry for entry in problem.M[i]] + [F(-1), problem.q[i]]
-        for i in range(n)
+        [F(i == j) for j in range(n)] + [-entry for entry in problem.M[i]] + [F(-1), problem.q[i]] for i in range(n)
     ]
     basis, column, row = list(range(n)), 2 * n, min(range(n), key=lambda i: problem.q[i])
     visited = []

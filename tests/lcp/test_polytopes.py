@@ -59,9 +59,7 @@ def test_whole_space_and_point_and_empty_set():
 
 def test_rays_do_not_depend_on_units():
     small, large = polytope(*cube(2)), polytope(cube(2)[0], 1e9 * cube(2)[1])
-    np.testing.assert_allclose(
-        1e9 * np.array(sorted(small.vertices.tolist())), sorted(large.vertices.tolist())
-    )
+    np.testing.assert_allclose(1e9 * np.array(sorted(small.vertices.tolist())), sorted(large.vertices.tolist()))
 
 
 @pytest.mark.parametrize("seed", range(10))

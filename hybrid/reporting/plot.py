@@ -37,6 +37,10 @@ _SETTINGS: Any = {
 }
 _WITHOUT_DATE = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _DPI = 200
+# Beyond so many regions each is also numbered: the lightness steps become small.
+_CROWDED = 5
+# Half the height of a number, as a share of the map.
+_LEAST_ROOM = 0.02
 
 
 def plot_map(
@@ -78,7 +82,9 @@ def plot_map(
         if state is not None:
             axes.plot(*state, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False)
         _finish(axes, first, second, units or {}, title)
-        _legend(figure, axes, found, state is not None)
+        if len(found) > _CROWDED:
+            _number(axes, found, first, second)
+        _legend(figure, found, state is not None)
     return figure
 
 
@@ -98,13 +104,16 @@ def plot_posture(drawn: Posture) -> Figure:
     from matplotlib.figure import Figure
 
     with _settings():
-        figure = Figure(figsize=(3.0, 2.6), layout="constrained")
+        places = np.array(list(drawn.points.values()))
+        extent = np.ptp(places, axis=0)
+        size = float(np.max(extent)) or 1.0
+        margin = 0.58 * size if drawn.surfaces else 0.2 * size
+        width, height = (extent + 2 * margin).tolist()
+        figure = Figure(figsize=(3.0, 3.0 * max(0.4, min(1.2, height / width))), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         axes.set_aspect("equal")
         axes.set_axis_off()
-        places = np.array(list(drawn.points.values()))
-        size = float(np.max(np.ptp(places, axis=0), initial=0.0)) or 1.0
         for surface in drawn.surfaces:
             _surface(axes, surface.at, surface.normal, size)
         for first, second in drawn.links:
@@ -113,7 +122,7 @@ def plot_posture(drawn: Posture) -> Figure:
         axes.plot(places[:, 0], places[:, 1], "o", markersize=4.5, color="white", markeredgecolor="black", zorder=3)
         for name, place in drawn.points.items():
             axes.annotate(name, (place[0], place[1]), xytext=(6, 5), textcoords="offset points", fontsize=8, zorder=4)
-        axes.margins(0.16)
+        axes.margins(0.06)
     return figure
 
 
@@ -210,6 +219,24 @@ def _fill(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> N
     axes.set_ylim(second.low, second.high)
 
 
+def _number(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> None:
+    """Write the number of every region where there is most room for it."""
+    from scipy.ndimage import distance_transform_edt, label
+
+    for number, region in enumerate(found, start=1):
+        pieces, count = label(region.cells)
+        for piece in range(1, count + 1):
+            inside = np.pad(pieces == piece, 1)
+            room = distance_transform_edt(inside)[1:-1, 1:-1]
+            i, j = np.unravel_index(int(np.argmax(room)), room.shape)
+            if room[i, j] / min(room.shape) < _LEAST_ROOM:
+                continue
+            ink = region.fill.ink
+            box = {"boxstyle": "round,pad=0.15", "facecolor": region.fill.colour, "edgecolor": "none"}
+            place = (float(first.values[i]), float(second.values[j]))
+            axes.annotate(str(number), place, ha="center", va="center", fontsize=8, color=ink, zorder=4, bbox=box)
+
+
 def _centres(axis: Axis) -> NDArray[np.float64]:
     """Centres of the cells, and of one more beyond each end."""
     return axis.at((np.arange(-1, axis.cells + 1) + 0.5) / axis.cells)
@@ -240,14 +267,15 @@ def _in_pi(value: float) -> str:
     return f"{sign}{'' if size == 1 else size}π" + (f"/{denominator}" if denominator > 1 else "")
 
 
-def _legend(figure: Figure, axes: Axes, found: tuple[Region, ...], is_marked: bool) -> None:
+def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = []
-    for region in found:
+    for number, region in enumerate(found, start=1):
         handle = Patch(facecolor=region.fill.colour, edgecolor=region.fill.ink, linewidth=0, hatch=region.fill.hatch)
-        handle.set_label(f"{region.label}  {_percent(region.fraction)}")
+        name = f"{number}  {region.label}" if len(found) > _CROWDED else f"\u200b{region.label}"
+        handle.set_label(f"{name}  {_percent(region.fraction)}")
         handles.append(handle)
     if is_marked:
         star = Line2D([], [], linestyle="", marker="*", markersize=12, color="white", markeredgecolor="black")

@@ -12,7 +12,7 @@ from hybrid.reporting.inline import inline_svg
 from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
-from hybrid.reporting.wording import mode_text, number_text, sliding_sentence, verdict_sentences
+from hybrid.reporting.wording import mode_text, number_text, settled, sliding_sentence, verdict_sentences
 
 if TYPE_CHECKING:
     import jinja2
@@ -111,15 +111,16 @@ def _environment(*, autoescape: bool) -> jinja2.Environment:
         lstrip_blocks=True,
     )
 
-    def number(value: Any) -> str:
+    def number(value: Any, *, exact: Any = None) -> str:
         shown = re.sub(r"·10\^(−?\d+)", r"·10<sup>\1</sup>", number_text(value))
         if not isinstance(value, float):
             return Html(shown)
-        return Html(f'<data value="{value!r}">{shown}</data>')
+        return Html(f'<data value="{value if exact is None else exact!r}">{shown}</data>')
 
     if autoescape:
         environment.filters |= {
             "number": number,
+            "settled": lambda value, branch: number(settled(value, _size(branch)), exact=value),
             "sym": lambda name: Html(symbol_html(name)),
             "formula": lambda text: Html(formula_html(text)),
             "dotted": lambda name: Html(_dotted(name)),
@@ -127,8 +128,20 @@ def _environment(*, autoescape: bool) -> jinja2.Environment:
             "italic": lambda text: Html(re.sub(r"\b([Ab])\b", r"<i>\1</i>", html.escape(text))),
         }
     else:
-        environment.filters |= {"number": number_text, "sym": symbol, "md": _escaped, "unit": _unit}
+        environment.filters |= {
+            "number": number_text,
+            "settled": lambda value, branch: number_text(settled(value, _size(branch))),
+            "sym": symbol,
+            "md": _escaped,
+            "unit": _unit,
+        }
     return environment
+
+
+def _size(branch: Mapping[str, Any]) -> float:
+    """The largest force or acceleration of a branch, next to which rounding is measured."""
+    numbers = [*branch["lambda_N"].values(), *branch["acceleration"].values()]
+    return max((abs(value) for value in numbers if value is not None), default=0.0)
 
 
 def _dotted(name: str) -> str:
@@ -136,7 +149,7 @@ def _dotted(name: str) -> str:
     head, _, rest = name.partition(".")
     words = ".".join(re.findall(r"[A-Za-z0-9_]+", rest))
     if head.startswith("lambda_") or rest[:1] in ("N", "T"):
-        return f"{symbol_html(head)}<sub> {words}</sub>"
+        return f"{symbol_html(head) if head.startswith('lambda_') else head}<sub> {words}</sub>"
     return f"<code>{head}{'.' if words else ''}{words}</code>"
 
 
@@ -182,7 +195,20 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "mode_text": mode_text,
         "sweep": report.region_map.axes[0] if report.region_map else None,
         "held": report.held,
+        "common": {name: _common(found) for name, found in record["units"].items()},
+        "failing": [
+            (name, label, intervals)
+            for name, found in record["critical_friction"].items()
+            for label, intervals in found["paradox_intervals"].items()
+            if intervals
+        ],
+        "hatched": bool({"INDETERMINATE", "INCONSISTENT"} & set((record["map"] or {}).get("verdict_fractions", {}))),
     }
+
+
+def _common(units: Mapping[str, str]) -> str:
+    """The unit that all share, or nothing."""
+    return next(iter(units.values()), "") if len(set(units.values())) == 1 else ""
 
 
 def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -193,6 +219,7 @@ def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 
 def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
+    from hybrid.automaton.export import to_svg
     from hybrid.reporting.plot import figure_svg, plot_map, plot_posture
 
     found = {"posture": "", "map": "", "automaton": ""}
@@ -204,4 +231,7 @@ def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
     if report.region_map is not None:
         svg = figure_svg(plot_map(report.region_map, state=report.place, units=report.units.coordinates))
         found["map"] = inline_svg(svg, prefix="map-", label="Consistent modes around the state")
+    if report.automaton is not None:
+        svg = to_svg(report.automaton, highlight=report.consistent, prefix="")
+        found["automaton"] = inline_svg(svg, prefix="automaton-", label="Automaton of modes")
     return found

@@ -30,6 +30,8 @@ _BASES = {
     "rad": (0, 0, 0),
 }
 _SCALE = 1.5
+_FORCES: Mapping[int | None, str] = {0: "N m", 1: "N"}
+_RATES: Mapping[int | None, str] = {0: "rad/s²", 1: "m/s²"}
 _GENERIC = 0.37  # added to every velocity, so that no term vanishes by chance
 
 
@@ -43,15 +45,18 @@ class Units:
         Of coordinates and velocities.
     accelerations : mapping of str to str
         Of the second derivatives, by coordinate.
-    forces : mapping of str to str
-        Of the force of every contact and friction element.
-    contact_accelerations : mapping of str to str
+    forces, contact_accelerations : mapping of str to str
+        Normal to every contact.
+    tangential_forces, tangential_accelerations : mapping of str to str
+        Along every contact, friction element and bilateral constraint with friction.
     """
 
     coordinates: Mapping[str, str]
     accelerations: Mapping[str, str]
     forces: Mapping[str, str]
     contact_accelerations: Mapping[str, str]
+    tangential_forces: Mapping[str, str]
+    tangential_accelerations: Mapping[str, str]
 
 
 def quantity_units(dynamics: Dynamics, state: State, *, parameters: Values | None = None) -> Units:
@@ -91,13 +96,15 @@ def quantity_units(dynamics: Dynamics, state: State, *, parameters: Values | Non
             unit = "rad"
         coordinates |= {name: unit, rate: f"{unit}/s" if unit else ""}
         accelerations[name] = f"{unit}/s²" if unit else ""
-    forces: dict[str, str] = {}
-    contact_accelerations: dict[str, str] = {}
-    for name in (*dynamics.contacts, *(name for name in dynamics.columns if name not in dynamics.contacts)):
-        power = _direction_power(dynamics, state, parameters, powers, name)
-        forces[name] = {0: "N m", 1: "N"}.get(power, "") if power is not None else ""
-        contact_accelerations[name] = {0: "rad/s²", 1: "m/s²"}.get(power, "") if power is not None else ""
-    return Units(coordinates, accelerations, forces, contact_accelerations)
+    normal = {name: ("W_N", index) for index, name in enumerate(dynamics.contacts)}
+    tangential = {name: ("W_T", columns.start) for name, columns in dynamics.columns.items()}
+    along = [
+        {name: _direction_power(dynamics, state, parameters, powers, place) for name, place in places.items()}
+        for places in (normal, tangential)
+    ]
+    forces, tangential_forces = ({name: _FORCES.get(power, "") for name, power in found.items()} for found in along)
+    rates, tangential_rates = ({name: _RATES.get(power, "") for name, power in found.items()} for found in along)
+    return Units(coordinates, accelerations, forces, rates, tangential_forces, tangential_rates)
 
 
 def unit_powers(unit: str) -> tuple[float, float, float] | None:
@@ -173,18 +180,16 @@ def _coordinate_powers(dynamics: Dynamics, state: State, parameters: Values | No
 
 
 def _direction_power(
-    dynamics: Dynamics, state: State, parameters: Values | None, powers: list[int | None], name: str
+    dynamics: Dynamics, state: State, parameters: Values | None, powers: list[int | None], place: tuple[str, int]
 ) -> int | None:
-    """Power of the metre of the displacement along a contact's force."""
-    columns = []
-    for values in (parameters, *(_rescaled(dynamics, parameters, base) for base in (0, None))):
-        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=values)
-        if name in dynamics.contacts:
-            columns.append(terms.W_N[:, dynamics.contacts.index(name)])
-        else:
-            columns.append(terms.W_T[:, dynamics.columns[name].start])
+    """Power of the metre of the displacement along a force direction, a column of ``W_N`` or ``W_T``."""
+    matrix, column = place
+    columns = [
+        getattr(dynamics.terms(state.q, state.v, t=state.t, parameters=values), matrix)[:, column]
+        for values in (parameters, *(_rescaled(dynamics, parameters, base) for base in (0, None)))
+    ]
     index = int(np.argmax(np.abs(columns[0])))
-    plain, longer, blind = (float(column[index]) for column in columns)
+    plain, longer, blind = (float(entries[index]) for entries in columns)
     own = powers[index]
     if own is None or plain == 0 or longer / plain <= 0 or not math.isclose(blind, plain, rel_tol=1e-9):
         return None

@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["mode_text", "number_text", "sliding_sentence", "verdict_sentences"]
+__all__ = ["mode_text", "number_text", "settled", "sliding_sentence", "verdict_sentences"]
 
 _DIGITS = 6
+ROUNDING = 1e-13
+"""Sums of a few dozen terms in double precision are good to this share of the largest."""
+
 _MEANINGS = {
     "UNIQUE": "The laws of rigid bodies and dry friction determine the motion.",
     "INDETERMINATE": (
@@ -90,6 +93,21 @@ def mode_text(mode: Mapping[str, str]) -> str:
     if len(mode) == 1:
         return next(iter(mode.values()))
     return ", ".join(f"{name} {label}" for name, label in mode.items())
+
+
+def settled(value: Any, size: float) -> Any:
+    """A number, or a vector of numbers, with what is only rounding next to a size put to zero.
+
+    Examples
+    --------
+    >>> settled([9e-16, 1.0], 1.0)
+    [0.0, 1.0]
+    """
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return [settled(item, size) for item in value]
+    return 0.0 if abs(value) <= ROUNDING * size else value
 
 
 def number_text(value: float | Sequence[Any] | None) -> str:

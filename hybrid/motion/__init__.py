@@ -1,0 +1,21 @@
+"""Motion through the automaton: smooth arcs, located events, impacts, and honest stops."""
+
+from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
+from hybrid.motion.rules import Prefer, SelectionRule, Stop
+from hybrid.motion.settings import Settings
+from hybrid.motion.simulate import simulate
+from hybrid.motion.trajectory import Arc, Trajectory
+
+__all__ = [
+    "Arc",
+    "EnergyBalance",
+    "Event",
+    "EventKind",
+    "Prefer",
+    "SelectionRule",
+    "Settings",
+    "Stop",
+    "Termination",
+    "Trajectory",
+    "simulate",
+]

@@ -1,0 +1,266 @@
+"""One smooth arc: followed step by step until a guard falls to zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.motion.chebyshev import first_descent
+from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.steps import PLACES, Step, Stepper, constant_step, step_to
+
+if TYPE_CHECKING:
+    from hybrid.motion.flow import Flow
+    from hybrid.motion.projection import Constraints
+    from hybrid.motion.settings import Settings
+
+Array = NDArray[np.float64]
+Functions = Callable[[Array, Array], Array]
+
+SINGULAR_FROM = 1e-7
+"""Relative size of the contact's mobility ``A_s`` below which the motion counts as having reached ``A_s = 0``."""
+_KNOWN = 1e-9  # a guard this small next to its values over the first step is the zero from which the arc starts
+_TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
+_POLISHING = 4
+
+
+@attrs.frozen(eq=False)
+class Passage:
+    """An arc that was followed.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    t : float
+    y : array, (2n,)
+        Where it ended.
+    fired : tuple of Guard
+        Guards that ended it; empty at the end of the time, and where it failed.
+    failure : str or None
+        Why no further step was possible.
+    interrupted : bool
+    """
+
+    steps: tuple[Step, ...]
+    t: float
+    y: Array
+    fired: tuple[Guard, ...] = ()
+    failure: str | None = None
+    interrupted: bool = False
+
+
+@attrs.define(eq=False)
+class Watch:
+    """The guards of an arc with what is known of them.
+
+    Attributes
+    ----------
+    flow : Flow
+    guards : tuple of Guard
+        Of the mode, then the user's.
+    functions : callable or None
+        The user's functions of ``(t, y)``.
+    signs : array or None
+        +1, or the sign that makes a guard positive where it may have either sign; known after the first step.
+    floors : mapping of int to float
+        Rounding of a guard, by position.
+    settings : Settings
+    """
+
+    flow: Flow
+    guards: tuple[Guard, ...]
+    functions: Functions | None
+    floors: dict[int, float]
+    settings: Settings
+    signs: Array | None = None
+
+    def values(self, t: Array, y: Array) -> Array:
+        """Guards at N states, (number, N), with their signs."""
+        values = self.flow.observe(t, y).guards
+        if self.functions is not None:
+            values = np.vstack([values, self.functions(t, y)])
+        if self.signs is not None:
+            values = values * self.signs[:, None]
+        for position, guard in enumerate(self.guards):
+            if guard.kind is GuardKind.SINGULAR:
+                values[position] = values[position] - SINGULAR_FROM
+        return values
+
+    def orient(self, values: Array) -> Array:
+        """Choose the signs from the values over the first step."""
+        self.signs = np.ones(len(self.guards))
+        for position, guard in enumerate(self.guards):
+            if guard.kind in (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL):
+                row = values[position]
+                clear = np.abs(row) > _KNOWN * np.max(np.abs(row), initial=0.0)
+                self.signs[position] = -1.0 if clear.any() and row[np.argmax(clear)] < 0 else 1.0
+        return values * self.signs[:, None]
+
+
+def follow(
+    watch: Watch, constraints: Constraints, t: float, y: Array, t_end: float, *, first_step: float | None, rests: bool
+) -> Passage:
+    """Follow a mode's flow until a guard fires, the time ends, or no step is possible.
+
+    Parameters
+    ----------
+    watch : Watch
+    constraints : Constraints
+        What the mode holds; positions and velocities are brought back onto it after every step.
+    t : float
+    y : array, (2n,)
+    t_end : float
+    first_step : float or None
+        Largest first step, so that a short hop is not stepped over.
+    rests : bool
+        True if the constraints leave no motion: the state stays exactly as it is.
+
+    Returns
+    -------
+    Passage
+    """
+    steps: list[Step] = []
+    n = len(y) // 2
+    stepper = None if rests else Stepper(watch.flow.derivative, t, y, t_end, watch.settings, first_step)
+    try:
+        while True:
+            watch.flow.refer(_slips(constraints, t, y))
+            step = constant_step(t, t_end, y) if stepper is None else stepper.step()
+            if step is None:
+                return Passage(tuple(steps), t, y, failure=stepper.cause if stepper else "")
+            found = _first_event(watch, step, is_first=not steps)
+            if found is not None:
+                last, fired = found
+                steps.append(last)
+                q, v = constraints.project(last.end, last.last[:n], last.last[n:])
+                return Passage(tuple(steps), last.end, np.concatenate([q, v]), fired)
+            steps.append(step)
+            t = step.end
+            q, v = constraints.project(t, step.last[:n], step.last[n:])
+            y = np.concatenate([q, v])
+            if stepper is None or stepper.is_finished:
+                return Passage(tuple(steps), t, y)
+            stepper.correct(y)
+    except KeyboardInterrupt:
+        return Passage(tuple(steps), t, y, interrupted=True)
+
+
+def _slips(constraints: Constraints, t: float, y: Array) -> Array:
+    if not any(part.slides and len(part.columns) == 2 for part in constraints.parts):
+        return np.zeros(0)
+    n = len(y) // 2
+    return constraints.dynamics.kinematics(y[:n], y[n:], t=t, parameters=constraints.parameters)["slip"]
+
+
+def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tuple[Guard, ...]] | None:
+    values = watch.values(step.time(PLACES), step.at_places())
+    if is_first:
+        values = watch.orient(values)
+    earliest, which = np.inf, -1
+    for position, row in enumerate(values):
+        start = float(row[0]) if is_first and _starts_at_zero(watch, position, row) else None
+        s = _descent(watch, step, position, row, start)
+        if s is not None and s < earliest:
+            earliest, which = s, position
+    if which < 0:
+        return None
+    last = _polished(watch, step, which, earliest)
+    return last, _fired_together(watch, last, which, step)
+
+
+def _starts_at_zero(watch: Watch, position: int, row: Array) -> bool:
+    tolerances = watch.settings.tolerances
+    kind = watch.guards[position].kind
+    if kind is GuardKind.TOUCH:
+        return abs(row[0]) <= tolerances.gap
+    if kind is GuardKind.STOP:
+        return abs(row[0]) <= tolerances.velocity
+    return abs(row[0]) <= _KNOWN * float(np.max(np.abs(row)))
+
+
+def _descent(watch: Watch, step: Step, position: int, row: Array, start: float | None) -> float | None:
+    def function(s: Array) -> Array:
+        return np.asarray(watch.values(step.time(s), step.at(s))[position])
+
+    if not np.isfinite(row).all():
+        return None
+    floor = watch.floors.get(position, 0.0)
+    if start is None and row[0] < 0 and -row[0] <= _KNOWN * np.max(np.abs(row)) + 2 * floor:
+        start = float(row[0])  # rounding at the boundary between two steps
+    s = first_descent(function, row[1:-1], start=start, floor=floor)
+    if s is None and start is None and row[-1] < -floor:
+        return 1.0
+    return s
+
+
+def _slope(watch: Watch, step: Step, position: int, s: float) -> float:
+    width = 1e-6
+    s = min(max(s, width), 1.0 - width)
+    around = np.array([s - width, s + width])
+    values = watch.values(step.time(around), step.at(around))[position]
+    return float((values[1] - values[0]) / (2 * width * (step.end - step.start)))
+
+
+def _polished(watch: Watch, step: Step, position: int, s: float) -> Step:
+    """The step up to the zero of a guard, which is refined by repeating the step (Newton)."""
+    duration = step.end - step.start
+    t = step.time(s)
+    if duration <= 0 or np.array_equal(step.first, step.last):
+        return attrs.evolve(step, end=float(t))
+    slope = _slope(watch, step, position, s)
+    best = None
+    for _ in range(_POLISHING):
+        shortened = step_to(watch.flow.derivative, step, float(t), watch.settings)
+        if shortened is None:
+            break
+        best = shortened
+        value = float(watch.values(np.array([t]), shortened.last[:, None])[position, 0])
+        change = -value / slope if slope else 0.0
+        if not abs(change) <= 1e-3 * duration or abs(change) <= 2e-16 * max(abs(t), duration):
+            break
+        t = t + change
+    return best if best is not None else _cut(step, s)
+
+
+def _cut(step: Step, s: float) -> Step:
+    from hybrid.motion.steps import resampled
+
+    return resampled(step, s)
+
+
+def _fired_together(watch: Watch, last: Step, which: int, step: Step) -> tuple[Guard, ...]:
+    values = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
+    duration = step.end - step.start
+    window = _TOGETHER * max(abs(last.end), duration)
+    place = (last.end - step.start) / duration if duration > 0 else 0.0
+    fired = []
+    for position, guard in enumerate(watch.guards):
+        if position == which:
+            fired.append(guard)
+            continue
+        slope = _slope(watch, step, position, place) if duration > 0 else 0.0
+        if slope < 0 and values[position] <= -slope * window:
+            fired.append(guard)
+    return tuple(fired)
+
+
+def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:
+    """Largest first step that does not pass a hop: twice its duration ``2 v / |a|`` for every gap that starts at zero.
+
+    Parameters
+    ----------
+    gap_dot, acceleration, gaps : sequence of float
+        Of the contacts that open, at the start of the arc.
+
+    Returns
+    -------
+    float or None
+    """
+    hops = [
+        4.0 * rate / -a for rate, a, _ in zip(gap_dot, acceleration, gaps, strict=True) if rate > 0.0 and a < 0.0
+    ]
+    return min(hops, default=None)

@@ -1,0 +1,71 @@
+"""The energy balance of a motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.motion.outcome import EnergyBalance
+
+if TYPE_CHECKING:
+    from hybrid.motion.trajectory import Arc, Trajectory
+
+_GAUSS_POINTS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+def energy_balance(trajectory: Trajectory) -> EnergyBalance:
+    """Integrate the power of friction and of applied forces along a motion.
+
+    Gauss' rule with twelve points in every step of the integrator; the energies at both ends are exact functions of
+    the states there, so the residual measures the error of the motion.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+
+    Returns
+    -------
+    EnergyBalance
+    """
+    dynamics, parameters = trajectory.dynamics, trajectory.parameters
+    initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start, parameters=parameters)
+    final, _ = dynamics.energy(trajectory.q, trajectory.v, t=trajectory.t, parameters=parameters)
+    friction = applied = 0.0
+    for arc in trajectory.arcs:
+        t, weights = _quadrature(arc)
+        if not t.size:
+            continue
+        rubbed, brought = _powers(trajectory, arc, t)
+        friction += float(weights @ rubbed)
+        applied += float(weights @ brought)
+    impacts = sum(event.impact.energy_change for event in trajectory.events if event.impact is not None)
+    return EnergyBalance(float(initial), float(final), applied, friction, float(impacts))
+
+
+def _quadrature(arc: Arc) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    lengths = np.diff(arc.knots)
+    points = arc.knots[:-1, None] + lengths[:, None] * (_GAUSS_POINTS + 1) / 2
+    return points.ravel(), (lengths[:, None] * _GAUSS_WEIGHTS / 2).ravel()
+
+
+def _powers(
+    trajectory: Trajectory, arc: Arc, t: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Power of friction, and of everything applied: forces without potential and moving guides."""
+    dynamics, parameters = trajectory.dynamics, trajectory.parameters
+    q, v = arc.sample(t)
+    observed = trajectory.forces(arc, t)
+    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    lambda_N, lambda_T = observed.lambda_N.T, observed.lambda_T.T
+    friction = np.sum(lambda_T * terms.slip, axis=-1)
+    guided = np.sum(lambda_N * ((v[:, None, :] @ terms.W_N)[:, 0, :] - terms.gap_dot), axis=-1)
+    guided += np.sum(lambda_T * ((v[:, None, :] @ terms.W_T)[:, 0, :] - terms.slip), axis=-1)
+    if terms.J.shape[-2]:
+        # all that the equations of motion leave to the constraints
+        contact = (terms.W_N @ lambda_N[..., None] + terms.W_T @ lambda_T[..., None])[..., 0]
+        held = (terms.M @ observed.acceleration.T[..., None])[..., 0] - terms.h - contact
+        guided += np.sum(held * v, axis=-1) - np.zeros(len(t))
+    _, power = dynamics.energy(q, v, t=t, parameters=parameters)
+    return friction, power + guided

@@ -1,0 +1,128 @@
+"""Functions of one step as Chebyshev series on [0, 1]: where do they first fall below zero?
+
+The zeros of a series are the eigenvalues of its colleague matrix (Good 1961, Quart. J. Math. 12, 61), so no pair of
+crossings inside a step is overlooked, however shallow; a sum of the coefficients excludes a zero beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+N_NODES = 17
+MAX_HALVINGS = 12
+_EPSILON = float(np.finfo(float).eps)
+_RESOLVED = 1e-12  # relative size of the last coefficients of a resolved series
+_TANGENT = 1e-7  # a slope this small next to the rest of the function counts as none
+_ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
+NODES: Array = (1 - np.cos(_ANGLES)) / 2
+"""Chebyshev points of [0, 1], ascending, without its ends."""
+_TRANSFORM = 2 / N_NODES * np.cos(np.outer(np.arange(N_NODES), np.pi - _ANGLES))
+_TRANSFORM[0] /= 2
+_AT_ZERO = (-1.0) ** np.arange(N_NODES)
+
+
+def series(values: Array) -> Array:
+    """Coefficients of the series through values at ``NODES``, along the last axis."""
+    return np.asarray(values @ _TRANSFORM.T)
+
+
+def evaluate(coefficients: Array, s: float | Array) -> Array:
+    """Value of a series at ``s`` in [0, 1]."""
+    return np.asarray(chebyshev.chebval(2 * np.asarray(s) - 1, coefficients))
+
+
+def first_descent(
+    function: Callable[[Array], Array], values: Array, *, start: float | None = None, floor: float = 0.0
+) -> float | None:
+    """Earliest point of [0, 1] from which a function falls below zero.
+
+    Parameters
+    ----------
+    function : callable
+        Array of points in [0, 1] to array of values.
+    values : array, (17,)
+        Its values at ``NODES``.
+    start : float, optional
+        Its value at 0 if that is a known zero (up to rounding): this zero is divided out, and is not found again.
+    floor : float
+        What counts as below zero only beyond this: the rounding of the function.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> hop = lambda s: s * (0.25 - s)
+    >>> round(first_descent(hop, hop(NODES), start=0.0), 14)
+    0.25
+    >>> graze = lambda s: (s - 0.5) ** 2 - 1e-10
+    >>> round(first_descent(graze, graze(NODES)), 12)
+    0.49999
+    """
+    return _descend(function, values, 0.0, 1.0, start, floor, 0)
+
+
+def _descend(
+    function: Callable[[Array], Array],
+    values: Array,
+    low: float,
+    high: float,
+    start: float | None,
+    floor: float,
+    depth: int,
+) -> float | None:
+    order, reduced = deflate(values, start)
+    coefficients = series(reduced)
+    size = float(np.abs(coefficients).sum())
+    noise = (floor + _EPSILON * float(np.abs(values).max())) / NODES[0] ** order
+    resolved = not np.abs(coefficients[-2:]).max() > _RESOLVED * size + noise
+    if resolved and 2 * coefficients[0] - size > 0:
+        return None
+    if resolved or depth >= MAX_HALVINGS:
+        s = _descent_of(coefficients, order, floor + 8 * _EPSILON * float(np.abs(values).max()))
+        return None if s is None else low + s * (high - low)
+    middle = (low + high) / 2
+    for left, right, known in ((low, middle, start), (middle, high, None)):
+        points = left + NODES * (right - left)
+        found = _descend(function, function(points), left, right, known, floor, depth + 1)
+        if found is not None:
+            return found
+    return None
+
+
+def deflate(values: Array, start: float | None) -> tuple[int, Array]:
+    """Divide out a known zero at 0, twice if the function starts tangentially.
+
+    Returns
+    -------
+    order : int
+        How many times it was divided by ``s``.
+    values : array, (17,)
+    """
+    if start is None:
+        return 0, values
+    once = (values - start) / NODES
+    slope = float(_AT_ZERO @ series(once))
+    if abs(slope) > _TANGENT * float(np.abs(once).max()):
+        return 1, once
+    return 2, (once - slope) / NODES
+
+
+def _descent_of(coefficients: Array, order: int, floor: float) -> float | None:
+    trimmed = chebyshev.chebtrim(coefficients, tol=_EPSILON / 4 * float(np.abs(coefficients).max()))
+    roots = np.atleast_1d(chebyshev.chebroots(trimmed)) if len(trimmed) > 1 else np.zeros(0)
+    near = roots.real[(np.abs(roots.imag) < 1e-3) & (np.abs(roots.real) < 1.0)]
+    points = np.concatenate([[0.0], np.sort((near + 1) / 2), [1.0]])
+    middles = (points[1:] + points[:-1]) / 2
+    below = evaluate(coefficients, middles) * middles**order < -floor
+    if not below.any():
+        end = float(evaluate(coefficients, 1.0))
+        return float(points[-2]) if end < -floor and len(points) > 2 else None
+    return float(points[int(np.argmax(below))])

@@ -1,0 +1,71 @@
+"""Ties: several modes give the same forces at a state, and the one that its own flow keeps consistent is followed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.motion.parts import GuardKind
+from hybrid.motion.steps import PLACES, Step, Stepper, constant_step
+
+if TYPE_CHECKING:
+    from hybrid.motion.arcs import Watch
+    from hybrid.motion.context import Choice, Context
+
+Array = NDArray[np.float64]
+
+_TIGHT = 1e-9  # relative to the guard's values over a trial step
+_NOISE = 1e-12  # likewise; forces have about 1e-14 of rounding
+_SIGNED = (GuardKind.TOUCH, GuardKind.RELEASE, GuardKind.STOP, GuardKind.CONE_PLUS, GuardKind.CONE_MINUS, GuardKind.CONE)
+
+
+def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> bool:
+    """Tell whether the inequalities of a mode that are tight at a state become satisfied along its own flow.
+
+    The sign of the first non-vanishing derivative decides, read off a trial step: the first of its points at which
+    the inequality differs from zero.
+
+    Parameters
+    ----------
+    context : Context
+    choice : Choice
+    t : float
+    q, v : array, (n,)
+    t_end : float
+
+    Returns
+    -------
+    bool
+    """
+    constraints = context.constraints(choice, t, q)
+    q, v = constraints.project(t, q, v)
+    y = np.concatenate([q, v])
+    watch = context.watch(choice, t, q, v)
+    watch.flow.refer(context.terms(t, q, v).slip)
+    if constraints.hold_everything(t, q, v):
+        step: Step | None = constant_step(t, t + 1e-3 * (t_end - t), y)
+    else:
+        step = Stepper(watch.flow.derivative, t, y, t_end, context.settings).step()
+    return step is not None and _stays_positive(watch, step)
+
+
+def _stays_positive(watch: Watch, step: Step) -> bool:
+    values = watch.orient(watch.values(step.time(PLACES), step.at_places()))
+    for position, guard in enumerate(watch.guards):
+        if guard.kind not in _SIGNED:
+            continue
+        row = values[position]
+        size = float(np.max(np.abs(row)))
+        tolerances = watch.settings.tolerances
+        known = {GuardKind.TOUCH: tolerances.gap, GuardKind.STOP: tolerances.velocity}.get(guard.kind, _TIGHT * size)
+        if row[0] < -known:
+            return False
+        if row[0] > known:
+            continue
+        floor = max(_NOISE * size, 4 * watch.floors.get(position, 0.0))
+        clear = np.abs(row - row[0]) > floor
+        if clear.any() and row[np.argmax(clear)] < row[0]:
+            return False
+    return True

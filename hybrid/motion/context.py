@@ -1,0 +1,111 @@
+"""What stays the same during one simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.declaration.evaluation import evaluate
+from hybrid.motion.arcs import Watch
+from hybrid.motion.flow import make_flow
+from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.projection import constraints_of
+from hybrid.motion.settings import Settings
+
+if TYPE_CHECKING:
+    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.contact.modes import Mode
+    from hybrid.declaration.tree import Expression
+    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.motion.flow import Flow
+    from hybrid.motion.projection import Constraints
+    from hybrid.motion.rules import SelectionRule
+
+Array = NDArray[np.float64]
+_EPSILON = float(np.finfo(float).eps)
+_ROUNDING = 8.0  # rounding units in a gap: a few operations on the coordinates
+
+
+@attrs.frozen(eq=False)
+class Choice:
+    """A mode, with the signs of the normal forces of bilateral contacts."""
+
+    mode: Mode
+    sides: Mapping[str, float] = attrs.field(factory=dict)
+
+    @property
+    def key(self) -> tuple[Mode, tuple[tuple[str, float], ...]]:
+        """What tells it from others."""
+        return self.mode, tuple(sorted(self.sides.items()))
+
+
+@attrs.frozen(eq=False)
+class Context:
+    """The mechanism with parameters, laws and settings of one simulation, and the flows compiled for it.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parameters : mapping
+    settings : Settings
+    law : AbstractImpactLaw or None
+    rule : SelectionRule
+    watched : tuple of (Guard, Expression)
+        The user's functions.
+    """
+
+    dynamics: Dynamics
+    parameters: Mapping[str, Any]
+    settings: Settings
+    law: AbstractImpactLaw | None
+    rule: SelectionRule
+    watched: tuple[tuple[Guard, Expression], ...] = ()
+    _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
+
+    def flow(self, choice: Choice) -> Flow:
+        """The flow of a mode, compiled once."""
+        if choice.key not in self._flows:
+            self._flows[choice.key] = make_flow(
+                self.dynamics, choice.mode, parameters=self.parameters, sides=choice.sides
+            )
+        return self._flows[choice.key]
+
+    def terms(self, t: float, q: Array, v: Array) -> Terms:
+        """All terms at a state."""
+        return self.dynamics.terms(q, v, t=t, parameters=self.parameters)
+
+    def constraints(self, choice: Choice, t: float, q: Array) -> Constraints:
+        """What a mode holds, anchored at a position."""
+        constraints = constraints_of(self.dynamics, self.flow(choice).parts, self.parameters)
+        constraints.anchor(t, q)
+        return constraints
+
+    def watch(self, choice: Choice, t: float, q: Array, v: Array) -> Watch:
+        """The guards of an arc that starts at a state."""
+        flow = self.flow(choice)
+        guards = (*flow.guards, *(guard for guard, _ in self.watched))
+        W_N = np.abs(self.terms(t, q, v).W_N)
+        floors = {}
+        for position, guard in enumerate(flow.guards):
+            if guard.kind is GuardKind.TOUCH:
+                column = self.dynamics.contacts.index(guard.carrier)
+                floors[position] = _ROUNDING * _EPSILON * float(W_N[:, column] @ np.abs(q))
+        return Watch(flow, guards, self._functions(), floors, self.settings)
+
+    def _functions(self) -> Callable[[Array, Array], Array] | None:
+        if not self.watched:
+            return None
+        mechanism = self.dynamics.mechanism
+        names = (*mechanism.coordinates, *mechanism.velocities)
+        parameters = mechanism.parameter_values(self.parameters)
+        expressions = [expression for _, expression in self.watched]
+
+        def functions(t: Array, y: Array) -> Array:
+            values = {**parameters, **dict(zip(names, y, strict=True)), "t": t}
+            return np.array([np.broadcast_to(evaluate(item, values), np.shape(t)) for item in expressions], dtype=float)
+
+        return functions

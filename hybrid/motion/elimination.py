@@ -1,0 +1,183 @@
+"""One mode's accelerations and forces as a straight-line program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.dynamics.tape import Tape, Term, solve_mass
+from hybrid.motion.parts import Part
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+MAX_ROWS = 2  # Cramer's rule; larger systems need pivoting
+
+
+@attrs.define
+class Rows:
+    """Conditions ``R_i . v' + zeta_i = 0`` and the force columns ``F_i`` that meet them.
+
+    Attributes
+    ----------
+    R, F : list of columns of length n
+    zeta : list
+    labels : list of (Part, str)
+        Carrier and ``"N"`` or ``"T0"``, ``"T1"``, of each row.
+    load : list of length n
+        Generalised forces that need no elimination.
+    """
+
+    R: list[list[Term]]
+    F: list[list[Term]]
+    zeta: list[Term]
+    labels: list[tuple[Part, str]]
+    load: list[Term]
+
+
+@attrs.frozen(eq=False)
+class Solved:
+    """Texts of the accelerations, of the forces of every contact and column, and of the singularity guard."""
+
+    acceleration: list[Term]
+    lambda_N: list[Term]
+    lambda_T: list[Term]
+    determinant: Term
+
+
+def is_eliminable(dynamics: Dynamics, parts: Sequence[Part]) -> bool:
+    """True if the mode can be solved without pivoting and without pseudo-inverses."""
+    rows = sum(part.has_normal + (len(part.columns) if part.sticks else 0) for part in parts)
+    return not dynamics.rigid and rows <= min(MAX_ROWS, dynamics.n)
+
+
+def rows_of(tape: Tape, parts: Sequence[Part]) -> Rows:
+    """Collect the conditions of a mode."""
+    rows = Rows([], [], [], [], list(tape.quantity("h")))
+    reference = 0
+    for part in parts:
+        tangents = [tape.column("W_T", column) for column in part.columns]
+        zetas = [tape.quantity("zeta_T")[column] for column in part.columns]
+        directions: list[Term] = [part.slip_sign] * len(tangents)
+        if part.slides and len(tangents) == 2:
+            directions = _direction(tape, part, reference)
+            reference += 2
+        if part.kind is CarrierKind.ELEMENT and part.slides:
+            limit = tape.quantity("limit")[part.index]
+            force = tape.dot([(limit, directions[0])])
+            rows.load = [tape.dot([(_minus(force), w)], start) for w, start in zip(tangents[0], rows.load, strict=True)]
+        if part.has_normal:
+            normal = tape.column("W_N", part.index)
+            force_column = normal
+            if part.slides:
+                mu = tape.quantity("friction")[part.index]
+                for direction, tangent in zip(directions, tangents, strict=True):
+                    drag = tape.dot([(mu, direction)])
+                    force_column = [
+                        tape.dot([(_minus(drag), w)], start) for w, start in zip(tangent, force_column, strict=True)
+                    ]
+            _append(rows, normal, force_column, tape.quantity("zeta_N")[part.index], (part, "N"))
+        if part.sticks:
+            for axis, (tangent, zeta) in enumerate(zip(tangents, zetas, strict=True)):
+                _append(rows, tangent, tangent, zeta, (part, f"T{axis}"))
+    return rows
+
+
+def _append(rows: Rows, R: list[Term], F: list[Term], zeta: Term, label: tuple[Part, str]) -> None:
+    rows.R.append(R)
+    rows.F.append(F)
+    rows.zeta.append(zeta)
+    rows.labels.append(label)
+
+
+def _minus(term: Term) -> Term:
+    return f"(-{term})" if isinstance(term, str) else -term
+
+
+def _direction(tape: Tape, part: Part, reference: int) -> list[Term]:
+    """Unit vector of slip that runs straight on through zero: it keeps to the side of the extra arguments."""
+    first, second = (tape.quantity("slip")[column] for column in part.columns)
+    size = tape.put(f"sqrt({first}*{first} + {second}*{second})")
+    side = tape.put(f"sign({first}*u{reference} + {second}*u{reference + 1})/maximum({size}, 1e-300)")
+    return [tape.put(f"{first}*{side}"), tape.put(f"{second}*{side}")]
+
+
+def n_references(parts: Sequence[Part]) -> int:
+    """Number of extra arguments: two for every sliding spatial contact."""
+    return sum(2 for part in parts if part.slides and len(part.columns) == 2)
+
+
+def eliminate(tape: Tape, parts: Sequence[Part], *, n_contacts: int, n_columns: int) -> Solved:
+    """Write the solution of a mode's equations of motion.
+
+    Parameters
+    ----------
+    tape : Tape
+    parts : sequence of Part
+        With at most two conditions.
+    n_contacts, n_columns : int
+        Lengths of the force vectors.
+
+    Returns
+    -------
+    Solved
+    """
+    rows = rows_of(tape, parts)
+    a_free, *responses = solve_mass(tape, [rows.load, *rows.F])
+    G = [[tape.dot(zip(R, Y, strict=True)) for Y in responses] for R in rows.R]
+    c = [tape.dot(zip(R, a_free, strict=True), zeta) for R, zeta in zip(rows.R, rows.zeta, strict=True)]
+    forces, determinant = _solve(tape, G, c)
+    acceleration = [
+        tape.dot([(Y[i], x) for Y, x in zip(responses, forces, strict=True)], a_free[i]) for i in range(len(a_free))
+    ]
+    lambda_N: list[Term] = [0.0] * n_contacts
+    lambda_T: list[Term] = [0.0] * n_columns
+    for (part, row), force in zip(rows.labels, forces, strict=True):
+        if row == "N":
+            lambda_N[part.index] = force
+        else:
+            lambda_T[part.columns[int(row[1:])]] = force
+    _sliding_forces(tape, parts, lambda_N, lambda_T)
+    return Solved(acceleration, lambda_N, lambda_T, _relative(tape, rows, determinant))
+
+
+def _solve(tape: Tape, G: list[list[Term]], c: list[Term]) -> tuple[list[Term], Term]:
+    if not c:
+        return [], 1.0
+    if len(c) == 1:
+        return [tape.quotient(_minus(c[0]), G[0][0])], G[0][0]
+    determinant = tape.dot([(G[0][0], G[1][1]), (_minus(G[0][1]), G[1][0])])
+    first = tape.dot([(_minus(c[0]), G[1][1]), (c[1], G[0][1])])
+    second = tape.dot([(_minus(c[1]), G[0][0]), (c[0], G[1][0])])
+    return [tape.quotient(first, determinant), tape.quotient(second, determinant)], determinant
+
+
+def _relative(tape: Tape, rows: Rows, determinant: Term) -> Term:
+    """The determinant over that of the same contacts without friction, dimensionless."""
+    normals = [R for R, (_, row) in zip(rows.R, rows.labels, strict=True)]
+    if not normals or determinant == 1.0:
+        return 1.0
+    sizes = [tape.dot(zip(R, Y, strict=True)) for R, Y in zip(normals, solve_mass(tape, normals), strict=True)]
+    for size in sizes:
+        determinant = tape.quotient(determinant, size)
+    return determinant
+
+
+def _sliding_forces(tape: Tape, parts: Sequence[Part], lambda_N: list[Term], lambda_T: list[Term]) -> None:
+    reference = 0
+    for part in parts:
+        if not part.slides:
+            continue
+        directions: list[Term] = [part.slip_sign]
+        if len(part.columns) == 2:
+            directions = _direction(tape, part, reference)
+            reference += 2
+        if part.kind is CarrierKind.ELEMENT:
+            size: Term = tape.quantity("limit")[part.index]
+        else:
+            size = tape.dot([(tape.quantity("friction")[part.index], lambda_N[part.index])])
+        for column, direction in zip(part.columns, directions, strict=True):
+            lambda_T[column] = tape.dot([(_minus(size), direction)])

@@ -1,0 +1,86 @@
+"""Why a motion could not be followed further."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.motion.outcome import Termination
+from hybrid.motion.parts import GuardKind
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.motion.arcs import Passage
+    from hybrid.motion.context import Context
+    from hybrid.motion.flow import Flow
+    from hybrid.motion.selecting import Moment
+
+Array = NDArray[np.float64]
+
+_NEARLY_SINGULAR = 1e-6  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
+
+
+def posture(dynamics: Dynamics, q: Array) -> str:
+    """Coordinates in words."""
+    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
+
+
+def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:
+    """Which quantity has no finite value at a state, if any, or that the mass matrix is singular there."""
+    terms = context.terms(moment.t, moment.q, moment.v)
+    for field in attrs.fields(type(terms)):
+        if not np.isfinite(getattr(terms, field.name)).all():
+            return Termination.UNDEFINED, f"{field.name} is undefined there"
+    smallest = smallest_mass(terms)
+    if smallest <= context.settings.tolerances.rank:
+        return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"
+    return None
+
+
+def smallest_mass(terms: Terms) -> float:
+    """Smallest eigenvalue of the mass matrix, scaled to a unit diagonal."""
+    diagonal = np.diagonal(terms.M)
+    if not np.isfinite(terms.M).all() or not (diagonal > 0).all():
+        return 0.0
+    scale = np.sqrt(diagonal)
+    return float(np.linalg.eigvalsh(terms.M / np.outer(scale, scale))[0])
+
+
+def explain_failure(context: Context, flow: Flow, passage: Passage) -> tuple[Termination, str]:
+    """Tell why the integrator found no further step."""
+    n = context.dynamics.n
+    terms = context.terms(passage.t, passage.y[:n], passage.y[n:])
+    smallest = smallest_mass(terms)
+    diagonal = np.abs(np.diagonal(terms.M))
+    lightest = float(np.min(diagonal)) / float(np.max(diagonal, initial=1.0))
+    if min(smallest, lightest) <= _NEARLY_SINGULAR:
+        return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {min(smallest, lightest):.3g}"
+    if passage.failure:
+        return Termination.UNDEFINED, passage.failure
+    with np.errstate(all="ignore"):
+        rate = np.asarray(flow.derivative(passage.t, passage.y), dtype=float)
+    if not np.isfinite(rate).all():
+        return Termination.UNDEFINED, "the acceleration is not finite"
+    return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
+
+
+def singular_point(context: Context, flow: Flow, passage: Passage) -> tuple[float, str]:
+    """Time at which a sliding contact's mobility vanishes, extrapolated, and how its force grows on the way."""
+    position = [guard.kind for guard in flow.guards].index(GuardKind.SINGULAR)
+    step = passage.steps[-1]
+    s = np.array([0.0, 0.5, 1.0]) if step.end > step.start else np.array([1.0])
+    observed = flow.observe(step.time(s), step.at(s))
+    mobility = observed.guards[position]
+    force = np.max(np.abs(observed.lambda_N), axis=0)
+    if len(s) < 3 or mobility[0] == mobility[-1]:
+        return passage.t, f"the mobility is {mobility[-1]:.3g}"
+    rate = (mobility[-1] - mobility[0]) / (step.end - step.start)
+    t = passage.t - mobility[-1] / rate
+    with np.errstate(all="ignore"):
+        exponent = np.log(force[-1] / force[0]) / np.log(mobility[-1] / mobility[0])
+    return float(t), (
+        f"A_s reaches zero at t = {t:.10g}; the force is {force[-1]:.6g} and grows like A_s^{exponent:.4g}"
+    )

@@ -1,0 +1,182 @@
+"""The smooth flow of one mode: right-hand side, contact forces and guards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.dynamics.tape import Tape, Term
+from hybrid.motion.elimination import eliminate, is_eliminable, n_references
+from hybrid.motion.numeric import NumericFlow
+from hybrid.motion.parts import Guard, Part, guards_of, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hybrid.contact.modes import Mode
+    from hybrid.dynamics.derive import Dynamics, Values
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Observation:
+    """What a flow knows at N instants.
+
+    Attributes
+    ----------
+    acceleration : array, (n, N)
+    lambda_N, lambda_T : array, (k, N) and (p, N)
+        Contact forces by contact and by tangential column.
+    guards : array, (number of guards, N)
+    """
+
+    acceleration: Array
+    lambda_N: Array
+    lambda_T: Array
+    guards: Array
+
+
+class Flow(Protocol):
+    """An ODE ``y' = f(t, y)``, ``y = (q, v)``, with the forces and guards along it."""
+
+    @property
+    def mode(self) -> Mode:
+        """The mode."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The carriers in the mode."""
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """The guards, in the order of the observations."""
+
+    def derivative(self, t: float, y: Array) -> Sequence[float]:
+        """Right-hand side at one state, (2n,); raises where an expression is undefined."""
+
+    def observe(self, t: Array, y: Array) -> Observation:
+        """Accelerations, forces and guards at N states ``y`` of shape (2n, N)."""
+
+    def refer(self, slip: Array) -> None:
+        """Tell the directions of slip at the start of a step, (p,)."""
+
+
+@attrs.frozen(eq=False)
+class CompiledFlow:
+    """A flow whose linear system was eliminated when its program was written."""
+
+    mode: Mode
+    parts: tuple[Part, ...]
+    guards: tuple[Guard, ...]
+    _scalar: Callable[[float, Sequence[float]], tuple[float, ...]]
+    _vector: Callable[[Any, Any], tuple[Any, ...]]
+    _sizes: tuple[int, int, int]
+    _references: list[float]
+
+    def derivative(self, t: float, y: Array) -> Sequence[float]:
+        """Right-hand side at one state."""
+        return self._scalar(t, y.tolist())
+
+    def observe(self, t: Array, y: Array) -> Observation:
+        """Accelerations, forces and guards at N states."""
+        with np.errstate(all="ignore"):
+            rows = self._vector(t, y)
+        table = np.empty((len(rows), np.size(t)))
+        for index, row in enumerate(rows):
+            table[index] = row
+        n, k, p = self._sizes
+        return Observation(table[:n], table[n : n + k], table[n + k : n + k + p], table[n + k + p :])
+
+    def refer(self, slip: Array) -> None:
+        """Tell the directions of slip at the start of a step."""
+        if self._references:
+            spatial = [part for part in self.parts if part.slides and len(part.columns) == 2]
+            self._references[:] = [float(slip[column]) for part in spatial for column in part.columns]
+
+
+def make_flow(
+    dynamics: Dynamics, mode: Mode, *, parameters: Values | None = None, sides: Mapping[str, float] | None = None
+) -> Flow:
+    """Compile the flow of a mode.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    mode : Mode
+    parameters : mapping, optional
+    sides : mapping of str to float, optional
+        Signs of the normal forces of bilateral contacts with friction.
+
+    Returns
+    -------
+    Flow
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import Mode, derive
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> flow = make_flow(rod, Mode({"tip": "stick"}))
+    >>> [round(value, 12) for value in flow.derivative(0.0, np.array([0, 1, np.pi / 2, 0, 0, 0]))]
+    [0, 0, 0, 0.0, 0.0, 0.0]
+    """
+    parts = parts_of(dynamics, mode, sides)
+    if not is_eliminable(dynamics, parts):
+        return NumericFlow(mode, parts, guards_of(parts), dynamics, dict(parameters or {}))
+    tape = Tape(dynamics)
+    n, k, p = dynamics.n, len(dynamics.contacts), len(tape.quantity("slip"))
+    solved = eliminate(tape, parts, n_contacts=k, n_columns=p)
+    values = dynamics.arguments(parameters)
+    extra = n_references(parts)
+    references = [1.0] * extra
+    velocities = [tape.velocity(index) for index in range(n)]
+    scalar = tape.function([*velocities, *solved.acceleration], scalar=True, extra=extra)
+    guards = _guard_terms(tape, parts, solved.lambda_N, solved.lambda_T, solved.determinant)
+    results = [*solved.acceleration, *solved.lambda_N, *solved.lambda_T, *guards]
+    vector = tape.function(results, scalar=False, extra=extra)
+    return CompiledFlow(
+        mode, parts, guards_of(parts), scalar(values, references), vector(values, references), (n, k, p), references
+    )
+
+
+def _guard_terms(
+    tape: Tape, parts: Sequence[Part], lambda_N: list[Term], lambda_T: list[Term], determinant: Term
+) -> list[Term]:
+    """Texts of the guards, in the order of :func:`guards_of`."""
+    terms: list[Term] = []
+    for part in parts:
+        if part.is_open:
+            terms.append(tape.quantity("gap")[part.index])
+            continue
+        if part.has_normal:
+            terms.append(lambda_N[part.index])
+        if part.sticks:
+            terms += _cone_terms(tape, part, lambda_N, lambda_T)
+        elif part.slides:
+            slips = [tape.quantity("slip")[column] for column in part.columns]
+            signs: list[Term] = [part.slip_sign]
+            if len(slips) == 2:
+                position = 2 * [p.name for p in parts if p.slides and len(p.columns) == 2].index(part.name)
+                signs = [f"u{position}", f"u{position + 1}"]
+            terms.append(tape.dot(zip(slips, signs, strict=True)))
+    if any(part.slides and part.has_normal for part in parts):
+        terms.append(determinant)
+    return terms
+
+
+def _cone_terms(tape: Tape, part: Part, lambda_N: list[Term], lambda_T: list[Term]) -> list[Term]:
+    forces = [lambda_T[column] for column in part.columns]
+    if part.kind is CarrierKind.ELEMENT:
+        limit: Term = tape.quantity("static_limit")[part.index]
+    else:
+        limit = tape.dot([(tape.quantity("static_friction")[part.index], lambda_N[part.index])])
+    if len(forces) == 1:
+        return [tape.dot([(-1.0, forces[0])], limit), tape.dot([(1.0, forces[0])], limit)]
+    size = tape.put(f"sqrt({forces[0]}*{forces[0]} + {forces[1]}*{forces[1]})")
+    return [tape.dot([(-1.0, size)], limit)]

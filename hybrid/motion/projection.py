@@ -1,0 +1,154 @@
+"""Keeping positions and velocities on the active constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.declaration.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from hybrid.declaration.tree import Expression
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.motion.parts import Part
+
+Array = NDArray[np.float64]
+
+_RANK = 1e-10
+_ITERATIONS = 4
+_ENOUGH = 4e-16  # of the size of the coordinates: the residual of a converged Newton step is rounding
+
+
+@attrs.frozen(eq=False)
+class Constraints:
+    """What a mode holds at zero: gaps and constraints, tangential displacements of sticking contacts, velocities.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parts : tuple of Part
+    parameters : mapping
+    values : mapping of str to float
+        Values of all parameters.
+    tangents : mapping of int to Expression
+        Tangential displacement by tangential column, for sticking contacts that declare one.
+    anchors : dict of int to float
+        Where they stick, by tangential column.
+    """
+
+    dynamics: Dynamics
+    parts: tuple[Part, ...]
+    parameters: Values
+    values: Mapping[str, Any]
+    tangents: Mapping[int, Expression]
+    anchors: dict[int, float] = attrs.field(factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is held."""
+        return not self.dynamics.rigid and all(part.is_open or not (part.has_normal or part.sticks) for part in self.parts)
+
+    def anchor(self, t: float, q: Array) -> None:
+        """Remember where the sticking contacts are."""
+        for column, tangent in self.tangents.items():
+            self.anchors[column] = self._displacement(tangent, t, q)
+
+    def _displacement(self, tangent: Expression, t: float, q: Array) -> float:
+        named = dict(zip(self.dynamics.mechanism.coordinates, q.tolist(), strict=True))
+        return float(evaluate(tangent, {**self.values, **named, "t": t}))
+
+    def _rows(self, terms: Mapping[str, Array], t: float, q: Array) -> tuple[Array, Array, Array, Array]:
+        """Jacobian and residual of positions, Jacobian and residual of velocities (both without ``W v`` removed)."""
+        J = [terms["J"][row] for row in range(len(self.dynamics.rigid))]
+        residual = list(terms["constraint"])
+        rates = list(terms["constraint_dot"])
+        for part in self.parts:
+            if part.has_normal and part.kind is CarrierKind.CONTACT:
+                J.append(terms["W_N"][:, part.index])
+                residual.append(terms["gap"][part.index])
+                rates.append(terms["gap_dot"][part.index])
+        held = list(J)
+        for part in self.parts:
+            for column in part.columns if part.sticks else ():
+                held.append(terms["W_T"][:, column])
+                rates.append(terms["slip"][column])
+                if column in self.anchors:
+                    J.append(held[-1])
+                    residual.append(self._displacement(self.tangents[column], t, q) - self.anchors[column])
+        n = self.dynamics.n
+        return (
+            np.array(J).reshape(-1, n),
+            np.array(residual, dtype=float),
+            np.array(held).reshape(-1, n),
+            np.array(rates, dtype=float),
+        )
+
+    def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Nearest position and velocity, in the metric of the mass matrix, that satisfy what the mode holds.
+
+        Parameters
+        ----------
+        t : float
+        q, v : array, (n,)
+
+        Returns
+        -------
+        q, v : array, (n,)
+        """
+        if self.is_empty:
+            return q, v
+        M = self.dynamics.terms(q, v, t=t, parameters=self.parameters).M
+        if not np.isfinite(M).all():
+            return q, v
+        inverse = np.linalg.pinv(M, hermitian=True)
+        size = float(np.max(np.abs(q), initial=1.0))
+        for _ in range(_ITERATIONS):
+            terms = self.dynamics.kinematics(q, v, t=t, parameters=self.parameters)
+            J, residual, _, _ = self._rows(terms, t, q)
+            if not np.max(np.abs(residual), initial=0.0) > _ENOUGH * size:
+                break
+            q = q - _correction(inverse, J, residual)
+        terms = self.dynamics.kinematics(q, v, t=t, parameters=self.parameters)
+        _, _, held, rates = self._rows(terms, t, q)
+        if np.max(np.abs(rates), initial=0.0) > 0.0:
+            drift = rates - held @ v
+            v = v - _correction(inverse, held, rates)
+            if not drift.any() and self.rank(held) == self.dynamics.n:
+                v = np.zeros_like(v)
+        return q, v
+
+    def rank(self, rows: Array) -> int:
+        """Rank of constraint rows."""
+        return int(np.linalg.matrix_rank(rows, rtol=_RANK)) if rows.size else 0
+
+    def hold_everything(self, t: float, q: Array, v: Array) -> bool:
+        """True if the constraints leave no freedom and stand still, so that the mechanism is at rest."""
+        if np.any(v):
+            return False
+        terms = self.dynamics.kinematics(q, v, t=t, parameters=self.parameters)
+        _, _, held, rates = self._rows(terms, t, q)
+        return not rates.any() and self.rank(held) == self.dynamics.n
+
+
+def _correction(inverse: Array, J: Array, residual: Array) -> Array:
+    lift = inverse @ J.T
+    return np.asarray(lift @ (np.linalg.pinv(J @ lift, rcond=_RANK, hermitian=True) @ residual))
+
+
+def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values) -> Constraints:
+    """What a mode holds."""
+    mechanism = dynamics.mechanism
+    declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
+    declared |= {item.name: (item.tangent,) for item in (*mechanism.friction, *mechanism.constraint) if item.tangent}
+    tangents = {
+        column: mechanism.expanded(text)
+        for part in parts
+        if part.sticks
+        for column, text in zip(part.columns, declared.get(part.name, ()), strict=False)
+    }
+    return Constraints(dynamics, tuple(parts), parameters, mechanism.parameter_values(parameters), tangents)

@@ -1,0 +1,93 @@
+"""What to do where the rigid problem has no or several answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.contact.modes import ContactMode
+
+if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
+    from hybrid.contact.selection import Selection
+
+
+class SelectionRule(ABC):
+    """Chooses a branch where the verdict is not unique. Subclass it to add one; it must be final itself."""
+
+    @abstractmethod
+    def choose(self, selection: Selection) -> Branch | None:
+        """The branch to follow, or None to end the motion there.
+
+        Parameters
+        ----------
+        selection : Selection
+
+        Returns
+        -------
+        Branch or None
+        """
+
+
+@attrs.frozen
+class Stop(SelectionRule):
+    """End the motion and report the state; the default."""
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """Choose nothing."""
+        return None
+
+
+def _as_modes(modes: tuple[ContactMode | str, ...]) -> tuple[ContactMode, ...]:
+    return tuple(ContactMode(mode) for mode in modes)
+
+
+@attrs.frozen
+class Prefer(SelectionRule):
+    """Follow the branch that has the most contacts in the first of the named modes, then in the second, and so on.
+
+    Attributes
+    ----------
+    modes : tuple of ContactMode or str
+        ``Prefer(("free",))`` follows separation, ``Prefer(("stick", "slide+", "slide-"))`` keeps contact.
+    """
+
+    modes: tuple[ContactMode, ...] = attrs.field(converter=_as_modes)
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """Choose by the named modes; None if no branch has any of them or two have them equally."""
+        def rank(branch: Branch) -> tuple[int, ...]:
+            labels = list(branch.mode.values())
+            return tuple(labels.count(mode) for mode in self.modes)
+
+        ranked = sorted(selection.branches, key=rank, reverse=True)
+        if not ranked or not any(rank(ranked[0])) or (len(ranked) > 1 and rank(ranked[0]) == rank(ranked[1])):
+            return None
+        return ranked[0]
+
+
+@attrs.frozen(eq=False)
+class Take(SelectionRule):
+    """Follow one given branch at the first choice and stop at the next; used to follow a tree of motions.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Labels of the modes to take, in the order in which choices arise.
+    """
+
+    labels: tuple[str, ...]
+    _taken: list[str] = attrs.field(factory=list)
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """Choose the branch whose turn it is."""
+        if len(self._taken) == len(self.labels):
+            return None
+        wanted = self.labels[len(self._taken)]
+        for branch in selection.branches:
+            if branch.mode.label == wanted:
+                self._taken.append(wanted)
+                return branch
+        return None

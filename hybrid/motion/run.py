@@ -1,0 +1,282 @@
+"""The loop of a simulation: decide, follow an arc, handle the event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.problem import Activity
+from hybrid.dynamics.state import State
+from hybrid.errors import StateError
+from hybrid.motion.arcs import Passage, follow, touch_limit
+from hybrid.motion.failure import explain_failure, posture, singular_point, undefined_at
+from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.parts import GuardKind
+from hybrid.motion.selecting import Decision, Moment, decide
+from hybrid.motion.trajectory import Arc, Trajectory
+from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact, settle, with_activity
+from hybrid.motion.zeno import Accumulation, accumulation
+
+if TYPE_CHECKING:
+    from hybrid.contact.modes import Mode
+    from hybrid.contact.selection import Selection
+    from hybrid.motion.context import Choice, Context
+
+Array = NDArray[np.float64]
+
+
+@attrs.define(eq=False)
+class Run:
+    """One simulation under way: everything computed so far, and how it goes on.
+
+    Attributes
+    ----------
+    context : Context
+    t_end : float
+    arcs, events, warnings : list
+    impacts : dict of str to list of float
+        Times of the impacts of every contact.
+    crowd : int
+        Events since time last advanced.
+    """
+
+    context: Context
+    t_end: float
+    arcs: list[Arc] = attrs.field(factory=list)
+    events: list[Event] = attrs.field(factory=list)
+    warnings: list[str] = attrs.field(factory=list)
+    impacts: dict[str, list[float]] = attrs.field(factory=dict)
+    crowd: int = 0
+    selection: Selection | None = None
+    _start: Moment | None = None
+
+    def follow(self, moment: Moment) -> Trajectory:
+        """Follow the motion from its start to its end."""
+        self._start = moment
+        self._check_start(moment)
+        mode: Mode | None = None
+        try:
+            while True:
+                ended, moment, mode = self._continue(moment, mode)
+                if ended is not None:
+                    return self._trajectory(moment, *ended)
+        except KeyboardInterrupt:
+            return self._trajectory(moment, Termination.INTERRUPTED, "")
+
+    def _check_start(self, moment: Moment) -> None:
+        terms = self.context.terms(moment.t, moment.q, moment.v)
+        tolerances = self.context.settings.tolerances
+        for name, gap, rate in zip(self.context.dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
+            if moment.activities[name] is Activity.PENETRATING:
+                raise StateError(f"contact {name!r} penetrates at the start: gap = {gap:.6g}; start with gap >= 0")
+            if moment.activities[name] is Activity.APPROACHING and self.context.law is None:
+                raise StateError(
+                    f"contact {name!r} is closed and approaches at the start (gap_dot = {rate:.6g}): give an impact law"
+                )
+        for name, value, rate in zip(self.context.dynamics.rigid, terms.constraint, terms.constraint_dot, strict=True):
+            if abs(value) > tolerances.gap or abs(rate) > tolerances.velocity:
+                raise StateError(f"constraint {name!r} is violated at the start: it is {value:.6g}, its rate {rate:.6g}")
+
+    def _continue(
+        self, moment: Moment, before: Mode | None
+    ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
+        """One impact, or one decision and the arc after it."""
+        context = self.context
+        undefined = undefined_at(context, moment)
+        if undefined is not None:
+            return undefined, moment, before
+        if any(activity is Activity.APPROACHING for activity in moment.activities.values()):
+            return self._collide(moment, before)
+        decision = decide(context, moment, self.t_end)
+        self._note(decision, moment, before)
+        if decision.choice is None or decision.ending is not None:
+            self.selection = decision.selection
+            return (decision.ending or Termination.UNDECIDED, "; ".join(decision.selection.notes)), moment, before
+        if not moment.t < self.t_end:
+            return (Termination.END_TIME, ""), moment, decision.choice.mode
+        passage = self._arc(decision.choice, moment)
+        return self._after(passage, decision.choice, moment)
+
+    def _arc(self, choice: Choice, moment: Moment) -> Passage:
+        context = self.context
+        constraints = context.constraints(choice, moment.t, moment.q)
+        q, v = constraints.project(moment.t, moment.q, moment.v)
+        watch = context.watch(choice, moment.t, q, v)
+        rests = constraints.hold_everything(moment.t, q, v)
+        y = np.concatenate([q, v])
+        limit = None if rests else self._hop_limit(choice, moment.t, y)
+        passage = follow(watch, constraints, moment.t, y, self.t_end, first_step=limit, rests=rests)
+        steps = [step for step in passage.steps if step.end > step.start]
+        if steps:
+            knots = np.array([steps[0].start, *(step.end for step in steps)])
+            self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
+            self.crowd = 0
+        return passage
+
+    def _hop_limit(self, choice: Choice, t: float, y: Array) -> float | None:
+        context, n = self.context, self.context.dynamics.n
+        terms = context.terms(t, y[:n], y[n:])
+        open_ = [part.index for part in context.flow(choice).parts if part.is_open]
+        near = [index for index in open_ if terms.gap[index] <= context.settings.tolerances.gap]
+        if not near:
+            return None
+        acceleration = context.flow(choice).observe(np.array([t]), y[:, None]).acceleration[:, 0]
+        rates = [float(terms.gap_dot[index]) for index in near]
+        normal = [float(terms.W_N[:, index] @ acceleration + terms.zeta_N[index]) for index in near]
+        return touch_limit(rates, normal, [0.0] * len(near))
+
+    def _after(
+        self, passage: Passage, choice: Choice, moment: Moment
+    ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
+        context, n = self.context, self.context.dynamics.n
+        flow = context.flow(choice)
+        arrived = moment_after(context, flow.parts, passage.fired, passage.t, passage.y)
+        if passage.interrupted:
+            return (Termination.INTERRUPTED, ""), arrived, choice.mode
+        if passage.failure is not None:
+            return explain_failure(context, flow, passage), arrived, choice.mode
+        if not passage.fired:
+            return (Termination.END_TIME, ""), arrived, choice.mode
+        kinds = {guard.kind for guard in passage.fired}
+        carriers = tuple(dict.fromkeys(guard.carrier for guard in passage.fired))
+        v_before = passage.y[n:]
+        self.crowd += 1
+        if len(self.events) >= context.settings.max_events:
+            return (Termination.MAX_EVENTS, ""), arrived, choice.mode
+        if self.crowd > context.settings.crowd:
+            return (Termination.CROWDED, f"the last at {', '.join(carriers)}"), arrived, choice.mode
+        event = Event(passage.t, event_kind(passage.fired), carriers, choice.mode, None, arrived.q, v_before, arrived.v)
+        if GuardKind.SINGULAR in kinds:
+            t, note = singular_point(context, flow, passage)
+            self.events.append(attrs.evolve(event, note=note, t=t))
+            return (Termination.SINGULAR, note), arrived, choice.mode
+        self.events.append(event)
+        if GuardKind.UNTIL in kinds:
+            return (Termination.UNTIL, ""), arrived, choice.mode
+        return None, self._touching(arrived, passage), choice.mode
+
+    def _touching(self, moment: Moment, passage: Passage) -> Moment:
+        """Contacts that have just touched approach, unless they touch without velocity."""
+        terms = self.context.terms(moment.t, moment.q, moment.v)
+        tolerance = self.context.settings.tolerances.velocity
+        changes = {}
+        for guard in passage.fired:
+            if guard.kind is GuardKind.TOUCH:
+                rate = terms.gap_dot[self.context.dynamics.contacts.index(guard.carrier)]
+                if rate < -tolerance:
+                    changes[guard.carrier] = Activity.APPROACHING
+                elif rate > tolerance:
+                    changes[guard.carrier] = Activity.OPEN
+        return with_activity(moment, changes)
+
+    def _collide(
+        self, moment: Moment, before: Mode | None
+    ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
+        from hybrid.contact.impact import resolve_impact
+
+        context = self.context
+        closed = tuple(name for name in closed_in(moment) if name in context.dynamics.contacts)
+        touching = tuple(name for name in closed if moment.activities[name] is Activity.APPROACHING)
+        if context.law is None:
+            return (Termination.NO_IMPACT_LAW, f"at {', '.join(touching)}"), moment, before
+        self.crowd += 1
+        if self.crowd > context.settings.crowd:
+            return (Termination.CROWDED, f"the last at {', '.join(touching)}"), moment, before
+        impact = resolve_impact(
+            context.dynamics,
+            State(moment.q, moment.v, moment.t),
+            law=context.law,
+            parameters=context.parameters,
+            tolerances=context.settings.tolerances,
+            closed=closed,
+        )
+        after = moment_after_impact(context, moment, impact)
+        self.warnings += [f"t = {moment.t:.10g}: {text}" for text in impact.warnings]
+        if self.events and self.events[-1].t == moment.t and self.events[-1].kind is EventKind.TOUCHDOWN:
+            self.events.pop()
+        self.events.append(
+            Event(
+                moment.t, EventKind.IMPACT, touching, before, None, moment.q, moment.v, after.v, impact,
+                note="; ".join(impact.warnings),
+            )
+        )  # fmt: skip
+        for name in touching:
+            self.impacts.setdefault(name, []).append(moment.t)
+        return None, self._completed(after), before
+
+    def _completed(self, moment: Moment) -> Moment:
+        """The moment itself, or the limit of the impacts that accumulate after it."""
+        found: dict[str, Accumulation] = {}
+        for name, times in self.impacts.items():
+            limit = accumulation(times) if times[-1] == moment.t else None
+            share = self.context.settings.zeno_rest
+            if limit is not None and limit.rest <= share * limit.elapsed and limit.t < self.t_end:
+                found[name] = limit
+        if not found:
+            return moment
+        limit = max(found.values(), key=lambda item: item.t)
+        activities = dict(moment.activities)
+        for name in found:
+            frictional = name in self.context.dynamics.columns
+            activities[name] = Activity.RESTING if frictional else Activity.FRICTIONLESS
+        return self._at_limit(moment, limit, tuple(found), activities)
+
+    def _at_limit(
+        self, moment: Moment, limit: Accumulation, names: tuple[str, ...], activities: dict[str, Activity]
+    ) -> Moment:
+        from hybrid.motion.transitions import by_slip
+
+        context = self.context
+        terms = context.terms(moment.t, moment.q, moment.v)
+        for name in names:
+            columns = context.dynamics.columns.get(name, slice(0, 0))
+            if columns.stop > columns.start:
+                activities[name] = by_slip(context, terms, tuple(range(columns.start, columns.stop)))
+        q, v = settle(context, activities, moment.t, moment.q, moment.v)
+        q, v = settle(context, activities, limit.t, q + limit.rest * v, v)
+        note = f"{len(self.impacts[names[0]])} impacts; their durations shrink by the factor {limit.ratio:.6g}"
+        self.events.append(
+            Event(limit.t, EventKind.ACCUMULATION, names, None, None, q, moment.v, v, note=note)
+        )
+        for name in names:
+            self.impacts[name] = []
+        return Moment(limit.t, q, v, activities, {}, frozenset(names))
+
+    def _note(self, decision: Decision, moment: Moment, before: Mode | None) -> None:
+        """Complete the last event with the mode that follows it, or drop it if nothing changed."""
+        after = None if decision.choice is None else decision.choice.mode
+        if decision.chosen_by_rule:
+            kind, v = EventKind.CHOICE, moment.v
+            self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
+        pending = [event for event in self.events if event.mode_after is None and event.t == moment.t]
+        for event in pending:
+            at = self.events.index(event)
+            note = "; ".join(part for part in (event.note, decision.note) if part)
+            verdict = decision.selection.verdict
+            self.events[at] = attrs.evolve(event, mode_after=after, verdict=verdict, note=note)
+            lasting = (EventKind.IMPACT, EventKind.ACCUMULATION, EventKind.WATCH)
+            if after is not None and after == event.mode_before and event.kind not in lasting:
+                del self.events[at]
+
+    def _trajectory(self, moment: Moment, termination: Termination, detail: str) -> Trajectory:
+        assert self._start is not None
+        cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
+        return Trajectory(
+            dynamics=self.context.dynamics,
+            parameters=self.context.parameters,
+            arcs=tuple(self.arcs),
+            events=tuple(self.events),
+            termination=termination,
+            cause=f"{cause}: {detail}" if detail else cause,
+            t_start=self._start.t,
+            q_start=self._start.q,
+            v_start=self._start.v,
+            t=moment.t,
+            q=moment.q,
+            v=moment.v,
+            selection=self.selection,
+            warnings=tuple(self.warnings),
+        )

@@ -1,0 +1,159 @@
+"""Which mode a motion continues in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.problem import Activity, carrier_names, pose
+from hybrid.contact.selection import Selection, Verdict, select_problem
+from hybrid.motion.coherence import is_coherent
+from hybrid.motion.context import Choice, Context
+from hybrid.motion.outcome import Termination
+
+if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
+
+Array = NDArray[np.float64]
+
+_ENDINGS = {
+    Verdict.INCONSISTENT: Termination.INCONSISTENT,
+    Verdict.INDETERMINATE: Termination.INDETERMINATE,
+}
+
+
+@attrs.frozen(eq=False)
+class Decision:
+    """How a motion continues, or why it does not.
+
+    Attributes
+    ----------
+    choice : Choice or None
+    selection : Selection
+    ending : Termination or None
+    note : str
+    chosen_by_rule : bool
+    """
+
+    choice: Choice | None
+    selection: Selection
+    ending: Termination | None = None
+    note: str = ""
+    chosen_by_rule: bool = False
+
+
+@attrs.frozen(eq=False)
+class Moment:
+    """A state with what its history tells of its contacts.
+
+    Attributes
+    ----------
+    t : float
+    q, v : array, (n,)
+    activities : mapping of str to Activity
+        Known from the event, not guessed from small numbers.
+    sides : mapping of str to tuple of float
+        For slips that vanish from one side.
+    held : frozenset of str
+        Carriers that stuck until now or have just come to rest: static friction holds them.
+    broken : mapping of str to ContactMode
+        Carriers whose static limit was reached, and the slide that follows.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    activities: Mapping[str, Activity]
+    sides: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict)
+    held: frozenset[str] = frozenset()
+    broken: Mapping[str, ContactMode] = attrs.field(factory=dict)
+
+
+def decide(context: Context, moment: Moment, t_end: float) -> Decision:
+    """Select the mode at a state by the verdict; ties are resolved along the modes' own flows.
+
+    Parameters
+    ----------
+    context : Context
+    moment : Moment
+    t_end : float
+
+    Returns
+    -------
+    Decision
+    """
+    dynamics = context.dynamics
+    terms = context.terms(moment.t, moment.q, moment.v)
+    activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
+    problem = pose(dynamics, terms, activities, sides=moment.sides)
+    selection = select_problem(problem, tolerances=context.settings.tolerances)
+    branches = _with_history(selection.branches, moment)
+    if not branches:
+        return _by_rule(context, selection, Termination.INCONSISTENT)
+    choices = [_choices(context, branch) for branch in branches]
+    if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
+        return Decision(choices[0][0], selection)
+    if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
+        return _by_rule(context, selection, Termination.INDETERMINATE)
+    coherent = [c for group in choices for c in group if _coheres(context, c, moment, t_end)]
+    if len(coherent) == 1 or (coherent and len(branches) == 1):
+        return Decision(coherent[0], selection, note="a tie, resolved along the flow of the mode")
+    if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:
+        return Decision(choices[0][0], selection, note="a tie that no flow resolves")
+    return _by_rule(context, selection, Termination.UNDECIDED)
+
+
+def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> bool:
+    return is_coherent(context, choice, moment.t, moment.q, moment.v, t_end)
+
+
+def _by_rule(context: Context, selection: Selection, ending: Termination) -> Decision:
+    branch = context.rule.choose(selection)
+    if branch is None:
+        return Decision(None, selection, _ENDINGS.get(selection.verdict, ending))
+    note = f"{selection.verdict.value}; the rule took {branch.mode}"
+    return Decision(_choices(context, branch)[0], selection, note=note, chosen_by_rule=True)
+
+
+def _choices(context: Context, branch: Branch) -> list[Choice]:
+    """The branch's modes with the signs of bilateral normal forces, the leading mode first."""
+    frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
+    sides = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
+    return [Choice(mode, sides) for mode in dict.fromkeys((branch.mode, *branch.equivalent_modes))]
+
+
+def _with_history(branches: tuple[Branch, ...], moment: Moment) -> tuple[Branch, ...]:
+    """Leave out branches that static friction above kinetic rules out for a carrier with a history."""
+    kept = []
+    for branch in branches:
+        modes = [m for m in (branch.mode, *branch.equivalent_modes) if _fits(m, branches, moment)]
+        if modes:
+            kept.append(attrs.evolve(branch, mode=modes[0], equivalent_modes=tuple(modes[1:])))
+    return tuple(kept) or branches
+
+
+def _fits(mode: Mode, branches: tuple[Branch, ...], moment: Moment) -> bool:
+    """True if every carrier with a history does in a mode what static friction has it do."""
+    for name, slide in moment.broken.items():
+        if mode[name] not in (slide, ContactMode.FREE):
+            return False
+    others = [m for branch in branches for m in (branch.mode, *branch.equivalent_modes)]
+    for name in moment.held - set(moment.broken):
+        if mode[name].slip_sign and any(
+            other[name] is ContactMode.STICK and all(other[n] is mode[n] for n in mode if n != name) for other in others
+        ):
+            return False
+    return True
+
+
+def kind_of(context: Context, name: str) -> CarrierKind:
+    """What a carrier is."""
+    if name in context.dynamics.contacts:
+        return CarrierKind.CONTACT
+    return CarrierKind.ELEMENT if name in context.dynamics.elements else CarrierKind.BILATERAL

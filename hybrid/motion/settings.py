@@ -1,0 +1,48 @@
+"""How finely a motion is computed, and where it is given up."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import attrs
+
+from hybrid.tolerances import Tolerances
+
+
+def _is_positive(_: object, attribute: attrs.Attribute[float], value: float) -> None:
+    if not value > 0.0 or math.isnan(value):
+        raise ValueError(f"{attribute.name} must be positive, not {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """Accuracy and bounds of a simulation.
+
+    Attributes
+    ----------
+    stepper : {"DOP853", "Radau"}
+        Explicit Runge-Kutta method of order 8, or an implicit one of order 5 for stiff arcs.
+    rtol, atol : float
+        Error per step, relative and in the units of the coordinates and velocities. Event times inherit it: 1e-12
+        gives them to about 1e-11 over a few time units.
+    max_step : float
+        Largest step, in units of time.
+    max_events : int
+        A motion with more events ends there and says so.
+    crowd : int
+        So many events without progress in time end a motion as well.
+    zeno_rest : float
+        An accumulation of impacts is completed when what remains of it takes less than this share of it.
+    """
+
+    stepper: Literal["DOP853", "Radau"] = attrs.field(
+        default="DOP853", validator=attrs.validators.in_(("DOP853", "Radau"))
+    )
+    rtol: float = attrs.field(default=1e-12, converter=float, validator=_is_positive)
+    atol: float = attrs.field(default=1e-14, converter=float, validator=_is_positive)
+    max_step: float = attrs.field(default=math.inf, converter=float, validator=_is_positive)
+    max_events: int = attrs.field(default=100_000, converter=int, validator=_is_positive)
+    crowd: int = attrs.field(default=50, converter=int, validator=_is_positive)
+    zeno_rest: float = attrs.field(default=1e-7, converter=float, validator=_is_positive)
+    tolerances: Tolerances = Tolerances()

@@ -1,0 +1,95 @@
+"""Simulation of a mechanism through its automaton."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from hybrid.errors import StateError
+from hybrid.motion.context import Context
+from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.rules import SelectionRule, Stop
+from hybrid.motion.run import Run
+from hybrid.motion.settings import Settings
+from hybrid.motion.transitions import moment_at_start
+
+if TYPE_CHECKING:
+    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.declaration.tree import Expression
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+    from hybrid.motion.trajectory import Trajectory
+
+
+def simulate(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    t_end: float,
+    parameters: Values | None = None,
+    law: AbstractImpactLaw | None = None,
+    rule: SelectionRule = Stop(),
+    until: str | None = None,
+    watch: Mapping[str, str] | None = None,
+    settings: Settings = Settings(),
+) -> Trajectory:
+    """Follow the motion of a mechanism from a state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+        At its time ``state.t``.
+    t_end : float
+        When to stop, later than ``state.t``.
+    parameters : mapping, optional
+        Values that replace those of the declaration.
+    law : AbstractImpactLaw, optional
+        Decides impacts. Without one the motion ends at the first contact that closes with a velocity.
+    rule : SelectionRule, optional
+        Decides where the rigid problem has no or several answers; by default the motion ends there and says so.
+    until : str, optional
+        An expression of coordinates, velocities and ``t`` whose first change of sign ends the motion.
+    watch : mapping of str to str, optional
+        Expressions by name; each change of sign is recorded as an event.
+    settings : Settings, optional
+
+    Returns
+    -------
+    Trajectory
+        Also where the motion could not be followed to the end: see its ``termination`` and ``cause``.
+
+    Raises
+    ------
+    StateError
+        The start penetrates a contact, violates a constraint, or approaches a closed contact without an impact law;
+        or ``t_end`` is not later than the start.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, simulate, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> start = solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0})
+    >>> motion = simulate(rod, start, t_end=2)
+    >>> [(round(event.t, 6), event.mode_after.label) for event in motion.events]
+    [(0.16127, 'slide-'), (1.842626, 'slide+')]
+    """
+    if not (math.isfinite(t_end) and t_end > state.t):
+        raise StateError(f"t_end must be a time later than the start, t = {state.t:g}; it is {t_end:g}")
+    context = Context(
+        dynamics, dict(parameters or {}), settings, law, rule, _watched(dynamics, until, dict(watch or {}))
+    )
+    run = Run(context, float(t_end))
+    return run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
+
+
+def _watched(dynamics: Dynamics, until: str | None, watch: Mapping[str, str]) -> tuple[tuple[Guard, Expression], ...]:
+    mechanism = dynamics.mechanism
+    items = [
+        (Guard(GuardKind.WATCH, name), mechanism.expanded(text, field=f"watch.{name}")) for name, text in watch.items()
+    ]
+    if until is not None:
+        items.append((Guard(GuardKind.UNTIL, until), mechanism.expanded(until, field="until")))
+    return tuple(items)

@@ -1,0 +1,166 @@
+"""Steps of the integrator as Chebyshev series of the state in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from hybrid.motion.chebyshev import NODES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid.motion.settings import Settings
+
+Array = NDArray[np.float64]
+
+N_COEFFICIENTS = 8  # the dense output of DOP853 has degree 7, that of Radau 3
+_ANGLES = (2 * np.arange(N_COEFFICIENTS) + 1) * np.pi / (2 * N_COEFFICIENTS)
+_POINTS = (1 - np.cos(_ANGLES)) / 2
+_TRANSFORM = 2 / N_COEFFICIENTS * np.cos(np.outer(np.arange(N_COEFFICIENTS), np.pi - _ANGLES))
+_TRANSFORM[0] /= 2
+PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
+"""Where guards are looked at in every step: both ends and the Chebyshev points."""
+_AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
+
+Derivative = Callable[[float, Array], Any]
+
+
+@attrs.frozen(eq=False)
+class Step:
+    """The state ``y = (q, v)`` over one step.
+
+    Attributes
+    ----------
+    start, end : float
+        Times.
+    first, last : array, (2n,)
+        States at both ends, before ``first`` and ``last`` were brought back onto any constraints.
+    coefficients : array, (8, 2n)
+        Chebyshev series in ``2 (t - start) / (end - start) - 1``.
+    """
+
+    start: float
+    end: float
+    first: Array
+    last: Array
+    coefficients: Array
+
+    def at_places(self) -> Array:
+        """States at ``PLACES``, (2n, 19)."""
+        states = (_AT_PLACES @ self.coefficients).T
+        states[:, 0] = self.first
+        states[:, -1] = self.last
+        return states
+
+    def at(self, s: Array) -> Array:
+        """States at points ``s`` of [0, 1], (2n, N)."""
+        return np.asarray(chebyshev.chebval(2 * s - 1, self.coefficients))
+
+    def time(self, s: Any) -> Any:
+        """Times at points of [0, 1]."""
+        return self.start + s * (self.end - self.start)
+
+
+def constant_step(start: float, end: float, y: Array) -> Step:
+    """A step in which nothing moves."""
+    coefficients = np.zeros((N_COEFFICIENTS, len(y)))
+    coefficients[0] = y
+    return Step(start, end, y, y, coefficients)
+
+
+class Stepper:
+    """scipy's integrator for one arc, whose state may be corrected between steps.
+
+    Parameters
+    ----------
+    derivative : callable
+        Right-hand side; where it raises, the state counts as undefined.
+    t : float
+    y : array, (2n,)
+    t_end : float
+    settings : Settings
+    first_step : float, optional
+    """
+
+    def __init__(
+        self,
+        derivative: Callable[[float, Array], Sequence[float]],
+        t: float,
+        y: Array,
+        t_end: float,
+        settings: Settings,
+        first_step: float | None = None,
+    ) -> None:
+        from scipy.integrate import DOP853, Radau
+
+        self.cause = ""
+        self._derivative = derivative
+        kind = DOP853 if settings.stepper == "DOP853" else Radau
+        if first_step is not None:
+            first_step = min(first_step, t_end - t)
+        with np.errstate(all="ignore"):
+            self._solver = kind(
+                self._guarded,
+                t,
+                y,
+                t_end,
+                rtol=max(settings.rtol, 100 * np.finfo(float).eps),
+                atol=settings.atol,
+                max_step=settings.max_step,
+                first_step=first_step,
+            )
+
+    def _guarded(self, t: float, y: Array) -> Any:
+        try:
+            return self._derivative(t, y)
+        except (ValueError, ArithmeticError, TypeError) as error:
+            self.cause = f"{error} at t = {t:.12g}"
+            return np.full(len(y), np.nan)
+
+    def step(self) -> Step | None:
+        """Advance by one step; None where no step succeeds."""
+        solver = self._solver
+        first = np.array(solver.y)
+        with np.errstate(all="ignore"):
+            solver.step()
+            if solver.status == "failed" or not np.isfinite(solver.y).all():
+                return None
+            dense = solver.dense_output()
+        coefficients = _TRANSFORM @ dense(solver.t_old + _POINTS * (solver.t - solver.t_old)).T
+        return Step(float(solver.t_old), float(solver.t), first, np.array(solver.y), coefficients)
+
+    def correct(self, y: Array) -> None:
+        """Replace the present state."""
+        self._solver.y = y
+        self._solver.f = np.asarray(self._guarded(self._solver.t, y), dtype=float)
+
+    @property
+    def is_finished(self) -> bool:
+        """True at the end of the interval."""
+        return bool(self._solver.status == "finished")
+
+
+def step_to(
+    derivative: Callable[[float, Array], Sequence[float]], step: Step, t_end: float, settings: Settings
+) -> Step | None:
+    """The same step repeated up to an earlier time, with the accuracy of the end of a step."""
+    if not t_end > step.start:
+        return constant_step(step.start, step.start, step.first)
+    stepper = Stepper(derivative, step.start, step.first, t_end, settings, first_step=t_end - step.start)
+    repeated = stepper.step()
+    if repeated is None or repeated.end < t_end:
+        return None
+    return repeated
+
+
+def resampled(step: Step, s: float) -> Step:
+    """The part of a step up to ``s``, from its own series."""
+    states = step.at(_POINTS * s)
+    last = step.at(np.array([s]))[:, 0]
+    return Step(step.start, float(step.time(s)), step.first, last, _TRANSFORM @ states.T)

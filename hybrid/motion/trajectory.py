@@ -1,0 +1,161 @@
+"""The motion of a mechanism: arcs, events, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from hybrid.motion.outcome import EnergyBalance, Event, Termination
+
+if TYPE_CHECKING:
+    from hybrid.contact.modes import Mode
+    from hybrid.contact.selection import Selection
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.flow import Flow, Observation
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Arc:
+    """A smooth part of a motion, in one mode.
+
+    Attributes
+    ----------
+    mode : Mode
+    sides : mapping of str to float
+        Signs of the normal forces of bilateral contacts with friction.
+    knots : array, (m + 1,)
+        Times between the integrator's steps, strictly increasing.
+    coefficients : array, (m, 8, 2n)
+        Chebyshev series of ``(q, v)`` over each step.
+    references : array, (m, p) or (m, 0)
+        Slip at the start of each step, for spatial contacts.
+    """
+
+    mode: Mode
+    knots: Array
+    coefficients: Array
+    sides: Mapping[str, float] = attrs.field(factory=dict)
+
+    @property
+    def start(self) -> float:
+        """Time at which it starts."""
+        return float(self.knots[0])
+
+    @property
+    def end(self) -> float:
+        """Time at which it ends."""
+        return float(self.knots[-1])
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return int(self.coefficients.shape[-1]) // 2
+
+    def sample(self, t: Any) -> tuple[Array, Array]:
+        """Positions and velocities (..., n) at times within the arc.
+
+        Parameters
+        ----------
+        t : array_like, (...)
+        """
+        times = np.asarray(t, dtype=float)
+        flat = np.atleast_1d(times).ravel()
+        step = np.clip(np.searchsorted(self.knots, flat, side="right") - 1, 0, len(self.knots) - 2)
+        start, end = self.knots[step], self.knots[step + 1]
+        x = 2 * (flat - start) / (end - start) - 1
+        values = np.einsum("ij,ijk->ik", chebyshev.chebvander(x, self.coefficients.shape[1] - 1), self.coefficients[step])
+        values = values.reshape(*times.shape, 2 * self.n)
+        return values[..., : self.n], values[..., self.n :]
+
+
+@attrs.frozen(eq=False)
+class Trajectory:
+    """A motion that was followed as far as its law allows; made by :func:`hybrid.simulate`.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parameters : mapping
+        Values that replace those of the declaration.
+    arcs : tuple of Arc
+        In order of time. Between two arcs there may be a jump of velocity at one time.
+    events : tuple of Event
+    termination : Termination
+    cause : str
+        The termination with time, state and evidence.
+    t, q, v : float and arrays (n,)
+        Where it ended.
+    selection : Selection or None
+        The verdict at the end, where none or several modes were consistent.
+    warnings : tuple of str
+    """
+
+    dynamics: Dynamics = attrs.field(repr=False)
+    parameters: Mapping[str, Any]
+    arcs: tuple[Arc, ...] = attrs.field(repr=False)
+    events: tuple[Event, ...]
+    termination: Termination
+    cause: str
+    t_start: float
+    q_start: Array = attrs.field(repr=False)
+    v_start: Array = attrs.field(repr=False)
+    t: float
+    q: Array
+    v: Array
+    selection: Selection | None = attrs.field(default=None, repr=False)
+    warnings: tuple[str, ...] = ()
+
+    def sample(self, t: Any) -> tuple[Array, Array]:
+        """Positions and velocities at any times of the motion; after the jump where two arcs meet.
+
+        Parameters
+        ----------
+        t : array_like, (...)
+            Between the start and the end of the motion.
+
+        Returns
+        -------
+        q, v : array, (..., n)
+
+        Raises
+        ------
+        ValueError
+            For a time outside the motion.
+        """
+        times = np.asarray(t, dtype=float)
+        flat = np.atleast_1d(times).ravel()
+        if flat.size and not (flat.min() >= self.t_start and flat.max() <= self.t):
+            raise ValueError(f"the motion lasts from t = {self.t_start:.12g} to {self.t:.12g}")
+        n = self.dynamics.n
+        q, v = np.tile(self.q, (flat.size, 1)), np.tile(self.v, (flat.size, 1))
+        starts = np.array([arc.start for arc in self.arcs])
+        which = np.searchsorted(starts, flat, side="right") - 1
+        for index in np.unique(which[which >= 0]):
+            chosen = which == index
+            q[chosen], v[chosen] = self.arcs[index].sample(np.minimum(flat[chosen], self.arcs[index].end))
+        at_end = flat == self.t
+        q[at_end], v[at_end] = self.q, self.v
+        return q.reshape(*times.shape, n), v.reshape(*times.shape, n)
+
+    def forces(self, arc: Arc, t: Any) -> Observation:
+        """Accelerations and contact forces at times (N,) within one arc of this motion."""
+        q, v = arc.sample(np.atleast_1d(t))
+        return self._flow(arc).observe(np.atleast_1d(np.asarray(t, dtype=float)), np.vstack([q.T, v.T]))
+
+    def _flow(self, arc: Arc) -> Flow:
+        from hybrid.motion.flow import make_flow
+
+        return make_flow(self.dynamics, arc.mode, parameters=self.parameters, sides=arc.sides)
+
+    def energy(self) -> EnergyBalance:
+        """The energy balance over the whole motion, by quadrature over every step."""
+        from hybrid.motion.balance import energy_balance
+
+        return energy_balance(self)

@@ -1,0 +1,171 @@
+"""From the guards that fired to what each carrier does next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.problem import Activity, carrier_activities, carrier_names
+from hybrid.motion.outcome import EventKind
+from hybrid.motion.parts import Guard, GuardKind, Part
+from hybrid.motion.projection import Constraints
+from hybrid.motion.selecting import Moment, kind_of
+
+if TYPE_CHECKING:
+    from hybrid.contact.impact import Impact
+    from hybrid.dynamics.derive import Terms
+    from hybrid.motion.context import Context
+
+Array = NDArray[np.float64]
+
+_KINDS = (
+    (GuardKind.UNTIL, EventKind.UNTIL),
+    (GuardKind.SINGULAR, EventKind.SINGULAR),
+    (GuardKind.TOUCH, EventKind.TOUCHDOWN),
+    (GuardKind.RELEASE, EventKind.DETACHMENT),
+    (GuardKind.STOP, EventKind.SLIP_END),
+    (GuardKind.CONE_PLUS, EventKind.SLIP_START),
+    (GuardKind.CONE_MINUS, EventKind.SLIP_START),
+    (GuardKind.CONE, EventKind.SLIP_START),
+    (GuardKind.WATCH, EventKind.WATCH),
+)
+
+
+def event_kind(fired: Iterable[Guard]) -> EventKind:
+    """The most telling word for guards that fired together."""
+    kinds = {guard.kind for guard in fired}
+    return next(word for kind, word in _KINDS if kind in kinds)
+
+
+def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mapping[str, tuple[float, ...]]) -> Moment:
+    """What the carriers do at a state without history, from gaps and velocities to the tolerances."""
+    terms = context.terms(t, q, v)
+    found = carrier_activities(context.dynamics, terms, sides=sides, tolerances=context.settings.tolerances)
+    names = carrier_names(context.dynamics)
+    activities = {name: Activity(int(value)) for name, value in zip(names, found, strict=True)}
+    return Moment(t, q, v, activities, sides)
+
+
+def moment_after(context: Context, parts: tuple[Part, ...], fired: tuple[Guard, ...], t: float, y: Array) -> Moment:
+    """What the carriers do at an event without impact: the fired guards tell, not small numbers."""
+    n = len(y) // 2
+    q, v = y[:n], y[n:]
+    terms = context.terms(t, q, v)
+    by_name: dict[str, set[GuardKind]] = {}
+    for guard in fired:
+        for name in guard.carrier.split(","):
+            by_name.setdefault(name, set()).add(guard.kind)
+    activities: dict[str, Activity] = {}
+    held: set[str] = set()
+    broken: dict[str, ContactMode] = {}
+    for part in parts:
+        kinds = by_name.get(part.name, set())
+        activities[part.name] = _activity(context, terms, part, kinds)
+        if not _is_stiction(terms, part):
+            continue
+        if part.sticks or GuardKind.STOP in kinds:
+            held.add(part.name)
+        if part.sticks and GuardKind.CONE_PLUS in kinds:
+            broken[part.name] = ContactMode.SLIDE_MINUS
+        elif part.sticks and GuardKind.CONE_MINUS in kinds:
+            broken[part.name] = ContactMode.SLIDE_PLUS
+    q, v = settle(context, activities, t, q, v)
+    return Moment(t, q, v, activities, {}, frozenset(held), broken)
+
+
+def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind]) -> Activity:
+    if part.is_open and GuardKind.TOUCH not in kinds:
+        return Activity.OPEN
+    if not part.columns:
+        return Activity.FRICTIONLESS
+    if part.is_open:
+        return by_slip(context, terms, part.columns)
+    if part.sticks or GuardKind.STOP in kinds:
+        return Activity.RESTING
+    if len(part.columns) == 2:
+        return Activity.SLIPPING
+    return Activity.SLIPPING_PLUS if part.slip_sign > 0 else Activity.SLIPPING_MINUS
+
+
+def by_slip(context: Context, terms: Terms, columns: tuple[int, ...]) -> Activity:
+    """What the slip of a contact that has just closed tells."""
+    slip = terms.slip[list(columns)]
+    if np.linalg.norm(slip) <= context.settings.tolerances.velocity:
+        return Activity.RESTING
+    if len(columns) == 2:
+        return Activity.SLIPPING
+    return Activity.SLIPPING_PLUS if slip[0] > 0 else Activity.SLIPPING_MINUS
+
+
+def _is_stiction(terms: Terms, part: Part) -> bool:
+    if part.kind is CarrierKind.CONTACT:
+        return bool(terms.static_friction[part.index] != terms.friction[part.index])
+    if part.kind is CarrierKind.ELEMENT:
+        return bool(terms.static_limit[part.index] != terms.limit[part.index])
+    return False
+
+
+def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Moment:
+    """What the carriers do after an impact: contacts that leave are open, the others closed with zero velocity."""
+    tolerance = context.settings.tolerances.velocity
+    terms = context.terms(moment.t, moment.q, impact.v_after)
+    activities = dict(moment.activities)
+    held: set[str] = set()
+    for name in carrier_names(context.dynamics):
+        columns = context.dynamics.columns.get(name, slice(0, 0))
+        rate = impact.gap_dot_after.get(name)
+        if kind_of(context, name) is CarrierKind.CONTACT and rate is None:
+            continue
+        if rate is not None and rate > tolerance:
+            activities[name] = Activity.OPEN
+        elif rate is not None and rate < -tolerance:
+            activities[name] = Activity.APPROACHING
+        elif columns.stop == columns.start:
+            activities[name] = Activity.FRICTIONLESS
+        else:
+            activities[name] = by_slip(context, terms, tuple(range(columns.start, columns.stop)))
+            if activities[name] is Activity.RESTING:
+                held.add(name)
+    q, v = settle(context, activities, moment.t, moment.q, impact.v_after)
+    return Moment(moment.t, q, v, activities, {}, frozenset(held))
+
+
+def settle(
+    context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array
+) -> tuple[Array, Array]:
+    """Bring a state onto the gaps and velocities that its carriers' activities say are zero."""
+    parts = []
+    for name in carrier_names(context.dynamics):
+        kind = kind_of(context, name)
+        columns = context.dynamics.columns.get(name, slice(0, 0))
+        label = {
+            Activity.OPEN: ContactMode.FREE,
+            Activity.APPROACHING: ContactMode.FREE,
+            Activity.RESTING: ContactMode.STICK,
+        }.get(activities[name], ContactMode.CLOSED)
+        homes = {
+            CarrierKind.CONTACT: context.dynamics.contacts,
+            CarrierKind.ELEMENT: context.dynamics.elements,
+            CarrierKind.BILATERAL: context.dynamics.rigid,
+        }
+        index = homes[kind].index(name)
+        parts.append(Part(name, kind, index, tuple(range(columns.start, columns.stop)), label))
+    mechanism = context.dynamics.mechanism
+    values = mechanism.parameter_values(context.parameters)
+    return Constraints(context.dynamics, tuple(parts), context.parameters, values, {}).project(t, q, v)
+
+
+def closed_in(moment: Moment) -> tuple[str, ...]:
+    """Names of carriers that are not open."""
+    return tuple(name for name, activity in moment.activities.items() if activity is not Activity.OPEN)
+
+
+def with_activity(moment: Moment, changes: Mapping[str, Activity]) -> Moment:
+    """A moment with some activities replaced."""
+    return attrs.evolve(moment, activities={**moment.activities, **changes})

@@ -42,6 +42,8 @@ class Motion:
         Of a hyperstatic mode: how well its inequalities can be met, a linear programme explained in the definitions.
     unknowns : mapping of Symbol to Expr
         Unknowns in the accelerations that have a closed form of their own.
+    equations : tuple of Expr
+        Expressions whose zeros are the other unknowns.
     """
 
     acceleration: tuple[sympy.Expr, ...]
@@ -52,6 +54,7 @@ class Motion:
     definitions: tuple[str, ...] = ()
     slack: sympy.Symbol | None = None
     unknowns: Mapping[sympy.Symbol, sympy.Expr] = attrs.field(factory=dict)
+    equations: tuple[sympy.Expr, ...] = ()
 
 
 def motion_of(
@@ -221,7 +224,14 @@ def _stated(
         )
     a_dot = tuple(sympy.Integer(0) if row in law.unknown else a[row] for row in range(table.W.cols))
     return Motion(
-        tuple(v_dot), forces, a_dot, determinant if law.slides else None, is_hyperstatic, tuple(definitions), slack
+        acceleration=tuple(v_dot),
+        forces=forces,
+        contact_acceleration=a_dot,
+        determinant=determinant if law.slides else None,
+        is_hyperstatic=is_hyperstatic,
+        definitions=tuple(definitions),
+        slack=slack,
+        equations=tuple(equations),
     )
 
 

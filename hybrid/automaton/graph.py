@@ -44,14 +44,18 @@ class Automaton:
         False if normal and tangential motion are decoupled in every posture, so that no paradox can occur.
     max_nodes : int
         Limit of :attr:`graph`.
+    table : RowTable
+        Directions of all contact forces.
+    algebra : Algebra or None
+        Delassus operator and free accelerations in closed form; None where that would be too long.
     """
 
     dynamics: Dynamics
     parts: tuple[Part, ...]
     may_be_paradoxical: bool
     max_nodes: int
-    _table: RowTable = attrs.field(repr=False)
-    _algebra: Algebra | None = attrs.field(repr=False)
+    table: RowTable = attrs.field(repr=False)
+    algebra: Algebra | None = attrs.field(repr=False)
     _proofs: Proofs = attrs.field(repr=False)
     _built: dict[str, tuple[Location, tuple[Transition, ...]]] = attrs.field(factory=dict, repr=False)
     _reasons: dict[str, str] = attrs.field(factory=dict, repr=False)
@@ -200,7 +204,7 @@ class Automaton:
         rows = active_rows(self.dynamics, self.parts, node, closed_postures(self.dynamics, closed))
         if rank_of(rows) == rows.shape[-2]:
             return ""
-        if velocities_contradict(self.dynamics, self.parts, self._table, self._algebra, node):
+        if velocities_contradict(self.dynamics, self.parts, self.table, self.algebra, node):
             return "the velocity constraints are dependent and contradict each other"
         return ""
 
@@ -209,7 +213,7 @@ class Automaton:
             reason = self._impossible(node)
             if reason:
                 raise KeyError(f"the mode {node.key} cannot occur: {reason}")
-            location = locate(self.dynamics, self.parts, self._table, self._algebra, node)
+            location = locate(self.dynamics, self.parts, self.table, self.algebra, node)
             edges = transitions_from(
                 location,
                 self.parts,

@@ -100,6 +100,8 @@ class Location:
         Equations of the unknowns in the expressions; empty if all are in closed form.
     unknowns : mapping of Symbol to Expr
         Those of the unknowns that have a closed form.
+    equations : tuple of Expr
+        Expressions whose zeros are the other unknowns.
     guards : tuple of Guard
     stops_with : mapping of str to tuple of str
         For each sliding contact, those that must stop together with it.
@@ -113,6 +115,7 @@ class Location:
     forces: Mapping[str, sympy.Expr]
     definitions: tuple[str, ...]
     unknowns: Mapping[sympy.Symbol, sympy.Expr]
+    equations: tuple[sympy.Expr, ...]
     guards: tuple[Guard, ...]
     stops_with: Mapping[str, tuple[str, ...]]
     system: ModeSystem = attrs.field(repr=False)
@@ -168,6 +171,7 @@ def locate(
         forces={names[row]: motion.forces[row] for row in _active_rows_of(parts, table, node)},
         definitions=motion.definitions,
         unknowns=motion.unknowns,
+        equations=motion.equations,
         guards=tuple(
             written.guard(*item)
             for item in guard_quantities(parts, node, slides=slides, is_hyperstatic=motion.is_hyperstatic)

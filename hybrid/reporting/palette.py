@@ -1,6 +1,6 @@
 """Colours of a region map that stay apart in greyscale and for readers who confuse red and green.
 
-Lightness alone tells the regions apart: it falls in equal steps from the first region to the last. Hue and
+Lightness alone tells the regions apart: it falls in equal steps from the first region on. Hue and
 hatching say what kind a region is.
 """
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 __all__ = ["Fill", "fills", "lightness"]
 
 LIGHTEST, DARKEST = 96.0, 30.0
+WIDEST_STEP = 22.0
 # Cool hues where one motion exists, orange where several do, red where none does.
 _HUES = {"unique": (110.0, 265.0), "several": (62.0, 45.0), "none": (28.0, 20.0)}
 _HATCHES = {"unique": ("",), "several": ("////", "....", "\\\\\\\\", "++++"), "none": ("xxxx",)}
@@ -67,10 +68,13 @@ def fills(kinds: Sequence[str]) -> tuple[Fill, ...]:
     Examples
     --------
     >>> [round(lightness(fill.colour)) for fill in fills(["unique", "unique", "none"])]
-    [96, 63, 30]
+    [96, 74, 30]
     """
     count = len(kinds)
-    steps = np.linspace(LIGHTEST, DARKEST, count) if count > 1 else np.array([LIGHTEST])
+    step = min(WIDEST_STEP, (LIGHTEST - DARKEST) / max(1, count - 1))
+    steps = LIGHTEST - step * np.arange(count)
+    if "none" in kinds[-1:]:
+        steps[-1] = DARKEST
     used: dict[str, int] = {}
     found = []
     for kind, light in zip(kinds, steps, strict=True):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.posture import Posture
+from hybrid.reporting.posture import Posture, Surface
 from hybrid.reporting.regions import Region, regions
 from hybrid.reporting.symbols import symbol_mathtext
 
@@ -105,35 +105,40 @@ def plot_posture(drawn: Posture) -> Figure:
 
     with _settings():
         places = np.array(list(drawn.points.values()))
-        extent = np.ptp(places, axis=0)
-        size = float(np.max(extent)) or 1.0
-        margin = 0.58 * size if drawn.surfaces else 0.2 * size
-        width, height = (extent + 2 * margin).tolist()
-        figure = Figure(figsize=(3.0, 3.0 * max(0.4, min(1.2, height / width))), layout="constrained")
+        size = float(np.max(np.ptp(places, axis=0))) or 1.0
+        ends = [surface.at + share * size * _along(surface) for surface in drawn.surfaces for share in (-0.5, 0.5)]
+        low, high = (extreme(np.vstack([places, *ends]), axis=0) for extreme in (np.min, np.max))
+        width, height = (high - low + 0.24 * size).tolist()
+        figure = Figure(figsize=(3.0, 3.0 * max(0.25, min(1.2, height / width))), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         axes.set_aspect("equal")
         axes.set_axis_off()
+        axes.set_xlim(low[0] - 0.12 * size, high[0] + 0.12 * size)
+        axes.set_ylim(low[1] - 0.12 * size, high[1] + 0.12 * size)
         for surface in drawn.surfaces:
-            _surface(axes, surface.at, surface.normal, size)
+            _surface(axes, surface, size)
         for first, second in drawn.links:
-            ends = np.array([drawn.points[first], drawn.points[second]])
-            axes.plot(ends[:, 0], ends[:, 1], color="0.25", linewidth=3.5, solid_capstyle="round", zorder=2)
+            link = np.array([drawn.points[first], drawn.points[second]])
+            axes.plot(link[:, 0], link[:, 1], color="0.25", linewidth=3.5, solid_capstyle="round", zorder=2)
         axes.plot(places[:, 0], places[:, 1], "o", markersize=4.5, color="white", markeredgecolor="black", zorder=3)
         for name, place in drawn.points.items():
             axes.annotate(name, (place[0], place[1]), xytext=(6, 5), textcoords="offset points", fontsize=8, zorder=4)
-        axes.margins(0.06)
     return figure
 
 
-def _surface(axes: Axes, at: NDArray[np.float64], normal: NDArray[np.float64], size: float) -> None:
+def _along(surface: Surface) -> NDArray[np.float64]:
+    return np.array([surface.normal[1], -surface.normal[0]])
+
+
+def _surface(axes: Axes, surface: Surface, size: float) -> None:
     """A short piece of surface through a point, with strokes into the solid."""
-    along = np.array([normal[1], -normal[0]])
-    ends = at + np.outer([-0.5, 0.5], along) * size
+    along = _along(surface)
+    ends = surface.at + np.outer([-0.5, 0.5], along) * size
     axes.plot(ends[:, 0], ends[:, 1], color="black", linewidth=1.1, zorder=1)
     for share in np.linspace(-0.46, 0.5, 17):
-        top = at + share * size * along
-        stroke = np.array([top, top - 0.05 * size * (normal + along)])
+        top = surface.at + share * size * along
+        stroke = np.array([top, top - 0.05 * size * (surface.normal + along)])
         axes.plot(stroke[:, 0], stroke[:, 1], color="0.4", linewidth=0.6, zorder=1)
 
 
@@ -282,7 +287,7 @@ def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> None:
         star.set_label("the state")
         handles.append(star)
     longest = max(len(handle.get_label()) for handle in handles)
-    if longest <= 36:
+    if longest <= 40:
         figure.legend(handles=handles, loc="outside right upper", frameon=False, handleheight=1.4, labelspacing=0.7)
     else:
         figure.set_size_inches(7.4, 4.3 + 0.26 * len(handles))

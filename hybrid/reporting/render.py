@@ -195,6 +195,7 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "mode_text": mode_text,
         "sweep": report.region_map.axes[0] if report.region_map else None,
         "held": report.held,
+        "spatial": {name for name in dynamics.contacts if dynamics.dimension(name) == 2},
         "common": {name: _common(found) for name, found in record["units"].items()},
         "failing": [
             (name, label, intervals)

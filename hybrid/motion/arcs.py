@@ -153,7 +153,7 @@ def _slips(constraints: Constraints, t: float, y: Array) -> Array:
     if not any(part.slides and len(part.columns) == 2 for part in constraints.parts):
         return np.zeros(0)
     n = len(y) // 2
-    return constraints.dynamics.kinematics(y[:n], y[n:], t=t, parameters=constraints.parameters)["slip"]
+    return constraints.terms(t, y[:n], y[n:]).slip
 
 
 def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tuple[Guard, ...]] | None:

@@ -13,6 +13,7 @@ from hybrid.declaration.evaluation import evaluate
 from hybrid.motion.arcs import Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import constraints_of
 from hybrid.motion.settings import Settings
 
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.motion.flow import Flow
+    from hybrid.motion.parts import Part
     from hybrid.motion.projection import Constraints
     from hybrid.motion.rules import SelectionRule
 
 Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
-_ROUNDING = 8.0  # rounding units in a gap: a few operations on the coordinates
+_ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
 
 
 @attrs.frozen(eq=False)
@@ -65,6 +67,11 @@ class Context:
     rule: SelectionRule
     watched: tuple[tuple[Guard, Expression], ...] = ()
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
+    _terms: PointTerms = attrs.field(init=False, repr=False)
+
+    @_terms.default
+    def _compiled(self) -> PointTerms:
+        return PointTerms(self.dynamics, self.parameters)
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -76,25 +83,41 @@ class Context:
 
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """All terms at a state."""
-        return self.dynamics.terms(q, v, t=t, parameters=self.parameters)
+        return self._terms(t, q, v)
 
     def constraints(self, choice: Choice, t: float, q: Array) -> Constraints:
         """What a mode holds, anchored at a position."""
-        constraints = constraints_of(self.dynamics, self.flow(choice).parts, self.parameters)
+        constraints = self.holding(self.flow(choice).parts)
         constraints.anchor(t, q)
         return constraints
+
+    def holding(self, parts: tuple[Part, ...]) -> Constraints:
+        """What carriers in given modes hold."""
+        return constraints_of(self.dynamics, parts, self.parameters, self._terms)
 
     def watch(self, choice: Choice, t: float, q: Array, v: Array) -> Watch:
         """The guards of an arc that starts at a state."""
         flow = self.flow(choice)
         guards = (*flow.guards, *(guard for guard, _ in self.watched))
-        W_N = np.abs(self.terms(t, q, v).W_N)
-        floors = {}
+        return Watch(flow, guards, self._functions(), self._floors(flow, t, q, v), self.settings)
+
+    def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:
+        """Rounding of every guard of a mode, from the terms that are added to form it."""
+        terms = self.terms(t, q, v)
+        observed = flow.observe(np.array([t]), np.concatenate([q, v])[:, None])
+        forces = np.concatenate([observed.lambda_N, observed.lambda_T])
+        force = float(np.max(np.abs(forces), initial=0.0))
+        sizes = {}
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCH:
                 column = self.dynamics.contacts.index(guard.carrier)
-                floors[position] = _ROUNDING * _EPSILON * float(W_N[:, column] @ np.abs(q))
-        return Watch(flow, guards, self._functions(), floors, self.settings)
+                sizes[position] = float(np.abs(terms.W_N[:, column]) @ np.abs(q))
+            elif guard.kind is GuardKind.STOP:
+                columns = self.dynamics.columns[guard.carrier]
+                sizes[position] = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))
+            elif guard.kind is not GuardKind.SINGULAR:
+                sizes[position] = force
+        return {position: _ROUNDING * _EPSILON * size for position, size in sizes.items()}
 
     def _functions(self) -> Callable[[Array, Array], Array] | None:
         if not self.watched:

@@ -14,8 +14,9 @@ from hybrid.declaration.evaluation import evaluate
 
 if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.motion.parts import Part
+    from hybrid.motion.pointwise import PointTerms
 
 Array = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ class Constraints:
     ----------
     dynamics : Dynamics
     parts : tuple of Part
-    parameters : mapping
+    terms : PointTerms
     values : mapping of str to float
         Values of all parameters.
     tangents : mapping of int to Expression
@@ -43,7 +44,7 @@ class Constraints:
 
     dynamics: Dynamics
     parts: tuple[Part, ...]
-    parameters: Values
+    terms: PointTerms
     values: Mapping[str, Any]
     tangents: Mapping[int, Expression]
     anchors: dict[int, float] = attrs.field(factory=dict)
@@ -62,21 +63,21 @@ class Constraints:
         named = dict(zip(self.dynamics.mechanism.coordinates, q.tolist(), strict=True))
         return float(evaluate(tangent, {**self.values, **named, "t": t}))
 
-    def _rows(self, terms: Mapping[str, Array], t: float, q: Array) -> tuple[Array, Array, Array, Array]:
+    def _rows(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array, Array, Array]:
         """Jacobian and residual of positions, Jacobian and residual of velocities (both without ``W v`` removed)."""
-        J = [terms["J"][row] for row in range(len(self.dynamics.rigid))]
-        residual = list(terms["constraint"])
-        rates = list(terms["constraint_dot"])
+        J = [terms.J[row] for row in range(len(self.dynamics.rigid))]
+        residual = list(terms.constraint)
+        rates = list(terms.constraint_dot)
         for part in self.parts:
             if part.has_normal and part.kind is CarrierKind.CONTACT:
-                J.append(terms["W_N"][:, part.index])
-                residual.append(terms["gap"][part.index])
-                rates.append(terms["gap_dot"][part.index])
+                J.append(terms.W_N[:, part.index])
+                residual.append(terms.gap[part.index])
+                rates.append(terms.gap_dot[part.index])
         held = list(J)
         for part in self.parts:
             for column in part.columns if part.sticks else ():
-                held.append(terms["W_T"][:, column])
-                rates.append(terms["slip"][column])
+                held.append(terms.W_T[:, column])
+                rates.append(terms.slip[column])
                 if column in self.anchors:
                     J.append(held[-1])
                     residual.append(self._displacement(self.tangents[column], t, q) - self.anchors[column])
@@ -102,18 +103,18 @@ class Constraints:
         """
         if self.is_empty:
             return q, v
-        M = self.dynamics.terms(q, v, t=t, parameters=self.parameters).M
-        if not np.isfinite(M).all():
+        terms = self.terms(t, q, v)
+        try:
+            inverse = np.linalg.inv(terms.M)
+        except np.linalg.LinAlgError:
             return q, v
-        inverse = np.linalg.pinv(M, hermitian=True)
         size = float(np.max(np.abs(q), initial=1.0))
         for _ in range(_ITERATIONS):
-            terms = self.dynamics.kinematics(q, v, t=t, parameters=self.parameters)
             J, residual, _, _ = self._rows(terms, t, q)
             if not np.max(np.abs(residual), initial=0.0) > _ENOUGH * size:
                 break
             q = q - _correction(inverse, J, residual)
-        terms = self.dynamics.kinematics(q, v, t=t, parameters=self.parameters)
+            terms = self.terms(t, q, v)
         _, _, held, rates = self._rows(terms, t, q)
         if np.max(np.abs(rates), initial=0.0) > 0.0:
             drift = rates - held @ v
@@ -130,18 +131,22 @@ class Constraints:
         """True if the constraints leave no freedom and stand still, so that the mechanism is at rest."""
         if np.any(v):
             return False
-        terms = self.dynamics.kinematics(q, v, t=t, parameters=self.parameters)
-        _, _, held, rates = self._rows(terms, t, q)
+        _, _, held, rates = self._rows(self.terms(t, q, v), t, q)
         return not rates.any() and self.rank(held) == self.dynamics.n
 
 
 def _correction(inverse: Array, J: Array, residual: Array) -> Array:
     lift = inverse @ J.T
-    return np.asarray(lift @ (np.linalg.pinv(J @ lift, rcond=_RANK, hermitian=True) @ residual))
+    mobility = J @ lift
+    if len(residual) == 1 and mobility[0, 0] > 0.0:
+        return np.asarray(lift[:, 0] * (residual[0] / mobility[0, 0]))
+    if not np.isfinite(mobility).all():
+        return np.zeros(len(lift))
+    return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=_RANK, hermitian=True) @ residual))
 
 
-def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values) -> Constraints:
-    """What a mode holds."""
+def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values, terms: PointTerms) -> Constraints:
+    """What carriers in given modes hold."""
     mechanism = dynamics.mechanism
     declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
     declared |= {item.name: (item.tangent,) for item in (*mechanism.friction, *mechanism.constraint) if item.tangent}
@@ -151,4 +156,4 @@ def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values
         if part.sticks
         for column, text in zip(part.columns, declared.get(part.name, ()), strict=False)
     }
-    return Constraints(dynamics, tuple(parts), parameters, mechanism.parameter_values(parameters), tangents)
+    return Constraints(dynamics, tuple(parts), terms, mechanism.parameter_values(parameters), tangents)

@@ -14,7 +14,6 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import Activity, carrier_activities, carrier_names
 from hybrid.motion.outcome import EventKind
 from hybrid.motion.parts import Guard, GuardKind, Part
-from hybrid.motion.projection import Constraints
 from hybrid.motion.selecting import Moment, kind_of
 
 if TYPE_CHECKING:
@@ -156,9 +155,9 @@ def settle(
         }
         index = homes[kind].index(name)
         parts.append(Part(name, kind, index, tuple(range(columns.start, columns.stop)), label))
-    mechanism = context.dynamics.mechanism
-    values = mechanism.parameter_values(context.parameters)
-    return Constraints(context.dynamics, tuple(parts), context.parameters, values, {}).project(t, q, v)
+    constraints = context.holding(tuple(parts))
+    constraints.anchor(t, q)
+    return constraints.project(t, q, v)
 
 
 def closed_in(moment: Moment) -> tuple[str, ...]:

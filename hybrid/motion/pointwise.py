@@ -1,0 +1,58 @@
+"""All terms of a mechanism at one state after another, quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.derive import Terms
+from hybrid.dynamics.tape import Tape
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+Array = NDArray[np.float64]
+
+
+class PointTerms:
+    """The terms of a mechanism with fixed parameters, evaluated in plain floats at one state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parameters : mapping, optional
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> float(PointTerms(ball)(0.0, np.array([2.0]), np.array([0.0])).gap[0])
+    2.0
+    """
+
+    def __init__(self, dynamics: Dynamics, parameters: Values | None = None) -> None:
+        self._dynamics = dynamics
+        self._parameters = dict(parameters or {})
+        tape = Tape(dynamics)
+        shapes = dynamics.kernel.shapes
+        entries: list[Any] = []
+        self._places: list[tuple[str, slice, tuple[int, ...]]] = []
+        for name, shape in shapes.items():
+            quantity = tape.quantity(name)
+            flat = [entry for row in quantity for entry in row] if len(shape) == 2 else quantity
+            self._places.append((name, slice(len(entries), len(entries) + len(flat)), shape))
+            entries += flat
+        make = tape.function(entries, scalar=True)
+        self._function: Callable[[float, Sequence[float]], tuple[float, ...]] = make(dynamics.arguments(parameters))
+
+    def __call__(self, t: float, q: Array, v: Array) -> Terms:
+        """Terms at one state; NaN or infinite where an expression is undefined."""
+        try:
+            flat = np.array(self._function(t, [*q.tolist(), *v.tolist()]), dtype=float)
+        except (ArithmeticError, ValueError, TypeError):  # undefined for plain floats; arrays say where
+            return self._dynamics.terms(q, v, t=t, parameters=self._parameters)
+        return Terms(**{name: flat[place].reshape(shape) for name, place, shape in self._places})

@@ -1,3 +1,62 @@
-"""Results for people and programs: plain records, plots, reports."""
+"""Results for people and programs: plain records, plots, reports.
 
-__all__: list[str] = []
+Public names are loaded when they are first used: records are needed by every command, matplotlib by few.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hybrid.reporting.around import pins_around
+    from hybrid.reporting.command import command_line
+    from hybrid.reporting.plot import figure_svg, plot_map, save_figure
+    from hybrid.reporting.records import critical_friction_record, map_record, plain, state_record, verdict_record
+    from hybrid.reporting.render import render_html, render_markdown
+    from hybrid.reporting.report import Report, build_report, report_record
+    from hybrid.reporting.units import Units, quantity_units
+    from hybrid.reporting.window import default_axes
+
+_HOMES = {
+    "around": ("pins_around",),
+    "command": ("command_line",),
+    "plot": ("figure_svg", "plot_map", "save_figure"),
+    "records": ("critical_friction_record", "map_record", "plain", "state_record", "verdict_record"),
+    "render": ("render_html", "render_markdown"),
+    "report": ("Report", "build_report", "report_record"),
+    "units": ("Units", "quantity_units"),
+    "window": ("default_axes",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Report",
+    "Units",
+    "build_report",
+    "command_line",
+    "critical_friction_record",
+    "default_axes",
+    "figure_svg",
+    "map_record",
+    "pins_around",
+    "plain",
+    "plot_map",
+    "quantity_units",
+    "render_html",
+    "render_markdown",
+    "report_record",
+    "save_figure",
+    "state_record",
+    "verdict_record",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'hybrid.reporting' has no attribute {name!r}")
+    return getattr(import_module(f"hybrid.reporting.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

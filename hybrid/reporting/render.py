@@ -138,6 +138,10 @@ def _environment(*, autoescape: bool) -> jinja2.Environment:
     return environment
 
 
+def _title(section: str, record: Mapping[str, Any]) -> str:
+    return "No consistent mode" if section == "branches" and not record["branches"] else _SECTIONS[section]
+
+
 def _size(branch: Mapping[str, Any]) -> float:
     """The largest force or acceleration of a branch, next to which rounding is measured."""
     numbers = [*branch["lambda_N"].values(), *branch["acceleration"].values()]
@@ -187,7 +191,7 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "r": record,
         "verdict": verdict,
         "meaning": meaning,
-        "sections": [(name, title) for name, title in _SECTIONS.items() if not absent.get(name)],
+        "sections": [(name, _title(name, record)) for name in _SECTIONS if not absent.get(name)],
         "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
         "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
         "flows": _FLOWS,

@@ -7,13 +7,11 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
-from lcp.kernels.minors import bases_one, bases_three, bases_two
-from lcp.kernels.minors_four import bases_four
 from lcp.kernels.relaxation import branching_index, fix, restore
+from lcp.kernels.small import CLEAR, bases_of_small
 
 __all__ = ["solutions_into"]
 
-CLEAR = 1e-11  # minors and numerators of the scaled problem above this decide by their signs alone
 NEAR = 1e-9  # solutions closer than this, relative to their size, are one
 
 
@@ -50,8 +48,8 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
         for j in range(n):
             largest = max(largest, abs(M[i, j]))
     scale, q_scale = 1.0 / largest if largest > 0.0 else 1.0, 1.0 / size if size > 0.0 else 1.0
-    if n <= 4:
-        mask, clearance = _bases_of_small(M, q, scale, q_scale)
+    if n <= 4 and Z.shape[0] > 0:
+        mask, clearance = bases_of_small(M, q, scale, q_scale, Z[0])
         if clearance > CLEAR:
             count = 0
             for basis in range(1 << n):
@@ -61,28 +59,6 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
                     count += 1
             return count
     return _search(M, q, Z, scale, q_scale)
-
-
-@compiled
-def _bases_of_small(M: FloatArray, q: FloatArray, s: float, t: float) -> tuple[int, float]:
-    if q.shape[0] == 1:
-        one = bases_one(M[0, 0], t * q[0], s)
-        return one[0], one[1]
-    if q.shape[0] == 2:
-        two = bases_two(M[0, 0], M[0, 1], M[1, 0], M[1, 1], t * q[0], t * q[1], s)
-        return two[0], two[1]
-    if q.shape[0] == 3:
-        a, b, c = M[0], M[1], M[2]
-        three = bases_three(
-            a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], t * q[0], t * q[1], t * q[2], s
-        )  # fmt: skip
-        return three[0], three[1]
-    a, b, c, d = M[0], M[1], M[2], M[3]
-    four = bases_four(
-        a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3], c[0], c[1], c[2], c[3], d[0], d[1], d[2], d[3],
-        t * q[0], t * q[1], t * q[2], t * q[3], s,
-    )  # fmt: skip
-    return four[0], four[1]
 
 
 @compiled

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
+from lcp.kernels.small import CLEAR, bases_of_small
 
-__all__ = ["FAILED", "RAY", "lemke_into"]
+__all__ = ["FAILED", "NONE", "RAY", "lemke_into", "solve_into"]
 
+IntArray = npt.NDArray[np.int64]
+NONE = 0
 RAY = -1
 FAILED = -2
 TIE = 1e-11  # as in lcp.Lemke
@@ -17,11 +21,71 @@ PIVOTS_PER_UNKNOWN = 1000
 
 
 @compiled
-def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
-    """The thin entry: write a solution into z.
+def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
+    """The thin entry for one solution: write it into z.
 
-    The method of `lcp.Lemke` with the covering vector of ones, without validation, scaling and refinement. Nothing
-    is allocated but the tableau, so that a call on up to four unknowns takes less than a microsecond.
+    Up to four unknowns by the signs of all principal minors and numerators, which also finds solutions that
+    Lemke's method misses; beyond that, and where rounding may decide a sign, by `lemke_into`. No validation.
+
+    Parameters
+    ----------
+    M : ndarray of float64, shape (n, n), C-contiguous, finite
+    q : ndarray of float64, shape (n,), contiguous, finite
+    z : ndarray of float64, shape (n,), contiguous
+        Overwritten; meaningful only if the result is positive.
+
+    Returns
+    -------
+    int
+        Positive: z solves the problem, its natural residual as defined in `lcp.LCP.residual` is at most 1e-8.
+        NONE (0): none of the 2**n bases, all nonsingular, solves it. RAY (-1): Lemke's method stopped on a
+        secondary ray. FAILED (-2): ask `lcp.Lemke`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.empty(1)
+    >>> solve_into(np.array([[2.0]]), np.array([-1.0]), z), z
+    (1, array([0.5]))
+    >>> solve_into(np.array([[-2.0]]), np.array([-1.0]), z)
+    0
+    """
+    n = q.shape[0]
+    if n == 0:
+        return 1
+    if n <= 4:
+        largest, size = 0.0, 0.0
+        for i in range(n):
+            size = max(size, abs(q[i]))
+            for j in range(n):
+                largest = max(largest, abs(M[i, j]))
+        if largest > 0.0 and size > 0.0:
+            mask, clearance = bases_of_small(M, q, 1.0 / largest, 1.0 / size, z)
+            if clearance > CLEAR:
+                if mask == 0:
+                    return NONE
+                return 1 if _is_solution(M, q, z, size) else FAILED
+    code = lemke_into(M, q, z)
+    return code if code < 0 else code + 1
+
+
+@compiled
+def _is_solution(M: FloatArray, q: FloatArray, z: FloatArray, size: float) -> bool:
+    bound = ACCURACY * max(1.0, size)
+    for i in range(q.shape[0]):
+        w = q[i]
+        for j in range(q.shape[0]):
+            w += M[i, j] * z[j]
+        if not abs(min(w, z[i])) <= bound:
+            return False
+    return True
+
+
+@compiled
+def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
+    """Lemke's method without ceremony: write a solution into z.
+
+    The method of `lcp.Lemke` with the covering vector of ones, without validation, scaling and refinement.
 
     Parameters
     ----------
@@ -59,13 +123,7 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     n_pivots = _path(M, q, z, first)
     if n_pivots < 0:
         return n_pivots
-    for i in range(n):
-        w = q[i]
-        for j in range(n):
-            w += M[i, j] * z[j]
-        if not abs(min(w, z[i])) <= ACCURACY * size:
-            return FAILED
-    return n_pivots
+    return n_pivots if _is_solution(M, q, z, size) else FAILED
 
 
 @compiled
@@ -76,10 +134,12 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
     as the artificial variable. Variables are w_i = i, z_i = n + i, artificial 2 n.
     """
     n = q.shape[0]
-    T, copy = np.empty((n, n + 2)), np.empty(n + 2)
+    floats = np.empty((n + 1, n + 2))
+    T, copy = floats[:n], floats[n]
     integers = np.empty(5 * n + 2, np.int64)
     basic, candidates = integers[:n], integers[n : 2 * n]
     nonbasic, place = integers[2 * n : 3 * n + 1], integers[3 * n + 1 :]
+    largest = 1.0
     for tied in range(first + 1, n):
         # the perturbation (eps, eps**2, ...) makes the last of equal entries the least
         if q[tied] == q[first]:
@@ -88,6 +148,7 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
         basic[i], place[i] = i, i
         nonbasic[i], place[n + i] = n + i, i
         for j in range(n):
+            largest = max(largest, abs(M[i, j]))
             T[i, j] = M[i, j] - M[first, j]
         T[i, n], T[i, n + 1] = 1.0, q[i] - q[first]
     for j in range(n):
@@ -98,7 +159,7 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
     column = first
     n_pivots = 1
     while n_pivots < PIVOTS_PER_UNKNOWN * n:
-        row = _blocking_row(T, basic, place, candidates, column)
+        row = _blocking_row(T, basic, place, candidates, column, TIE * largest)
         if row < 0:
             return RAY
         left = basic[row]
@@ -116,25 +177,27 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
 
 
 @compiled
-def _blocking_row(T: FloatArray, basic: FloatArray, place: FloatArray, candidates: FloatArray, column: int) -> int:
+def _blocking_row(
+    T: FloatArray, basic: IntArray, place: IntArray, candidates: IntArray, column: int, zero: float
+) -> int:
     """The lexicographically least ratio; the artificial variable first among near ties; -1 for a ray."""
     n = T.shape[0]
-    largest = 1.0
-    for i in range(n):
-        largest = max(largest, abs(T[i, column]))
-    least, row = np.inf, -1
+    least, second, row = np.inf, np.inf, -1
     for i in range(n):
         rate = -T[i, column]
-        if rate > TIE * largest:
+        if rate > zero:
             ratio = T[i, n + 1] / rate
             if ratio < least:
-                least, row = ratio, i
-    if row < 0:
-        return -1
-    bound, count = least + TIE * max(1.0, abs(least)), 0
+                least, second, row = ratio, least, i
+            elif ratio < second:
+                second = ratio
+    bound = least + TIE * max(1.0, abs(least))
+    if row < 0 or second > bound:
+        return row
+    count = 0
     for i in range(n):
         rate = -T[i, column]
-        if rate > TIE * largest and T[i, n + 1] <= bound * rate:
+        if rate > zero and T[i, n + 1] <= bound * rate:
             candidates[count] = i
             count += 1
             if basic[i] == 2 * n:
@@ -149,9 +212,9 @@ def _blocking_row(T: FloatArray, basic: FloatArray, place: FloatArray, candidate
 @compiled
 def _least_candidates(
     T: FloatArray,
-    basic: FloatArray,
+    basic: IntArray,
     place: int,
-    candidates: FloatArray,
+    candidates: IntArray,
     count: int,
     column: int,
     w: int,

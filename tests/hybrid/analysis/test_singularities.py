@@ -95,7 +95,7 @@ def test_force_on_the_way_to_the_node(mu):
         assert node.exponent > 0
         left = [(N - node.limit_force) / p**node.exponent for p, N in (seen[-500], seen[-1])]
         assert left[1] == pytest.approx(left[0], rel=1e-2)
-        assert abs(N2 - node.limit_force) < 0.01 * abs(N2)
+        assert abs(N2 - node.limit_force) < 0.05 * abs(N2)  # p^exponent is 6e-4 here
 
 
 def test_glockers_rod_runs_into_45_degrees():

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any
 
 import attrs
+import numpy as np
 
 from hybrid.contact.modes import ContactMode
 
@@ -142,6 +143,9 @@ def _pressing_modes(carrier: Carrier, side: float) -> tuple[CarrierMode, ...]:
             for row, component in zip(carrier.tangential, carrier.direction, strict=True)
         )
         return (CarrierMode(carrier, _slide_label(carrier), (closed, *laws), (pressing,)),)
+    if not np.any(carrier.static_friction):
+        smooth = tuple(Row("lambda_T = 0", beta={row: 1.0}) for row in carrier.tangential)
+        return (CarrierMode(carrier, ContactMode.CLOSED, (closed, *smooth), (pressing,)),)
     at_rest = tuple(Row("a_T = 0", alpha={row: 1.0}) for row in carrier.tangential)
     if carrier.is_spatial_at_rest:
         return (CarrierMode(carrier, ContactMode.STICK, (closed, *at_rest), (pressing,)),)

@@ -39,7 +39,8 @@ class Violation:
     basis : tuple of int
         The complementary basis of the LCP that is this mode (indices with ``z`` basic).
     variable : {"z", "w", ""}
-        Which variable of the LCP the inequality is; empty if the basis is singular.
+        Which variable of the LCP the inequality is; empty if the mode's equations are singular, so that no basic
+        solution belongs to it: the refutation of its basis is then the proof.
     index : int
         Its index.
     """
@@ -129,9 +130,11 @@ def verify_certificate(certificate: Certificate) -> bool:
 
 
 def _holds(posed: lcp.LCP, violation: Violation) -> bool:
+    if not violation.variable:
+        return violation.value < 0
     solution = lcp.exact.basic_solution(posed, violation.basis)
-    if solution is None or not violation.variable:
-        return solution is None and not violation.variable
+    if solution is None:
+        return False
     value = solution[0 if violation.variable == "z" else 1][violation.index]
     return value < 0 and math.isclose(float(value), violation.value, rel_tol=_AGREEMENT)
 
@@ -146,7 +149,7 @@ def _violation(problem: ContactProblem, mode: Mode, item: Candidate) -> Violatio
     worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
     contact, inequality = item.labels[worst]
     value = float(item.slacks[worst])
-    if not contact:
+    if not contact or item.orientation == 0:
         return Violation(mode, contact, inequality, value, tuple(sorted(basis)), "", 0)
     part = next(part for part in item.modes if part.carrier.name == contact)
     right = len(normals) + resting.index(contact) if contact in resting else 0

@@ -137,6 +137,25 @@ def test_singular_sliding_inertia_is_undecided_unless_no_large_force_helps(b):
     assert select_problem(problem).verdict is Verdict.UNDECIDED
 
 
+def test_vanishing_friction_is_decided_at_rest():
+    # mu = 0: lambda_T = 0 and the contact accelerates freely along the surface
+    for push in (0.3, -0.3, 0.0):
+        selection = select_problem(one_contact(G=[[1.0, 0.2], [0.2, 1.0]], c=[-1.0, push], mu=0.0))
+        assert selection.verdict is Verdict.UNIQUE
+        assert selection.branches[0].lambda_T["tip"] == (0.0,)
+        (a_T,) = selection.branches[0].contact_acceleration["tip"].tangential
+        assert a_T == pytest.approx(push + 0.2, abs=1e-15)
+
+
+def test_inconsistency_next_to_a_redundant_support_is_certified():
+    # two equal contacts that slip towards the paradox: A = 1 - 3/2 < 0 for both, b < 0; their equations are singular
+    carriers = [Carrier(f"c{i}", CarrierKind.CONTACT, 2 * i, (2 * i + 1,), (1.0,), 3.0, 3.0) for i in range(2)]
+    block = np.array([[1.0, 0.5], [0.5, 1.0]])
+    selection = select_problem(problem_from(np.kron(np.ones((2, 2)), block), np.array([-1, 0.3, -1, 0.3]), carriers))
+    assert selection.verdict is Verdict.INCONSISTENT
+    assert verify_certificate(selection.certificate)
+
+
 def test_static_friction_lists_stick_and_slide_at_rest():
     carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1,), None, 0.2, 0.6)
     # free tangential acceleration 0.4 lies between the kinetic and the static limit
@@ -258,3 +277,58 @@ def test_gauss_lemke_and_enumeration_agree_without_friction():
             np.testing.assert_allclose(
                 other.branches[0].acceleration, by_modes.branches[0].acceleration, atol=tolerance * 10
             )
+
+
+def integer_problem(rng):
+    """Two or three contacts of a body with two or three freedoms, all data integers: redundancy is exact."""
+    count, n = int(rng.integers(2, 4)), int(rng.integers(2, 4))
+    W = rng.integers(-2, 3, size=(n, 2 * count)).astype(float)
+    c = W.T @ rng.integers(-3, 4, size=n)
+    carriers = []
+    for index in range(count):
+        side, mu = float(rng.choice([-1, 0, 1])), float(rng.choice([0, 0.25, 0.5, 1, 2]))
+        rows = (2 * index, (2 * index + 1,))
+        carriers.append(Carrier(f"c{index}", CarrierKind.CONTACT, *rows, (side,) if side else None, mu, mu))
+    return problem_from(W.T @ W, c, carriers)
+
+
+def verdict_of_lcp(problem):
+    """The verdict from all solutions of the LCP: how many accelerations and how many forces they have."""
+    found = lcp.enumerate_solutions(to_lcp(problem))
+    assert found.complete
+    points = list(found.isolated)
+    for piece in found.continua:
+        points += [*piece.vertices, *(piece.vertices[0] + ray for ray in piece.rays)]
+    forces = [contact_forces(problem, z) for z in points]
+    accelerations = [problem.G @ force + problem.c for force in forces]
+
+    def number(values):
+        distinct = []
+        for value in values:
+            if not any(np.max(np.abs(value - other)) <= SAME_FORCE * (1 + np.abs(value).max()) for other in distinct):
+                distinct.append(value)
+        return len(distinct)
+
+    if not forces:
+        return Verdict.INCONSISTENT
+    if number(accelerations) > 1:
+        return Verdict.INDETERMINATE
+    return Verdict.UNIQUE if number(forces) == 1 else Verdict.HYPERSTATIC
+
+
+def test_redundant_and_degenerate_problems_never_get_a_wrong_verdict():
+    rng = np.random.default_rng(1904)
+    verdicts = []
+    for _ in range(400):
+        problem = integer_problem(rng)
+        if not np.diag(problem.G).all():
+            continue
+        selection = select_problem(problem)
+        verdicts.append(selection.verdict)
+        if selection.verdict is Verdict.UNDECIDED:
+            assert selection.notes
+        else:
+            assert selection.verdict is verdict_of_lcp(problem)
+    assert {Verdict.UNIQUE, Verdict.HYPERSTATIC, Verdict.INDETERMINATE, Verdict.INCONSISTENT} <= set(verdicts)
+    # ties are common among small integers, but they must not be the way out
+    assert verdicts.count(Verdict.UNDECIDED) < 0.25 * len(verdicts)

@@ -10,6 +10,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hybrid.analysis import (
+        Axis,
+        Boundary,
+        CriticalFriction,
+        ForceAtPoint,
+        GenotBrogliatoPoint,
+        RefinedFractions,
+        RegionMap,
+        critical_friction,
+        genot_brogliato_points,
+        refined_fractions,
+        region_map,
+    )
     from hybrid.automaton import Automaton, Guard, Transition, build_automaton
     from hybrid.contact import (
         Branch,
@@ -43,6 +56,19 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 _HOMES = {
+    "hybrid.analysis": (
+        "Axis",
+        "Boundary",
+        "CriticalFriction",
+        "ForceAtPoint",
+        "GenotBrogliatoPoint",
+        "RefinedFractions",
+        "RegionMap",
+        "critical_friction",
+        "genot_brogliato_points",
+        "refined_fractions",
+        "region_map",
+    ),
     "hybrid.automaton": ("Automaton", "Guard", "Transition", "build_automaton"),
     "hybrid.contact": (
         "Branch",
@@ -79,6 +105,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Automaton",
+    "Axis",
+    "Boundary",
     "Branch",
     "Certificate",
     "ComputationError",
@@ -86,16 +114,21 @@ __all__ = [
     "Contact",
     "ContactMode",
     "ContactProblem",
+    "CriticalFriction",
     "DeclarationError",
     "Dynamics",
     "EnergyDynamics",
     "EquationDynamics",
+    "ForceAtPoint",
     "FrictionElement",
+    "GenotBrogliatoPoint",
     "Guard",
     "HybridError",
     "Mechanism",
     "Mode",
     "Parameter",
+    "RefinedFractions",
+    "RegionMap",
     "Selection",
     "State",
     "StateError",
@@ -106,10 +139,14 @@ __all__ = [
     "build_automaton",
     "contact_forces",
     "contact_problem",
+    "critical_friction",
     "derive",
+    "genot_brogliato_points",
     "mechanism_from_toml",
     "mechanism_to_toml",
     "read_mechanism",
+    "refined_fractions",
+    "region_map",
     "select",
     "sliding_terms",
     "solve_state",

@@ -19,7 +19,8 @@ def junctions(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]
     """Find where the curves that end within squares meet.
 
     A square is cut into 16 x 16 parts. Curves only pass through the parts that do not hold the point, so the part in
-    which curves end is kept; where a narrow region lies between two curves, that is more reliable than counting regions.
+    which curves end is kept; where a narrow region lies between two curves, that is more reliable than to count
+    regions.
 
     Parameters
     ----------

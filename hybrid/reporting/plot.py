@@ -1,4 +1,4 @@
-"""Plots of region maps: the only place that draws with matplotlib."""
+"""Plots of region maps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.posture import Posture, Surface
 from hybrid.reporting.regions import Region, regions
 from hybrid.reporting.symbols import symbol_mathtext
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis import Axis, RegionMap
 
-__all__ = ["figure_svg", "plot_map", "plot_posture", "save_figure"]
+__all__ = ["figure_svg", "plot_map", "save_figure", "settings"]
 
 # Shapes instead of fonts, so that a file looks alike everywhere; a fixed salt, so that it is the same every time.
 _SETTINGS: Any = {
@@ -70,7 +69,7 @@ def plot_map(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with _settings():
+    with settings():
         found = regions(region_map)
         figure = Figure(figsize=(7.4, 4.3), layout="constrained")
         FigureCanvasAgg(figure)
@@ -86,60 +85,6 @@ def plot_map(
             _number(axes, found, first, second)
         _legend(figure, found, state is not None)
     return figure
-
-
-def plot_posture(drawn: Posture) -> Figure:
-    """Draw a mechanism at a state.
-
-    Parameters
-    ----------
-    drawn : Posture
-
-    Returns
-    -------
-    matplotlib Figure
-        Links as strokes, points with their names, the surfaces of closed contacts hatched on the solid side.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with _settings():
-        places = np.array(list(drawn.points.values()))
-        size = float(np.max(np.ptp(places, axis=0))) or 1.0
-        ends = [surface.at + share * size * _along(surface) for surface in drawn.surfaces for share in (-0.5, 0.5)]
-        low, high = (extreme(np.vstack([places, *ends]), axis=0) for extreme in (np.min, np.max))
-        width, height = (high - low + 0.24 * size).tolist()
-        figure = Figure(figsize=(3.0, 3.0 * max(0.25, min(1.2, height / width))), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.add_subplot()
-        axes.set_aspect("equal")
-        axes.set_axis_off()
-        axes.set_xlim(low[0] - 0.12 * size, high[0] + 0.12 * size)
-        axes.set_ylim(low[1] - 0.12 * size, high[1] + 0.12 * size)
-        for surface in drawn.surfaces:
-            _surface(axes, surface, size)
-        for first, second in drawn.links:
-            link = np.array([drawn.points[first], drawn.points[second]])
-            axes.plot(link[:, 0], link[:, 1], color="0.25", linewidth=3.5, solid_capstyle="round", zorder=2)
-        axes.plot(places[:, 0], places[:, 1], "o", markersize=4.5, color="white", markeredgecolor="black", zorder=3)
-        for name, place in drawn.points.items():
-            axes.annotate(name, (place[0], place[1]), xytext=(6, 5), textcoords="offset points", fontsize=8, zorder=4)
-    return figure
-
-
-def _along(surface: Surface) -> NDArray[np.float64]:
-    return np.array([surface.normal[1], -surface.normal[0]])
-
-
-def _surface(axes: Axes, surface: Surface, size: float) -> None:
-    """A short piece of surface through a point, with strokes into the solid."""
-    along = _along(surface)
-    ends = surface.at + np.outer([-0.5, 0.5], along) * size
-    axes.plot(ends[:, 0], ends[:, 1], color="black", linewidth=1.1, zorder=1)
-    for share in np.linspace(-0.46, 0.5, 17):
-        top = surface.at + share * size * along
-        stroke = np.array([top, top - 0.05 * size * (surface.normal + along)])
-        axes.plot(stroke[:, 0], stroke[:, 1], color="0.4", linewidth=0.6, zorder=1)
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
@@ -163,7 +108,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
         ".png": {"Software": None},
         ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     }
-    with _settings():
+    with settings():
         figure.savefig(Path(path), format=ending[1:], dpi=_DPI, metadata=metadata[ending])
 
 
@@ -180,13 +125,14 @@ def figure_svg(figure: Figure) -> str:
         The same text for the same figure.
     """
     target = io.StringIO()
-    with _settings():
+    with settings():
         figure.savefig(target, format="svg", dpi=_DPI, metadata=_WITHOUT_DATE)
     return target.getvalue()
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def settings() -> Iterator[None]:
+    """Hold matplotlib's settings of this package for a while, whatever the user's are."""
     import matplotlib
 
     with matplotlib.rc_context(_SETTINGS):

@@ -225,7 +225,8 @@ def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
     from hybrid.automaton.export import to_svg
-    from hybrid.reporting.plot import figure_svg, plot_map, plot_posture
+    from hybrid.reporting.plot import figure_svg, plot_map
+    from hybrid.reporting.sketch import plot_posture
 
     found = {"posture": "", "map": "", "automaton": ""}
     closed = tuple(item.name for item in report.selection.problem.carriers if item.name in report.dynamics.contacts)

@@ -80,7 +80,7 @@ class Watch:
 
     def values(self, t: Array, y: Array) -> Array:
         """Guards at N states, (number, N), with their signs."""
-        values = self.flow.observe(t, y).guards
+        values = np.array(self.flow.observe(t, y).guards)
         if self.functions is not None:
             values = np.vstack([values, self.functions(t, y)])
         if self.signs is not None:

@@ -18,6 +18,7 @@ N_NODES = 17
 MAX_HALVINGS = 12
 _EPSILON = float(np.finfo(float).eps)
 _RESOLVED = 1e-12  # relative size of the last coefficients of a resolved series
+_BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
 _TANGENT = 1e-7  # a slope this small next to the rest of the function counts as none
 _ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
 NODES: Array = (1 - np.cos(_ANGLES)) / 2
@@ -82,8 +83,9 @@ def _descend(
     coefficients = series(reduced)
     size = float(np.abs(coefficients).sum())
     noise = (floor + _EPSILON * float(np.abs(values).max())) / NODES[0] ** order
-    resolved = not np.abs(coefficients[-2:]).max() > _RESOLVED * size + noise
-    if resolved and 2 * coefficients[0] - size > 0:
+    tail = float(np.abs(coefficients[-2:]).max())
+    resolved = not tail > _RESOLVED * size + noise
+    if 2 * coefficients[0] - size > (0.0 if resolved else _BEYOND * tail):
         return None
     if resolved or depth >= MAX_HALVINGS:
         s = _descent_of(coefficients, order, floor + 8 * _EPSILON * float(np.abs(values).max()))

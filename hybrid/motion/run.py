@@ -17,7 +17,7 @@ from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.selecting import Decision, Moment, decide
 from hybrid.motion.trajectory import Arc, Trajectory
-from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact, settle, with_activity
+from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact, settle
 from hybrid.motion.zeno import Accumulation, accumulation
 
 if TYPE_CHECKING:
@@ -156,21 +156,7 @@ class Run:
         self.events.append(event)
         if GuardKind.UNTIL in kinds:
             return (Termination.UNTIL, ""), arrived, choice.mode
-        return None, self._touching(arrived, passage), choice.mode
-
-    def _touching(self, moment: Moment, passage: Passage) -> Moment:
-        """Contacts that have just touched approach, unless they touch without velocity."""
-        terms = self.context.terms(moment.t, moment.q, moment.v)
-        tolerance = self.context.settings.tolerances.velocity
-        changes = {}
-        for guard in passage.fired:
-            if guard.kind is GuardKind.TOUCH:
-                rate = terms.gap_dot[self.context.dynamics.contacts.index(guard.carrier)]
-                if rate < -tolerance:
-                    changes[guard.carrier] = Activity.APPROACHING
-                elif rate > tolerance:
-                    changes[guard.carrier] = Activity.OPEN
-        return with_activity(moment, changes)
+        return None, arrived, choice.mode
 
     def _collide(
         self, moment: Moment, before: Mode | None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -79,8 +78,12 @@ def moment_after(context: Context, parts: tuple[Part, ...], fired: tuple[Guard, 
 
 
 def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind]) -> Activity:
-    if part.is_open and GuardKind.TOUCH not in kinds:
-        return Activity.OPEN
+    if part.is_open:
+        tolerance = context.settings.tolerances.velocity
+        if GuardKind.TOUCH not in kinds or terms.gap_dot[part.index] > tolerance:
+            return Activity.OPEN
+        if terms.gap_dot[part.index] < -tolerance:
+            return Activity.APPROACHING
     if not part.columns:
         return Activity.FRICTIONLESS
     if part.is_open:
@@ -163,8 +166,3 @@ def settle(
 def closed_in(moment: Moment) -> tuple[str, ...]:
     """Names of carriers that are not open."""
     return tuple(name for name, activity in moment.activities.items() if activity is not Activity.OPEN)
-
-
-def with_activity(moment: Moment, changes: Mapping[str, Activity]) -> Moment:
-    """A moment with some activities replaced."""
-    return attrs.evolve(moment, activities={**moment.activities, **changes})

@@ -1,0 +1,46 @@
+"""The keys of the JSON answers that other programs rely on, and that nothing else is printed with them."""
+
+import json
+
+import pytest
+
+from hybrid.cli import main, program
+
+PINS = ["--pin=phi=pi/3", "--pin=phi_dot=1/2", "--pin=slip.tip=-1", "--param=mu=3/2"]
+SWEPT = ["--axis=phi=0:pi:9", "--axis=phi_dot=-3:3:9", "--pin=slip.tip=-1"]
+VERDICT = {"mechanism", "parameters", "state", "verdict", "count", "branches", "certificate", "margin", "contact"}
+
+CONTRACT = {
+    "list": ([], {"names"}),
+    "show": (["rod_on_incline"], {"name", "title", "coordinates", "parameters", "contacts", "equations"}),
+    "check": (["rod_on_incline"], {"errors"}),
+    "verdict": (["rod_on_incline", *PINS], VERDICT),
+    "graph": (["rod_on_incline"], {"nodes", "edges"}),
+    "critical-friction": (["rod_on_incline", "--over=phi=0:pi"], {"minimum", "at", "paradox_intervals"}),
+    "map": (["rod_on_incline", *SWEPT], {"axes", "cells", "verdict_fractions", "mode_fractions"}),
+    "report": (["rod_on_incline", *PINS], VERDICT),
+    "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "certificate"}),
+    "doctor": ([], {"ok", "python", "libraries", "checks"}),
+}
+
+
+def test_every_command_has_a_contract():
+    assert set(CONTRACT) == set(program.commands)
+
+
+@pytest.mark.parametrize("command", CONTRACT)
+def test_json_is_one_object_with_the_promised_keys(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "problem.json").write_text('{"M": [[1.0]], "q": [-1.0]}', encoding="utf-8")
+    arguments, keys = CONTRACT[command]
+    assert main([command, *arguments, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer) >= keys
+
+
+@pytest.mark.parametrize("command", CONTRACT)
+def test_bad_input_prints_nothing_on_standard_output(command, capsys):
+    assert main([command, "--json", "--no-such-option"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")

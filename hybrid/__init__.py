@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     )
     from hybrid.dynamics import Dynamics, State, States, derive, solve_state, solve_states
     from hybrid.errors import ComputationError, DeclarationError, HybridError, StateError
+    from hybrid.motion import Arc, Event, Termination, Trajectory, simulate
     from hybrid.tolerances import Tolerances
 
 _HOMES = {
@@ -99,11 +100,13 @@ _HOMES = {
     ),
     "hybrid.dynamics": ("Dynamics", "State", "States", "derive", "solve_state", "solve_states"),
     "hybrid.errors": ("ComputationError", "DeclarationError", "HybridError", "StateError"),
+    "hybrid.motion": ("Arc", "Event", "Termination", "Trajectory", "simulate"),
     "hybrid.tolerances": ("Tolerances",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Arc",
     "Automaton",
     "Axis",
     "Boundary",
@@ -119,6 +122,7 @@ __all__ = [
     "Dynamics",
     "EnergyDynamics",
     "EquationDynamics",
+    "Event",
     "ForceAtPoint",
     "FrictionElement",
     "GenotBrogliatoPoint",
@@ -133,7 +137,9 @@ __all__ = [
     "State",
     "StateError",
     "States",
+    "Termination",
     "Tolerances",
+    "Trajectory",
     "Transition",
     "Verdict",
     "build_automaton",
@@ -148,6 +154,7 @@ __all__ = [
     "refined_fractions",
     "region_map",
     "select",
+    "simulate",
     "sliding_terms",
     "solve_state",
     "solve_states",

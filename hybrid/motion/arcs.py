@@ -176,10 +176,10 @@ def _starts_at_zero(watch: Watch, position: int, row: Array) -> bool:
     tolerances = watch.settings.tolerances
     kind = watch.guards[position].kind
     if kind is GuardKind.TOUCH:
-        return abs(row[0]) <= tolerances.gap
+        return bool(abs(row[0]) <= tolerances.gap)
     if kind is GuardKind.STOP:
-        return abs(row[0]) <= tolerances.velocity
-    return abs(row[0]) <= _KNOWN * float(np.max(np.abs(row)))
+        return bool(abs(row[0]) <= tolerances.velocity)
+    return bool(abs(row[0]) <= _KNOWN * float(np.max(np.abs(row))))
 
 
 def _descent(watch: Watch, step: Step, position: int, row: Array, start: float | None) -> float | None:
@@ -260,7 +260,5 @@ def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: S
     -------
     float or None
     """
-    hops = [
-        4.0 * rate / -a for rate, a, _ in zip(gap_dot, acceleration, gaps, strict=True) if rate > 0.0 and a < 0.0
-    ]
+    hops = [4.0 * rate / -a for rate, a, _ in zip(gap_dot, acceleration, gaps, strict=True) if rate > 0.0 and a < 0.0]
     return min(hops, default=None)

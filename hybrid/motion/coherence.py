@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 _TIGHT = 1e-9  # relative to the guard's values over a trial step
 _NOISE = 1e-12  # likewise; forces have about 1e-14 of rounding
-_SIGNED = (GuardKind.TOUCH, GuardKind.RELEASE, GuardKind.STOP, GuardKind.CONE_PLUS, GuardKind.CONE_MINUS, GuardKind.CONE)
+_UNSIGNED = (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL)
 
 
 def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> bool:
@@ -54,7 +54,7 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
 def _stays_positive(watch: Watch, step: Step) -> bool:
     values = watch.orient(watch.values(step.time(PLACES), step.at_places()))
     for position, guard in enumerate(watch.guards):
-        if guard.kind not in _SIGNED:
+        if guard.kind in _UNSIGNED:
             continue
         row = values[position]
         size = float(np.max(np.abs(row)))

@@ -52,7 +52,7 @@ class Constraints:
     @property
     def is_empty(self) -> bool:
         """True if nothing is held."""
-        return not self.dynamics.rigid and all(part.is_open or not (part.has_normal or part.sticks) for part in self.parts)
+        return not self.dynamics.rigid and not any(part.has_normal or part.sticks for part in self.parts)
 
     def anchor(self, t: float, q: Array) -> None:
         """Remember where the sticking contacts are."""
@@ -149,7 +149,8 @@ def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values
     """What carriers in given modes hold."""
     mechanism = dynamics.mechanism
     declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
-    declared |= {item.name: (item.tangent,) for item in (*mechanism.friction, *mechanism.constraint) if item.tangent}
+    declared |= {item.name: (item.tangent,) for item in mechanism.friction if item.tangent}
+    declared |= {item.name: (item.tangent,) for item in mechanism.constraint if item.tangent}
     tangents = {
         column: mechanism.expanded(text)
         for part in parts

@@ -58,6 +58,7 @@ class Prefer(SelectionRule):
 
     def choose(self, selection: Selection) -> Branch | None:
         """Choose by the named modes; None if no branch has any of them or two have them equally."""
+
         def rank(branch: Branch) -> tuple[int, ...]:
             labels = list(branch.mode.values())
             return tuple(labels.count(mode) for mode in self.modes)

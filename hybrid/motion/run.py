@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.problem import Activity
+from hybrid.contact.activity import Activity
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 from hybrid.motion.arcs import Passage, follow, touch_limit
@@ -78,7 +78,7 @@ class Run:
                 )
         for name, value, rate in zip(self.context.dynamics.rigid, terms.constraint, terms.constraint_dot, strict=True):
             if abs(value) > tolerances.gap or abs(rate) > tolerances.velocity:
-                raise StateError(f"constraint {name!r} is violated at the start: it is {value:.6g}, its rate {rate:.6g}")
+                raise StateError(f"constraint {name!r} is violated at the start: value {value:.6g}, rate {rate:.6g}")
 
     def _continue(
         self, moment: Moment, before: Mode | None
@@ -224,9 +224,7 @@ class Run:
         q, v = settle(context, activities, moment.t, moment.q, moment.v)
         q, v = settle(context, activities, limit.t, q + limit.rest * v, v)
         note = f"{len(self.impacts[names[0]])} impacts; their durations shrink by the factor {limit.ratio:.6g}"
-        self.events.append(
-            Event(limit.t, EventKind.ACCUMULATION, names, None, None, q, moment.v, v, note=note)
-        )
+        self.events.append(Event(limit.t, EventKind.ACCUMULATION, names, None, None, q, moment.v, v, note=note))
         for name in names:
             self.impacts[name] = []
         return Moment(limit.t, q, v, activities, {}, frozenset(names))

@@ -9,9 +9,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import Activity, carrier_names, pose
+from hybrid.contact.problem import pose
 from hybrid.contact.selection import Selection, Verdict, select_problem
 from hybrid.motion.coherence import is_coherent
 from hybrid.motion.context import Choice, Context

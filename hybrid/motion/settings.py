@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
 from hybrid.tolerances import Tolerances
 
 
-def _is_positive(_: object, attribute: attrs.Attribute[float], value: float) -> None:
+def _is_positive(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
     if not value > 0.0 or math.isnan(value):
         raise ValueError(f"{attribute.name} must be positive, not {value!r}")
 

@@ -29,10 +29,10 @@ def simulate(
     t_end: float,
     parameters: Values | None = None,
     law: AbstractImpactLaw | None = None,
-    rule: SelectionRule = Stop(),
+    rule: SelectionRule | None = None,
     until: str | None = None,
     watch: Mapping[str, str] | None = None,
-    settings: Settings = Settings(),
+    settings: Settings | None = None,
 ) -> Trajectory:
     """Follow the motion of a mechanism from a state.
 
@@ -79,7 +79,12 @@ def simulate(
     if not (math.isfinite(t_end) and t_end > state.t):
         raise StateError(f"t_end must be a time later than the start, t = {state.t:g}; it is {t_end:g}")
     context = Context(
-        dynamics, dict(parameters or {}), settings, law, rule, _watched(dynamics, until, dict(watch or {}))
+        dynamics,
+        dict(parameters or {}),
+        settings or Settings(),
+        law,
+        rule or Stop(),
+        _watched(dynamics, until, dict(watch or {})),
     )
     run = Run(context, float(t_end))
     return run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))

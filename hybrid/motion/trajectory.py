@@ -34,8 +34,6 @@ class Arc:
         Times between the integrator's steps, strictly increasing.
     coefficients : array, (m, 8, 2n)
         Chebyshev series of ``(q, v)`` over each step.
-    references : array, (m, p) or (m, 0)
-        Slip at the start of each step, for spatial contacts.
     """
 
     mode: Mode
@@ -70,7 +68,8 @@ class Arc:
         step = np.clip(np.searchsorted(self.knots, flat, side="right") - 1, 0, len(self.knots) - 2)
         start, end = self.knots[step], self.knots[step + 1]
         x = 2 * (flat - start) / (end - start) - 1
-        values = np.einsum("ij,ijk->ik", chebyshev.chebvander(x, self.coefficients.shape[1] - 1), self.coefficients[step])
+        basis = chebyshev.chebvander(x, self.coefficients.shape[1] - 1)
+        values = np.einsum("ij,ijk->ik", basis, self.coefficients[step])
         values = values.reshape(*times.shape, 2 * self.n)
         return values[..., : self.n], values[..., self.n :]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.problem import Activity, carrier_activities, carrier_names
 from hybrid.motion.outcome import EventKind
 from hybrid.motion.parts import Guard, GuardKind, Part
 from hybrid.motion.selecting import Moment, kind_of
@@ -138,9 +138,7 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
     return Moment(moment.t, q, v, activities, {}, frozenset(held))
 
 
-def settle(
-    context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array
-) -> tuple[Array, Array]:
+def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array) -> tuple[Array, Array]:
     """Bring a state onto the gaps and velocities that its carriers' activities say are zero."""
     parts = []
     for name in carrier_names(context.dynamics):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import attrs
 
@@ -50,7 +51,7 @@ def accumulation(times: Sequence[float]) -> Accumulation | None:
     >>> found.t, found.ratio
     (2.0, 0.5)
     """
-    durations = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    durations = [later - earlier for earlier, later in pairwise(times)]
     first = len(durations)
     while first > 1 and 0.0 < durations[first - 1] < durations[first - 2]:
         first -= 1
@@ -58,7 +59,7 @@ def accumulation(times: Sequence[float]) -> Accumulation | None:
     if len(durations) < _HOPS or not durations[-1] > 0.0:
         return None
     recent = durations[-_HOPS:]
-    ratios = [later / earlier for earlier, later in zip(recent, recent[1:], strict=False)]
+    ratios = [later / earlier for earlier, later in pairwise(recent)]
     ratio = ratios[-1]
     if not ratio < 1.0 or max(ratios) - min(ratios) > _ALIKE * (1.0 - ratio):
         return None

@@ -1,0 +1,56 @@
+"""Units that scaling finds against those that a reader would write."""
+
+import attrs
+import pytest
+
+from hybrid import Parameter, derive
+from hybrid.dynamics import State
+from hybrid.reporting import quantity_units
+from hybrid.reporting.units import unit_powers
+from mechanisms import load, names
+from tests.catalogue import dynamics_of
+
+ANGLES = {"phi", "theta", "psi", "theta1", "theta2"}
+
+
+def generic(dynamics):
+    return State([0.3 * (i + 1) for i in range(dynamics.n)], [0.0] * dynamics.n)
+
+
+@pytest.mark.parametrize("name", names())
+def test_catalogue_has_angles_in_radians_and_lengths_in_metres(name):
+    dynamics = dynamics_of(name)
+    units = quantity_units(dynamics, generic(dynamics))
+    for coordinate, rate in zip(dynamics.mechanism.coordinates, dynamics.mechanism.velocities, strict=True):
+        unit = "rad" if coordinate in ANGLES else "m"
+        assert (units.coordinates[coordinate], units.coordinates[rate]) == (unit, f"{unit}/s")
+    assert set(units.forces.values()) | set(units.tangential_forces.values()) == {"N"}
+
+
+def test_without_units_of_the_parameters_only_angles_are_known():
+    rod = load("rod_on_incline")
+    bare = attrs.evolve(rod, parameters={name: Parameter(p.value) for name, p in rod.parameters.items()})
+    dynamics = derive(bare)
+    units = quantity_units(dynamics, generic(dynamics))
+    assert units.coordinates == {"x": "", "y": "", "phi": "rad", "x_dot": "", "y_dot": "", "phi_dot": "rad/s"}
+    assert units.forces == {"tip": ""}
+
+
+@pytest.mark.parametrize(
+    ("unit", "powers"),
+    [
+        ("N m", (2, 1, -2)),
+        ("kg m^2", (2, 1, 0)),
+        ("m/s^2", (1, 0, -2)),
+        ("kg^(1/2)", (0, 0.5, 0)),
+        ("1", (0, 0, 0)),
+        ("rad/s", (0, 0, -1)),
+    ],
+)
+def test_powers_of_a_unit(unit, powers):
+    assert unit_powers(unit) == powers
+
+
+@pytest.mark.parametrize("unit", ["", "mm", "m^(1/0)", "<b>", "m^x"])
+def test_unit_that_cannot_be_read_is_unknown(unit):
+    assert unit_powers(unit) is None

@@ -1,0 +1,87 @@
+"""Pins, command lines and axes around a state lead back to it."""
+
+import shlex
+
+import numpy as np
+import pytest
+
+from hybrid import solve_state
+from hybrid.reporting import command_line, default_axes, pins_around
+from hybrid.reporting.posture import posture
+from tests.hybrid.reporting.states import STATES, solved
+
+FREE = sorted(set(STATES) - {"bouncing_ball", "block_on_incline", "brake_shoe", "two_carts"})
+
+
+def assert_same(found, state):
+    # Newton stops at 1e-13 of a position; angles and velocities are of order 1 to 10
+    np.testing.assert_allclose(found.q, state.q, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.v, state.v, rtol=0, atol=1e-9)
+    assert found.sides == state.sides
+
+
+@pytest.mark.parametrize("name", sorted(STATES))
+def test_command_line_gives_the_state_again(name):
+    dynamics, state, parameters = solved(name)
+    words = shlex.split(command_line(dynamics, state, parameters=parameters))
+    assert words[:3] == ["painleve", "report", name]
+    given = {"--pin": {}, "--param": {}, "-o": {}}
+    for option, text in zip(words[3::2], words[4::2], strict=True):
+        key, _, value = text.partition("=")
+        given[option][key] = value
+    values = {key: float(value) for key, value in given["--param"].items()}
+    assert values == parameters
+    assert_same(solve_state(dynamics, given["--pin"], parameters=values), state)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_swept_pins_at_the_state_give_the_state(name):
+    dynamics, state, parameters = solved(name)
+    first, second = default_axes(dynamics, state, parameters=parameters)
+    own = dict(zip(dynamics.mechanism.coordinates, state.q.tolist(), strict=True))
+    own |= dict(zip(dynamics.mechanism.velocities, state.v.tolist(), strict=True))
+    names = [first.name, second.name]
+    pins = pins_around(dynamics, state, names, parameters=parameters)
+    assert not set(pins) & set(names)
+    swept = {name: own[name] for name in names if name in own}
+    if name != "two_link_arm":  # gap = 0 has two elbows; the other one is as good
+        assert_same(solve_state(dynamics, pins | swept, parameters=parameters), state)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_axes_contain_the_state_and_sweep_the_posture_and_its_velocity(name):
+    dynamics, state, parameters = solved(name)
+    first, second = default_axes(dynamics, state, parameters=parameters)
+    index = dynamics.mechanism.coordinates.index(first.name)
+    assert second.name == dynamics.mechanism.velocities[index]
+    assert first.low < state.q[index] < first.high
+    assert second.low < state.v[index] < second.high
+    # all free coordinates of the catalogue on which Delassus terms depend are angles
+    assert first.high - first.low == pytest.approx(np.pi)
+
+
+@pytest.mark.parametrize("name", ["bouncing_ball", "two_carts", "block_on_incline", "brake_shoe"])
+def test_no_map_without_friction_or_where_the_contact_fixes_the_posture(name):
+    dynamics, state, parameters = solved(name)
+    assert default_axes(dynamics, state, parameters=parameters) is None
+
+
+def test_spatial_rod_is_swept_over_its_inclination_not_its_heading():
+    # G_NN = 1/m + l^2 cos(theta)^2 / J does not depend on psi
+    dynamics, state, parameters = solved("oblique_rod")
+    assert [axis.name for axis in default_axes(dynamics, state, parameters=parameters)] == ["theta", "theta_dot"]
+
+
+def test_surfaces_of_the_ladder_are_floor_and_wall():
+    dynamics, state, parameters = solved("ladder_in_corner")
+    drawn = posture(dynamics, state, closed=("floor", "wall"), parameters=parameters)
+    floor, wall = drawn.surfaces
+    # the foot is at (2 l cos, 0), the top at (0, 2 l sin); differences of the points are good to 1e-9
+    np.testing.assert_allclose(floor.at, [2 * np.cos(1.2), 0], atol=1e-9)
+    np.testing.assert_allclose(wall.at, [0, 2 * np.sin(1.2)], atol=1e-9)
+    np.testing.assert_allclose([floor.normal, wall.normal], [[0, 1], [1, 0]], atol=1e-8)
+
+
+def test_spatial_mechanism_has_no_plane_sketch():
+    dynamics, state, _ = solved("oblique_rod")
+    assert posture(dynamics, state, closed=("tip",)) is None

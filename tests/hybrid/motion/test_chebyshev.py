@@ -1,0 +1,64 @@
+"""The root finder against functions whose first descent below zero is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid.motion.chebyshev import NODES, evaluate, first_descent, series
+
+
+def descent(function, **known):
+    return first_descent(function, function(NODES), **known)
+
+
+@given(st.floats(0.05, 0.95), st.floats(-14, -2), st.floats(-2, 2))
+def test_shallow_double_crossings_are_found_and_near_misses_are_not(place, exponent, tilt):
+    depth = 10.0**exponent
+
+    def dip(sign):
+        return lambda s: ((s - place) ** 2 - sign * depth) * np.exp(tilt * s)
+
+    half = np.sqrt(depth)
+    if place - half > 0:
+        # a root of slope 2 half moves by the rounding of the function, 1e-16, divided by that slope
+        assert descent(dip(1)) == pytest.approx(place - half, abs=1e-14 + 1e-15 / half)
+    assert descent(dip(-1)) is None
+
+
+@given(st.integers(1, 3), st.floats(0.01, 0.99))
+def test_the_zero_at_the_start_is_not_found_again_and_the_next_one_is(order, place):
+    def function(s):
+        return s**order * (place - s) * (1 + s)
+
+    # near a zero of order 3 the function is below its own rounding up to s = 1e-5
+    assert descent(function, start=0.0) == pytest.approx(place, abs=1e-9)
+
+
+@given(st.floats(1e-9, 1.0), st.floats(0.1, 10))
+def test_a_start_that_rises_for_good_has_no_descent(slope, curvature):
+    assert descent(lambda s: slope * s + curvature * s**2, start=0.0) is None
+
+
+@given(st.floats(5, 3000), st.floats(0, 6))
+def test_the_earliest_of_many_crossings_is_found(frequency, phase):
+    def wave(s):
+        return np.cos(frequency * s + phase) + 0.5
+
+    before = np.cos(phase) + 0.5
+    if before <= 1e-3:
+        return
+    angle = 2 * np.pi / 3
+    turns = np.ceil((phase - angle) / (2 * np.pi))
+    expected = (angle + 2 * np.pi * turns - phase) / frequency
+    # sampled at 17 points a step, a wave of 500 periods is resolved by halving
+    assert descent(wave) == (pytest.approx(expected, abs=1e-10) if expected < 1 else None)
+
+
+def test_series_reproduces_a_smooth_function():
+    def function(s):
+        return np.exp(-s) * np.sin(4 * s)
+
+    s = np.linspace(0, 1, 101)
+    # the coefficients of this function fall below 1e-14 at degree 16
+    assert np.max(np.abs(evaluate(series(function(NODES)), s) - function(s))) < 1e-13

@@ -182,7 +182,7 @@ def chains(n: int, pairs: Indices) -> Iterator[list[int]]:
     Examples
     --------
     >>> list(chains(4, np.array([[0, 1], [1, 2], [2, 7], [3, 8]])))
-    [[0, 1, 2, 7], [3, 8]]
+    [[0, 1, 2, 7], [8, 3]]
     """
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for a, b in pairs.tolist():

@@ -34,8 +34,9 @@ def negative_intervals(f: Callable[[Array], Array], low: float, high: float) -> 
 
     Examples
     --------
-    >>> negative_intervals(lambda x: x**2 - 1e-8, -1.0, 1.0)
-    ((-0.0001, 0.0001),)
+    >>> ((low, high),) = negative_intervals(lambda x: (x - 0.3) ** 2 - 1e-10, 0.0, 1.0)
+    >>> round(low, 12), round(high, 12)
+    (0.29999, 0.30001)
     >>> negative_intervals(lambda x: x - 2.0, 0.0, 1.0)
     ((0.0, 1.0),)
     """

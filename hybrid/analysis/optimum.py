@@ -63,9 +63,9 @@ def global_maximum(f: Callable[[Array], Array], low: Sequence[float], high: Sequ
 
     Examples
     --------
-    >>> x, value = global_maximum(lambda x: np.sin(3 * x[:, 0]) - x[:, 1] ** 2, [0, -1], [1, 1])
+    >>> x, value = global_maximum(lambda x: np.sin(3 * x[:, 0]) - (x[:, 1] - 0.5) ** 2, [0, 0], [1, 1])
     >>> x.round(9).tolist(), value
-    ([0.523598776, 0.0], 1.0)
+    ([0.523598776, 0.5], 1.0)
     """
     folded = _Folded(f, np.asarray(low, dtype=float), np.asarray(high, dtype=float))
     u, spacing = _peaks(folded)

@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import conditions, mode_combinations, problem_scale, solve_conditions
+from hybrid.contact.candidates import mode_combinations
+from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.errors import ComputationError
 
@@ -58,30 +59,28 @@ def decide_together(
 ) -> NDArray[np.bool_]:
     """Enumerate the modes of all states at once; returns which states are too close to a tie."""
     shape = where.shape if where.all() else (int(where.sum()),)
-    scale = problem_scale(problem)
+    parts = components(problem)
     doubtful = np.zeros(shape, dtype=bool)
     bits = np.zeros(shape, dtype=np.uint64)
     margin = np.full(shape, np.inf)
-    fits: list[NDArray[np.bool_]] = []
-    accelerations: list[NDArray[np.float64]] = []
-    G, c = problem.G / (scale.row[..., :, None] * scale.row[..., None, :]), problem.c
+    count = np.zeros(shape, dtype=np.uint8)
+    found: list[tuple[NDArray[np.bool_], ModeSolution]] = []
     for modes in mode_combinations(problem):
-        mode = conditions(problem, modes, scale)
-        norms = np.linalg.norm(mode.E, axis=-1, keepdims=True)
-        regularity = np.abs(np.linalg.det(mode.E / np.where(norms > 0, norms, 1.0)))
-        x, slacks = solve_conditions(mode)
-        with np.errstate(invalid="ignore"):
-            least = np.min(slacks, axis=-1, initial=np.inf)
-            fit = np.broadcast_to(least > 0, shape)
-            distance = np.minimum(np.abs(least), np.where(least > 0, regularity, np.inf))
-        doubtful |= ~(np.abs(least) > tolerances.sign) | ~(regularity > tolerances.rank)
-        np.minimum(margin, distance, out=margin, where=np.isfinite(distance))
+        with np.errstate(all="ignore"):
+            mode = solve_mode(parts, modes)
+            fit = mode.least > 0
+            sure = np.abs(mode.least)
+            doubtful |= ~(sure > tolerances.sign) | ~(mode.regularity > tolerances.rank)
+            # a mode that fails is further from fitting than its worst slack tells, however singular
+            distance = np.where(fit, np.minimum(sure, mode.regularity), sure)
+            np.fmin(margin, distance, out=margin)
+        if not fit.any():
+            continue
         labels = {part.carrier.name: part.label for part in modes}
-        if fit.any():
-            bits |= np.where(fit, table.bit(_label(problem, labels)), np.uint64(0))
-        fits.append(fit)
-        accelerations.append((G @ x[..., None])[..., 0] + c / (scale.row * scale.size[..., None]))
-    verdict = _verdicts(fits, accelerations, shape, tolerances)
+        bits |= np.where(fit, table.bit(_label(problem, labels)), np.uint64(0))
+        count += fit
+        found.append((np.broadcast_to(fit, shape), mode))
+    verdict = _verdicts(parts, count, found, tolerances)
     table.verdict[where] = verdict.reshape(-1)
     table.modes[where] = bits.reshape(-1)
     table.margin[where] = margin.reshape(-1)
@@ -89,19 +88,21 @@ def decide_together(
 
 
 def _verdicts(
-    fits: list[NDArray[np.bool_]],
-    accelerations: list[NDArray[np.float64]],
-    shape: tuple[int, ...],
+    parts: Components,
+    count: NDArray[np.uint8],
+    found: list[tuple[NDArray[np.bool_], ModeSolution]],
     tolerances: Tolerances,
 ) -> NDArray[np.uint8]:
-    count = np.sum(fits, axis=0)
-    verdict = np.full(shape, CellVerdict.UNIQUE, dtype=np.uint8)
-    verdict[count == 0] = CellVerdict.INCONSISTENT
+    verdict = np.where(count == 0, np.uint8(CellVerdict.INCONSISTENT), np.uint8(CellVerdict.UNIQUE))
     several = np.nonzero(count > 1)
     if len(several[0]):
-        fit = np.stack([item[several] for item in fits])
-        a = np.stack([np.broadcast_to(item, (*shape, item.shape[-1]))[several] for item in accelerations])
-        verdict[several] = np.where(_distinct(fit, a, tolerances) > 1, CellVerdict.INDETERMINATE, CellVerdict.UNIQUE)
+        r, shape = len(parts.c), count.shape
+        fit = np.stack([item[several] for item, _ in found])
+        G = np.stack([np.stack([np.broadcast_to(g, shape)[several] for g in line], -1) for line in parts.G], -2)
+        c = np.stack([np.broadcast_to(item, shape)[several] for item in parts.c], axis=-1)
+        x = np.stack([mode.forces(r, several, shape) for _, mode in found])
+        distinct = _distinct(fit, (G @ x[..., None])[..., 0] + c, tolerances)
+        verdict[several] = np.where(distinct > 1, np.uint8(CellVerdict.INDETERMINATE), np.uint8(CellVerdict.UNIQUE))
     return verdict
 
 

@@ -106,11 +106,16 @@ class Candidate:
         return least if self.standing is Standing.FAMILY else min(self.regularity, least)
 
 
+def row_scale(G: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Units (..., r) of the rows of a Delassus operator (..., r, r); see :class:`Scale`."""
+    diagonal = np.sqrt(np.maximum(np.diagonal(G, axis1=-2, axis2=-1), 0.0))
+    largest = np.max(diagonal, axis=-1, keepdims=True, initial=0.0)
+    return np.where(diagonal > 1e-8 * largest, diagonal, np.where(largest > 0, largest, 1.0))
+
+
 def problem_scale(problem: ContactProblem) -> Scale:
     """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
-    diagonal = np.sqrt(np.maximum(np.diagonal(problem.G, axis1=-2, axis2=-1), 0.0))
-    largest = np.max(diagonal, axis=-1, keepdims=True, initial=0.0)
-    row = np.where(diagonal > 1e-8 * largest, diagonal, np.where(largest > 0, largest, 1.0))
+    row = row_scale(problem.G)
     sizes = [np.max(np.abs(problem.c) / row, axis=-1, initial=0.0)]
     for carrier in problem.carriers:
         if carrier.normal is None:

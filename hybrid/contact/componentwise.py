@@ -1,0 +1,232 @@
+"""Linear conditions of modes over large batches, one array for each entry of the problem.
+
+A batch of systems of two or four unknowns is quicker to solve entry by entry over all states than matrix by matrix;
+what depends on the posture alone is worked out once for each posture, because its axes have length 1 where it is
+constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.candidates import row_scale
+from hybrid.dynamics.linear import solve_each
+
+if TYPE_CHECKING:
+    from hybrid.contact.carriers import CarrierMode, Row
+    from hybrid.contact.problem import ContactProblem
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Components:
+    """A contact problem in units of its own size: ``a = G x + c``.
+
+    Attributes
+    ----------
+    G : tuple of tuple of array
+    c : tuple of array
+    row : tuple of array
+        Units of the rows, ``sqrt(G_ii)``.
+    size : array
+        Unit of the accelerations, so that the largest of ``abs(c)`` is 1.
+    """
+
+    G: tuple[tuple[Array, ...], ...]
+    c: tuple[Array, ...]
+    row: tuple[Array, ...]
+    size: Array
+
+
+@attrs.frozen(eq=False)
+class ModeSolution:
+    """The solution of one mode's equations.
+
+    Attributes
+    ----------
+    unknowns : mapping of int to array
+        Scaled forces that remained unknown after substitution.
+    factors : mapping of int to (int, array)
+        Forces that are a multiple of one of them.
+    constants : mapping of int to array
+        Their constant parts.
+    least : array
+        Least scaled slack of the mode's inequalities; infinite without any, NaN where the equations are singular.
+    regularity : array
+        Magnitude of the determinant of the equations, each scaled to length 1.
+    """
+
+    unknowns: Mapping[int, Array]
+    factors: Mapping[int, tuple[int, Array]]
+    constants: Mapping[int, Array]
+    least: Array
+    regularity: Array
+
+    def forces(self, r: int, where: tuple[NDArray[np.intp], ...], shape: tuple[int, ...]) -> Array:
+        """Scaled forces (k, r) at some states of a batch of the given shape."""
+        forces = np.zeros((len(where[0]), r))
+        known = {index: np.broadcast_to(value, shape)[where] for index, value in self.unknowns.items()}
+        for index, value in known.items():
+            forces[:, index] = value
+        for index, (other, factor) in self.factors.items():
+            forces[:, index] = np.broadcast_to(factor, shape)[where] * known[other]
+        for index, constant in self.constants.items():
+            forces[:, index] += np.broadcast_to(constant, shape)[where]
+        return forces
+
+
+def components(problem: ContactProblem) -> Components:
+    """Scale a contact problem at many states and take it apart."""
+    units = row_scale(problem.G)
+    row = tuple(units[..., i] for i in range(problem.n_rows))
+    accelerations = [problem.c[..., i] / unit for i, unit in enumerate(row)]
+    sizes = [np.abs(item) for item in accelerations]
+    for carrier in problem.carriers:
+        if carrier.normal is None:
+            sizes.append(np.abs(carrier.static_friction) * row[carrier.tangential[0]])
+    size = reduce(np.maximum, sizes) if sizes else np.ones(())
+    size = np.where(size > 0, size, 1.0)
+    return Components(
+        G=tuple(
+            tuple(problem.G[..., i, j] / (row[i] * row[j]) for j in range(problem.n_rows))
+            for i in range(problem.n_rows)
+        ),
+        c=tuple(item / size for item in accelerations),
+        row=row,
+        size=size,
+    )
+
+
+def solve_mode(problem: Components, modes: Sequence[CarrierMode]) -> ModeSolution:
+    """Solve the equations of one mode and evaluate its inequalities, at all states.
+
+    Equations between forces alone (no force, sliding friction) are substituted, which leaves one unknown for every
+    contact acceleration that has to vanish.
+
+    Parameters
+    ----------
+    problem : Components
+    modes : sequence of CarrierMode
+
+    Returns
+    -------
+    ModeSolution
+    """
+    equations = [row for mode in modes for row in mode.equations]
+    closed = [index for row in equations for index in row.alpha]
+    regularity = np.ones(())
+    factors: dict[int, tuple[int, Array]] = {}
+    constants: dict[int, Array] = {}
+    for row in equations:
+        if row.alpha:
+            continue
+        (pivot, lead), *others = _force_terms(problem, row)
+        regularity = regularity * np.abs(lead) / _length([lead, *(value for _, value in others)])
+        if others:
+            factors[pivot] = others[0][0], -others[0][1] / lead
+        if np.any(row.constant):
+            constants[pivot] = -row.constant / (problem.size * _weight(problem, row)) / lead
+    given = {next(iter(row.beta)) for row in equations if not row.alpha}
+    unknown = [index for index in range(len(problem.c)) if index not in given]
+    answers = _Answers(problem, unknown, factors, constants)
+    matrix = [answers.coefficients(index) for index in closed]
+    for index in closed:
+        regularity = regularity / _length(problem.G[index])
+    determinant, inverse = _inverse(matrix)
+    rests = [answers.rest(index) for index in closed]
+    solved = {
+        index: -_sum(entry * rest for entry, rest in zip(line, rests, strict=True))
+        for index, line in zip(unknown, inverse, strict=True)
+    }
+    slacks = [_slack(problem, answers, solved, row) for mode in modes for row in mode.inequalities]
+    least = reduce(np.minimum, slacks) if slacks else np.full((), np.inf)
+    return ModeSolution(solved, factors, constants, least, regularity * np.abs(determinant))
+
+
+@attrs.frozen(eq=False)
+class _Answers:
+    """Contact accelerations as linear functions of the unknown forces."""
+
+    problem: Components
+    unknown: Sequence[int]
+    factors: Mapping[int, tuple[int, Array]]
+    constants: Mapping[int, Array]
+
+    def coefficients(self, index: int) -> list[Array]:
+        """Of acceleration ``index``, for each unknown."""
+        line = self.problem.G[index]
+        return [
+            _sum([line[p], *(line[j] * factor for j, (other, factor) in self.factors.items() if other == p)])
+            for p in self.unknown
+        ]
+
+    def rest(self, index: int) -> Array:
+        """Acceleration ``index`` without the unknown forces."""
+        line = self.problem.G[index]
+        return _sum([self.problem.c[index], *(line[j] * constant for j, constant in self.constants.items())])
+
+
+def _force_terms(problem: Components, row: Row) -> list[tuple[int, Array]]:
+    """Scaled coefficients of the forces in a row, the largest 1."""
+    weight = _weight(problem, row)
+    return [(index, np.asarray(value / problem.row[index] / weight)) for index, value in row.beta.items()]
+
+
+def _weight(problem: Components, row: Row) -> Array:
+    sizes = [np.abs(value) * problem.row[index] for index, value in row.alpha.items()]
+    sizes += [np.abs(value) / problem.row[index] for index, value in row.beta.items()]
+    return reduce(np.maximum, sizes)
+
+
+def _slack(problem: Components, answers: _Answers, solved: Mapping[int, Array], row: Row) -> Array:
+    weight = _weight(problem, row)
+    coefficients: dict[int, list[Array]] = {p: [] for p in answers.unknown}
+    rest: list[Array] = []
+    for index, value in row.alpha.items():
+        scaled = value * problem.row[index] / weight
+        for p, coefficient in zip(answers.unknown, answers.coefficients(index), strict=True):
+            coefficients[p].append(scaled * coefficient)
+        rest.append(scaled * answers.rest(index))
+    for index, scaled in _force_terms(problem, row):
+        if index in solved:
+            coefficients[index].append(scaled)
+        if index in answers.factors:
+            other, factor = answers.factors[index]
+            coefficients[other].append(scaled * factor)
+        if index in answers.constants:
+            rest.append(scaled * answers.constants[index])
+    if np.any(row.constant):
+        rest.append(row.constant / (problem.size * weight))
+    terms = [_sum(parts) * solved[p] for p, parts in coefficients.items() if parts]
+    return _sum([*terms, *rest])
+
+
+def _inverse(matrix: list[list[Array]]) -> tuple[Array, list[list[Array]]]:
+    """Determinant and inverse of a matrix of arrays."""
+    n = len(matrix)
+    if n == 0:
+        return np.ones(()), []
+    if n == 1:
+        return matrix[0][0], [[1 / matrix[0][0]]]
+    if n == 2:
+        (a, b), (c, d) = matrix
+        determinant = a * d - b * c
+        return determinant, [[d / determinant, -b / determinant], [-c / determinant, a / determinant]]
+    stacked = np.stack([np.stack(np.broadcast_arrays(*line), axis=-1) for line in matrix], axis=-2)
+    inverse = solve_each(stacked, np.broadcast_to(np.eye(n), stacked.shape))
+    return np.asarray(np.linalg.det(stacked)), [[inverse[..., i, j] for j in range(n)] for i in range(n)]
+
+
+def _length(values: Iterable[Array]) -> Array:
+    return np.asarray(np.sqrt(_sum(value * value for value in values)))
+
+
+def _sum(values: Iterable[Any]) -> Array:
+    return np.asarray(reduce(np.add, values))

@@ -1,0 +1,88 @@
+"""Entry-by-entry solution of modes against matrix-by-matrix solution of the same conditions."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from hybrid.contact.candidates import conditions, mode_combinations, problem_scale, solve_conditions
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.componentwise import components, solve_mode
+
+CONTACT, ELEMENT, BILATERAL = CarrierKind.CONTACT, CarrierKind.ELEMENT, CarrierKind.BILATERAL
+
+
+def frictionless(start, mu):
+    return Carrier("plain", CONTACT, start, (), None, 0.0, 0.0), 1
+
+
+def resting(start, mu):
+    return Carrier("rest", CONTACT, start, (start + 1,), None, mu, 1.3 * mu), 2
+
+
+def slipping(start, mu):
+    return Carrier("slip", CONTACT, start, (start + 1,), (-1.0,), mu, mu), 2
+
+
+def spatial(start, mu):
+    direction = (np.cos(mu), np.sin(mu))
+    return Carrier("spatial", CONTACT, start, (start + 1, start + 2), direction, mu, mu), 3
+
+
+def seal(start, mu):
+    return Carrier("seal", ELEMENT, None, (start,), None, mu, 1.5 * mu), 1
+
+
+def moving_seal(start, mu):
+    return Carrier("moving", ELEMENT, None, (start,), (1.0,), mu, mu), 1
+
+
+def rail(start, mu):
+    return Carrier("rail", BILATERAL, start, (start + 1,), None, mu, mu), 2
+
+
+KINDS = [frictionless, resting, slipping, spatial, seal, moving_seal, rail]
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", [None, *KINDS])
+@pytest.mark.parametrize("batch", [(40,), (5, 8)])
+def test_both_ways_give_the_same_forces_slacks_and_regularity(first, second, batch):
+    rng = np.random.default_rng(len(batch) + 7 * KINDS.index(first))
+    # In the second batch the operator and the friction depend on the first axis only, as over posture and rate.
+    posture = batch if len(batch) == 1 else (batch[0], 1)
+    carriers, r = [], 0
+    for kind in filter(None, (first, second)):
+        carrier, rows = kind(r, rng.uniform(0.2, 2.0, posture))
+        carriers.append(carrier)
+        r += rows
+    factor = rng.normal(size=(*posture, r + 1, r))
+    problem = SimpleNamespace(
+        G=np.swapaxes(factor, -1, -2) @ factor * 10.0 ** rng.uniform(-4, 4),
+        c=rng.normal(size=(*batch, r)) * 10.0 ** rng.uniform(-4, 4),
+        carriers=carriers,
+        n_rows=r,
+    )
+    scale, parts = problem_scale(problem), components(problem)
+    np.testing.assert_allclose(np.broadcast_to(parts.size, batch), np.broadcast_to(scale.size, batch), rtol=1e-15)
+    everywhere = tuple(index.ravel() for index in np.indices(batch))
+    for modes in mode_combinations(problem):
+        one = conditions(problem, modes, scale)
+        x, slacks = solve_conditions(one)
+        norms = np.linalg.norm(one.E, axis=-1, keepdims=True)
+        two = solve_mode(parts, modes)
+        # cond(E) is below 1e4 for these matrices, so that either way is good to 1e-11 or better
+        size = 1 + np.max(np.abs(x))
+        np.testing.assert_allclose(
+            two.forces(r, everywhere, batch), np.broadcast_to(x, (*batch, r)).reshape(-1, r), rtol=0, atol=1e-10 * size
+        )
+        least = np.min(slacks, axis=-1, initial=np.inf)
+        np.testing.assert_allclose(
+            np.broadcast_to(two.least, batch), np.broadcast_to(least, batch), rtol=1e-9, atol=1e-10 * size
+        )
+        np.testing.assert_allclose(
+            np.broadcast_to(two.regularity, batch),
+            np.broadcast_to(np.abs(np.linalg.det(one.E / norms)), batch),
+            rtol=1e-9,
+            atol=1e-14,
+        )

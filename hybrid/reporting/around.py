@@ -57,7 +57,7 @@ def pins_around(
     # an angle from a gap has two values, a length from a gap one: angles are pinned first
     order = sorted(range(dynamics.n), key=lambda index: not is_angle(dynamics, state, index, parameters=parameters))
     positions = [(mechanism.coordinates[index], unit[index], float(state.q[index])) for index in order]
-    velocities = list(zip(mechanism.velocities, unit, state.v.tolist(), strict=True))
+    velocities = [(mechanism.velocities[index], unit[index], float(state.v[index])) for index in order]
     slips = slip_rows(dynamics, state, terms)
     sided = [row for row in slips if isinstance(row[2], str)]
     pins = _independent([*gaps, *positions], terms.J, names, dynamics)

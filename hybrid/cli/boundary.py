@@ -6,7 +6,9 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 
@@ -56,7 +58,7 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with program.make_context("painleve", given) as context:
+        with _warnings_in_one_line(), program.make_context("painleve", given) as context:
             program.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
@@ -78,6 +80,14 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
     return ExitStatus.ANSWERED
 
 
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """A warning of a library (an overflow, say) as one line on standard error, without the place in its source."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
+        yield
+
+
 def _reported(error: Exception) -> int:
     """Say what went wrong and whose fault it is."""
     # Imported here because only a failure needs them, and `painleve --help` must stay quick.
@@ -91,6 +101,11 @@ def _reported(error: Exception) -> int:
             return _say(str(error), ExitStatus.BAD_INPUT)
         case MemoryError():
             return _say("not enough memory; ask for fewer cells or contacts", ExitStatus.NOT_COMPUTED)
+        case OverflowError():
+            return _say(
+                "a number left the range of double precision; choose units in which the parameters are moderate",
+                ExitStatus.NOT_COMPUTED,
+            )
         case OSError():
             named = f"{error.filename}: " if error.filename else ""
             of_the_machine = error.errno in _OF_THE_MACHINE

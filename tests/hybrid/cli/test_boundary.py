@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import click
 import pytest
@@ -50,6 +51,7 @@ def command_that_raises(error):
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.toml"), 2, "a.toml: No such file"),
         (OSError(errno.ENOSPC, "No space left on device"), 3, "No space left on device"),
         (MemoryError(), 3, "not enough memory"),
+        (OverflowError("too large"), 3, "range of double precision"),
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (click.UsageError("no such thing"), 2, "no such thing"),
         (ZeroDivisionError("division by zero"), 3, "please report it: ZeroDivisionError: division by zero"),
@@ -63,6 +65,17 @@ def test_every_exception_ends_in_a_status_and_a_message(error, status, message, 
     assert out == ""
     assert message in err
     assert "Traceback" not in err
+
+
+def test_a_warning_is_one_line_without_a_path(capsys):
+    @click.command()
+    def command():
+        warnings.warn("overflow encountered", RuntimeWarning, stacklevel=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert run(command, []) == 0
+    assert capsys.readouterr().err == "warning: overflow encountered\n"
 
 
 def test_traceback_is_shown_when_asked_for(capsys, monkeypatch):

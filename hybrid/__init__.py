@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State, States, derive, solve_state, solve_states
     from hybrid.errors import ComputationError, DeclarationError, HybridError, StateError
     from hybrid.motion import Arc, Event, Termination, Trajectory, simulate
+    from hybrid.reporting import Report, build_report, plot_map, render_html, render_markdown, save_figure
     from hybrid.tolerances import Tolerances
 
 _HOMES = {
@@ -101,6 +102,14 @@ _HOMES = {
     "hybrid.dynamics": ("Dynamics", "State", "States", "derive", "solve_state", "solve_states"),
     "hybrid.errors": ("ComputationError", "DeclarationError", "HybridError", "StateError"),
     "hybrid.motion": ("Arc", "Event", "Termination", "Trajectory", "simulate"),
+    "hybrid.reporting": (
+        "Report",
+        "build_report",
+        "plot_map",
+        "render_html",
+        "render_markdown",
+        "save_figure",
+    ),
     "hybrid.tolerances": ("Tolerances",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -133,6 +142,7 @@ __all__ = [
     "Parameter",
     "RefinedFractions",
     "RegionMap",
+    "Report",
     "Selection",
     "State",
     "StateError",
@@ -143,6 +153,7 @@ __all__ = [
     "Transition",
     "Verdict",
     "build_automaton",
+    "build_report",
     "contact_forces",
     "contact_problem",
     "critical_friction",
@@ -150,9 +161,13 @@ __all__ = [
     "genot_brogliato_points",
     "mechanism_from_toml",
     "mechanism_to_toml",
+    "plot_map",
     "read_mechanism",
     "refined_fractions",
     "region_map",
+    "render_html",
+    "render_markdown",
+    "save_figure",
     "select",
     "simulate",
     "sliding_terms",

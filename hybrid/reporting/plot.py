@@ -65,6 +65,17 @@ def plot_map(
     -------
     matplotlib Figure
         Regions differ in lightness, paradoxical ones also in hatching; the legend gives every region's area.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, region_map
+    >>> from hybrid.analysis import Axis
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> axes = [Axis.parse("phi=0:pi:8"), Axis.parse("phi_dot=-1:1:8")]
+    >>> figure = plot_map(region_map(rod, axes=axes, pins={"slip.tip": "+0"}), units={"phi": "rad"})
+    >>> figure.axes[0].get_xlabel()
+    '$\\\\varphi$  (rad)'
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -59,12 +59,28 @@ def plain(value: Json) -> Json:
 
 
 def labels(mode: Mode) -> dict[str, str]:
-    """The label of every contact."""
+    """The label of every contact.
+
+    Examples
+    --------
+    >>> from hybrid import Mode
+    >>> labels(Mode({"floor": "slide+", "wall": "free"}))
+    {'floor': 'slide+', 'wall': 'free'}
+    """
     return {name: label.value for name, label in mode.items()}
 
 
 def state_record(dynamics: Dynamics, state: State) -> dict[str, Json]:
-    """Coordinates and velocities by name, time, and the sides of vanishing slips."""
+    """Coordinates and velocities by name, time, and the sides of vanishing slips.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> state_record(ball, solve_state(ball, {"y": 2, "y_dot": 1}))
+    {'q': {'y': 2.0}, 'v': {'y_dot': 1.0}, 't': 0.0, 'sides': {}}
+    """
     mechanism = dynamics.mechanism
     return {
         "q": dict(zip(mechanism.coordinates, state.q.tolist(), strict=True)),
@@ -139,6 +155,17 @@ def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
     Returns
     -------
     dict
+        ``minimum``, ``at``, ``mode``, ``paradox_intervals`` and ``contact``.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import critical_friction, derive
+    >>> from hybrid.analysis import Axis
+    >>> rod = derive(mechanisms.load("painleve_rod"))
+    >>> record = critical_friction_record(critical_friction(rod, over=[Axis.parse("theta=0:pi/2")]))
+    >>> round(record["minimum"], 9), record["mode"]
+    (1.333333333, 'slide+')
     """
     return {name: plain(value) for name, value in attrs.asdict(found).items()}
 
@@ -155,6 +182,16 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
     dict
         ``axes``, the number of ``cells``, and the share of every verdict and of every set of consistent modes, whose
         labels are sorted and joined by a bar (``none`` if empty).
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, region_map
+    >>> from hybrid.analysis import Axis
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> axes = [Axis.parse("phi=0:pi:4"), Axis.parse("phi_dot=-1:1:2")]
+    >>> map_record(region_map(rod, axes=axes, pins={"slip.tip": "+0"}))["verdict_fractions"]
+    {'UNIQUE': 1.0}
     """
     axes = [{"name": axis.name, "low": axis.low, "high": axis.high, "n": axis.n} for axis in region_map.axes]
     return {

@@ -73,6 +73,15 @@ def render_html(report: Report) -> str:
     -------
     str
         Text of the declaration is escaped; pictures are SVG elements; prints well.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import build_report, derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> page = render_html(build_report(ball, solve_state(ball, {})))
+    >>> page.startswith("<!DOCTYPE html>"), "Exactly one contact mode is consistent: closed." in page
+    (True, True)
     """
     record = report_record(report)
     view = _view(report, record)
@@ -93,6 +102,14 @@ def render_markdown(report: Report) -> str:
     -------
     str
         Text of the declaration is escaped.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import build_report, derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> print(render_markdown(build_report(ball, solve_state(ball, {}))).splitlines()[0])
+    # Ball that bounces on a smooth floor
     """
     record = report_record(report)
     template = _environment(autoescape=False).get_template("report.md")

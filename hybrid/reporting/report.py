@@ -160,7 +160,15 @@ def report_record(report: Report) -> dict[str, Json]:
     -------
     dict
         The keys of the verdict, and ``title``, ``references``, ``units``, ``parameter_table``, ``equations``,
-        ``critical_friction`` by contact, ``map``, ``automaton``, ``command`` and ``version``.
+        ``critical_friction`` by contact, ``map``, ``consistent_modes``, ``command`` and ``version``.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> report_record(build_report(ball, solve_state(ball, {})))["consistent_modes"]
+    [{'floor': 'closed'}]
     """
     mechanism = report.dynamics.mechanism
     record = verdict_record(report.dynamics, report.state, report.selection, parameters=report.parameters)

@@ -136,7 +136,17 @@ def unit_powers(unit: str) -> tuple[float, float, float] | None:
 
 
 def is_angle(dynamics: Dynamics, state: State, index: int, *, parameters: Values | None = None) -> bool:
-    """Tell whether the equations depend on a coordinate and repeat after a full turn of it."""
+    """Tell whether the equations depend on a coordinate and repeat after a full turn of it.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0})
+    >>> [is_angle(rod, state, index) for index in range(3)]
+    [False, False, True]
+    """
     turn = np.eye(dynamics.n)[index]
     here, part, full = (
         dynamics.terms(state.q + angle * turn, state.v + _GENERIC, t=state.t, parameters=parameters)

@@ -5,7 +5,7 @@ import shlex
 import numpy as np
 import pytest
 
-from hybrid import solve_state
+from hybrid import Contact, EquationDynamics, Mechanism, derive, solve_state
 from hybrid.reporting import command_line, default_axes, pins_around
 from hybrid.reporting.posture import posture
 from tests.hybrid.reporting.states import STATES, solved
@@ -85,3 +85,22 @@ def test_surfaces_of_the_ladder_are_floor_and_wall():
 def test_spatial_mechanism_has_no_plane_sketch():
     dynamics, state, _ = solved("oblique_rod")
     assert posture(dynamics, state, closed=("tip",)) is None
+
+
+def test_friction_is_swept_where_the_velocity_changes_nothing():
+    turntable = Mechanism(
+        name="turntable",
+        coordinates=["y", "x", "phi"],
+        parameters={"m": 1, "g": 1, "J": 1, "mu": 1.6},
+        dynamics=EquationDynamics(
+            mass_matrix=[["m*(2 + cos(phi))", "m/2", "0"], ["m/2", "m", "0"], ["0", "0", "J"]],
+            forces=["-m*g", "0", "0"],
+        ),
+        contact=[Contact(name="floor", gap="y", tangent="x", friction="mu")],
+    )
+    dynamics = derive(turntable)
+    state = solve_state(dynamics, {"phi": 1, "phi_dot": 5, "slip.floor": 0})
+    first, second = default_axes(dynamics, state)
+    assert (first.name, second.name) == ("phi", "mu")
+    assert second.low == 0 < 1.6 < second.high
+    assert pins_around(dynamics, state, ["phi", "mu"])["phi_dot"] == 5

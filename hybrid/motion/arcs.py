@@ -24,6 +24,8 @@ Functions = Callable[[Array, Array], Array]
 SINGULAR_FROM = 1e-7
 """Relative size of the contact's mobility ``A_s`` below which the motion counts as having reached ``A_s = 0``."""
 _KNOWN = 1e-9  # a guard this small next to its values over the first step is the zero from which the arc starts
+_ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero from which the arc starts
+_EPSILON = float(np.finfo(float).eps)
 _TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
 _POLISHING = 4
 
@@ -162,7 +164,7 @@ def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tup
         values = watch.orient(values)
     earliest, which = np.inf, -1
     for position, row in enumerate(values):
-        start = float(row[0]) if is_first and _starts_at_zero(watch, position, row) else None
+        start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
         s = _descent(watch, step, position, row, start)
         if s is not None and s < earliest:
             earliest, which = s, position
@@ -172,14 +174,12 @@ def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tup
     return last, _fired_together(watch, last, which, step)
 
 
-def _starts_at_zero(watch: Watch, position: int, row: Array) -> bool:
-    tolerances = watch.settings.tolerances
-    kind = watch.guards[position].kind
-    if kind is GuardKind.TOUCH:
-        return bool(abs(row[0]) <= tolerances.gap)
-    if kind is GuardKind.STOP:
-        return bool(abs(row[0]) <= tolerances.velocity)
-    return bool(abs(row[0]) <= _KNOWN * float(np.max(np.abs(row))))
+def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
+    """True if a guard vanishes, up to its rounding, where its values ``row`` over a step begin."""
+    size = float(np.max(np.abs(row)))
+    if watch.guards[position].kind in (GuardKind.TOUCH, GuardKind.STOP):
+        return bool(row[0] <= _ROUNDING * (watch.floors.get(position, 0.0) + _EPSILON * size))
+    return bool(abs(row[0]) <= _KNOWN * size)
 
 
 def _descent(watch: Watch, step: Step, position: int, row: Array, start: float | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.motion.arcs import is_known_zero
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.steps import PLACES, Step, Stepper, constant_step
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_TIGHT = 1e-9  # relative to the guard's values over a trial step
-_NOISE = 1e-12  # likewise; forces have about 1e-14 of rounding
+_NOISE = 1e-12  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
 _UNSIGNED = (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL)
 
 
@@ -58,11 +58,9 @@ def _stays_positive(watch: Watch, step: Step) -> bool:
             continue
         row = values[position]
         size = float(np.max(np.abs(row)))
-        tolerances = watch.settings.tolerances
-        known = {GuardKind.TOUCH: tolerances.gap, GuardKind.STOP: tolerances.velocity}.get(guard.kind, _TIGHT * size)
-        if row[0] < -known:
-            return False
-        if row[0] > known:
+        if not is_known_zero(watch, position, row):
+            if row[0] < 0:
+                return False
             continue
         floor = max(_NOISE * size, 4 * watch.floors.get(position, 0.0))
         clear = np.abs(row - row[0]) > floor

@@ -108,7 +108,7 @@ class Constraints:
             inverse = np.linalg.inv(terms.M)
         except np.linalg.LinAlgError:
             return q, v
-        size = float(np.max(np.abs(q), initial=1.0))
+        size = float(np.max(np.abs(q), initial=0.0))
         for _ in range(_ITERATIONS):
             J, residual, _, _ = self._rows(terms, t, q)
             if not np.max(np.abs(residual), initial=0.0) > _ENOUGH * size:

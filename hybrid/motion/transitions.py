@@ -35,6 +35,9 @@ _KINDS = (
 )
 
 
+SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+
+
 def event_kind(fired: Iterable[Guard]) -> EventKind:
     """The most telling word for guards that fired together."""
     kinds = {guard.kind for guard in fired}
@@ -74,7 +77,21 @@ def moment_after(context: Context, parts: tuple[Part, ...], fired: tuple[Guard, 
         elif part.sticks and GuardKind.CONE_MINUS in kinds:
             broken[part.name] = ContactMode.SLIDE_PLUS
     q, v = settle(context, activities, t, q, v)
+    if any(guard.kind is GuardKind.TOUCH for guard in fired):
+        held |= _come_to_rest(context, activities, t, q, v)
     return Moment(t, q, v, activities, {}, frozenset(held), broken)
+
+
+def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q: Array, v: Array) -> set[str]:
+    """Carriers whose slip ends because a contact has closed; their activities are set to resting."""
+    terms = context.terms(t, q, v)
+    ended = set()
+    for name, columns in context.dynamics.columns.items():
+        if activities[name] in SLIPPING:
+            activities[name] = by_slip(context, terms, tuple(range(columns.start, columns.stop)))
+            if activities[name] is Activity.RESTING:
+                ended.add(name)
+    return ended
 
 
 def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind]) -> Activity:
@@ -139,26 +156,33 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
 
 
 def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array) -> tuple[Array, Array]:
-    """Bring a state onto the gaps and velocities that its carriers' activities say are zero."""
-    parts = []
-    for name in carrier_names(context.dynamics):
-        kind = kind_of(context, name)
-        columns = context.dynamics.columns.get(name, slice(0, 0))
-        label = {
-            Activity.OPEN: ContactMode.FREE,
-            Activity.APPROACHING: ContactMode.FREE,
-            Activity.RESTING: ContactMode.STICK,
-        }.get(activities[name], ContactMode.CLOSED)
-        homes = {
-            CarrierKind.CONTACT: context.dynamics.contacts,
-            CarrierKind.ELEMENT: context.dynamics.elements,
-            CarrierKind.BILATERAL: context.dynamics.rigid,
-        }
-        index = homes[kind].index(name)
-        parts.append(Part(name, kind, index, tuple(range(columns.start, columns.stop)), label))
-    constraints = context.holding(tuple(parts))
+    """Bring a state onto the gaps and velocities that its carriers' activities say are zero.
+
+    A contact that approaches is brought to its gap, and keeps its velocity.
+    """
+    if any(activity is Activity.APPROACHING for activity in activities.values()):
+        closed = {n: Activity.FRICTIONLESS if a is Activity.APPROACHING else a for n, a in activities.items()}
+        q, _ = settle(context, closed, t, q, v)
+    constraints = context.holding(tuple(_held_part(context, name, activities[name]) for name in activities))
     constraints.anchor(t, q)
     return constraints.project(t, q, v)
+
+
+def _held_part(context: Context, name: str, activity: Activity) -> Part:
+    """The part that holds what an activity says is zero."""
+    kind = kind_of(context, name)
+    label = {
+        Activity.OPEN: ContactMode.FREE,
+        Activity.APPROACHING: ContactMode.FREE,
+        Activity.RESTING: ContactMode.STICK,
+    }.get(activity, ContactMode.CLOSED)
+    homes = {
+        CarrierKind.CONTACT: context.dynamics.contacts,
+        CarrierKind.ELEMENT: context.dynamics.elements,
+        CarrierKind.BILATERAL: context.dynamics.rigid,
+    }
+    columns = context.dynamics.columns.get(name, slice(0, 0))
+    return Part(name, kind, homes[kind].index(name), tuple(range(columns.start, columns.stop)), label)
 
 
 def closed_in(moment: Moment) -> tuple[str, ...]:

@@ -220,7 +220,7 @@ def _stated(
     if slack is not None:
         definitions.append(
             f"{slack} = largest s <= 1 such that some {rows} meet the equations above and every inequality of the "
-            "mode, in units of the data, by at least s"
+            "mode (where a slip starts from rest, that of its acceleration too), in units of the data, by at least s"
         )
     a_dot = tuple(sympy.Integer(0) if row in law.unknown else a[row] for row in range(table.W.cols))
     return Motion(

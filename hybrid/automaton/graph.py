@@ -70,7 +70,7 @@ class Automaton:
         """True if velocities can jump: some carrier has a normal force, and can open or be in a paradox."""
         return any(part.is_unilateral for part in self.parts) or self.may_be_paradoxical
 
-    def keys(self) -> Iterator[str]:
+    def mode_keys(self) -> Iterator[str]:
         """Keys of all modes that are not proved impossible, one after the other; without the impact."""
         return (node.key for node in self._nodes())
 
@@ -150,7 +150,7 @@ class Automaton:
                 "explore it with successors() and reachable(), or raise max_nodes"
             )
         graph = nx.MultiDiGraph(name=self.name)
-        for key in self.keys():
+        for key in self.mode_keys():
             graph.add_node(key, **_attributes(self.location(key)))
         if self.has_impact:
             graph.add_node(IMPACT, **_attributes(None))

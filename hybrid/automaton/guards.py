@@ -229,12 +229,13 @@ def condition_quantities(
         elif label is SLIDE:
             yield name, "> 0", (Quantity(Measure.SLIP_NORM, part),)
         elif label is not CLOSED:
-            yield name, ">= 0", _slipping(part, label)
+            slip, start = _slipping(part, label)
+            yield name, ">= 0", (slip,) if is_hyperstatic else (slip, start)
     if is_hyperstatic:
         yield "", ">= 0", (Quantity(Measure.SLACK, None),)
 
 
-def _slipping(part: Part, label: ContactMode) -> tuple[Quantity, ...]:
+def _slipping(part: Part, label: ContactMode) -> tuple[Quantity, Quantity]:
     sign = label.slip_sign
     return (
         Quantity(Measure.SLIP, part, sign=sign),

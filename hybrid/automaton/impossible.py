@@ -1,6 +1,8 @@
 """Combinations of modes that cannot occur, each with its proof; what is not proved impossible is kept.
 
-The proofs hold for every value of the parameters, because the same automaton serves all of them.
+The proofs hold at every state and for every value of the parameters, because the same automaton serves all of them.
+Contacts whose slips are bound to each other lose no mode: of two such contacts at rest one may stick while the other
+transmits its full friction, which the verdict lists as a mode of its own.
 """
 
 from __future__ import annotations
@@ -35,14 +37,11 @@ class Proofs:
         Contacts whose gaps cannot vanish at once.
     slip_sign : mapping of str to int
         Carriers whose slip always has one sign.
-    tied : mapping of (str, str) to int
-        Carriers whose slips are proportional, with the sign of the ratio.
     """
 
     never_closed: dict[str, str]
     never_together: dict[tuple[str, str], str]
     slip_sign: dict[str, int]
-    tied: dict[tuple[str, str], int]
 
     def against(self, node: NodeMode) -> str:
         """Why a mode is impossible; empty if it is not known to be."""
@@ -57,14 +56,7 @@ class Proofs:
         for pair in itertools.combinations(closed, 2):
             if pair in self.never_together:
                 return self.never_together[pair]
-            if pair in self.tied and not _agree(node, pair, self.tied[pair]):
-                return f"the slips of {pair[0]} and {pair[1]} are proportional"
         return ""
-
-
-def _agree(node: NodeMode, pair: tuple[str, str], sign: int) -> bool:
-    first, second = (node.mode[name] for name in pair)
-    return first.slip_sign == sign * second.slip_sign
 
 
 def proofs_of(dynamics: Dynamics, parts: Sequence[Part]) -> Proofs:
@@ -79,13 +71,8 @@ def proofs_of(dynamics: Dynamics, parts: Sequence[Part]) -> Proofs:
     for (one, first), (other, second) in itertools.combinations(gaps.items(), 2):
         if _sign(_expanded(first - second)) or _sign(_expanded(first + second)):
             never_together[one, other] = f"the gaps of {one} and {other} cannot vanish at once"
-    tied = {}
-    for (one, first), (other, second) in itertools.combinations(slips.items(), 2):
-        ratio = _ratio(first, second)
-        if ratio:
-            tied[one, other] = ratio
     signs = {name: _sign(_expanded(slip)) for name, slip in slips.items()}
-    return Proofs(never_closed, never_together, {name: sign for name, sign in signs.items() if sign}, tied)
+    return Proofs(never_closed, never_together, {name: sign for name, sign in signs.items() if sign})
 
 
 def _expanded(expression: sympy.Expr) -> sympy.Expr:
@@ -97,19 +84,6 @@ def _sign(expression: sympy.Expr) -> int:
     if expression.is_positive:
         return 1
     return -1 if expression.is_negative else 0
-
-
-def _ratio(first: sympy.Expr, second: sympy.Expr) -> int:
-    """Sign of the constant ratio of two expressions, 0 if there is none."""
-    terms, others = (sympy.Add.make_args(_expanded(expression)) for expression in (first, second))
-    if len(terms) != len(others) or len(terms) * len(others) > _MAX_OPERATIONS or second == 0:
-        return 0
-    lead, rest = terms[0].as_coeff_Mul()
-    matching = [coefficient for coefficient, same in (other.as_coeff_Mul() for other in others) if same == rest]
-    if not matching or not matching[0]:
-        return 0
-    ratio = lead / matching[0]
-    return int(sympy.sign(ratio)) if _expanded(first - ratio * second) == 0 else 0
 
 
 def velocities_contradict(

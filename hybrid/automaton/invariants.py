@@ -45,11 +45,14 @@ def holds(
     Returns
     -------
     array of bool, (...)
+        The parameters broadcast against the states.
     """
     sides = sides or {}
     solved = location.system.solve(q, v, t=t, parameters=parameters, sides=sides)
-    met = [_met(condition, solved, sides, tolerances) for condition in location.invariant]
-    met.append(np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(t)), dtype=bool))
+    with np.errstate(invalid="ignore"):
+        met = [_met(condition, solved, sides, tolerances) for condition in location.invariant]
+    arrays = [np.shape(value) for value in (parameters or {}).values()]
+    met.append(np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(t), *arrays), dtype=bool))
     return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*met)))
 
 

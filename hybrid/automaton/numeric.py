@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.automaton.hyperstatic import Start, least_slack
 from hybrid.automaton.structure import NodeMode, Part
 from hybrid.contact.activity import Activity
 from hybrid.contact.candidates import Conditions, Scale, conditions, problem_scale, solve_conditions
@@ -73,14 +74,17 @@ class ModeSystem:
         """
         terms = self.dynamics.terms(q, v, t=t, parameters=parameters)
         labels = [self.node.mode[part.name] for part in self.parts]
-        problem = pose(self.dynamics, terms, tuple(_ACTIVITIES[label] for label in labels), sides=sides or {})
+        activities = tuple(_ACTIVITIES[label] for label in labels)
+        with np.errstate(invalid="ignore"):  # a spatial contact at rest has no direction of slip
+            problem = pose(self.dynamics, terms, activities, sides=sides or {})
         modes = tuple(self._carrier_mode(carrier) for carrier in problem.carriers)
         scale = problem_scale(problem)
         mode = conditions(problem, modes, scale)
         x = _smallest(mode) if self.is_hyperstatic else solve_conditions(mode)[0]
         forces = x * scale.size[..., None] / scale.row
         rows: dict[str, tuple[int, ...]] = {carrier.name: carrier.rows for carrier in problem.carriers}
-        return SolvedMode(self.dynamics, terms, problem, modes, scale, forces, problem.acceleration(forces), rows)
+        acceleration = problem.acceleration(forces)
+        return SolvedMode(self.dynamics, terms, problem, modes, scale, sides or {}, forces, acceleration, rows)
 
     def regularity(self, q: Any, v: Any, *, t: Any = 0.0) -> NDArray[np.float64]:
         """Smallest singular value of the scaled equations at states: 0 where forces are undetermined."""
@@ -107,25 +111,6 @@ def _smallest(mode: Conditions) -> NDArray[np.float64]:
     return np.where(finite[..., None], -(inverse @ mode.e[..., None])[..., 0], np.nan)
 
 
-def _with_ranks(mode: Conditions) -> tuple[tuple[NDArray[np.float64], int], ...]:
-    return (mode.E, 2), (mode.e, 1), (mode.A, 2), (mode.b, 1)
-
-
-def _largest_least_slack(E: Any, e: Any, A: Any, b: Any) -> float:
-    from scipy.optimize import linprog
-
-    m, r = A.shape
-    answer = linprog(
-        np.append(np.zeros(r), -1.0),
-        A_ub=np.hstack([-A, np.ones((m, 1))]),
-        b_ub=b,
-        A_eq=np.hstack([E, np.zeros((len(E), 1))]),
-        b_eq=-e,
-        bounds=[(None, None)] * r + [(None, 1.0)],
-    )
-    return float(-answer.fun) if answer.status == 0 else -np.inf
-
-
 @attrs.frozen(eq=False)
 class SolvedMode:
     """The motion in one mode at arrays of states.
@@ -138,6 +123,8 @@ class SolvedMode:
         Of the carriers that take part in the mode.
     modes : tuple of CarrierMode
     scale : Scale
+    sides : mapping of str to tuple of float
+        Sides from which slips vanish.
     forces : array, (..., r)
     acceleration : array, (..., n)
         NaN where the mode's equations are singular.
@@ -148,6 +135,7 @@ class SolvedMode:
     problem: ContactProblem = attrs.field(repr=False)
     modes: tuple[CarrierMode, ...]
     scale: Scale
+    sides: Mapping[str, tuple[float, ...]]
     forces: NDArray[np.float64]
     acceleration: NDArray[np.float64]
     _rows: Mapping[str, tuple[int, ...]]
@@ -219,13 +207,22 @@ class SolvedMode:
 
     def slack(self) -> NDArray[np.float64]:
         """By how much, in units of the data, all inequalities can be met; at most 1, negative where they cannot."""
-        mode = conditions(self.problem, self.modes, self.scale)
-        shape = np.broadcast_shapes(mode.E.shape[:-2], mode.e.shape[:-1], mode.A.shape[:-2], mode.b.shape[:-1])
-        least = np.empty(shape)
-        for place in np.ndindex(shape):
-            own = [np.broadcast_to(x, (*shape, *x.shape[x.ndim - d :])) for x, d in _with_ranks(mode)]
-            least[place] = _largest_least_slack(*(x[place] for x in own))
-        return least
+        G, c = self.problem.G, self.problem.c
+        starts = []
+        for mode in self.modes:
+            name, sign = mode.carrier.name, mode.label.slip_sign
+            if sign and name not in self.sides:
+                row = mode.carrier.tangential[0]
+                slip = self.terms.slip[..., self.dynamics.columns[name].start]
+                unit = self.scale.row[..., row]
+                starts.append(
+                    Start(
+                        A=sign * G[..., row, :] / (unit[..., None] * self.scale.row),
+                        b=sign * c[..., row] / (unit * self.scale.size),
+                        is_active=np.abs(slip) <= Tolerances().velocity,
+                    )
+                )
+        return least_slack(conditions(self.problem, self.modes, self.scale), starts)
 
     def norm(self, components: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
         """Euclidean norm."""

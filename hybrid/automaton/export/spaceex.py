@@ -10,7 +10,7 @@ import attrs
 import sympy
 
 from hybrid.automaton.export.impulse import Jump, jump_of
-from hybrid.automaton.guards import Condition
+from hybrid.automaton.guards import Condition, GuardKind
 from hybrid.automaton.notation import text
 from hybrid.automaton.transitions import IMPACT, Reset, Transition
 
@@ -163,7 +163,12 @@ class _Model:
             lines = [f"{_print(expression)} == 0" for expression in self.jump.vanishing]
             return " & ".join([*lines, *(f"{_print(expression)} >= 0" for expression in self.jump.positive)])
         relation = {-1: "<=", 0: "==", 1: ">="}[edge.guard.direction]
-        return f"{_print(edge.guard.expression)} {relation} 0"
+        words = f"{_print(edge.guard.expression)} {relation} 0"
+        part = edge.guard.quantity.part
+        if edge.guard.kind is GuardKind.TOUCHDOWN and part is not None:
+            # a contact that has just opened also has a vanishing gap
+            words += f" & {_print(self.automaton.dynamics.model.gap_dot[part.index])} <= 0"
+        return words
 
     def assignment(self, edge: Transition) -> str:
         velocities = self.automaton.dynamics.model.velocities

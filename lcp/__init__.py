@@ -4,6 +4,14 @@ The problem is to find z with w = M z + q, z >= 0, w >= 0 and z_i w_i = 0. The p
 """
 
 from lcp import exact, polytopes
+from lcp.classes import (
+    Membership,
+    is_copositive,
+    is_copositive_plus,
+    is_nondegenerate,
+    is_p_matrix,
+    is_strictly_semimonotone,
+)
 from lcp.enumeration import SolutionSet, enumerate_solutions
 from lcp.errors import LCPError
 from lcp.lemke import Lemke
@@ -15,11 +23,17 @@ __all__ = [
     "LCP",
     "LCPError",
     "Lemke",
+    "Membership",
     "Polytope",
     "Solution",
     "SolutionSet",
     "Status",
     "enumerate_solutions",
     "exact",
+    "is_copositive",
+    "is_copositive_plus",
+    "is_nondegenerate",
+    "is_p_matrix",
+    "is_strictly_semimonotone",
     "polytopes",
 ]

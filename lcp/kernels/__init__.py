@@ -2,16 +2,6 @@
 
 from lcp.kernels.batch import BatchSolution, count_batch, solve_batch
 from lcp.kernels.cones import solutions_into
-from lcp.kernels.pivoting import FAILED, NONE, RAY, lemke_into, solve_into
+from lcp.kernels.pivoting import lemke_into, solve_into
 
-__all__ = [
-    "FAILED",
-    "NONE",
-    "RAY",
-    "BatchSolution",
-    "count_batch",
-    "lemke_into",
-    "solutions_into",
-    "solve_batch",
-    "solve_into",
-]
+__all__ = ["BatchSolution", "count_batch", "lemke_into", "solutions_into", "solve_batch", "solve_into"]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions
-from lcp.kernels import FAILED, NONE, RAY, count_batch, lemke_into, solutions_into, solve_batch, solve_into
+from lcp.kernels import count_batch, lemke_into, solutions_into, solve_batch, solve_into
+from lcp.kernels.pivoting import FAILED, NONE, RAY
 from tests.lcp.families import FAMILIES
 
 ALL = pytest.mark.parametrize("family", FAMILIES)

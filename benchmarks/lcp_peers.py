@@ -1,0 +1,195 @@
+"""Time the complementarity solvers side by side with their peers, interleaved, each in a process of its own.
+
+    python benchmarks/lcp_peers.py --peers PYTHON -o TABLE.md
+
+PYTHON is an interpreter that has quantecon and drake (both on the package index); Siconos is looked for in the
+system's python3 (Debian: python3-siconos). What is absent is left out, with a word.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+WORKER = Path(__file__).with_name("lcp_worker.py")
+ROOT = WORKER.parents[1]
+SIZES = (1, 2, 3, 4, 6, 8, 12, 20, 50, 100)
+REQUIRED = {1: 1.5, 2: 1.5, 3: 1.5, 4: 2, 6: 2, 8: 2, 12: 1.8, 20: 1.5, 50: 1.5, 100: 1.5}
+REQUIRED_BATCH = {1: 25, 2: 20, 3: 15, 4: 10}
+PEERS = ("quantecon", "Drake Moby", "Drake unrevised", "Siconos")
+
+
+class Worker:
+    """A process that answers tasks for one solver."""
+
+    def __init__(self, name, python):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)} if name.startswith("painleve") else dict(os.environ)
+        environment.pop("VIRTUAL_ENV", None)
+        self.process = subprocess.Popen(
+            [python, str(WORKER), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+
+    def ask(self, **task):
+        try:
+            self.process.stdin.write(json.dumps(task) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return None
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else None
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def start(peers):
+    system = shutil.which("python3", path=os.defpath)
+    pythons = {"painleve": sys.executable, "painleve, checked": sys.executable}
+    pythons |= {"quantecon": peers, "Drake Moby": peers, "Drake unrevised": peers}
+    pythons |= {"Siconos": system, "Siconos, prepared": system}
+    workers, versions = {}, {}
+    for name, python in pythons.items():
+        worker = Worker(name, python) if python else None
+        version = worker.ask(task="version") if worker else None
+        if version is None:
+            print(f"{name}: absent in {python}, left out", file=sys.stderr)
+        else:
+            workers[name], versions[name] = worker, version["version"]
+    return workers, versions
+
+
+def interleaved(workers, rounds, **task):
+    """The best of several rounds for each worker, all workers once in every round."""
+    best = {}
+    for _ in range(rounds):
+        for name, worker in workers.items():
+            result = worker.ask(**task)
+            if result and (name not in best or result["seconds"] < best[name]["seconds"]):
+                best[name] = result
+    return best
+
+
+def ratio_table(rows, names, title):
+    head = ["n", *names, "faster peer / painleve", "wanted"]
+    lines = [f"### {title}", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return [*lines, ""]
+
+
+def one_solution(workers):
+    names = [name for name in workers if name != "painleve"]
+    rows, notes = [], []
+    for n in SIZES:
+        count = 200 if n <= 20 else 40
+        best = interleaved(
+            workers, 5, task="one", kind="positive definite", n=n, count=count, seed=1, repeats=20 if n <= 20 else 3
+        )
+        ours = best["painleve"]["seconds"]
+        fastest = min(best[name]["seconds"] for name in PEERS if name in best)
+        wrong = [name for name, r in best.items() if r["correct"] != r["count"]]
+        if wrong:
+            notes.append(f"n = {n}: not all solved by {', '.join(wrong)}.")
+        cells = [f"{best[name]['seconds'] / ours:.1f}" for name in names]
+        rows.append([str(n), *cells, f"{fastest / ours:.2f}", str(REQUIRED[n])])
+    title = "One solution: time of each over that of `lcp.kernels.solve_into`, random positive definite problems"
+    return ratio_table(rows, names, title) + notes + [""]
+
+
+def all_solutions(workers):
+    able = {name: workers[name] for name in ("painleve", "painleve, checked", "Siconos") if name in workers}
+    if "Siconos" not in able:
+        return []
+    rows = []
+    for n in (4, 6, 8, 10, 12):
+        task = {"task": "all", "kind": "gaussian", "n": n, "count": 40, "seed": 2}
+        best = interleaved(able, 3, repeats=2, **task)
+        ours = best["painleve"]["seconds"]
+        cells = [f"{best[name]['seconds'] / ours:.0f}" for name in able if name != "painleve"]
+        found = "/".join(str(best[name]["found"]) for name in able)
+        rows.append([f"{n} (solutions found {found})", *cells, f"{best['Siconos']['seconds'] / ours:.0f}", "20"])
+    title = "All solutions: time over that of `lcp.kernels.solutions_into`, gaussian problems"
+    return ratio_table(rows, [name for name in able if name != "painleve"], title)
+
+
+def batches(workers):
+    rows = []
+    bound = workers["painleve"].ask(task="streaming")["seconds"]
+    for n in (1, 2, 3, 4):
+        able = {name: workers[name] for name in ("painleve", "quantecon") if name in workers}
+        best = interleaved(able, 3, task="batch", what="solve", n=n, count=1_000_000)
+        last = interleaved(
+            {"painleve": workers["painleve"]}, 5, task="batch", what="count, problems last", n=n, count=2_000_000
+        )["painleve"]["seconds"]
+        bound = min(bound, workers["painleve"].ask(task="streaming")["seconds"])
+        moved = (n * n + n) * 8 + 3
+        ours = best["painleve"]["seconds"]
+        peer = f"{best['quantecon']['seconds'] / ours:.1f}" if "quantecon" in best else "absent"
+        rows.append(
+            [str(n), peer, str(REQUIRED_BATCH[n]), f"{100 * bound * moved / last:.0f} %", "60 %" if n < 4 else ""]
+        )
+    lines = [
+        "### Batches",
+        "",
+        "quantecon in a parallel numba loop over `solve_batch`, problems along the first axis; and the part of the",
+        "measured streaming bandwidth that `count_batch` reaches with problems along the last axis.",
+        "",
+        "| n | quantecon / painleve | wanted | of the bandwidth bound | wanted |",
+        "|---|---|---|---|---|",
+    ]
+    return [*lines, *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
+def false_claims(workers):
+    """Success claimed without a solution, on gaussian problems."""
+    lines = ["### False success", "", "Answers called a success that are none, of 1 000 gaussian problems each.", ""]
+    lines += ["| n | " + " | ".join(workers) + " |", "|" + "---|" * (len(workers) + 1)]
+    for n in (1, 2, 4, 8):
+        task = {"task": "one", "kind": "gaussian", "n": n, "count": 1000, "seed": 3, "repeats": 1}
+        best = interleaved(workers, 1, **task)
+        cells = [str(best[name]["claimed"] - best[name]["correct"]) for name in workers if name in best]
+        lines.append("| " + " | ".join([str(n), *cells]) + " |")
+    return [*lines, ""]
+
+
+def machine():
+    try:
+        with Path("/proc/cpuinfo").open(encoding="ascii") as info:
+            model = next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
+    except (OSError, StopIteration):
+        model = platform.processor() or "unknown processor"
+    return f"{model}, {os.cpu_count()} processors, {platform.system()}, Python {platform.python_version()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peers", default=sys.executable, help="interpreter with quantecon and drake")
+    parser.add_argument("-o", "--output", type=Path, help="file for the table; standard output by default")
+    arguments = parser.parse_args()
+    workers, versions = start(arguments.peers)
+    lines = [f"Measured {datetime.date.today().isoformat()} on {machine()}.", ""]
+    lines += [f"- {name}: {version}" for name, version in versions.items()]
+    lines += [""]
+    for part in (one_solution, all_solutions, batches, false_claims):
+        lines += part(workers)
+    for worker in workers.values():
+        worker.close()
+    text = "\n".join(lines).rstrip() + "\n"
+    if arguments.output:
+        arguments.output.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""One solver in one process: reads tasks as lines of JSON, answers with times and checks."""
+
+import json
+import sys
+import time
+
+import numpy as np
+
+ACCURATE = 1e-7
+
+
+def problems(kind, n, count, seed):
+    """The same problems in every process."""
+    rng = np.random.default_rng([seed, n])
+    for _ in range(count):
+        A = rng.normal(size=(n, n))
+        M = A @ A.T + np.eye(n) if kind == "positive definite" else A
+        yield np.ascontiguousarray(M), rng.normal(size=n)
+
+
+def is_solution(M, q, z):
+    z = np.asarray(z)
+    residual = np.abs(np.minimum(z, M @ z + q)).max() / max(1.0, np.abs(q).max())
+    return bool(np.isfinite(z).all() and residual <= ACCURATE)
+
+
+class Painleve:
+    """lcp.kernels: solve_into and solutions_into, arrays in, arrays out."""
+
+    def __init__(self, n):
+        from lcp.kernels import solutions_into, solve_into
+
+        self.solve_into, self.solutions_into = solve_into, solutions_into
+        self.z, self.Z = np.empty(n), np.empty((2**n if n <= 12 else 1, n))
+
+    def prepare(self, M, q):
+        return M, q
+
+    def one(self, problem):
+        M, q = problem
+        return self.solve_into(M, q, self.z) > 0, self.z
+
+    def all(self, problem):
+        M, q = problem
+        count = self.solutions_into(M, q, self.Z)
+        return self.Z[: count if count >= 0 else -1 - count]
+
+
+class Rich:
+    """lcp: Lemke().solve(LCP(M, q)), validated, scaled, refined."""
+
+    def __init__(self, n):
+        import lcp
+
+        self.LCP, self.solve, self.enumerate = lcp.LCP, lcp.Lemke().solve, lcp.enumerate_solutions
+        self.solved = lcp.Status.SOLVED
+
+    def prepare(self, M, q):
+        return M, q
+
+    def one(self, problem):
+        solution = self.solve(self.LCP(*problem))
+        return solution.status is self.solved, solution.z
+
+    def all(self, problem):
+        return self.enumerate(self.LCP(*problem)).isolated
+
+
+class QuantEcon:
+    """quantecon.optimize.lcp_lemke with every argument passed and its work arrays allocated once."""
+
+    def __init__(self, n):
+        from quantecon.optimize import lcp_lemke
+        from quantecon.optimize.lcp_lemke import PivOptions
+
+        self.solve = lcp_lemke
+        self.work = (np.ones(n), 10**6, PivOptions(), np.empty((n, 2 * n + 2)), np.empty(n, np.int_), np.empty(n))
+
+    def prepare(self, M, q):
+        return M, q
+
+    def one(self, problem):
+        M, q = problem
+        result = self.solve(M, q, *self.work)
+        return result.success, result.z
+
+
+class Drake:
+    """pydrake; the program is built outside the time that is taken."""
+
+    name = "MobyLcpSolver"
+
+    def __init__(self, n):
+        import pydrake.solvers
+
+        self.module, self.n = pydrake.solvers, n
+        self.solver = getattr(pydrake.solvers, self.name)()
+
+    def prepare(self, M, q):
+        program = self.module.MathematicalProgram()
+        program.AddLinearComplementarityConstraint(M, q, program.NewContinuousVariables(self.n))
+        return program
+
+    def one(self, problem):
+        result = self.solver.Solve(problem, None, None)
+        return result.is_success(), result.get_x_val()
+
+
+class DrakeUnrevised(Drake):
+    name = "UnrevisedLemkeSolver"
+
+
+class Siconos:
+    """siconos.numerics: lcp_lexicolemke, and lcp_enum called seed by seed; from arrays to answer."""
+
+    def __init__(self, n):
+        import siconos.numerics as numerics
+
+        self.numerics, self.z, self.w = numerics, np.zeros(n), np.zeros(n)
+        self.options = numerics.SolverOptions(numerics.SICONOS_LCP_LEMKE)
+        self.enumeration = numerics.SolverOptions(numerics.SICONOS_LCP_ENUM)
+        if n <= 16:
+            numerics.lcp_enum_init(numerics.LCP(np.eye(n), np.ones(n)), self.enumeration, 1)
+
+    def prepare(self, M, q):
+        return M, q
+
+    def one(self, problem):
+        self.z[:] = 0.0
+        info = self.numerics.lcp_lexicolemke(self.numerics.LCP(*problem), self.z, self.w, self.options)
+        return info == 0, self.z
+
+    def all(self, problem):
+        numerics, found, seed = self.numerics, [], 0
+        lcp, seeds = numerics.LCP(*problem), numerics.SICONOS_LCP_IPARAM_ENUM_SEED
+        last = 2 ** len(self.z)
+        while seed < last:
+            self.enumeration.iparam[seeds] = seed
+            if numerics.lcp_enum(lcp, self.z, self.w, self.enumeration) != 0:
+                break
+            current = int(self.enumeration.iparam[numerics.SICONOS_LCP_IPARAM_ENUM_CURRENT_ENUM])
+            if current < seed:  # it has started over
+                break
+            found.append(self.z.copy())
+            seed = current + 1
+        return found
+
+
+class PreparedSiconos(Siconos):
+    """The same with the problem object built outside the time that is taken."""
+
+    def prepare(self, M, q):
+        return self.numerics.LCP(M, q)
+
+    def one(self, problem):
+        self.z[:] = 0.0
+        return self.numerics.lcp_lexicolemke(problem, self.z, self.w, self.options) == 0, self.z
+
+
+SOLVERS = {
+    "painleve": Painleve,
+    "painleve, checked": Rich,
+    "quantecon": QuantEcon,
+    "Drake Moby": Drake,
+    "Drake unrevised": DrakeUnrevised,
+    "Siconos": Siconos,
+    "Siconos, prepared": PreparedSiconos,
+}
+
+
+def one(solver, task):
+    cases = list(problems(task["kind"], task["n"], task["count"], task["seed"]))
+    prepared = [solver.prepare(*case) for case in cases]
+    claimed = correct = 0
+    for case, problem in zip(cases, prepared, strict=True):
+        success, z = solver.one(problem)
+        claimed += bool(success)
+        correct += bool(success) and is_solution(*case, z)
+    start = time.perf_counter()
+    for _ in range(task["repeats"]):
+        for problem in prepared:
+            solver.one(problem)
+    seconds = (time.perf_counter() - start) / task["repeats"] / len(cases)
+    return {"seconds": seconds, "claimed": claimed, "correct": correct, "count": len(cases)}
+
+
+def every(solver, task):
+    cases = list(problems(task["kind"], task["n"], task["count"], task["seed"]))
+    found = 0
+    for M, q in cases:
+        solutions = solver.all((M, q))
+        found += sum(is_solution(M, q, z) for z in solutions)
+    start = time.perf_counter()
+    for _ in range(task["repeats"]):
+        for case in cases:
+            solver.all(case)
+    seconds = (time.perf_counter() - start) / task["repeats"] / len(cases)
+    return {"seconds": seconds, "found": found, "count": len(cases)}
+
+
+def stack(n, count):
+    rng = np.random.default_rng([7, n])
+    A = rng.normal(size=(count, n, n))
+    return A @ np.swapaxes(A, 1, 2) + np.eye(n), rng.normal(size=(count, n))
+
+
+def batch_painleve(task):
+    from lcp.kernels import count_batch, solve_batch
+
+    M, q = stack(task["n"], task["count"])
+    if task["what"] == "count, problems last":
+        M, q = np.ascontiguousarray(np.moveaxis(M, 0, 2)), np.ascontiguousarray(q.T)
+        return timed(lambda: count_batch(M, q, problems_last=True), task["count"])
+    return timed(lambda: solve_batch(M, q), task["count"])
+
+
+def batch_quantecon(task):
+    from numba import njit, prange
+    from quantecon.optimize import lcp_lemke
+
+    @njit(parallel=True)
+    def loop(M, q, z):
+        for k in prange(q.shape[0]):
+            z[k] = lcp_lemke(M[k], q[k]).z
+
+    M, q = stack(task["n"], task["count"])
+    z = np.empty_like(q)
+    return timed(lambda: loop(M, q, z), task["count"])
+
+
+def streaming():
+    """Bytes a second that all processors read from memory together."""
+    from numba import njit, prange
+
+    @njit(parallel=True, fastmath=True)
+    def total(a):
+        s = 0.0
+        for i in prange(a.shape[0]):
+            s += a[i]
+        return s
+
+    a = np.ones(30_000_000)
+    return {"seconds": timed(lambda: total(a), 1)["seconds"] / a.nbytes}
+
+
+def timed(call, count):
+    call()
+    best = float("inf")
+    for _ in range(5):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return {"seconds": best / count}
+
+
+def versions(name):
+    module = {"quantecon": "quantecon", "Siconos": "siconos", "Drake Moby": "pydrake"}.get(name, "numpy")
+    imported = __import__(module)
+    return {"version": f"{module} {getattr(imported, '__version__', '')}".strip()}
+
+
+def answer(name, task):
+    if task["task"] == "version":
+        SOLVERS[name](2)
+        return versions(name)
+    if task["task"] == "streaming":
+        return streaming()
+    if task["task"] == "batch":
+        return batch_painleve(task) if name == "painleve" else batch_quantecon(task)
+    solver = SOLVERS[name](task["n"])
+    return one(solver, task) if task["task"] == "one" else every(solver, task)
+
+
+def main():
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(sys.argv[1], json.loads(line))) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""Classes of matrices that decide how many solutions there are, each with a witness where a matrix is not in it.
+
+Everything is decided in rational arithmetic; floats are taken as the rationals they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from lcp.cones import Face, explore
+from lcp.errors import LCPError
+from lcp.exact.rational import Number, RationalLCP, integer_dictionary, rational
+from lcp.exact.search import find_solution
+from lcp.faces import face_generators
+from lcp.problem import LCP
+
+__all__ = [
+    "Membership",
+    "is_copositive",
+    "is_copositive_plus",
+    "is_nondegenerate",
+    "is_p_matrix",
+    "is_strictly_semimonotone",
+]
+
+MAX_N = 14  # 2**14 principal minors: about a second
+Matrix: TypeAlias = npt.ArrayLike | Sequence[Sequence[Number]]
+Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
+
+
+@attrs.frozen
+class Membership:
+    """Whether a matrix belongs to a class; true or false in a condition.
+
+    Parameters
+    ----------
+    holds : bool
+    minor : tuple of int, or None
+        Indices of a principal minor that has the wrong sign.
+    vector : tuple of Fraction, or None
+        A vector that the class forbids.
+    """
+
+    holds: bool
+    minor: tuple[int, ...] | None = None
+    vector: tuple[Fraction, ...] | None = None
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def _rows(M: Matrix) -> Rows:
+    if isinstance(M, np.ndarray):
+        n = M.shape[0] if M.ndim else 0
+        rows = rational(LCP(M, np.zeros(n))).M
+    else:
+        listed = [list(row) for row in M]  # type: ignore[union-attr, arg-type]
+        rows = RationalLCP(listed, [0] * len(listed)).M
+    if len(rows) > MAX_N:
+        raise LCPError(f"order {len(rows)} has {2 ** len(rows) - 1} principal minors; at most {MAX_N} is decided")
+    return rows
+
+
+def is_p_matrix(M: Matrix) -> Membership:
+    """Whether every principal minor is positive: the problem has exactly one solution for every q.
+
+    Parameters
+    ----------
+    M : matrix of order up to 14, of floats or of rational numbers
+
+    Returns
+    -------
+    Membership
+        With a minor that is not positive if there is one.
+
+    References
+    ----------
+    Cottle, Pang and Stone 1992, theorem 3.3.7; Tsatsomeros and Li, BIT 40 (2000) 587 (Schur complements).
+
+    Examples
+    --------
+    >>> bool(is_p_matrix([[1, 2], [0, 1]])), is_p_matrix([[1, 2], [1, 1]]).minor
+    (True, (0, 1))
+    """
+    failing = next((subset for subset, minor in _principal_minors(_rows(M)) if minor <= 0), None)
+    return Membership(failing is None, minor=failing)
+
+
+def is_nondegenerate(M: Matrix) -> Membership:
+    """Whether no principal minor vanishes: every problem has finitely many solutions.
+
+    Parameters, returned minor and limits as for `is_p_matrix`.
+
+    References
+    ----------
+    Cottle, Pang and Stone 1992, theorem 3.6.3.
+
+    Examples
+    --------
+    >>> is_nondegenerate([[0, 1], [1, 0]]).minor
+    (0,)
+    """
+    failing = next((subset for subset, minor in _principal_minors(_rows(M)) if minor == 0), None)
+    return Membership(failing is None, minor=failing)
+
+
+def _principal_minors(rows: Rows) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+    """Every principal minor, by Schur complements along the tree of subsets; zero pivots by elimination."""
+    stack: list[tuple[tuple[int, ...], int, Fraction, Rows]] = [((), 0, Fraction(1), rows)]
+    while stack:
+        chosen, start, minor, schur = stack.pop()
+        for k in range(len(schur)):
+            pivot = schur[k][k]
+            subset = (*chosen, start + k)
+            yield subset, minor * pivot
+            rest = range(k + 1, len(schur))
+            if pivot:
+                below = tuple(tuple(schur[i][j] - schur[i][k] * schur[k][j] / pivot for j in rest) for i in rest)
+                stack.append((subset, start + k + 1, minor * pivot, below))
+            else:
+                for size in range(1, len(rest) + 1):
+                    for more in itertools.combinations(rest, size):
+                        indices = (k, *more)
+                        sub = [[schur[i][j] for j in indices] for i in indices]
+                        yield (*chosen, *(start + i for i in indices)), minor * _determinant(sub)
+
+
+def _determinant(rows: list[list[Fraction]]) -> Fraction:
+    result = Fraction(1)
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != k:
+            rows[k], rows[pivot] = rows[pivot], rows[k]
+            result = -result
+        result *= rows[k][k]
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return result
+
+
+def is_copositive(M: Matrix) -> Membership:
+    """Whether x^T M x >= 0 for all x >= 0.
+
+    Decided by the complementarity problem of a stationary point: M is not copositive if and only if, with S the
+    symmetric part of M, some x >= 0 with sum(x) = 1 has S x >= lambda e, x^T S x = lambda < 0.
+
+    Returns
+    -------
+    Membership
+        With such an x if there is one.
+
+    References
+    ----------
+    Cottle, Pang and Stone 1992, definition 3.8.1; Gaddum, Proceedings of the American Mathematical Society 9
+    (1958) 898.
+
+    Examples
+    --------
+    >>> is_copositive([[0, -1], [0, 0]]).vector
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+    rows = _rows(M)
+    n = len(rows)
+    symmetric = [[(rows[i][j] + rows[j][i]) / 2 for j in range(n)] for i in range(n)]
+    # scaled by -lambda > 0, a stationary point solves the problem (S, e) and is not zero
+    for x in _solutions(symmetric, [Fraction(1)] * n):
+        if any(x):
+            total = sum(x, Fraction(0))
+            return Membership(False, vector=tuple(value / total for value in x))
+    return Membership(True)
+
+
+def is_copositive_plus(M: Matrix) -> Membership:
+    """Whether M is copositive and x >= 0, x^T M x = 0 imply (M + M^T) x = 0: a Lemke ray proves infeasibility.
+
+    Returns
+    -------
+    Membership
+        With a vector that violates one of both.
+
+    References
+    ----------
+    Cottle, Pang and Stone 1992, definition 3.8.1 and theorem 4.4.13.
+
+    Examples
+    --------
+    >>> bool(is_copositive_plus([[0, 1], [-1, 0]])), is_copositive_plus([[0, 1], [0, 0]]).vector
+    (True, (Fraction(0, 1), Fraction(1, 1)))
+    """
+    copositive = is_copositive(M)
+    if not copositive:
+        return copositive
+    rows = _rows(M)
+    n = len(rows)
+    doubled = [[rows[i][j] + rows[j][i] for j in range(n)] for i in range(n)]
+    # zeros of a copositive form are the solutions of (M + M^T, 0); they are generated by their rays
+    for face in explore(integer_dictionary(RationalLCP(doubled, [0] * n)), exhaustive=True):
+        if isinstance(face, Face):
+            for scale, ray in face_generators(face.dictionary):
+                image = [sum(a * b for a, b in zip(row, ray, strict=True)) for row in doubled]
+                if not scale and any(image):
+                    largest = max(ray)
+                    return Membership(False, vector=tuple(Fraction(value, largest) for value in ray))
+    return Membership(True)
+
+
+def is_strictly_semimonotone(M: Matrix) -> Membership:
+    """Whether for every x >= 0, x != 0 some index has x_i > 0 and (M x)_i > 0: one solution, zero, for q >= 0.
+
+    Equivalently no principal submatrix B has x > 0 with B x <= 0; Lemke's method then solves every problem.
+
+    Returns
+    -------
+    Membership
+        With an x that violates it if there is one.
+
+    References
+    ----------
+    Cottle, Pang and Stone 1992, theorem 3.9.11 and corollary 4.4.8.
+
+    Examples
+    --------
+    >>> bool(is_strictly_semimonotone([[1, 0], [5, 1]])), is_strictly_semimonotone([[0]]).vector
+    (True, (Fraction(1, 1),))
+    """
+    rows = _rows(M)
+    n = len(rows)
+    for size in range(1, n + 1):
+        for subset in itertools.combinations(range(n), size):
+            # x > 0 with B x <= 0, scaled to x = e + y, y >= 0: the linear system -B y - B e >= 0, y >= 0
+            B = [[-rows[i][j] for j in subset] for i in subset]
+            dictionary = integer_dictionary(RationalLCP(B, [sum(row, Fraction(0)) for row in B]))
+            if dictionary.restore() is None:
+                y = [Fraction(dictionary.value(size + i), dictionary.denominator) for i in range(size)]
+                x = [Fraction(0)] * n
+                for i, value in zip(subset, y, strict=True):
+                    x[i] = 1 + value
+                return Membership(False, vector=tuple(x))
+    return Membership(True)
+
+
+def _solutions(M: Sequence[Sequence[Fraction]], q: Sequence[Fraction]) -> Iterator[tuple[Fraction, ...]]:
+    """A solution of each leaf of the search."""
+    problem = RationalLCP(M, q)
+    if find_solution(problem) is None:
+        return
+    for face in explore(integer_dictionary(problem), exhaustive=True):
+        if isinstance(face, Face):
+            d = face.dictionary
+            yield tuple(Fraction(d.value(problem.n + i), d.denominator) for i in range(problem.n))

@@ -62,7 +62,7 @@ def default_axes(
     index = _posture_coordinate(dynamics, state, parameters, closed)
     if index is None:
         return None
-    first = _position_axis(dynamics, state, index, parameters, cells)
+    first = _reachable(dynamics, state, _position_axis(dynamics, state, index, parameters, cells), parameters)
     second = _velocity_axis(dynamics, state, index, first, parameters, cells)
     second = second or _friction_axis(dynamics, state, parameters, cells)
     return None if second is None else (first, second)
@@ -99,6 +99,20 @@ def _position_axis(dynamics: Dynamics, state: State, index: int, parameters: Val
     if not 0.03 < (value - low) / math.pi < 0.97:
         low = (round(2 * value / math.pi) - 1) * math.pi / 2
     return Axis(name, low, low + math.pi, cells)
+
+
+def _reachable(dynamics: Dynamics, state: State, axis: Axis, parameters: Values | None) -> Axis:
+    """The part of an axis around the state at which the closed contacts can be closed."""
+    from hybrid.dynamics import solve_states
+
+    pins = pins_around(dynamics, state, [axis.name], parameters=parameters)
+    values = axis.at(np.linspace(0.0, 1.0, 2 * _PROBES))
+    reached = solve_states(dynamics, {**pins, axis.name: values}, parameters=parameters).reached
+    reached = np.broadcast_to(reached, values.shape)
+    own = float(state.q[dynamics.mechanism.coordinates.index(axis.name)])
+    below, above = values[~reached & (values < own)], values[~reached & (values > own)]
+    low, high = float(np.max(below, initial=axis.low)), float(np.min(above, initial=axis.high))
+    return axis if high - low < (axis.high - axis.low) / _PROBES else Axis(axis.name, low, high, axis.n)
 
 
 def _velocity_axis(

@@ -1,9 +1,11 @@
 """Motion through the automaton: smooth arcs, located events, impacts, and honest stops."""
 
+from hybrid.motion.distance import distance
 from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
 from hybrid.motion.rules import Prefer, SelectionRule, Stop
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
+from hybrid.motion.timestepping import SteppedMotion, time_stepping
 from hybrid.motion.trajectory import Arc, Trajectory
 
 __all__ = [
@@ -14,8 +16,11 @@ __all__ = [
     "Prefer",
     "SelectionRule",
     "Settings",
+    "SteppedMotion",
     "Stop",
     "Termination",
     "Trajectory",
+    "distance",
     "simulate",
+    "time_stepping",
 ]

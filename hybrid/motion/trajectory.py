@@ -153,6 +153,12 @@ class Trajectory:
 
         return make_flow(self.dynamics, arc.mode, parameters=self.parameters, sides=arc.sides)
 
+    def graph(self, points: int) -> Array:
+        """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.distance`."""
+        from hybrid.motion.distance import trajectory_graph
+
+        return trajectory_graph(self, points)
+
     def energy(self) -> EnergyBalance:
         """The energy balance over the whole motion, by quadrature over every step."""
         from hybrid.motion.balance import energy_balance

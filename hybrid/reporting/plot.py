@@ -58,7 +58,7 @@ def plot_map(
     state : tuple of float, optional
         A state to mark with a star, in the units of the axes.
     units : mapping of str to str, optional
-        Units of the axes by name; an axis in ``rad`` gets ticks at fractions of pi.
+        Units of the axes by name; a long axis in ``rad`` gets ticks at fractions of pi.
     title : str, optional
 
     Returns
@@ -210,8 +210,8 @@ def _finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str], tit
     for axis, target in ((first, axes.xaxis), (second, axes.yaxis)):
         unit = units.get(axis.name, "")
         target.set_label_text(symbol_mathtext(axis.name) + (f"  ({unit})" if unit not in ("", "1") else ""))
-        if unit == "rad":
-            quarters = (axis.high - axis.low) / (math.pi / 4)
+        quarters = (axis.high - axis.low) / (math.pi / 4)
+        if unit == "rad" and quarters >= 3:
             target.set_major_locator(MultipleLocator(math.pi / 4 * (1 if quarters <= 8 else 4)))
             target.set_major_formatter(FuncFormatter(lambda value, _: _in_pi(value)))
     if title:
@@ -235,7 +235,9 @@ def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> None:
 
     handles: list[Any] = []
     for number, region in enumerate(found, start=1):
-        handle = Patch(facecolor=region.fill.colour, edgecolor=region.fill.ink, linewidth=0, hatch=region.fill.hatch)
+        # a frame, or a white region had no handle
+        edge, width = (region.fill.ink, 0.0) if region.fill.hatch else ("0.5", 0.4)
+        handle = Patch(facecolor=region.fill.colour, edgecolor=edge, linewidth=width, hatch=region.fill.hatch)
         name = f"{number}  {region.label}" if len(found) > _CROWDED else f"\u200b{region.label}"
         handle.set_label(f"{name}  {_percent(region.fraction)}")
         handles.append(handle)

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _RANK = 1e-10
 _ITERATIONS = 4
-_ENOUGH = 4e-16  # of the size of the coordinates: the residual of a converged Newton step is rounding
+_ENOUGH = 2e-16  # of the terms of a residual: that of a converged Newton step is rounding
 
 
 @attrs.frozen(eq=False)
@@ -108,10 +108,9 @@ class Constraints:
             inverse = np.linalg.inv(terms.M)
         except np.linalg.LinAlgError:
             return q, v
-        size = float(np.max(np.abs(q), initial=0.0))
         for _ in range(_ITERATIONS):
             J, residual, _, _ = self._rows(terms, t, q)
-            if not np.max(np.abs(residual), initial=0.0) > _ENOUGH * size:
+            if not (np.abs(residual) > _ENOUGH * (np.abs(J) @ np.abs(q))).any():
                 break
             q = q - _correction(inverse, J, residual)
             terms = self.terms(t, q, v)

@@ -44,7 +44,8 @@ def to_json(automaton: Automaton | Outline) -> str:
     True
     """
     record = {"format": FORMAT, **attrs.asdict(outline(automaton))}
-    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    # a closing tag would end the script element of a page that carries the text
+    return json.dumps(record, indent=1, ensure_ascii=False).replace("</", "<\\/") + "\n"
 
 
 def from_json(text: str) -> Outline:

@@ -1,0 +1,260 @@
+"""Exports: what goes out can be parsed, counts agree, nothing of the user's text escapes its place."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import attrs
+import networkx as nx
+import pytest
+
+from hybrid.automaton import build_automaton
+from hybrid.automaton.export import from_json, to_dot, to_json, to_mermaid, to_spaceex, to_svg
+from hybrid.automaton.outline import outline
+from hybrid.declaration import Contact, Mechanism
+from hybrid.declaration.expressions import parse_expression
+from hybrid.dynamics import derive
+from hybrid.errors import DeclarationError
+from tests.hybrid.automaton.machines import BLOCK, MASS, automaton_of
+
+NAMES = [
+    "rod_on_incline",
+    "bouncing_ball",
+    "block_on_incline",
+    "oblique_rod",
+    "two_link_arm",
+    "ladder_in_corner",
+    "seal",
+    "collar on rail",
+    "floor and ceiling",
+]
+SVG = "{http://www.w3.org/2000/svg}"
+SX = "{http://www-verimag.imag.fr/xml-namespaces/sspaceex}"
+HOSTILE = '</title><script>alert("1")</script> & ]]> {{7*7}} "quoted" \\ back\n--> %%{init}%% ;'
+
+
+def hostile():
+    contact = Contact(name="E", gap="y", tangent="x", friction="mu")
+    mechanism = Mechanism(
+        name="lambda", title=HOSTILE, coordinates=["x", "y"], parameters=MASS, dynamics=BLOCK, contact=[contact]
+    )
+    return build_automaton(derive(mechanism))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_round_trip_gives_an_equal_graph(name):
+    automaton = automaton_of(name)
+    back = from_json(to_json(automaton))
+    assert back == outline(automaton)
+    assert to_json(back) == to_json(automaton)
+    assert nx.utils.graphs_equal(back.graph, outline(automaton).graph)
+    graph = automaton.graph
+    assert list(back.graph) == list(graph)
+    assert [(a, b) for a, b, _ in back.graph.edges] == [(a, b) for a, b, _ in graph.edges]
+    for key, node in back.graph.nodes(data=True):
+        location = graph.nodes[key]
+        assert node["kind"] == location["kind"]
+        assert node["n_freedom"] == location["n_freedom"]
+        assert node["invariant"] == tuple(condition.text for condition in location["invariant"])
+        assert [guard["expression"] for guard in node["guards"]] == [guard.text for guard in location["guards"]]
+
+
+def test_json_has_only_plain_values_and_readable_keys():
+    record = json.loads(to_json(automaton_of("rod_on_incline")))
+    assert record["parameters"]["I"] == "m*l**2/3"
+    edge = next(e for e in record["edges"] if e["source"] == "slide+" and e["target"] == "stick")
+    guard = record["nodes"][2]["guards"][edge["guard"]]
+    assert (guard["kind"], guard["direction"], guard["expression"]) == ("slip", -1, "l*phi_dot*sin(phi) + x_dot")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "nonsense", "[]", "{}", '{"format": "painleve automaton 1"}', "[" * 100_000, '{"format": 3}', "null"],
+)
+def test_json_that_is_no_automaton_is_refused(text):
+    with pytest.raises(DeclarationError, match=r"automaton|JSON"):
+        from_json(text)
+
+
+def test_json_with_edges_to_nowhere_is_refused():
+    record = json.loads(to_json(automaton_of("bouncing_ball")))
+    for change in ({"target": "nowhere"}, {"source": "nowhere"}, {"guard": 5}, {"guard": -2}, {"colour": "red"}):
+        edges = [record["edges"][0] | change]
+        with pytest.raises(DeclarationError, match="not an automaton"):
+            from_json(json.dumps(record | {"edges": edges}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_svg_is_well_formed_and_self_contained(name):
+    automaton = automaton_of(name)
+    root = ET.fromstring(to_svg(automaton))
+    nodes = [element for element in root.iter(f"{SVG}g") if element.get("class") in ("mode", "impact")]
+    assert len(nodes) == len(automaton.graph)
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    assert all(identifier.startswith("automaton-") for identifier in ids)
+    used = re.findall(r"url\(#([^)]*)\)", to_svg(automaton))
+    assert set(used) <= set(ids)
+    foreign = r"<(script|image|style|use|foreignObject)|(href|src)=|@import|http(?!://www\.w3\.org/2000/svg)"
+    assert not re.search(foreign, to_svg(automaton))
+
+
+@pytest.mark.parametrize("name", ["rod_on_incline", "ladder_in_corner", "collar on rail", "oblique_rod", "seal"])
+def test_svg_keeps_inside_its_frame_and_nodes_apart(name):
+    root = ET.fromstring(to_svg(automaton_of(name)))
+    width, height = (float(value) for value in root.get("viewBox").split()[2:])
+    boxes = []
+    for group in root.iter(f"{SVG}g"):
+        for box in group.findall(f"{SVG}rect"):
+            x, y, w, h = (float(box.get(key)) for key in ("x", "y", "width", "height"))
+            boxes.append((x, y, x + w, y + h))
+    for index, a in enumerate(boxes):
+        assert 0 <= a[0] < a[2] <= width
+        assert 0 <= a[1] < a[3] <= height
+        assert all(a[2] < b[0] or b[2] < a[0] or a[3] < b[1] or b[3] < a[1] for b in boxes[:index])
+    for path in root.iter(f"{SVG}path"):
+        if path.get("class") == "edge":
+            numbers = [float(value) for value in re.findall(r"-?\d+\.\d+", path.get("d"))]
+            points = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
+            for s in (k / 20 for k in range(21)):
+                weights = ((1 - s) ** 3, 3 * s * (1 - s) ** 2, 3 * s**2 * (1 - s), s**3)
+                at = sum(weight * point for weight, point in zip(weights, points, strict=True))
+                assert 0 <= at.real <= width
+                assert 0 <= at.imag <= height
+
+
+def test_svg_marks_the_consistent_modes():
+    for name, labels in (("rod_on_incline", ["stick", "slide+"]), ("ladder_in_corner", ["floor=stick,wall=stick"])):
+        root = ET.fromstring(to_svg(automaton_of(name), highlight=labels, prefix="p7-"))
+        marked = [group for group in root.iter(f"{SVG}g") if group.get("class") == "mode consistent"]
+        assert sorted(group.find(f"{SVG}title").text.splitlines()[0] for group in marked) == sorted(labels)
+        assert root.get("id") == "p7-svg"
+
+
+def test_svg_draws_every_pair_of_the_rod_and_dashes_the_paradoxes():
+    automaton = automaton_of("rod_on_incline")
+    root = ET.fromstring(to_svg(automaton))
+    drawn = [path for path in root.iter(f"{SVG}path") if path.get("class") == "edge"]
+    pairs = {(edge.source, edge.target) for *_, edge in automaton.graph.edges(data="transition")}
+    regular = {(e.source, e.target) for *_, e in automaton.graph.edges(data="transition") if e.is_regular}
+    assert len(drawn) == len(pairs)
+    assert sum(path.get("stroke-dasharray") is not None for path in drawn) == len(pairs - regular)
+
+
+@pytest.mark.parametrize("write", [to_svg, to_dot, to_mermaid, to_json, to_spaceex])
+def test_hostile_title_and_awkward_names_do_not_escape(write):
+    text = write(hostile())
+    assert "</script" not in text
+    if write in (to_svg, to_spaceex):
+        root = ET.fromstring(text)
+        assert not [element for element in root.iter() if element.tag.endswith("script")]
+    if write is to_svg:
+        assert root.find(f"{SVG}title").text == f"Automaton of {HOSTILE}"
+    if write is to_json:
+        assert json.loads(text)["title"] == HOSTILE
+
+
+def test_labels_of_foreign_outlines_are_escaped():
+    # an outline may come from a file that was edited by hand
+    plain = outline(automaton_of("bouncing_ball"))
+    key = '"]; x -> y; <b>&\\ \n'
+    nodes = (attrs.evolve(plain.nodes[0], key=key), *plain.nodes[1:])
+    edges = tuple(
+        attrs.evolve(e, source=key if e.source == "free" else e.source, target=key if e.target == "free" else e.target)
+        for e in plain.edges
+    )
+    edited = attrs.evolve(plain, name=key, nodes=nodes, edges=edges)
+    assert ET.fromstring(to_svg(edited)) is not None
+    dot = to_dot(edited)
+    # outside of quoted strings nothing but the statements that are ours
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', "Q", dot)
+    words = set("digraph node edge shape box diamond style rounded fontname fontsize label Q".split())
+    assert set(re.findall(r"[A-Za-z]+", bare)) <= words
+    for line in to_mermaid(edited).splitlines()[1:]:
+        assert re.fullmatch(r'    (state "[^"<>&]*" as n\d+|n\d+ --> n\d+ : [^<>"]*)', line), line
+
+
+def test_mermaid_names_every_node_and_pair():
+    automaton = automaton_of("ladder_in_corner")
+    lines = to_mermaid(automaton, highlight=["floor=free,wall=free"]).splitlines()
+    assert lines[0] == "stateDiagram-v2"
+    assert sum(" as n" in line for line in lines) == 17
+    pairs = {(edge.source, edge.target) for *_, edge in automaton.graph.edges(data="transition")}
+    assert sum("-->" in line for line in lines) == len(pairs)
+    assert lines[-1] == "    class n0 consistent"
+
+
+def test_dot_draws_every_pair():
+    automaton = automaton_of("rod_on_incline")
+    text = to_dot(automaton, highlight=["slide+"])
+    pairs = {(edge.source, edge.target) for *_, edge in automaton.graph.edges(data="transition")}
+    assert set(re.findall(r'"([^"]*)" -> "([^"]*)"', text)) == pairs
+    assert re.search(r'"slide\+" \[.*filled', text)
+    assert not re.search(r'"slide-" \[.*filled', text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_spaceex_model_has_a_location_for_every_node_and_a_transition_for_every_edge(name):
+    automaton = automaton_of(name)
+    root = ET.fromstring(to_spaceex(automaton))
+    assert root.tag == f"{SX}sspaceex"
+    assert root.get("version") == "0.2"
+    body, system = root.findall(f"{SX}component")
+    locations, transitions = body.findall(f"{SX}location"), body.findall(f"{SX}transition")
+    assert len(locations) == len(automaton.graph)
+    assert len(transitions) == automaton.graph.number_of_edges()
+    numbers = {location.get("id") for location in locations}
+    assert {t.get("source") for t in transitions} | {t.get("target") for t in transitions} <= numbers
+    names = [location.get("name") for location in locations]
+    assert len(set(names)) == len(names)
+    parameters = {item.get("name"): item for item in body.findall(f"{SX}param")}
+    assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", identifier) for identifier in (*names, *parameters))
+    assert {t.find(f"{SX}label").text for t in transitions} == {
+        key for key, item in parameters.items() if item.get("type") == "label"
+    }
+    assert all(t.find(f"{SX}assignment").text for t in transitions)
+    bind = system.find(f"{SX}bind")
+    assert bind.get("component") == body.get("id")
+    assert {item.get("key") for item in bind.findall(f"{SX}map")} == set(parameters)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_spaceex_formulas_use_declared_names_only_and_every_state_has_a_rate(name):
+    body = ET.fromstring(to_spaceex(automaton_of(name))).find(f"{SX}component")
+    parameters = {item.get("name"): item for item in body.findall(f"{SX}param")}
+    real = {key for key, item in parameters.items() if item.get("type") == "real"}
+    states = {k for k in real if parameters[k].get("dynamics") == "any" and parameters[k].get("controlled") != "false"}
+
+    def check(formula):
+        assert "**" not in formula
+        tree = parse_expression(formula.replace("^", "**"), known=real)
+        assert tree.names <= real
+
+    for location in body.findall(f"{SX}location"):
+        flows = [line.split(" == ") for line in location.find(f"{SX}flow").text.split(" & ")]
+        assert {left.removesuffix("'") for left, _ in flows} == states
+        for _, rate in flows:
+            check(rate)
+        invariant = location.find(f"{SX}invariant")
+        for line in [] if invariant is None else invariant.text.split(" & "):
+            for side in re.split(r" == | >= | <= ", line):
+                check(side)
+    for transition in body.findall(f"{SX}transition"):
+        guard = transition.find(f"{SX}guard")
+        for line in [] if guard is None else guard.text.split(" & "):
+            for side in re.split(r" == | >= | <= ", line):
+                check(side)
+        for line in transition.find(f"{SX}assignment").text.split(" & "):
+            left, right = line.split(" := ")
+            assert left in states
+            check(right)
+
+
+def test_spaceex_impact_of_the_ball_is_newtons():
+    # y_dot+ = y_dot + P/m with P (P/m + (1 + e) y_dot) = 0: P = -(1 + e) m y_dot, so y_dot+ = -e y_dot
+    body = ET.fromstring(to_spaceex(automaton_of("bouncing_ball"))).find(f"{SX}component")
+    jump = next(t for t in body.findall(f"{SX}transition") if t.find(f"{SX}label").text == "event_jump")
+    assert jump.find(f"{SX}assignment").text == "y_dot := P_N_floor/m + y_dot"
+    assert "P_N_floor*(P_N_floor/m + y_dot*(e + 1)) == 0" in jump.find(f"{SX}guard").text

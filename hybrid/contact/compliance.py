@@ -102,8 +102,8 @@ def _contacts(problem: ImpactProblem, damping: float | None) -> tuple[ContactRow
     for carrier in problem.carriers:
         if carrier.kind is not CarrierKind.CONTACT:
             raise ComputationError(
-                f"{carrier.name!r} is a {carrier.kind.value}: the compliant limit knows unilateral contacts only, so an "
-                f"impact on both at once needs another impact law"
+                f"{carrier.name!r} is a {carrier.kind.value}: the compliant limit knows unilateral contacts only, so "
+                f"an impact on both at once needs another impact law"
             )
         if len(carrier.tangential) == 2 and len(problem.carriers) > 1:
             raise ComputationError(

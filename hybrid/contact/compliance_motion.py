@@ -1,0 +1,290 @@
+"""The course of a motion on compliant contacts: phases between events, from touch to release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.compliance_flow import CompliantFlow, CompliantForces, CompliantStanding
+from hybrid.contact.compliance_linear import Array
+from hybrid.dynamics.state import State
+from hybrid.errors import ComputationError
+from hybrid.tolerances import Tolerances
+
+_ACCURACY = 1e-11
+_STOPPED = 1e-7  # spatial slip below this share of the velocities has stopped; an impulse removes the rest
+_VANISHING = 1e-12
+_MAX_PHASES = 200
+
+
+@attrs.frozen(eq=False)
+class CompliantMotion:
+    """The motion of a mechanism on compliant contacts.
+
+    Attributes
+    ----------
+    state : State
+        At its end.
+    has_separated : bool
+        True if every contact let go; False if the horizon came first.
+    label : str
+        What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+, wall=free"``.
+    phases : tuple of (str, float)
+        What the contacts did, with durations in stretched time ``sqrt(K) t``.
+    force_N, impulse_N : mapping of str to float
+        Normal forces at the end, and normal impulses.
+    impulse_T : mapping of str to tuple of float
+    gap_dot_after : mapping of str to float
+    slip_after : mapping of str to tuple of float
+    energy_change : float
+        Of the kinetic energy.
+    work_T : float
+        Work of friction.
+    """
+
+    state: State
+    has_separated: bool
+    label: str
+    phases: tuple[tuple[str, float], ...]
+    force_N: Mapping[str, float]
+    impulse_N: Mapping[str, float]
+    impulse_T: Mapping[str, tuple[float, ...]]
+    gap_dot_after: Mapping[str, float]
+    slip_after: Mapping[str, tuple[float, ...]]
+    energy_change: float
+    work_T: float
+
+    @property
+    def duration(self) -> float:
+        """Stretched time from start to end."""
+        return sum((duration for _, duration in self.phases), 0.0)
+
+
+@attrs.define(eq=False)
+class CompliantPassage:
+    """One motion; the unknowns are ``q``, ``v``, the impulses, the work of friction, time and stretched time."""
+
+    flow: CompliantFlow
+    start: State
+    stiffness: float
+    horizon: float
+    tolerances: Tolerances
+
+    @property
+    def _n(self) -> int:
+        return self.flow.dynamics.n
+
+    def run(self, closed: NDArray[np.bool_]) -> CompliantMotion:
+        """From the start to the release of all contacts, or to the horizon."""
+        rows = sum(1 + len(tangential) for _, tangential in self.flow.rows)
+        y = np.concatenate([self.start.q, self.start.v, np.zeros(rows + 1), [self.start.t, 0.0]])
+        standing = self._first(y, closed)
+        phases: list[tuple[str, float]] = []
+        for _ in range(_MAX_PHASES):
+            if not any(standing.presses) and not self._will_press(y, standing):
+                break
+            before, label = float(y[-1]), self._label(standing)
+            y, event = self._advance(y, standing)
+            phases.append((label, float(y[-1]) - before))
+            if event is None:
+                break
+            y = self._after(y, standing, event)
+        else:
+            raise ComputationError("a compliant motion does not end: its phases keep alternating")
+        return self._result(y, standing, tuple(phases))
+
+    def _at(self, y: Array, standing: CompliantStanding) -> CompliantForces:
+        n = self._n
+        return self.flow.evaluate(y[:n], y[n : 2 * n], float(y[-2]), standing)
+
+    def _remembering(self, standing: CompliantStanding) -> Callable[[Array], CompliantForces]:
+        """Evaluation of one phase that is not repeated for every event of the same state."""
+        last: list[tuple[bytes, CompliantForces]] = []
+
+        def evaluate(x: Array) -> CompliantForces:
+            key = x.tobytes()
+            if not last or last[0][0] != key:
+                last[:] = [(key, self._at(x, standing))]
+            return last[0][1]
+
+        return evaluate
+
+    def _first(self, y: Array, closed: NDArray[np.bool_]) -> CompliantStanding:
+        dynamics, k = self.flow.dynamics, len(self.flow.dynamics.contacts)
+        nothing = CompliantStanding([False] * k, [None] * k)
+        at = self._at(y, nothing)
+        for i, name in enumerate(dynamics.contacts):
+            side = self.start.sides.get(name)
+            nothing.slip[i] = self._direction(at, i) or side
+            rate, b = at.gap_dot[i], at.free[i]
+            rests = abs(rate) <= self.tolerances.velocity
+            nothing.presses[i] = bool(closed[i] and (b < 0 if rests else rate < 0))
+        self.flow.settle(at, nothing)
+        return nothing
+
+    def _direction(self, at: CompliantForces, i: int) -> tuple[float, ...] | None:
+        k = len(self.flow.dynamics.contacts)
+        slip = at.slip[[row - k for row in self.flow.rows[i][1]]]
+        size = float(np.linalg.norm(slip))
+        if size <= max(self.tolerances.velocity * min(self.flow.speed, 1.0), _VANISHING * self.flow.speed):
+            return None
+        return tuple(float(x) for x in slip / size)
+
+    def _will_press(self, y: Array, standing: CompliantStanding) -> bool:
+        """True if a contact that has let go approaches."""
+        at = self._at(y, standing)
+        touched = at.gap <= self.tolerances.gap
+        return bool(np.any(touched & (at.gap_dot < -self.tolerances.velocity)))
+
+    def _label(self, standing: CompliantStanding) -> str:
+        words = []
+        for i, (_, tangential) in enumerate(self.flow.rows):
+            direction = standing.slip[i]
+            slides = "slide" if len(tangential) == 2 else "slide+" if (direction or (0.0,))[0] > 0 else "slide-"
+            pressing = "closed" if not tangential else "stick" if direction is None else slides
+            words.append(pressing if standing.presses[i] else "free")
+        names = self.flow.dynamics.contacts
+        if len(names) == 1:
+            return words[0]
+        return ", ".join(f"{name}={word}" for name, word in zip(names, words, strict=True))
+
+    def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int] | None]:
+        from scipy.integrate import solve_ivp
+
+        n, root = self._n, math.sqrt(self.stiffness)
+        turning = self._turning(standing)
+
+        def rates(_: float, x: Array) -> Array:
+            at = at_state(x)
+            # while spatial slip turns, its speed is the pace: it then dies out exponentially (Batlle 1996)
+            pace = 1.0 if turning is None else float(np.linalg.norm(at.slip[turning])) / self.flow.speed
+            rate = np.concatenate([x[n : 2 * n], at.acceleration, at.forces, [at.slip_power(), 1.0, root]])
+            return np.asarray(rate * (pace / root))
+
+        at_state = self._remembering(standing)
+        events, names = self._events(standing, at_state)
+        names.append(("end", -1))
+
+        def end(_: float, x: Array) -> float:
+            return float(x[-1] - self.horizon)
+
+        end.terminal = True  # type: ignore[attr-defined]
+        velocity = self.flow.speed
+        scale = np.concatenate(
+            [np.full(n, velocity / root), np.full(n, velocity), np.full(len(y) - 2 * n - 3, velocity),
+             [velocity**2, 1.0 / root, 1.0]]
+        )  # fmt: skip
+        span = (self.horizon - float(y[-1])) * (1.0 if turning is None else 1e9)
+        answer = solve_ivp(
+            rates, (0.0, 1.01 * max(span, 1.0)), y, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * scale,
+            events=[*events, end],
+        )  # fmt: skip
+        if answer.status != 1:
+            raise ComputationError(f"a compliant motion could not be integrated: {answer.message}")
+        which = next(index for index, times in enumerate(answer.t_events) if len(times))
+        return np.array(answer.y[:, -1]), None if names[which][0] == "end" else names[which]
+
+    def _turning(self, standing: CompliantStanding) -> list[int] | None:
+        """Columns of slip of the spatial contact that slides, if it is the only one."""
+        k = len(self.flow.dynamics.contacts)
+        for i, (_, tangential) in enumerate(self.flow.rows):
+            if len(tangential) == 2 and standing.presses[i] and standing.slip[i] is not None:
+                return [row - k for row in tangential]
+        return None
+
+    def _events(
+        self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces]
+    ) -> tuple[list[Callable[[float, Array], float]], list[tuple[str, int]]]:
+        events: list[Callable[[float, Array], float]] = []
+        names: list[tuple[str, int]] = []
+        k = len(self.flow.dynamics.contacts)
+
+        def add(kind: str, i: int, direction: float, value: Callable[[CompliantForces], float]) -> None:
+            def event(_: float, x: Array) -> float:
+                return float(value(at_state(x)))
+
+            event.terminal, event.direction = True, direction  # type: ignore[attr-defined]
+            events.append(event)
+            names.append((kind, i))
+
+        for i, (_, rows) in enumerate(self.flow.rows):
+            if not standing.presses[i]:
+                add("press", i, 1.0, partial(_overlap, i=i, stiffness=float(self.flow.stiffness[i])))
+                continue
+            add("release", i, -1.0, partial(_pressure, i=i))
+            direction, columns = standing.slip[i], [row - k for row in rows]
+            if rows and direction is None:
+                add("slip", i, -1.0, partial(_reserve, i=i, rows=rows))
+            elif len(rows) == 1 and direction is not None:
+                add("stop", i, -1.0, partial(_speed, columns=columns, sign=direction[0]))
+            elif rows:
+                add("stop", i, -1.0, partial(_speed, columns=columns, sign=0.0, stopped=_STOPPED * self.flow.speed))
+        return events, names
+
+    def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:
+        """Change what the contacts do after an event; a slip that stopped is made zero exactly."""
+        kind, i = event
+        at, n, k = self._at(y, standing), self._n, len(self.flow.dynamics.contacts)
+        rows = self.flow.rows[i][1]
+        y = y.copy()
+        match kind:
+            case "release":
+                standing.presses[i] = False
+            case "press":
+                standing.presses[i] = True
+                standing.slip[i] = self._direction(at, i)
+                self.flow.settle(at, standing)
+            case "slip":
+                force = at.forces[rows]
+                standing.slip[i] = tuple(float(x) for x in -force / np.linalg.norm(force))
+            case _:
+                slip = at.slip[[row - k for row in rows]]
+                y[n : 2 * n] -= at.response[:, rows] @ np.linalg.solve(at.G[np.ix_(rows, rows)], slip)
+                standing.slip[i] = None
+                self.flow.settle(self._at(y, standing), standing)
+        return y
+
+    def _result(self, y: Array, standing: CompliantStanding, phases: tuple[tuple[str, float], ...]) -> CompliantMotion:
+        n, dynamics, at = self._n, self.flow.dynamics, self._at(y, standing)
+        M = dynamics.terms(self.start.q, self.start.v, t=self.start.t, parameters=self.flow.parameters).M
+        M_end = dynamics.terms(y[:n], y[n : 2 * n], t=float(y[-2]), parameters=self.flow.parameters).M
+        energy = float(y[n : 2 * n] @ M_end @ y[n : 2 * n] - self.start.v @ M @ self.start.v) / 2
+        impulses, k = y[2 * n : -3], len(dynamics.contacts)
+        named = list(zip(dynamics.contacts, self.flow.rows, strict=True))
+        return CompliantMotion(
+            state=State(y[:n], y[n : 2 * n], float(y[-2])),
+            has_separated=not any(standing.presses),
+            label=self._label(standing),
+            phases=phases,
+            force_N={name: float(at.forces[normal]) for name, (normal, _) in named},
+            impulse_N={name: float(impulses[normal]) for name, (normal, _) in named},
+            impulse_T={name: tuple(float(impulses[row]) for row in rows) for name, (_, rows) in named},
+            gap_dot_after={name: float(at.gap_dot[normal]) for name, (normal, _) in named},
+            slip_after={name: tuple(float(at.slip[row - k]) for row in rows) for name, (_, rows) in named},
+            energy_change=energy,
+            work_T=float(y[-3]),
+        )
+
+
+def _pressure(at: CompliantForces, *, i: int) -> float:
+    return float(at.potential[i])
+
+
+def _overlap(at: CompliantForces, *, i: int, stiffness: float) -> float:
+    """Positive where a contact that has let go presses again."""
+    return float(min(at.potential[i], -stiffness * at.gap[i]))
+
+
+def _reserve(at: CompliantForces, *, i: int, rows: list[int]) -> float:
+    """What friction could hold beyond what it does; in squares, so that release alone does not change its sign."""
+    return float((at.friction[i] * at.potential[i]) ** 2 - at.forces[rows] @ at.forces[rows])
+
+
+def _speed(at: CompliantForces, *, columns: list[int], sign: float, stopped: float = 0.0) -> float:
+    slip = at.slip[columns]
+    return float(sign * slip[0] if sign else np.linalg.norm(slip) - stopped)

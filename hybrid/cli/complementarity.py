@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from hybrid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from lcp import LCP
+    from lcp.classes import Membership
 
 __all__ = ["lcp_", "problem_answer", "read_problem"]
 
@@ -95,6 +97,7 @@ def problem_answer(problem: LCP) -> dict[str, Any]:
 
     found = enumerate_solutions(problem)
     lemke = Lemke().solve(problem)
+    memberships = _memberships(problem)
     refutation = refute(problem) if found.is_empty else None
     certificate = None
     if refutation is not None:
@@ -106,8 +109,33 @@ def problem_answer(problem: LCP) -> dict[str, Any]:
             {"dimension": piece.dimension, "vertices": piece.vertices, "rays": piece.rays} for piece in found.continua
         ],
         "complete": found.complete,
+        "classes": {name: None if item is None else item.holds for name, item in memberships.items()},
+        "witnesses": {
+            name: _witness(item) for name, item in memberships.items() if item is not None and not item.holds
+        },
         "certificate": certificate,
     }
+
+
+def _memberships(problem: LCP) -> dict[str, Membership | None]:
+    """Classes of M that say how many solutions there are and what Lemke's method can conclude; None if too large."""
+    from lcp import classes
+
+    tests = {
+        "P": classes.is_p_matrix,
+        "nondegenerate": classes.is_nondegenerate,
+        "copositive": classes.is_copositive,
+        "copositive_plus": classes.is_copositive_plus,
+        "strictly_semimonotone": classes.is_strictly_semimonotone,
+    }
+    return {name: test(problem.M) if problem.n <= classes.MAX_N else None for name, test in tests.items()}
+
+
+def _witness(membership: Membership) -> dict[str, Any]:
+    """Why a matrix is not in a class: indices of a principal minor, or a vector."""
+    if membership.vector is not None:
+        return {"vector": membership.vector}
+    return {"minor": membership.minor}
 
 
 def _tell(problem: LCP, answer: dict[str, Any]) -> None:
@@ -128,4 +156,14 @@ def _tell(problem: LCP, answer: dict[str, Any]) -> None:
     say(
         "These are all solutions." if answer["complete"] else "There may be further solutions.",
         f"Lemke's method: {answer['status']}.",
+        *_classes(answer["classes"]),
     )
+
+
+def _classes(classes: dict[str, bool | None]) -> Iterator[str]:
+    yes = [name for name, holds in classes.items() if holds]
+    no = [name for name, holds in classes.items() if holds is False]
+    if yes:
+        yield f"M is {', '.join(yes)}."
+    if no:
+        yield f"M is not {', '.join(no)}."

@@ -19,7 +19,7 @@ CONTRACT = {
     "critical-friction": (["rod_on_incline", "--over=phi=0:pi"], {"minimum", "at", "paradox_intervals"}),
     "map": (["rod_on_incline", *SWEPT], {"axes", "cells", "verdict_fractions", "mode_fractions"}),
     "report": (["rod_on_incline", *PINS], VERDICT),
-    "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "certificate"}),
+    "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "classes", "certificate"}),
     "doctor": ([], {"ok", "python", "libraries", "checks"}),
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 from hybrid.cli import main
 
-KEYS = {"status", "solutions", "continua", "complete", "certificate"}
+KEYS = {"status", "solutions", "continua", "complete", "classes", "certificate"}
 
 
 def answer(capsys, file):
@@ -32,6 +32,22 @@ def test_three_solutions_where_lemke_ends_on_a_ray(capsys, tmp_path):
     assert found["complete"] is True
     assert found["certificate"] is None
     assert found["status"] == "RAY"
+
+
+@pytest.mark.parametrize(
+    ("M", "holds", "fails"),
+    [
+        # Kostreva's P-matrix, and a matrix of ones: every principal minor of order 2 vanishes
+        ([[1, 2, 0], [0, 1, 2], [2, 0, 1]], {"P", "nondegenerate", "strictly_semimonotone"}, set()),
+        ([[1, 1], [1, 1]], {"copositive", "copositive_plus"}, {"P", "nondegenerate"}),
+        ([[-1]], {"nondegenerate"}, {"P", "copositive"}),
+    ],
+)
+def test_classes_of_the_matrix(M, holds, fails, capsys, tmp_path):
+    found = answer(capsys, write(tmp_path, M, [-1] * len(M)))
+    assert {name for name in holds if found["classes"][name] is True} == holds
+    assert {name for name in fails if found["classes"][name] is False} == fails
+    assert fails <= set(found["witnesses"])
 
 
 def test_a_problem_without_solution_has_a_verified_certificate(capsys, tmp_path):

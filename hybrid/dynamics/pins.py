@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import is_numerically_singular, solve_each
 from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
+from hybrid.dynamics.positions import STARTS, newton, position_problem, solve_positions
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
@@ -18,9 +19,7 @@ from hybrid.tolerances import Tolerances
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
-_MAX_NEWTON_STEPS = 60
 _SINGULAR = 1e-12  # determinant of unit rows; rounding leaves about 1e-16
-_STARTS = (0.0, 0.5, -0.5, 1.2, -1.2, 2.2, -2.2, 3.0)
 
 
 def solve_state(
@@ -112,20 +111,9 @@ def solve_states(
 def _solve_positions(
     dynamics: Dynamics, pins: Pins, parameters: Values | None, tolerances: Tolerances
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    arrays = [np.asarray(value, dtype=float) for value in (*pins.positions.values(), pins.time)]
-    if not set(pins.positions) <= set(dynamics.mechanism.coordinates) or dynamics.rigid:
-        arrays += [np.asarray(value, dtype=float) for value in (parameters or {}).values()]
-    shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    q = np.full((*shape, dynamics.n), np.nan)
-    reached = np.zeros(shape, dtype=bool)
-    for start in _STARTS:
-        trial, converged = _newton(dynamics, pins, parameters, tolerances, np.full((*shape, dynamics.n), start))
-        fresh = converged & ~reached
-        q[fresh] = trial[fresh]
-        reached |= converged
-        if reached.all():
-            break
-    return q + 0.0, reached
+    problem, shape = position_problem(dynamics, pins, parameters)
+    q, reached = solve_positions(problem, tolerances)
+    return q.reshape((*shape, dynamics.n)), reached.reshape(shape)
 
 
 def _other_positions(
@@ -136,11 +124,11 @@ def _other_positions(
     tolerances: Tolerances,
 ) -> tuple[NDArray[np.float64], ...]:
     """Further positions that satisfy the pins, found from the other starts; full turns of an angle count once."""
-    sorted_pins = sort_pins(dynamics, pins, parameters)
+    problem, _ = position_problem(dynamics, sort_pins(dynamics, pins, parameters), parameters)
     found = [q]
-    for start in _STARTS:
-        trial, converged = _newton(dynamics, sorted_pins, parameters, tolerances, np.full(dynamics.n, start))
-        if converged and not any(_is_same_posture(dynamics, trial, other, parameters, tolerances) for other in found):
+    for start in STARTS if problem.free else ():
+        (trial,), (converged,) = newton(problem, start, tolerances)
+        if converged and not any(_is_same_posture(dynamics, trial, other, parameters) for other in found):
             found.append(trial)
     return tuple(found[1:])
 
@@ -150,7 +138,6 @@ def _is_same_posture(
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     parameters: Values | None,
-    tolerances: Tolerances,
 ) -> bool:
     """Positions are alike if all kinematics are, which full turns of an angle leave unchanged."""
     if np.allclose(first, second, rtol=0, atol=1e-6):
@@ -161,40 +148,6 @@ def _is_same_posture(
         np.allclose(getattr(terms[0], name), getattr(terms[1], name), rtol=1e-9, atol=1e-9)
         for name in ("M", "h", "gap", "W_N", "W_T", "constraint", "J")
     )
-
-
-def _newton(
-    dynamics: Dynamics, pins: Pins, parameters: Values | None, tolerances: Tolerances, q: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    coordinates = dynamics.mechanism.coordinates
-    pinned = [name for name in pins.positions if name in coordinates]
-    for name in pinned:
-        q[..., coordinates.index(name)] = pins.positions[name]
-    free = [index for index, name in enumerate(coordinates) if name not in pinned]
-    if not free:
-        return q, np.asarray(np.isfinite(q).all(axis=-1))
-    gaps = [dynamics.contacts.index(name[4:]) for name in pins.positions if name not in coordinates]
-    targets = [pins.positions[name] for name in pins.positions if name not in coordinates]
-    rest = np.zeros(dynamics.n)
-    residual = np.full((*q.shape[:-1], len(free)), np.inf)
-    for _ in range(_MAX_NEWTON_STEPS):
-        at = dynamics.kinematics(q, rest, t=pins.time, parameters=parameters)
-        rows = [at["W_N"][..., free, gap] for gap in gaps] + [at["J"][..., i, free] for i in range(len(dynamics.rigid))]
-        errors = [at["gap"][..., gap] - target for gap, target in zip(gaps, targets, strict=True)]
-        errors += [at["constraint"][..., i] for i in range(len(dynamics.rigid))]
-        residual = np.stack(np.broadcast_arrays(*errors, q[..., 0])[:-1], axis=-1)
-        if np.all(np.abs(residual) <= tolerances.gap * 1e-4):
-            break
-        A = np.stack(np.broadcast_arrays(*rows, q[..., free])[:-1], axis=-2)
-        step = solve_each(A, residual[..., None])[..., 0]
-        size = np.max(np.abs(step), axis=-1, keepdims=True)
-        with np.errstate(invalid="ignore"):
-            step = np.where(size > 1.0, step / size, step)
-        if not np.any(np.abs(step) > 4 * np.finfo(float).eps * (1 + np.abs(q[..., free]))):
-            break
-        q[..., free] -= step
-    with np.errstate(invalid="ignore"):
-        return q, np.asarray(np.all(np.abs(residual) <= tolerances.gap, axis=-1))
 
 
 def _solve_velocities(
@@ -248,7 +201,7 @@ def _unreached(
         rigid = f" and the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""
         return StateError(
             f"no position of {dynamics.name} satisfies {given}{rigid}: it cannot be reached, or the pins contradict "
-            f"each other (tried {len(_STARTS)} starts)"
+            f"each other (tried {len(STARTS)} starts)"
         )
     rows, _ = _velocity_system(dynamics, sorted_pins, q, parameters)
     names = [*sorted_pins.velocities, *dynamics.rigid]

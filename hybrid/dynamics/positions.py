@@ -1,0 +1,184 @@
+"""Positions from pins, by Newton's method on many states at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.linear import solve_each
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.pin_values import Pins
+    from hybrid.tolerances import Tolerances
+
+STARTS = (0.0, 0.5, -0.5, 1.2, -1.2, 2.2, -2.2, 3.0)
+"""Values of the unknown coordinates from which Newton's method is started, in this order."""
+
+_MAX_STEPS = 60
+_PATIENCE = 6  # steps in which the residual must halve; Newton's method doubles its digits in one
+_LONGEST_STEP = 1.0  # radians or so: longer steps leave the basin of an angle
+
+
+@attrs.frozen(eq=False)
+class PositionProblem:
+    """Pinned positions of N states in a row.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    pinned : mapping of coordinate index to array, (N,)
+    gaps : mapping of contact index to array, (N,)
+        Pinned gaps.
+    time : array, (N,)
+    parameters : mapping of str to float or array, (N,)
+    """
+
+    dynamics: Dynamics
+    pinned: dict[int, NDArray[np.float64]]
+    gaps: dict[int, NDArray[np.float64]]
+    time: NDArray[np.float64]
+    parameters: dict[str, Any]
+
+    @property
+    def free(self) -> list[int]:
+        """Indices of the coordinates to solve for."""
+        return [index for index in range(self.dynamics.n) if index not in self.pinned]
+
+    def take(self, rows: NDArray[np.intp]) -> PositionProblem:
+        """The problem of some of the states."""
+        return PositionProblem(
+            self.dynamics,
+            {index: value[rows] for index, value in self.pinned.items()},
+            {index: value[rows] for index, value in self.gaps.items()},
+            self.time[rows],
+            {name: value[rows] if np.ndim(value) else value for name, value in self.parameters.items()},
+        )
+
+    def started(self, start: float) -> NDArray[np.float64]:
+        """Positions (N, n) with the pinned coordinates in place and the others at ``start``."""
+        q = np.full((len(self.time), self.dynamics.n), start)
+        for index, value in self.pinned.items():
+            q[:, index] = value
+        return q
+
+
+def position_problem(
+    dynamics: Dynamics, pins: Pins, parameters: Values | None
+) -> tuple[PositionProblem, tuple[int, ...]]:
+    """Flatten the position pins of an array of states.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : Pins
+    parameters : mapping, optional
+
+    Returns
+    -------
+    problem : PositionProblem
+    shape : tuple of int
+        Broadcast shape of what the positions depend on.
+    """
+    coordinates = dynamics.mechanism.coordinates
+    values: dict[str, Any] = {}
+    if not set(pins.positions) <= set(coordinates) or dynamics.rigid:
+        values = dict(parameters or {})
+    arrays = [np.asarray(value, dtype=float) for value in (*pins.positions.values(), pins.time)]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays), *(np.shape(value) for value in values.values()))
+
+    def flat(value: Any) -> NDArray[np.float64]:
+        return np.broadcast_to(np.asarray(value, dtype=float), shape).reshape(-1)
+
+    problem = PositionProblem(
+        dynamics,
+        {coordinates.index(name): flat(value) for name, value in pins.positions.items() if name in coordinates},
+        {
+            dynamics.contacts.index(name.removeprefix("gap.")): flat(value)
+            for name, value in pins.positions.items()
+            if name not in coordinates
+        },
+        flat(pins.time),
+        {name: flat(value) if np.ndim(value) else value for name, value in values.items()},
+    )
+    return problem, shape
+
+
+def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Solve for the unknown coordinates from each start in turn, until every state is reached.
+
+    Returns
+    -------
+    q : array, (N, n)
+        NaN where no start leads to a solution.
+    reached : array of bool, (N,)
+    """
+    q = np.full((len(problem.time), problem.dynamics.n), np.nan)
+    pending = np.arange(len(problem.time))
+    for start in STARTS:
+        trial, converged = newton(problem.take(pending), start, tolerances)
+        q[pending[converged]] = trial[converged]
+        pending = pending[~converged]
+        if not len(pending) or not problem.free:
+            break
+    reached = np.ones(len(q), dtype=bool)
+    reached[pending] = False
+    return q + 0.0, reached
+
+
+def newton(
+    problem: PositionProblem, start: float, tolerances: Tolerances
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Newton's method from one start; states that have converged, or make no progress, are left alone.
+
+    Returns
+    -------
+    q : array, (N, n)
+    converged : array of bool, (N,)
+    """
+    q = problem.started(start)
+    free = np.array(problem.free, dtype=np.intp)
+    if not len(free):
+        return q, np.asarray(np.isfinite(q).all(axis=1))
+    converged = np.zeros(len(q), dtype=bool)
+    active, own = np.arange(len(q)), problem
+    milestone = np.full(len(q), np.inf)
+    # a linear gap is solved by one step of any length; only later starts, for angles, are kept short
+    longest = np.inf if start == STARTS[0] else _LONGEST_STEP
+    for step in range(_MAX_STEPS):
+        A, residual = _linearised(own, q[active], free)
+        size = np.max(np.abs(residual), axis=1)
+        change = solve_each(A, residual[..., None])[..., 0]
+        length = np.max(np.abs(change), axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            converged[active[size <= tolerances.gap]] = True
+            settled = np.all(np.abs(change) <= 4 * np.finfo(float).eps * (1 + np.abs(q[np.ix_(active, free)])), axis=1)
+            done = (size <= 1e-4 * tolerances.gap) | settled | ~np.isfinite(change).all(axis=1)
+            if step % _PATIENCE == _PATIENCE - 1:
+                done |= ~(size <= milestone[active] / 2)
+                milestone[active] = size
+            change = np.where(length > longest, change * (longest / length), change)
+        keep = ~done
+        q[np.ix_(active[keep], free)] -= change[keep]
+        if not keep.any():
+            break
+        if done.any():
+            active, own = active[keep], own.take(np.nonzero(keep)[0])
+    return q, converged
+
+
+def _linearised(
+    problem: PositionProblem, q: NDArray[np.float64], free: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Jacobian (N, f, f) and residual (N, f) of the pinned gaps and the constraints."""
+    dynamics = problem.dynamics
+    at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
+    rows = [at["W_N"][..., free, gap] for gap in problem.gaps]
+    errors = [at["gap"][..., gap] - target for gap, target in problem.gaps.items()]
+    rows += [at["J"][..., index, free] for index in range(len(dynamics.rigid))]
+    errors += [at["constraint"][..., index] for index in range(len(dynamics.rigid))]
+    A = np.stack([np.broadcast_to(row, (len(q), len(free))) for row in rows], axis=-2)
+    return A, np.stack([np.broadcast_to(error, len(q)) for error in errors], axis=-1)

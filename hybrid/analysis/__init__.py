@@ -3,6 +3,7 @@
 from hybrid.analysis.areas import RefinedFractions, refined_fractions
 from hybrid.analysis.axes import Axis
 from hybrid.analysis.boundaries import Boundary
+from hybrid.analysis.comparison import Comparison, ComparisonRow, compare
 from hybrid.analysis.criticality import CriticalFriction, critical_friction
 from hybrid.analysis.regions import RegionMap, region_map
 from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, genot_brogliato_points
@@ -10,11 +11,14 @@ from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, gen
 __all__ = [
     "Axis",
     "Boundary",
+    "Comparison",
+    "ComparisonRow",
     "CriticalFriction",
     "ForceAtPoint",
     "GenotBrogliatoPoint",
     "RefinedFractions",
     "RegionMap",
+    "compare",
     "critical_friction",
     "genot_brogliato_points",
     "refined_fractions",

@@ -11,6 +11,7 @@ import click
 
 from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
+from hybrid.cli.comparison import compare, impact
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.graph import graph
@@ -33,7 +34,7 @@ def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
 
 
-for _command in (list_, show, check, verdict, graph, critical_friction, map_, report, lcp_, doctor):
+for _command in (list_, show, check, verdict, graph, critical_friction, map_, impact, compare, report, lcp_, doctor):
     program.add_command(_command)
 
 

@@ -4,6 +4,9 @@ from hybrid.contact.branches import Branch, ContactAcceleration, Slack
 from hybrid.contact.certificate import Certificate, Violation, verify_certificate
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.contact.compliance import KelvinVoigtLimit
+from hybrid.contact.compliance_penalty import KelvinVoigt
+from hybrid.contact.compliance_resolution import Outcome, Resolution, resolve
 from hybrid.contact.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
 from hybrid.contact.impact_laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.modes import ContactMode, Mode
@@ -24,10 +27,14 @@ __all__ = [
     "EnergeticImpact",
     "ForceSet",
     "Impact",
+    "KelvinVoigt",
+    "KelvinVoigtLimit",
     "Mode",
     "NewtonImpact",
+    "Outcome",
     "Phase",
     "PoissonImpact",
+    "Resolution",
     "Selection",
     "Slack",
     "SlidingTerms",
@@ -37,6 +44,7 @@ __all__ = [
     "classify",
     "contact_forces",
     "contact_problem",
+    "resolve",
     "resolve_impact",
     "select",
     "select_problem",

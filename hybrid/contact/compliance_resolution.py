@@ -146,14 +146,13 @@ def _without_solution(selection: Selection, impact: Impact) -> Resolution:
             "vanishing slip the impact without collision is itself vanishing: the contact comes to rest)",
             selection,
         )
+    terms = _slipping(selection.problem)
+    why = "" if terms is None else f" (A = {terms[0]:.6g} < 0, b = {terms[1]:.6g} < 0)"
     reason = (
-        "no contact mode is consistent: any penetration grows, since sliding the normal force pushes the contact into "
-        f"the surface, until the slip stops; the {impact.law} law then gives "
+        f"no contact mode is consistent: in sliding, the normal force drives the contact further into the surface{why}, "
+        f"until the slip stops; the {impact.law} law then gives "
         + ", ".join(f"gap_dot.{name} = {rate:.6g}" for name, rate in impact.gap_dot_after.items())
     )
-    terms = _slipping(selection.problem)
-    if terms is not None:
-        reason = reason.replace("since", f"since (A = {terms[0]:.6g} < 0, b = {terms[1]:.6g} < 0)", 1)
     return Resolution(Outcome.IMPACT_WITHOUT_COLLISION, reason, selection, impact)
 
 

@@ -1,0 +1,218 @@
+"""``painleve impact`` and ``painleve compare``: velocities after an impact, and all methods side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from hybrid.cli.arguments import (
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    read_parameters,
+)
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import Json, number, print_json, say, table
+from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.records import plain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hybrid.analysis.comparison import Comparison
+    from hybrid.contact.impact import AbstractImpactLaw, Impact
+    from hybrid.declaration import Mechanism
+
+__all__ = ["compare", "impact"]
+
+LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
+
+
+def _stiffnesses(_: click.Context, option: click.Parameter, value: str) -> tuple[float, ...]:
+    try:
+        found = tuple(float(text) for text in value.split(",") if text.strip())
+    except ValueError as error:
+        raise click.BadParameter(f"expected numbers separated by commas, got {value!r}", param=option) from error
+    for K in found:
+        if not 0.0 < K < float("inf"):
+            raise click.BadParameter(f"a stiffness must be a number above 0, got {K:g}", param=option)
+    return found
+
+
+_damping_option = click.option(
+    "--damping", type=click.FloatRange(min=0.0), metavar="D", help="Replace the declared damping of every contact."
+)
+
+
+@click.command()
+@mechanism_argument
+@pin_option
+@parameter_option
+@click.option("--law", type=click.Choice(LAWS), default="newton", show_default=True, help="The impact law.")
+@click.option(
+    "--restitution",
+    type=click.FloatRange(min=0.0, max=1.0),
+    metavar="E",
+    help="Replace the declared coefficients of restitution (newton, poisson, energetic).",
+)
+@_damping_option
+@json_option
+def impact(
+    *,
+    mechanism: str,
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    law: str,
+    restitution: float | None,
+    damping: float | None,
+    as_json: bool,
+) -> None:
+    """Velocities of MECH after an impact of its closed contacts, by an impact law."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    with ProgressBar(f"impact of {declared.name}"):
+        from hybrid.contact import resolve_impact
+        from hybrid.dynamics import derive, solve_state
+
+        dynamics = derive(declared)
+        state = solve_state(dynamics, pins, parameters=values)
+        found = resolve_impact(dynamics, state, law=_law(law, restitution, damping), parameters=values)
+        answer = _impact_record(declared, found)
+    if as_json:
+        print_json(answer)
+    else:
+        say(*_impact_tables(answer))
+
+
+@click.command()
+@mechanism_argument
+@pin_option
+@parameter_option
+@click.option(
+    "--stiffness",
+    default="1e6,1e8",
+    show_default=True,
+    metavar="K1,K2,...",
+    callback=_stiffnesses,
+    help="Stiffnesses of the penalty runs.",
+)
+@_damping_option
+@json_option
+def compare(
+    *,
+    mechanism: str,
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    stiffness: tuple[float, ...],
+    damping: float | None,
+    as_json: bool,
+) -> None:
+    """What the rigid problem, the impact laws and compliant contacts say about a state of MECH."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    with ProgressBar(f"comparing on {declared.name}"):
+        from hybrid.analysis.comparison import compare as compare_methods
+        from hybrid.dynamics import derive, solve_state
+
+        dynamics = derive(declared)
+        state = solve_state(dynamics, pins, parameters=values)
+        found = compare_methods(dynamics, state, stiffness=stiffness, damping=damping, parameters=values)
+        answer = _comparison_record(declared, found)
+    if as_json:
+        print_json(answer)
+    else:
+        say(*_comparison_tables(answer))
+
+
+def _law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
+    from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
+    from hybrid.contact.compliance import KelvinVoigtLimit
+
+    if name == "kelvin-voigt":
+        if restitution is not None:
+            raise click.UsageError("the kelvin-voigt law has a damping and no restitution: give --damping")
+        return KelvinVoigtLimit(damping)
+    if damping is not None:
+        raise click.UsageError(f"the {name} law has a restitution and no damping: give --restitution")
+    if name == "newton":
+        return NewtonImpact(restitution)
+    return PoissonImpact(restitution) if name == "poisson" else EnergeticImpact(restitution)
+
+
+def _tangential(values: Mapping[str, tuple[float, ...]]) -> dict[str, Json]:
+    """Planar quantities as numbers, spatial ones as lists."""
+    return {name: value[0] if len(value) == 1 else list(value) for name, value in values.items()}
+
+
+def _impact_record(declared: Mechanism, found: Impact) -> dict[str, Json]:
+    return {
+        "law": found.law,
+        "v_before": dict(zip(declared.velocities, found.v_before.tolist(), strict=True)),
+        "v_after": dict(zip(declared.velocities, found.v_after.tolist(), strict=True)),
+        "gap_dot_after": found.gap_dot_after,
+        "slip_after": _tangential(found.slip_after),
+        "impulse_N": found.impulse_N,
+        "impulse_T": _tangential(found.impulse_T),
+        "energy_change": found.energy_change,
+        "phases": [attrs.asdict(phase) for phase in found.phases],
+        "duration": found.duration,
+        "warnings": list(found.warnings),
+    }
+
+
+def _comparison_record(declared: Mechanism, found: Comparison) -> dict[str, Json]:
+    rows = []
+    for row in found.rows:
+        record = attrs.asdict(row)
+        record["slip_after"] = _tangential(row.slip_after)
+        record["impulse_T"] = _tangential(row.impulse_T)
+        rows.append(record)
+    return {
+        "mechanism": declared.name,
+        "verdict": found.verdict,
+        "rows": rows,
+        "observed_order": found.observed_order,
+        "notes": list(found.notes),
+    }
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, list):
+        return "(" + ", ".join(_shown(item) for item in value) + ")"
+    return number(value) if isinstance(value, float) or value is None else str(value)
+
+
+def _impact_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    speeds = [(name, number(before), number(answer["v_after"][name])) for name, before in answer["v_before"].items()]
+    yield table(f"Impact by the {answer['law']} law", ("velocity", "before", "after"), speeds)
+    rows = [
+        (name, *(_shown(answer[key][name]) for key in ("gap_dot_after", "slip_after", "impulse_N", "impulse_T")))
+        for name in answer["gap_dot_after"]
+    ]
+    yield table("Contacts", ("contact", "gap_dot after", "slip after", "impulse_N", "impulse_T"), rows)
+    phases = [(phase["kind"], number(phase["impulse_N"]), number(phase["duration"])) for phase in answer["phases"]]
+    if phases:
+        yield table("Phases", ("kind", "impulse_N", "stretched duration"), phases)
+    yield f"Kinetic energy changes by {number(answer['energy_change'])}."
+    yield from (f"Warning: {warning}." for warning in answer["warnings"])
+
+
+def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    contacts = sorted({name for row in answer["rows"] for name in row["gap_dot_after"]})
+    columns = ["method", "outcome"]
+    columns += [f"{quantity}.{name}" for name in contacts for quantity in ("gap_dot", "slip", "impulse_N")]
+    columns += ["energy change", "error"]
+    rows = []
+    for row in answer["rows"]:
+        cells = [row["method"], row["outcome"]]
+        for name in contacts:
+            cells += [_shown(plain(row[key].get(name))) for key in ("gap_dot_after", "slip_after", "impulse_N")]
+        rows.append([*cells, number(row["energy_change"]), number(row["error"])])
+    yield table(f"{answer['mechanism']}: {answer['verdict']}", columns, rows)
+    if answer["observed_order"] is not None:
+        yield f"The penalty runs approach the limit as K^{answer['observed_order']:.3f}."
+    yield from (f"Note: {note}." for note in answer["notes"])

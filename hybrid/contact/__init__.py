@@ -7,11 +7,12 @@ from hybrid.contact.complementarity import contact_forces, to_lcp
 from hybrid.contact.compliance import KelvinVoigtLimit
 from hybrid.contact.compliance_penalty import KelvinVoigt
 from hybrid.contact.compliance_resolution import Outcome, Resolution, resolve
+from hybrid.contact.force_set import ForceSet
 from hybrid.contact.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
 from hybrid.contact.impact_laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
-from hybrid.contact.selection import ForceSet, Selection, Verdict, select, select_problem
+from hybrid.contact.selection import Selection, Verdict, select, select_problem
 from hybrid.contact.sliding import SlidingTerms, sliding_terms
 from hybrid.contact.tangential import TangentialReport
 

@@ -10,14 +10,18 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import mode_combinations
+from hybrid.contact.candidates import Conditions, conditions, mode_combinations, problem_scale
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
+from hybrid.contact.families import families
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
+    from hybrid.contact.carriers import CarrierMode
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
+
+Flags = NDArray[np.bool_]
 
 
 class CellVerdict(IntEnum):
@@ -54,56 +58,154 @@ class Table:
         return np.uint64(1 << index)
 
 
+@attrs.frozen(eq=False)
+class _Outcome:
+    """How one mode fares at all states of a batch.
+
+    ``is_family`` marks where it leaves a force undetermined, ``is_tied`` where an inequality holds or fails by less
+    than the tolerance, ``is_open`` where it cannot be decided together with others.
+    """
+
+    label: str
+    fits: Flags
+    is_family: Flags
+    is_tied: Flags
+    is_open: Flags
+    distance: NDArray[np.float64]
+    solution: ModeSolution
+    family_forces: NDArray[np.float64]
+
+    def forces(self, r: int, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
+        """Scaled forces (k, r) at some of the states."""
+        forces = self.solution.forces(r, where, self.fits.shape)
+        if self.family_forces.size:
+            number = np.cumsum(self.is_family.ravel()).reshape(self.fits.shape)[where] - 1
+            of_family = self.is_family[where]
+            forces[of_family] = self.family_forces[number[of_family]]
+        return forces
+
+
 def decide_together(
-    problem: ContactProblem, where: NDArray[np.bool_], tolerances: Tolerances, table: Table
-) -> NDArray[np.bool_]:
+    problem: ContactProblem, where: Flags, tolerances: Tolerances, table: Table
+) -> Flags:
     """Enumerate the modes of all states at once; returns which states are too close to a tie."""
     shape = where.shape if where.all() else (int(where.sum()),)
     parts = components(problem)
     doubtful = np.zeros(shape, dtype=bool)
     bits = np.zeros(shape, dtype=np.uint64)
     margin = np.full(shape, np.inf)
-    count = np.zeros(shape, dtype=np.uint8)
-    found: list[tuple[NDArray[np.bool_], ModeSolution]] = []
+    outcomes: list[_Outcome] = []
     for modes in mode_combinations(problem):
-        with np.errstate(all="ignore"):
-            mode = solve_mode(parts, modes)
-            fit = mode.least > 0
-            sure = np.abs(mode.least)
-            doubtful |= ~(sure > tolerances.sign) | ~(mode.regularity > tolerances.rank)
-            # a mode that fails is further from fitting than its worst slack tells, however singular
-            distance = np.where(fit, np.minimum(sure, mode.regularity), sure)
-            np.fmin(margin, distance, out=margin)
-        if not fit.any():
-            continue
-        labels = {part.carrier.name: part.label for part in modes}
-        bits |= np.where(fit, table.bit(_label(problem, labels)), np.uint64(0))
-        count += fit
-        found.append((np.broadcast_to(fit, shape), mode))
-    verdict = _verdicts(parts, count, found, tolerances)
+        outcome = _outcome(problem, parts, modes, shape, tolerances)
+        doubtful |= outcome.is_open
+        np.fmin(margin, outcome.distance, out=margin)
+        if outcome.fits.any():
+            bits |= np.where(outcome.fits, table.bit(outcome.label), np.uint64(0))
+        if outcome.fits.any() or outcome.is_tied.any():
+            outcomes.append(outcome)
+    verdict, has_family = _verdicts(parts, outcomes, shape, tolerances)
+    for outcome in outcomes:
+        if outcome.is_tied.any():
+            belongs = _belongs(parts, outcome, outcomes, has_family, tolerances)
+            if belongs.any():
+                bits |= np.where(belongs, table.bit(outcome.label), np.uint64(0))
+            doubtful |= outcome.is_tied & ~belongs
     table.verdict[where] = verdict.reshape(-1)
     table.modes[where] = bits.reshape(-1)
-    table.margin[where] = margin.reshape(-1)
+    table.margin[where] = np.where(doubtful, 0.0, margin).reshape(-1)
     return doubtful.reshape(-1)
 
 
-def _verdicts(
+def _outcome(
+    problem: ContactProblem,
     parts: Components,
-    count: NDArray[np.uint8],
-    found: list[tuple[NDArray[np.bool_], ModeSolution]],
+    modes: tuple[CarrierMode, ...],
+    shape: tuple[int, ...],
     tolerances: Tolerances,
-) -> NDArray[np.uint8]:
+) -> _Outcome:
+    label = _label(problem, {part.carrier.name: part.label for part in modes})
+    with np.errstate(all="ignore"):
+        solution = solve_mode(parts, modes)
+        least, regularity = solution.least, solution.regularity
+        is_singular = np.broadcast_to(~(regularity > tolerances.rank), shape)
+        is_tied = np.broadcast_to(~(np.abs(least) > tolerances.sign), shape) & ~is_singular
+        fits = np.broadcast_to(least > tolerances.sign, shape) & ~is_singular
+        # a mode that fails is as far from fitting as its worst slack tells, however close to singular
+        distance = np.where(fits, np.minimum(np.abs(least), regularity), np.abs(least))
+    nothing = np.zeros(shape, dtype=bool)
+    if not is_singular.any():
+        distance = np.where(is_tied, np.nan, distance)
+        return _Outcome(label, fits, nothing, is_tied, nothing, distance, solution, np.zeros((0, 0)))
+    found = families(*_gathered(problem, modes, is_singular, shape), tolerances)
+    is_family, is_open = nothing.copy(), nothing.copy()
+    is_family[is_singular] = found.is_consistent
+    is_open[is_singular] = ~(found.is_consistent | found.is_refuted)
+    distance = np.where(is_tied | is_singular, np.nan, distance)
+    distance[is_singular] = np.where(found.is_refuted, found.distance, np.nan)
+    centre = found.forces[found.is_consistent]
+    return _Outcome(label, fits | is_family, is_family, is_tied, is_open, distance, solution, centre)
+
+
+def _gathered(
+    problem: ContactProblem, modes: tuple[CarrierMode, ...], chosen: Flags, shape: tuple[int, ...]
+) -> tuple[Conditions, NDArray[np.float64]]:
+    """Conditions of a mode and scaled Delassus operators at the chosen states of a batch."""
+    scale = problem_scale(problem)
+    mode = conditions(problem, modes, scale)
+    G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
+
+    def at(array: NDArray[np.float64], core: int) -> NDArray[np.float64]:
+        return np.broadcast_to(array, (*shape, *array.shape[array.ndim - core :]))[chosen]
+
+    return Conditions(at(mode.E, 2), at(mode.e, 1), at(mode.A, 2), at(mode.b, 1)), at(G, 2)
+
+
+def _verdicts(
+    parts: Components, outcomes: list[_Outcome], shape: tuple[int, ...], tolerances: Tolerances
+) -> tuple[NDArray[np.uint8], Flags]:
+    """Verdicts, and where one of the fitting modes leaves a force undetermined."""
+    count = np.zeros(shape, dtype=np.uint8)
+    has_family = np.zeros(shape, dtype=bool)
+    for outcome in outcomes:
+        count += outcome.fits
+        has_family |= outcome.is_family
     verdict = np.where(count == 0, np.uint8(CellVerdict.INCONSISTENT), np.uint8(CellVerdict.UNIQUE))
+    verdict[has_family] = CellVerdict.HYPERSTATIC
     several = np.nonzero(count > 1)
     if len(several[0]):
-        r, shape = len(parts.c), count.shape
-        fit = np.stack([item[several] for item, _ in found])
-        G = np.stack([np.stack([np.broadcast_to(g, shape)[several] for g in line], -1) for line in parts.G], -2)
-        c = np.stack([np.broadcast_to(item, shape)[several] for item in parts.c], axis=-1)
-        x = np.stack([mode.forces(r, several, shape) for _, mode in found])
-        distinct = _distinct(fit, (G @ x[..., None])[..., 0] + c, tolerances)
-        verdict[several] = np.where(distinct > 1, np.uint8(CellVerdict.INDETERMINATE), np.uint8(CellVerdict.UNIQUE))
-    return verdict
+        fit = np.stack([outcome.fits[several] for outcome in outcomes])
+        accelerations = np.stack([_accelerations(parts, outcome, several) for outcome in outcomes])
+        is_split = _distinct(fit, accelerations, tolerances) > 1
+        verdict[several] = np.where(is_split, np.uint8(CellVerdict.INDETERMINATE), verdict[several])
+    return verdict, has_family
+
+
+def _accelerations(
+    parts: Components, outcome: _Outcome, where: tuple[NDArray[np.intp], ...]
+) -> NDArray[np.float64]:
+    """Scaled contact accelerations (k, r) of a mode at some of the states."""
+    x = outcome.forces(len(parts.c), where)
+    rows = []
+    for line, c in zip(parts.G, parts.c, strict=True):
+        entries = np.stack([np.broadcast_to(entry, outcome.fits.shape)[where] for entry in line], axis=-1)
+        rows.append(np.sum(entries * x, axis=-1) + np.broadcast_to(c, outcome.fits.shape)[where])
+    return np.stack(rows, axis=-1) if rows else np.zeros((len(where[0]), 0))
+
+
+def _belongs(
+    parts: Components, tied: _Outcome, outcomes: list[_Outcome], has_family: Flags, tolerances: Tolerances
+) -> Flags:
+    """Where the solution of a tied mode is one of the forces that another mode leaves undetermined."""
+    belongs = np.zeros(has_family.shape, dtype=bool)
+    for other in outcomes:
+        where = np.nonzero(tied.is_tied & other.is_family)
+        if not len(where[0]):
+            continue
+        first, second = (_accelerations(parts, outcome, where) for outcome in (tied, other))
+        size = 1 + np.max(np.abs(tied.forces(len(parts.c), where)), axis=-1)
+        with np.errstate(invalid="ignore"):
+            belongs[where] |= np.max(np.abs(first - second), axis=-1) <= tolerances.merge * size
+    return belongs
 
 
 def _distinct(fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.int64]:

@@ -113,9 +113,10 @@ def contact_problem(
     Raises
     ------
     StateError
-        A contact penetrates, or approaches (then an impact law decides, not the acceleration level).
+        A contact penetrates, or approaches (then an impact law decides, not the acceleration level); or the mass
+        matrix is singular at this posture.
     ComputationError
-        The mass matrix is singular at this posture, an expression has no value here, or constraints contradict.
+        An expression has no value here, or constraints contradict.
 
     Examples
     --------
@@ -267,7 +268,7 @@ def _check_mass(
     smallest = np.linalg.eigvalsh(scaled)[0] if scaled.size else 1.0
     if smallest <= tolerances.rank or not np.isfinite(problem.G).all():
         kind = "not positive definite" if smallest < -tolerances.rank else "singular"
-        raise ComputationError(
+        raise StateError(
             f"{dynamics.name}: the mass matrix is {kind} at {_posture(dynamics, state)} "
             f"(smallest scaled eigenvalue {smallest:.3g}): give every coordinate inertia"
         )

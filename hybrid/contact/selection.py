@@ -129,8 +129,11 @@ def select(
     >>> select(rod, state, parameters={"mu": 1.5}).verdict.name
     'INCONSISTENT'
     """
-    problem = contact_problem(dynamics, state, parameters=parameters, tolerances=tolerances)
-    selection = select_problem(problem, tolerances=tolerances, solver=solver)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
+        problem = contact_problem(dynamics, state, parameters=parameters, tolerances=tolerances)
+        if not (np.isfinite(problem.G).all() and np.isfinite(problem.c).all()):
+            raise ComputationError(f"{dynamics.name}: the contact problem has numbers beyond the range of floats")
+        selection = select_problem(problem, tolerances=tolerances, solver=solver)
     others = tuple(
         "the pins have another position: "
         + ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))

@@ -73,7 +73,7 @@ def test_singular_mass_matrix_names_the_posture():
             contact=[Contact(name="stop", gap="x")],
         )
     )
-    with pytest.raises(ComputationError, match="mass matrix is singular at x = 0"):
+    with pytest.raises(StateError, match="mass matrix is singular at x = 0"):
         select(bar, State([0.0], [0.0]))
 
 

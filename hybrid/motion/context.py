@@ -45,6 +45,11 @@ class Choice:
         return self.mode, tuple(sorted(self.sides.items()))
 
 
+def gap_floor(terms: Terms, q: Array, index: int) -> float:
+    """Rounding of a gap: that of the terms that cancel in it."""
+    return _ROUNDING * _EPSILON * float(np.abs(terms.W_N[:, index]) @ np.abs(q))
+
+
 @attrs.frozen(eq=False)
 class Context:
     """The mechanism with parameters, laws and settings of one simulation, and the flows compiled for it.
@@ -107,17 +112,17 @@ class Context:
         observed = flow.observe(np.array([t]), np.concatenate([q, v])[:, None])
         forces = np.concatenate([observed.lambda_N, observed.lambda_T])
         force = float(np.max(np.abs(forces), initial=0.0))
-        sizes = {}
+        floors = {}
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCH:
-                column = self.dynamics.contacts.index(guard.carrier)
-                sizes[position] = float(np.abs(terms.W_N[:, column]) @ np.abs(q))
+                floors[position] = gap_floor(terms, q, self.dynamics.contacts.index(guard.carrier))
             elif guard.kind is GuardKind.STOP:
                 columns = self.dynamics.columns[guard.carrier]
-                sizes[position] = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))
+                speed = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))
+                floors[position] = _ROUNDING * _EPSILON * speed
             elif guard.kind is not GuardKind.SINGULAR:
-                sizes[position] = force
-        return {position: _ROUNDING * _EPSILON * size for position, size in sizes.items()}
+                floors[position] = _ROUNDING * _EPSILON * force
+        return floors
 
     def _functions(self) -> Callable[[Array, Array], Array] | None:
         if not self.watched:

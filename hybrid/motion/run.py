@@ -197,7 +197,7 @@ class Run:
         """The moment itself, or the limit of the impacts that accumulate after it."""
         found: dict[str, Accumulation] = {}
         for name, times in self.impacts.items():
-            limit = accumulation(times) if times[-1] == moment.t else None
+            limit = accumulation(times) if times and times[-1] == moment.t else None
             share = self.context.settings.zeno_rest
             if limit is not None and limit.rest <= share * limit.elapsed and limit.t < self.t_end:
                 found[name] = limit

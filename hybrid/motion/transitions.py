@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode
+from hybrid.motion.context import gap_floor
 from hybrid.motion.outcome import EventKind
 from hybrid.motion.parts import Guard, GuardKind, Part
 from hybrid.motion.selecting import Moment, kind_of
@@ -35,6 +36,7 @@ _KINDS = (
 )
 
 
+_LOWEST_HOP = 64.0  # in units of the rounding of the gap
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
 
 
@@ -141,7 +143,7 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
         rate = impact.gap_dot_after.get(name)
         if kind_of(context, name) is CarrierKind.CONTACT and rate is None:
             continue
-        if rate is not None and rate > tolerance:
+        if rate is not None and rate > tolerance and not _is_unresolvable(context, terms, moment.q, name, rate):
             activities[name] = Activity.OPEN
         elif rate is not None and rate < -tolerance:
             activities[name] = Activity.APPROACHING
@@ -153,6 +155,14 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
                 held.add(name)
     q, v = settle(context, activities, moment.t, moment.q, impact.v_after)
     return Moment(moment.t, q, v, activities, {}, frozenset(held))
+
+
+def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: float) -> bool:
+    """True if a contact would hop so low that floating point cannot tell its gap from zero."""
+    index = context.dynamics.contacts.index(name)
+    normal = terms.W_N[:, index]
+    a = float(normal @ np.linalg.solve(terms.M, terms.h) + terms.zeta_N[index])
+    return a < 0.0 and rate * rate / (-2.0 * a) <= _LOWEST_HOP * gap_floor(terms, q, index)
 
 
 def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array) -> tuple[Array, Array]:

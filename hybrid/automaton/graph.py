@@ -10,6 +10,7 @@ import attrs
 import networkx as nx
 
 from hybrid.automaton.algebra import Algebra, RowTable, contact_algebra, row_table
+from hybrid.automaton.attributes import node_attributes
 from hybrid.automaton.freedom import active_rows, closed_postures, rank_of
 from hybrid.automaton.impossible import Proofs, proofs_of, velocities_contradict
 from hybrid.automaton.invariants import holds
@@ -151,9 +152,9 @@ class Automaton:
             )
         graph = nx.MultiDiGraph(name=self.name)
         for key in self.mode_keys():
-            graph.add_node(key, **_attributes(self.location(key)))
+            graph.add_node(key, **node_attributes(self.location(key)))
         if self.has_impact:
-            graph.add_node(IMPACT, **_attributes(None))
+            graph.add_node(IMPACT, **node_attributes(None))
         for key in list(graph):
             for edge in self.successors(key):
                 graph.add_edge(edge.source, edge.target, transition=edge)
@@ -273,29 +274,3 @@ def _may_be_paradoxical(parts: tuple[Part, ...], table: RowTable, algebra: Algeb
     if algebra is None:
         return True
     return not all(algebra.fractions.is_zero(algebra.G[i][j]) for i in normals for j in tangentials)
-
-
-def _attributes(location: Location | None) -> dict[str, object]:
-    if location is None:
-        return {
-            "kind": "impact",
-            "mode": None,
-            "invariant": (),
-            "vector_field": None,
-            "n_freedom": None,
-            "is_hyperstatic": False,
-            "guards": (),
-            "forces": {},
-            "definitions": (),
-        }
-    return {
-        "kind": "mode",
-        "mode": location.mode,
-        "invariant": location.invariant,
-        "vector_field": location.vector_field,
-        "n_freedom": location.n_freedom,
-        "is_hyperstatic": location.is_hyperstatic,
-        "guards": location.guards,
-        "forces": location.forces,
-        "definitions": location.definitions,
-    }

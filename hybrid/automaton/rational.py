@@ -201,13 +201,13 @@ class Fractions:
         return solution
 
 
-def fractions_of(expressions: Iterable[sympy.Expr], *, max_terms: int = 400) -> Fractions:
+def fractions_of(expressions: Iterable[sympy.Expr], *, max_terms: int = 150) -> Fractions:
     """Make the field of fractions that holds all given expressions.
 
     Parameters
     ----------
     expressions : iterable of Expr
-    max_terms : int, default 400
+    max_terms : int, default 150
         Length at which a closed form is given up.
 
     Returns

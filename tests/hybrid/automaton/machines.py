@@ -64,7 +64,31 @@ def mechanism(name: str) -> Mechanism:
             ),
             constraint=[Constraint(name="rail", equation="y - l*sin(phi)", tangent="x - l*cos(phi)", friction="mu")],
         )
+    if name == "chain":
+        return _chain(4)
     return load(name)
+
+
+def _chain(n: int) -> Mechanism:
+    """Links that hang from a point, their end over a rough floor: closed forms too long for anybody to read."""
+    names = [f"a{i}" for i in range(n)]
+    ends = [names[: i + 1] for i in range(n)]
+    along = ["(" + " + ".join(f"l*cos({a})*{a}_dot" for a in end) + ")" for end in ends]
+    down = ["(" + " + ".join(f"l*sin({a})*{a}_dot" for a in end) + ")" for end in ends]
+    depth = ["(" + " + ".join(f"l*cos({a})" for a in end) + ")" for end in ends]
+    floor = Contact(
+        name="floor", gap=f"H - {depth[-1]}", tangent=" + ".join(f"l*sin({a})" for a in names), friction="mu"
+    )
+    return Mechanism(
+        name="chain",
+        coordinates=names,
+        parameters={"m": 1, "l": 1, "g": 9.81, "H": 2.5, "mu": 0.4},
+        dynamics=EnergyDynamics(
+            kinetic=" + ".join(f"m*({x}**2 + {y}**2)/2" for x, y in zip(along, down, strict=True)),
+            potential=" - ".join(["0", *(f"m*g*{y}" for y in depth)]),
+        ),
+        contact=[floor],
+    )
 
 
 @cache

@@ -170,6 +170,34 @@ def test_singular_guard_of_the_rod_is_the_inertia_factor(sign):
     assert guard.label == f"A_slide{'+' if sign > 0 else '-'} reaches 0"
 
 
+def test_equations_that_no_closed_form_holds_are_stated_and_linear_in_their_unknowns():
+    automaton = automaton_of("chain")
+    (q, v, t, parameters), values = states_and_values("chain")
+    for key in automaton.mode_keys():
+        location = automaton.location(key)
+        unknown = sorted(set().union(*(e.free_symbols for e in location.equations)) - set(model_symbols()), key=str)
+        assert len(location.equations) == len(unknown)
+        own = {name: value[0] if np.ndim(value) else value for name, value in values.items()}
+
+        def residuals(x, own=own, unknown=unknown, location=location):
+            known = own | {str(symbol): float(entry) for symbol, entry in zip(unknown, x, strict=True)}
+            lines = location.definitions[: len(location.equations)]
+            return np.array([float(evaluated(line.removesuffix(" = 0"), known)) for line in lines])
+
+        zero = np.zeros(len(unknown))
+        offset = residuals(zero)
+        matrix = np.stack([residuals(row) - offset for row in np.eye(len(unknown))], axis=-1)
+        solved = dict(zip(map(str, unknown), np.linalg.solve(matrix, -offset), strict=True))
+        found = location.vector_field(q[0], v[0], t=t[0], parameters={k: p[0] for k, p in parameters.items()})
+        expected = [solved[f"{name}_ddot"] for name in automaton.dynamics.mechanism.coordinates]
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def model_symbols():
+    model = dynamics_of("chain").model
+    return (*model.coordinates, *model.velocities, model.time, *model.parameters.values())
+
+
 def test_normal_force_of_the_sliding_rod_is_one_readable_fraction():
     automaton = automaton_of("rod_on_incline")
     force = automaton.location("slide+").guards[0]
@@ -201,7 +229,10 @@ def test_hyperstatic_slack_is_positive_exactly_where_the_ladder_can_rest():
     np.testing.assert_array_equal(guard(q, np.zeros(3)) > 0, theta > limit)
 
 
-@pytest.mark.parametrize(("name", "limit"), [("rod_on_incline", 1.0), ("ladder_in_corner", 5.0), ("rod_two_ends", 5.0)])
+LIMITS = {"rod_on_incline": 1.0, "ladder_in_corner": 5.0, "rod_two_ends": 5.0, "chain": 5.0}
+
+
+@pytest.mark.parametrize(("name", "limit"), LIMITS.items())
 def test_whole_graph_is_built_in_time(name, limit):
     dynamics = dynamics_of(name)
     start = time.process_time()

@@ -51,22 +51,35 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     if n <= 4 and Z.shape[0] > 0:
         mask, clearance = bases_of_small(M, q, scale, q_scale, Z[0])
         if clearance > CLEAR:
-            count = 0
-            for basis in range(1 << n):
-                if mask >> basis & 1:
-                    if count < Z.shape[0]:
-                        _basic_point(M, q, basis, Z[count])
-                    count += 1
-            return count
+            return _store_bases(M, q, Z, mask)
     return _search(M, q, Z, scale, q_scale)
+
+
+@compiled
+def _store_bases(M: FloatArray, q: FloatArray, Z: FloatArray, mask: int) -> int:
+    """The solutions of the bases in `mask`; that of the lowest one is in place already."""
+    rest = mask & (mask - 1)
+    if rest == 0:
+        return 1 if mask else 0
+    n, count, basis = q.shape[0], 1, 0
+    work = np.empty((n, n + 1))
+    while rest >> basis:
+        if rest >> basis & 1:
+            if count < Z.shape[0]:
+                _basic_point(M, q, basis, Z[count], work)
+            count += 1
+        basis += 1
+    return count
 
 
 @compiled
 def _search(M: FloatArray, q: FloatArray, Z: FloatArray, scale: float, q_scale: float) -> int:
     n = q.shape[0]
-    T = np.empty((n + 2, n, n + 1))
+    floats = np.empty((n + 2) * n * (n + 1) + 2 * n + (n + 1) + n * (n + 1))
+    T = floats[: (n + 2) * n * (n + 1)].reshape(n + 2, n, n + 1)
+    rest = floats[(n + 2) * n * (n + 1) :]
+    values, copy, work = rest[: 2 * n], rest[2 * n : 3 * n + 1], rest[3 * n + 1 :].reshape(n, n + 1)
     integers = np.zeros((n + 2, 5 * n + 3), np.int64)  # basic, columns, dead, fixed; width, index, branch
-    values, copy = np.empty(2 * n), np.empty(n + 1)
     for i in range(n):
         T[0, i, n] = q_scale * q[i]
         integers[0, i], integers[0, n + i] = i, n + i
@@ -83,7 +96,7 @@ def _search(M: FloatArray, q: FloatArray, Z: FloatArray, scale: float, q_scale: 
             index = branching_index(T[level], node[:n], node[2 * n : 3 * n], node[3 * n : 5 * n], width, values)
             if index < 0:
                 has_continuum = has_continuum or index == -2
-                count = _store(M, q, T[level], node[:n], width, Z, count, q_scale / scale)
+                count = _store(M, q, T[level], node[:n], width, Z, count, q_scale / scale, work)
                 level -= 1
                 continue
             node[5 * n + 1] = index
@@ -113,6 +126,7 @@ def _store(
     Z: FloatArray,
     count: int,
     unit: float,
+    work: FloatArray,
 ) -> int:
     """Add the vertex of a dictionary to the rows of Z unless it is there."""
     n = q.shape[0]
@@ -122,7 +136,7 @@ def _store(
     for i in range(n):
         if basic[i] >= n and T[i, width] > 1e-10:
             basis |= 1 << (basic[i] - n)
-    if _basic_point(M, q, basis, z) == 0.0:
+    if _basic_point(M, q, basis, z, work) == 0.0:
         z[:] = 0.0
         for i in range(n):
             if basic[i] >= n:
@@ -138,24 +152,20 @@ def _store(
 
 
 @compiled
-def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray) -> float:
-    """The z of a complementary basis by elimination with row exchanges; its smallest pivot."""
+def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray, A: FloatArray) -> float:
+    """The z of a complementary basis by elimination with row exchanges in A (n, n + 1); its smallest pivot."""
     n = q.shape[0]
-    index, m = np.empty(n, np.int64), 0
+    m = 0
     for i in range(n):
         z[i] = 0.0
         if basis >> i & 1:
-            index[m] = i
+            c = 0
+            for j in range(n):
+                if basis >> j & 1:
+                    A[m, c] = M[i, j]
+                    c += 1
+            A[m, n] = -q[i]
             m += 1
-    if m == 1:
-        z[index[0]] = -q[index[0]] / M[index[0], index[0]]
-        pivot: float = abs(M[index[0], index[0]])
-        return pivot
-    A = np.empty((m, m + 1))
-    for i in range(m):
-        A[i, m] = -q[index[i]]
-        for j in range(m):
-            A[i, j] = M[index[i], index[j]]
     smallest = np.inf
     for k in range(m):
         p = k
@@ -163,16 +173,21 @@ def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray) -> flo
             if abs(A[i, k]) > abs(A[p, k]):
                 p = i
         if p != k:
-            for j in range(k, m + 1):
+            for j in range(k, n + 1):
                 A[k, j], A[p, j] = A[p, j], A[k, j]
         smallest = min(smallest, abs(A[k, k]))
         for i in range(k + 1, m):
             factor = A[i, k] / A[k, k]
-            for j in range(k + 1, m + 1):
+            for j in range(k + 1, m):
                 A[i, j] -= factor * A[k, j]
+            A[i, n] -= factor * A[k, n]
     for k in range(m - 1, -1, -1):
-        value = A[k, m]
         for j in range(k + 1, m):
-            value -= A[k, j] * z[index[j]]
-        z[index[k]] = max(value / A[k, k], 0.0)
+            A[k, n] -= A[k, j] * A[j, n]
+        A[k, n] /= A[k, k]
+    k = 0
+    for i in range(n):
+        if basis >> i & 1:
+            z[i] = max(A[k, n], 0.0)
+            k += 1
     return smallest

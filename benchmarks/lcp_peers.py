@@ -91,10 +91,8 @@ def one_solution(workers):
     names = [name for name in workers if name != "painleve"]
     rows, notes = [], []
     for n in SIZES:
-        count = 200 if n <= 20 else 40
-        best = interleaved(
-            workers, 5, task="one", kind="positive definite", n=n, count=count, seed=1, repeats=20 if n <= 20 else 3
-        )
+        count = 100 if n <= 20 else 20
+        best = interleaved(workers, 5, task="one", kind="positive definite", n=n, count=count, seed=1)
         ours = best["painleve"]["seconds"]
         fastest = min(best[name]["seconds"] for name in PEERS if name in best)
         wrong = [name for name, r in best.items() if r["correct"] != r["count"]]
@@ -113,7 +111,7 @@ def all_solutions(workers):
     rows = []
     for n in (4, 6, 8, 10, 12):
         task = {"task": "all", "kind": "gaussian", "n": n, "count": 40, "seed": 2}
-        best = interleaved(able, 3, repeats=2, **task)
+        best = interleaved(able, 3, **task)
         ours = best["painleve"]["seconds"]
         cells = [f"{best[name]['seconds'] / ours:.0f}" for name in able if name != "painleve"]
         found = "/".join(str(best[name]["found"]) for name in able)
@@ -151,11 +149,12 @@ def batches(workers):
 
 
 def false_claims(workers):
-    """Success claimed without a solution, on gaussian problems."""
+    """Success claimed without a solution, on gaussian problems; Siconos' plain function makes no such claim."""
+    workers = {name: worker for name, worker in workers.items() if not name.startswith("Siconos")}
     lines = ["### False success", "", "Answers called a success that are none, of 1 000 gaussian problems each.", ""]
     lines += ["| n | " + " | ".join(workers) + " |", "|" + "---|" * (len(workers) + 1)]
     for n in (1, 2, 4, 8):
-        task = {"task": "one", "kind": "gaussian", "n": n, "count": 1000, "seed": 3, "repeats": 1}
+        task = {"task": "one", "kind": "gaussian", "n": n, "count": 1000, "seed": 3}
         best = interleaved(workers, 1, **task)
         cells = [str(best[name]["claimed"] - best[name]["correct"]) for name in workers if name in best]
         lines.append("| " + " | ".join([str(n), *cells]) + " |")

@@ -211,28 +211,35 @@ def _stated(
     a = table.W.T * v_dot + table.zeta
     equations = [*balance, *(a[row] for row in law.unknown)]
     equations += [(model.J[row, :] * v_dot)[0] + model.zeta_B[row] for row in rigid]
-    definitions = [f"{text(equation)} = 0" for equation in equations]
     rows = ", ".join(names[row] for row in law.unknown)
-    if law.slides and determinant is None and not is_hyperstatic:
-        determinant = fresh_symbol("A_slide", taken)
-        definitions.append(f"{determinant} = determinant of d(accelerations)/d({rows}) by the equations above")
+    named = fresh_symbol("A_slide", taken) if law.slides and determinant is None and not is_hyperstatic else None
     slack = fresh_symbol("slack", taken) if is_hyperstatic else None
-    if slack is not None:
-        definitions.append(
-            f"{slack} = largest s <= 1 such that some {rows} meet the equations above and every inequality of the "
-            "mode (where a slip starts from rest, that of its acceleration too), in units of the data, by at least s"
-        )
     a_dot = tuple(sympy.Integer(0) if row in law.unknown else a[row] for row in range(table.W.cols))
     return Motion(
         acceleration=tuple(v_dot),
         forces=forces,
         contact_acceleration=a_dot,
-        determinant=determinant if law.slides else None,
+        determinant=(named or determinant) if law.slides else None,
         is_hyperstatic=is_hyperstatic,
-        definitions=tuple(definitions),
+        definitions=_in_words(equations, rows, named, slack),
         slack=slack,
         equations=tuple(equations),
     )
+
+
+def _in_words(
+    equations: Sequence[sympy.Expr], rows: str, determinant: sympy.Symbol | None, slack: sympy.Symbol | None
+) -> tuple[str, ...]:
+    """What the unknowns are."""
+    words = [f"{text(equation)} = 0" for equation in equations]
+    if determinant is not None:
+        words.append(f"{determinant} = determinant of d(accelerations)/d({rows}) by the equations above")
+    if slack is not None:
+        words.append(
+            f"{slack} = largest s <= 1 such that some {rows} meet the equations above and every inequality of the "
+            "mode (where a slip starts from rest, that of its acceleration too), in units of the data, by at least s"
+        )
+    return tuple(words)
 
 
 def force_names(table: RowTable, *, with_names: bool) -> Mapping[int, str]:

@@ -153,7 +153,9 @@ def _regular(
             modes[guard.contact] = tuple(
                 mode for mode in own.modes if mode is not FREE and (mode is not label or mode is SLIDE)
             )
+            sides = dict.fromkeys(sides, (1, -1))
         case GuardKind.EXHAUSTED:
+            sides = dict.fromkeys(sides, (1, -1))
             modes = {part.name: _afterwards(part, node.mode[part.name]) for part in parts}
         case _:
             modes = {part.name: () for part in parts}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Mapping, Sequence
 
 import attrs
@@ -53,13 +51,11 @@ class Layout:
 
 
 def layout(outline: Outline) -> Layout:
-    """Place the nodes: a diamond for one carrier, a grid for several."""
-    if len(outline.contacts) > 1:
-        return _grid(outline)
+    """Place the nodes: a diamond for one carrier, a grid for several and for the two sides of a bilateral contact."""
     modes = [node for node in outline.nodes if node.kind == "mode"]
     if all(node.key in _DIAMOND for node in modes):
         return _diamond(outline)
-    return _circle(outline)
+    return _grid(outline)
 
 
 def _diamond(outline: Outline) -> Layout:
@@ -77,59 +73,47 @@ def _diamond(outline: Outline) -> Layout:
     return Layout(centres, (124, 52), (width, height), False)
 
 
-def _circle(outline: Outline) -> Layout:
-    count = len(outline.nodes)
-    radius = max(220.0, 46.0 * count)
-    middle = radius + 110
-    centres = {}
-    for index, node in enumerate(outline.nodes):
-        angle = 2 * math.pi * index / count - math.pi / 2
-        centres[node.key] = (middle + radius * math.cos(angle), middle - 40 + radius * math.sin(angle))
-    return Layout(centres, (170, 52), (2 * middle, 2 * middle - 80), False)
-
-
 def _grid(outline: Outline) -> Layout:
-    """Modes of the first half of the carriers down, those of the second half across."""
+    """Modes of the first half of the carriers down, those of the second half and the sides across."""
     names = list(outline.contacts)
     half = (len(names) + 1) // 2
-    rows, columns = _combinations(outline, names[:half]), _combinations(outline, names[half:])
-    height = 28.0 + 16.0 * len(names)
-    left, top = 150.0, 96.0
-    centres: dict[str, Point] = {}
-    sides: dict[tuple[str, ...], int] = {}
-    for node in outline.nodes:
-        if node.kind == "impact":
-            continue
-        labels = tuple(node.mode[name] for name in names)
-        place = sides[labels] = sides.get(labels, -1) + 1
-        row, column = rows.index(labels[:half]), columns.index(labels[half:])
-        centres[node.key] = (
-            left + _COLUMN * (column + 0.5) + 14 * place,
-            top + (_ROW + 16 * len(names) - 32) * (row + 0.5) + 18 * place,
-        )
+    modes = [node for node in outline.nodes if node.kind == "mode"]
+    places = {node.key: _cell(node, names, half) for node in modes}
+    rows, columns = (sorted({cell[axis] for cell in places.values()}, key=_order) for axis in (0, 1))
     step = _ROW + 16 * len(names) - 32
+    left, top = 150.0, 96.0
+    across = {column: left + _COLUMN * (i + 0.5) for i, column in enumerate(columns)}
+    down = {row: top + step * (i + 0.5) for i, row in enumerate(rows)}
+    centres = {key: (across[column], down[row]) for key, (row, column) in places.items()}
     width, depth = left + _COLUMN * len(columns), top + step * len(rows)
-    if len(centres) < len(outline.nodes):
+    heads = [((x, top - 26.0), ", ".join(filter(None, column)), "middle") for column, x in across.items()]
+    heads += [((left - 16.0, y + 4), ", ".join(row), "end") for row, y in down.items()]
+    heads.append((((left + width) / 2, top - 56.0), ", ".join(names[half:]), "title"))
+    heads.append(((left - 16.0, top - 26.0), ", ".join(names[:half]), "title-end"))
+    if any(node.kind == "impact" for node in outline.nodes):
         centres["impact"] = (width + 80, top + step * len(rows) / 2)
         width += 160
-    across = enumerate(columns)
-    heads = [((left + _COLUMN * (i + 0.5), top - 26.0), ", ".join(labels), "middle") for i, labels in across]
-    heads += [((left - 16.0, top + step * (i + 0.5) + 4), ", ".join(labels), "end") for i, labels in enumerate(rows)]
-    heads.append(((left + _COLUMN * len(columns) / 2, top - 56.0), ", ".join(names[half:]), "title"))
-    heads.append(((left - 16.0, top - 26.0), ", ".join(names[:half]), "title-end"))
+    height = 28.0 + 16.0 * max(2, len(names))
     return Layout(centres, (132, height), (width, depth), True, (_COLUMN, step), tuple(heads))
 
 
-def _combinations(outline: Outline, names: Sequence[str]) -> list[tuple[str, ...]]:
-    return list(itertools.product(*(_ordered(outline.contacts[name]) for name in names)))
+def _cell(node: NodeText, names: Sequence[str], half: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    labels = tuple(node.mode.get(name, "") for name in names)
+    return labels[:half], (*labels[half:], side_of(node))
 
 
-def _ordered(labels: Sequence[str]) -> list[str]:
+def side_of(node: NodeText) -> str:
+    """Which way a bilateral contact with friction presses, as the key says it."""
+    return node.key.partition(" (")[2].removesuffix(")")
+
+
+def _order(labels: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
     """Sticking between the two slides: neighbours on paper are neighbours in the automaton."""
-    order = ["free", "slide+", "stick", "slide-", "slide", "closed"]
-    return sorted(labels, key=order.index)
+    known = ("free", "slide+", "stick", "slide-", "slide", "closed")
+    return tuple((known.index(label) if label in known else len(known), label) for label in labels)
 
 
 def differing(first: NodeText, second: NodeText) -> int:
-    """Number of carriers whose modes differ."""
-    return sum(label != second.mode.get(name) for name, label in first.mode.items())
+    """Number of carriers whose modes or sides differ."""
+    changed = sum(label != second.mode.get(name) for name, label in first.mode.items())
+    return changed + (side_of(first) != side_of(second))

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 import attrs
 
 from hybrid.automaton.export.curves import Curve, Shape, arch, bow
-from hybrid.automaton.export.layout import Layout, Point, differing, layout
+from hybrid.automaton.export.layout import Layout, Point, differing, layout, side_of
 from hybrid.automaton.export.merged import Arrow, arrows, is_highlighted
 from hybrid.automaton.outline import NodeText, Outline, outline
 
@@ -79,7 +79,8 @@ def to_svg(
     body += [_drawn(line, prefix) for line in lines]
     body += [_words(line) for line in lines if line.label]
     body += [_box(node, placed, found, is_highlighted(node, marked)) for node in found.nodes]
-    body += _legend(placed, height, has_impact=any(node.kind == "impact" for node in found.nodes), lines=lines)
+    kinds = {guard.kind for node in found.nodes for guard in node.guards}
+    body += _legend(placed, height, kinds=kinds, lines=lines)
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" role="img" font-family={quoteattr(_FONT)} font-size="13" id={quoteattr(prefix + "svg")}>'
@@ -178,8 +179,11 @@ def _box(node: NodeText, placed: Layout, found: Outline, is_marked: bool) -> str
         return _impact(x, y, placed.is_grid)
     fill, line = (_MARKED, _MARKED_LINE) if is_marked else (_FILL, _INK)
     words = [*node.invariant, *node.vector_field, *node.definitions]
-    several = len(found.contacts) > 1
-    rows = [f"{name} {label}" for name, label in node.mode.items()] if several else [node.key]
+    rows = [node.key.partition(" (")[0]]
+    if len(found.contacts) > 1:
+        rows = [f"{name} {label}" for name, label in node.mode.items()]
+    elif side_of(node):
+        rows.append(side_of(node))
     texts = []
     first = y - 8.0 * len(rows) + 2.0
     for index, row in enumerate(rows):
@@ -232,16 +236,17 @@ def _heading(at: Point, words: str, align: str) -> str:
     return f'<text x="{at[0]:g}" y="{at[1]:g}" text-anchor="{anchor}"{weight} fill="{_SOFT}">{escape(words)}</text>'
 
 
-def _legend(placed: Layout, height: float, *, has_impact: bool, lines: list[_Line]) -> Iterator[str]:
+def _legend(placed: Layout, height: float, *, kinds: set[str], lines: list[_Line]) -> Iterator[str]:
     """What colours, dashes and dots mean, as far as they occur."""
     colours = {line.colour for line in lines}
     entries = [("line", _INK, "no admissible forces left" if placed.is_grid else "a guard fires")]
-    entries += [("line", _RELEASE, "λ_N falls to 0"), ("line", _CONE, "friction cone reached")]
+    entries += [("line", _RELEASE, "λ_N reaches 0"), ("line", _CONE, "friction cone reached")]
     entries += [("line", _SLIP, "slip reaches 0"), ("dash", _PARADOX, "only in a paradox")]
     entries += [("line", _JUMP, "impact law, then verdict")]
     entries = [entry for entry in entries if entry[1] in colours]
-    if placed.is_grid and has_impact:
-        entries += [("dot", _JUMP, "touchdown leads to the impact"), ("dot", _PARADOX, "A can vanish: paradox, impact")]
+    if placed.is_grid:
+        entries += [("dot", _JUMP, "touchdown leads to the impact")] if "touchdown" in kinds else []
+        entries += [("dot", _PARADOX, "A can vanish: paradox, impact")] if "singular" in kinds else []
     x, y = 24.0, height - _LEGEND_HEIGHT + 24
     for shape, colour, words in entries:
         width = 46 + 6.6 * len(words)

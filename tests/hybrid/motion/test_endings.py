@@ -1,0 +1,160 @@
+"""How motions end: paradoxes, bad input, undefined expressions, interruption."""
+
+import mechanisms
+import numpy as np
+import pytest
+
+from hybrid import (
+    Contact,
+    EnergyDynamics,
+    EquationDynamics,
+    Mechanism,
+    State,
+    StateError,
+    Termination,
+    Verdict,
+    derive,
+    simulate,
+    solve_state,
+)
+from hybrid.contact import NewtonImpact
+from hybrid.motion import Prefer
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("rod_on_incline"))
+
+
+def test_rod_runs_into_the_singular_point_of_genot_and_brogliato(rod):
+    # Glocker 1995, section 5.3.4: m = l = 1, g = 10, mu = 5/3, from 31 degrees with 30 m/s
+    parameters = {"g": 10, "mu": 5 / 3}
+    start = solve_state(rod, {"phi": np.radians(31), "phi_dot": 0, "x_dot": -30}, parameters=parameters)
+    motion = simulate(rod, start, t_end=2, parameters=parameters)
+    assert motion.termination is Termination.SINGULAR
+    # the closed form of the point: A_s = 0 at 45 degrees, b = 0 at phi_dot = sqrt(10/sin 45)
+    assert motion.events[-1].t == pytest.approx(0.8145497, abs=1e-7)
+    assert np.degrees(motion.q[2]) == pytest.approx(45, abs=1e-4)
+    assert motion.v[2] == pytest.approx(np.sqrt(10 / np.sin(np.pi / 4)), abs=1e-3)
+    assert motion.q[0] == pytest.approx(-18.587282, abs=1e-5)
+    assert "grows like" in motion.cause
+    # the force grows like A_s^(r - 1) with the ratio r of the node's eigenvalues
+    theta = np.pi / 4
+    slope = -3 * np.sin(2 * theta) - 5 * np.cos(2 * theta)  # of A_s by the angle, times the mass
+    ratio = 2 * np.tan(theta) / abs(slope)
+    exponent = float(motion.cause.rsplit("^", 1)[1].rstrip("."))
+    assert exponent == pytest.approx(ratio - 1, abs=1e-2)
+
+
+def test_motion_ends_where_no_mode_is_consistent(rod):
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters={"mu": 1.5})
+    motion = simulate(rod, start, t_end=1, parameters={"mu": 1.5})
+    assert motion.termination is Termination.INCONSISTENT
+    assert motion.selection.verdict is Verdict.INCONSISTENT
+    assert motion.t == 0.0
+    assert motion.selection.certificate is not None
+
+
+def test_rule_follows_a_branch_where_several_modes_are_consistent(rod):
+    parameters = {"mu": 1.5}
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters=parameters)
+    stopped = simulate(rod, start, t_end=0.1, parameters=parameters)
+    assert stopped.termination is Termination.INDETERMINATE
+    assert {branch.mode.label for branch in stopped.selection.branches} == {"free", "slide+"}
+    freed = simulate(rod, start, t_end=0.1, parameters=parameters, rule=Prefer(("free",)))
+    assert freed.termination is Termination.END_TIME
+    assert [(event.kind.value, event.mode_after.label) for event in freed.events] == [("choice", "free")]
+    # free flight, with unit gravity
+    assert freed.v[1] == pytest.approx(start.v[1] - 0.1, abs=1e-12)
+
+
+def test_impact_without_a_law_ends_the_motion_and_keeps_it():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=5)
+    assert motion.termination is Termination.NO_IMPACT_LAW
+    assert motion.t == pytest.approx(np.sqrt(2 / 9.81), abs=1e-14)
+    assert len(motion.arcs) == 1
+
+
+def test_bad_starts_are_refused_with_their_reason():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    with pytest.raises(StateError, match=r"'floor' penetrates at the start: gap = -0\.1"):
+        simulate(ball, State([-0.1], [0.0]), t_end=1)
+    with pytest.raises(StateError, match=r"approaches at the start .*give an impact law"):
+        simulate(ball, State([0.0], [-1.0]), t_end=1)
+    with pytest.raises(StateError, match="t_end must be a time later than the start, t = 2; it is 1"):
+        simulate(ball, State([1.0], [0.0], t=2.0), t_end=1)
+    with pytest.raises(StateError, match="t_end"):
+        simulate(ball, State([1.0], [0.0]), t_end=float("nan"))
+
+
+def test_approaching_start_begins_with_an_impact():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([0.0], [-1.0]), t_end=0.1, law=NewtonImpact(restitution=0.5))
+    assert (motion.events[0].t, motion.events[0].kind.value) == (0.0, "impact")
+    assert motion.v[0] == pytest.approx(0.5 - 0.981, abs=1e-13)
+
+
+def test_expression_without_a_value_ends_the_motion_where_it_loses_it():
+    # y falls from 1 to 0 near sqrt(2), and the root has no value below
+    drained = derive(
+        Mechanism(
+            name="drained",
+            coordinates=["y"],
+            dynamics=EquationDynamics(mass_matrix=(("1",),), forces=("-1 - sqrt(y)/1000",)),
+        )
+    )
+    motion = simulate(drained, State([1.0], [0.0]), t_end=5)
+    assert motion.termination is Termination.UNDEFINED
+    assert "y = " in motion.cause
+    # it ends where y reaches zero, up to the last step that fits
+    assert abs(motion.q[0]) < 1e-6
+    assert motion.sample(1.0)[0][0] == pytest.approx(1 - 0.5, abs=1e-3)
+
+
+def test_mass_matrix_that_turns_singular_ends_the_motion():
+    shrinking = derive(
+        Mechanism(
+            name="shrinking",
+            coordinates=["x"],
+            dynamics=EquationDynamics(mass_matrix=(("1 - t",),), forces=("1",)),
+        )
+    )
+    motion = simulate(shrinking, State([0.0], [0.0]), t_end=2)
+    assert motion.termination is Termination.SINGULAR_MASS
+    assert motion.t == pytest.approx(1.0, abs=1e-5)
+    # v = -log(1 - t)
+    assert motion.sample(0.5)[1][0] == pytest.approx(np.log(2), abs=1e-11)
+
+
+def test_interruption_returns_what_was_computed(monkeypatch):
+    from hybrid.motion import steps
+
+    ball = derive(mechanisms.load("bouncing_ball"))
+    original, count = steps.Stepper.step, iter(range(100))
+
+    def interrupted(self):
+        if next(count) == 6:
+            raise KeyboardInterrupt
+        return original(self)
+
+    monkeypatch.setattr(steps.Stepper, "step", interrupted)
+    motion = simulate(ball, State([1.0], [0.0]), t_end=5, law=NewtonImpact())
+    assert motion.termination is Termination.INTERRUPTED
+    assert motion.arcs
+    assert motion.t > 0
+
+
+def test_two_contacts_on_one_coordinate_leave_no_room_and_no_motion():
+    # a point between two walls that both touch it: more constraints than freedom
+    pinched = derive(
+        Mechanism(
+            name="pinched",
+            coordinates=["x"],
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+            contact=[Contact(name="left", gap="x"), Contact(name="right", gap="-x")],
+        )
+    )
+    motion = simulate(pinched, State([0.0], [0.0]), t_end=1)
+    assert motion.termination in (Termination.END_TIME, Termination.UNDECIDED)
+    assert motion.q[0] == 0.0

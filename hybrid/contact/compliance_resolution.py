@@ -149,7 +149,7 @@ def _without_solution(selection: Selection, impact: Impact) -> Resolution:
     terms = _slipping(selection.problem)
     why = "" if terms is None else f" (A = {terms[0]:.6g} < 0, b = {terms[1]:.6g} < 0)"
     reason = (
-        f"no contact mode is consistent: in sliding, the normal force drives the contact further into the surface{why}, "
+        f"no contact mode is consistent: in sliding, the normal force drives the contact deeper into the surface{why}, "
         f"until the slip stops; the {impact.law} law then gives "
         + ", ".join(f"gap_dot.{name} = {rate:.6g}" for name, rate in impact.gap_dot_after.items())
     )

@@ -1,4 +1,4 @@
-"""The compliant limit of planar contacts: closed forms, the fast system integrated directly, and what must always hold."""
+"""The compliant limit of one contact: closed forms, direct integration, and what must always hold."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def rod(theta, alpha=3.0):
 def impact(G, gamma, mu, damping=0.0):
     size = len(gamma)
     carrier = Carrier("tip", CarrierKind.CONTACT, 0, tuple(range(1, size)), None, mu, mu)
-    return ImpactProblem(problem_from(np.array(G, float), np.zeros(size), [carrier]), np.array(gamma, float), np.zeros(1))
+    return ImpactProblem(
+        problem_from(np.array(G, float), np.zeros(size), [carrier]), np.array(gamma, float), np.zeros(1)
+    )
 
 
 def fast_system(G, gamma, mu, d):

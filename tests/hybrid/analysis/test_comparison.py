@@ -1,0 +1,177 @@
+"""Rigid laws and compliant contacts side by side, as a library and on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import StateError, compare, derive, solve_state
+from hybrid.analysis.velocity_problem import VelocityProblem
+from hybrid.cli import main
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.impact import ImpactProblem
+from tests.random_problems import problem_from
+
+INCONSISTENT = {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("painleve_rod"))
+
+
+@pytest.fixture(scope="module")
+def paradox(rod):
+    parameters = {"mu": 1.4, "e": 0.5}
+    state = solve_state(rod, INCONSISTENT, parameters=parameters)
+    return compare(rod, state, stiffness=(1e6, 1e8, 1e10), parameters=parameters)
+
+
+@pytest.mark.parametrize(("step", "impulse"), [(None, None), (1e-3, 0.341603)])
+def test_velocity_problem_of_an_inconsistent_state_has_a_finite_impulse(step, impulse):
+    # Stewart and Trinkle 1996: copositive, so Lemke's method succeeds
+    # P_N = v0 W_NT / det W as h -> 0, with det W = 1 + alpha
+    c, s = np.cos(1.0), np.sin(1.0)
+    G = np.array([[1 + 3 * c * c, 3 * s * c], [3 * s * c, 1 + 3 * s * s]])
+    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1,), None, 1.4, 1.4)
+    b = -1 + 0.25 * s
+    problem = ImpactProblem(problem_from(G, np.array([b, 0.0]), [carrier]), np.array([0.0, 1.0]), np.zeros(1))
+    values = VelocityProblem(step).impulses(problem).values
+    closed = 3 * s * c / 4 - (step or 0.0) * b * G[1, 1] / 4
+    assert values[0] == pytest.approx(closed, abs=1e-9)
+    if impulse is not None:
+        assert values[0] == pytest.approx(impulse, abs=6e-7)
+
+
+def test_every_method_on_an_inconsistent_state(paradox):
+    assert paradox.verdict == "INCONSISTENT"
+    methods = [row.method for row in paradox.rows]
+    laws = ["newton", "poisson", "energetic", "kelvin-voigt", "velocity LCP"]
+    assert methods == ["rigid LCP", *laws, "penalty K=1e+06", "penalty K=1e+08", "penalty K=1e+10"]
+    assert paradox.row("rigid LCP").v_after == {}
+    # Hogan and Kristiansen 2017, delta = 0.5
+    assert paradox.row("kelvin-voigt").gap_dot_after["tip"] == pytest.approx(0.04577472, abs=6e-9)
+    # energetic law with e = 1/2: half of the undamped limit 0.06996020
+    assert paradox.row("energetic").gap_dot_after["tip"] == pytest.approx(0.0349801, abs=6e-9)
+    assert paradox.row("velocity LCP").impulse_N["tip"] == pytest.approx(0.3409865, abs=6e-8)
+    assert paradox.row("newton").outcome == "no impulse"
+
+
+def test_penalty_runs_approach_the_limit_slowly_where_the_departure_is_slow(paradox):
+    errors = [row.error for row in paradox.rows if row.stiffness]
+    assert errors == sorted(errors, reverse=True)
+    # theory: -1/2 in the end; abs(A) = 0.034 keeps these stiffnesses before it
+    assert -0.5 < paradox.observed_order < -0.25
+
+
+def test_notes_say_what_happens_and_where_the_laws_disagree(paradox):
+    assert paradox.notes[0].startswith("an impact without collision: no contact mode is consistent")
+    assert any(note.startswith("the laws disagree on gap_dot.tip") for note in paradox.notes)
+    assert any("newton: answered without an impulse" in note for note in paradox.notes)
+
+
+def test_oblique_rod_converges_with_order_one_half():
+    dynamics = derive(mechanisms.load("oblique_rod"))
+    pins = {"psi": 0, "theta": "pi/3", "psi_dot": 4, "theta_dot": 4}
+    pins |= {"slip.tip.1": 0.05, "slip.tip.2": -0.05, "gap_dot.tip": -0.04}
+    parameters = {"mu": 0.5}
+    found = compare(dynamics, solve_state(dynamics, pins), stiffness=(1e8, 1e10), parameters=parameters)
+    assert found.verdict == "IMPACT"
+    # Miller and Rubinovich 2017: errors 0.0139 and 0.00141
+    assert [row.error for row in found.rows if row.stiffness] == pytest.approx([0.0139, 0.00141], rel=5e-3)
+    assert found.observed_order == pytest.approx(-0.497, abs=2e-3)
+
+
+def test_methods_agree_where_the_mode_is_unique(rod):
+    state = solve_state(rod, {"theta": 0.5, "theta_dot": 0, "slip.tip": 1})
+    found = compare(rod, state, stiffness=(1e6, 1e8))
+    assert found.verdict == "UNIQUE"
+    assert found.row("rigid LCP").outcome == "UNIQUE: slide+"
+    assert [row.outcome for row in found.rows if row.stiffness] == ["slide+", "slide+"]
+    assert found.row("kelvin-voigt").outcome == "no impulse"
+    assert found.observed_order < -0.4
+    assert len(found.notes) == 1
+
+
+def test_indeterminate_state_lifts_off_from_rest(rod):
+    state = solve_state(rod, {"theta": 1, "theta_dot": 1.3, "slip.tip": 1})
+    found = compare(rod, state, stiffness=(1e6,))
+    assert found.verdict == "INDETERMINATE"
+    assert found.observed_order is None
+    assert found.notes[0].startswith("the contact lifts off")
+    assert found.row("penalty K=1e+06").outcome == "free; released"
+
+
+def test_separated_contact_is_refused():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    with pytest.raises(StateError, match="separate already"):
+        compare(ball, solve_state(ball, {"gap.floor": 1, "gap_dot.floor": 0}))
+
+
+def run(capsys, *arguments, status=0):
+    assert main(list(arguments)) == status
+    return capsys.readouterr()
+
+
+PINS = [f"--pin={name}={value}" for name, value in INCONSISTENT.items()]
+ROD = ["painleve_rod", "--param", "mu=1.4", *PINS]
+
+
+def test_command_impact_keeps_its_keys(capsys):
+    answer = json.loads(run(capsys, "impact", *ROD, "--law", "kelvin-voigt", "--json").out)
+    assert set(answer) == {
+        "law",
+        "v_before",
+        "v_after",
+        "gap_dot_after",
+        "slip_after",
+        "impulse_N",
+        "impulse_T",
+        "energy_change",
+        "phases",
+        "duration",
+        "warnings",
+    }
+    assert answer["gap_dot_after"]["tip"] == pytest.approx(0.04577472, abs=6e-9)
+    assert [phase["kind"] for phase in answer["phases"]] == ["slide+", "stick"]
+    assert answer["phases"][0]["duration"] is None  # infinite: the departure from rest
+    assert answer["phases"][1]["duration"] > 0
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
+def test_command_impact_knows_the_rigid_laws(capsys, law):
+    arguments = ["bouncing_ball", "--pin", "gap_dot.floor=-2", "--law", law, "--restitution", "0.5", "--json"]
+    answer = json.loads(run(capsys, "impact", *arguments).out)
+    assert answer["gap_dot_after"]["floor"] == pytest.approx(1.0, abs=1e-12)
+    assert answer["duration"] == 0
+
+
+def test_command_compare_keeps_its_keys(capsys):
+    answer = json.loads(run(capsys, "compare", *ROD, "--stiffness", "1e6,1e8", "--json").out)
+    assert set(answer) >= {"verdict", "rows", "observed_order", "notes"}
+    assert answer["verdict"] == "INCONSISTENT"
+    keys = {"method", "outcome", "v_after", "gap_dot_after", "slip_after", "energy_change"}
+    assert all(set(row) >= keys for row in answer["rows"])
+    assert len(answer["rows"]) == 8
+    shown = run(capsys, "compare", *ROD, "--stiffness", "1e6").out
+    assert "kelvin-voigt" in shown
+    assert "impact without collision" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", *ROD, "--stiffness", "0"], "above 0"),
+        (["compare", *ROD, "--stiffness", "soft"], "numbers separated by commas"),
+        (["compare", *ROD, "--damping", "-1"], "damping"),
+        (["impact", *ROD, "--law", "kelvin-voigt", "--restitution", "0.5"], "--damping"),
+        (["impact", *ROD, "--law", "newton", "--damping", "0.5"], "--restitution"),
+        (["impact", "bouncing_ball", "--pin", "gap.floor=1", "--pin", "gap_dot.floor=0"], "no contact is closed"),
+        (["compare", "bouncing_ball", "--pin", "gap_dot.floor=1"], "separate already"),
+    ],
+)
+def test_bad_input_is_said_with_exit_status_2(capsys, arguments, message):
+    assert message in run(capsys, *arguments, status=2).err

@@ -1,0 +1,126 @@
+"""Contacts of finite stiffness: closed forms, the limit, the rigid mode, and bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import KelvinVoigt, KelvinVoigtLimit, StateError, derive, resolve, select, solve_state
+from hybrid.contact import resolve_impact
+from hybrid.contact.compliance_resolution import Outcome, critical_approach
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return derive(mechanisms.load("bouncing_ball"))
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("painleve_rod"))
+
+
+def test_undamped_ball_is_thrown_back_as_it_came(ball):
+    # conservative: gravity and spring alone; 1e-11 of the integration
+    state = solve_state(ball, {"gap_dot.floor": -1})
+    motion = KelvinVoigt(1e4, 0.0).pass_through(ball, state)
+    assert motion.has_separated
+    assert motion.gap_dot_after["floor"] == pytest.approx(1.0, abs=1e-8)
+    assert motion.energy_change == pytest.approx(0.0, abs=1e-8)
+    # y'' = -K y - g with m = 1: an oscillation about -g/K, in contact for pi + 2 atan(g / sqrt K) of its phase
+    weight = 9.81
+    assert motion.duration == pytest.approx(np.pi + 2 * np.arctan(weight / 1e2), abs=1e-7)
+
+
+def test_finite_stiffness_approaches_the_limit_with_order_one_half(ball):
+    state = solve_state(ball, {"gap_dot.floor": -1})
+    limit = resolve_impact(ball, state, law=KelvinVoigtLimit(0.3)).v_after
+    errors = [abs(KelvinVoigt(K, 0.3).pass_through(ball, state).state.v[0] - limit[0]) for K in (1e6, 1e8, 1e10)]
+    orders = np.diff(np.log(errors)) / np.log(100)
+    assert orders == pytest.approx(-0.5, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("theta", "theta_dot", "slip", "mu", "label"),
+    [
+        (0.5, 0.0, 1, 1.5, "slide+"),
+        (0.5, 0.0, -1, 0.5, "slide-"),
+        (1.4, 0.0, 0, 0.5, "stick"),
+        (0.5, 2.5, 1, 1.5, "free"),
+    ],
+)
+def test_penalty_motion_follows_the_unique_rigid_mode(rod, theta, theta_dot, slip, mu, label):
+    parameters = {"mu": mu, "delta": 0.25}
+    state = solve_state(rod, {"theta": theta, "theta_dot": theta_dot, "slip.tip": slip}, parameters=parameters)
+    selection = select(rod, state, parameters=parameters)
+    assert selection.verdict.name == "UNIQUE"
+    assert selection.branches[0].mode.label == label
+    force = selection.branches[0].lambda_N["tip"]
+    errors = []
+    for K in (1e4, 1e8):
+        motion = KelvinVoigt(K).pass_through(rod, state, parameters=parameters, horizon=60.0)
+        assert motion.label == label
+        errors.append(abs(motion.force_N["tip"] * (label != "free") - force))
+    if label != "free":
+        # the rod moves on by 60 / sqrt(K) while the contact settles
+        assert errors[1] < 1e-2 * abs(force)
+        assert errors[1] < 0.05 * errors[0]
+
+
+def test_energy_is_lost_to_friction_and_damping_only(rod):
+    parameters = {"mu": 0.3, "g": 0.0}
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -1}, parameters=parameters)
+    undamped = KelvinVoigt(1e8, 0.0).pass_through(rod, state, parameters=parameters)
+    assert undamped.energy_change == pytest.approx(undamped.work_T, abs=1e-8)
+    damped = KelvinVoigt(1e8, 0.25).pass_through(rod, state, parameters=parameters)
+    assert damped.energy_change < damped.work_T < 0
+
+
+def test_critical_approach_follows_the_stable_direction_of_the_saddle():
+    # undamped: w_crit sqrt(K) = -b / sqrt(abs(A))
+    assert critical_approach(-0.25, 0.3, damping=0.0) == pytest.approx(-0.6, rel=1e-14)
+
+
+def test_inconsistent_state_is_resolved_with_its_reason(rod):
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": 1.4})
+    found = resolve(rod, state, parameters={"mu": 1.4})
+    assert found.outcome is Outcome.IMPACT_WITHOUT_COLLISION
+    assert found.impact is not None
+    # p = 1 + 3 c (c - mu s), b = -1 + theta_dot^2 s
+    assert "A = -0.0337449 < 0, b = -0.789632 < 0" in found.reason
+
+
+def test_unique_and_approaching_states_are_told_apart(rod):
+    state = solve_state(rod, {"theta": 0.5, "theta_dot": 0, "slip.tip": 1}, parameters={"mu": 1.5})
+    assert resolve(rod, state, parameters={"mu": 1.5}).outcome is Outcome.PERSISTS
+    pins = {"theta": 0.5, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -1}
+    assert resolve(rod, solve_state(rod, pins)).outcome is Outcome.IMPACT
+
+
+@pytest.mark.parametrize("stiffness", [0.0, -1.0, float("inf"), float("nan")])
+def test_bad_stiffness_is_refused(stiffness):
+    with pytest.raises(ValueError, match="stiffness"):
+        KelvinVoigt(stiffness)
+
+
+def test_bad_damping_of_a_penalty_contact_is_refused():
+    with pytest.raises(ValueError, match="damping"):
+        KelvinVoigt(1e6, damping=-1.0)
+
+
+def test_separated_contacts_are_refused(ball):
+    for pins in ({"gap.floor": 1, "gap_dot.floor": -1}, {"gap_dot.floor": 1}):
+        state = solve_state(ball, pins)
+        with pytest.raises(StateError, match="separate already"):
+            KelvinVoigt(1e6).pass_through(ball, state)
+        with pytest.raises(StateError, match="separate already"):
+            resolve(ball, state)
+
+
+def test_bad_approach_and_stiffness_of_a_resolution_are_refused(rod):
+    state = solve_state(rod, {"theta": 1, "theta_dot": 1.3, "slip.tip": 1})
+    with pytest.raises(StateError, match="approach"):
+        resolve(rod, state, approach=0.1)
+    with pytest.raises(StateError, match="stiffness"):
+        resolve(rod, state, approach=-0.1, stiffness=0.0)

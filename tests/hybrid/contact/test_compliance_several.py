@@ -1,0 +1,108 @@
+"""Several compliant contacts at once: modal solutions, independent contacts, and what must always hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import mechanisms
+from hybrid import KelvinVoigtLimit, derive, solve_state
+from hybrid.contact import resolve_impact
+from hybrid.contact.compliance_passage import ContactRows
+from hybrid.contact.compliance_planar import planar_limit
+from hybrid.contact.compliance_several import several_limit
+
+
+def frictionless(n, ratios=None):
+    return tuple(ContactRows(f"c{i}", i, None, 0.0, 0.0, 1.0 if ratios is None else ratios[i]) for i in range(n))
+
+
+def test_three_equal_balls_on_equal_springs_by_modes():
+    # eigenmodes (1, 1) and (1, -1) with frequencies 1 and sqrt3, until the left contact lets go; then one spring
+    G = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    got = several_limit(G, np.array([-1.0, 0.0]), frictionless(2))
+
+    def flow(x, s):
+        A = np.block([[np.zeros((2, 2)), np.eye(2)], [-G, np.zeros((2, 2))]])
+        return expm(A * s) @ x
+
+    release = got.phases[0].duration
+    assert np.sin(release) + np.sin(np.sqrt(3) * release) / np.sqrt(3) == pytest.approx(0.0, abs=1e-9)
+    x = flow(np.array([0.0, 0.0, -1.0, 0.0]), release)
+    Y, w = x[1], x[3]
+    # one spring of inertia factor 2: cosine until Y = 0
+    speed = np.sqrt(w**2 + 2 * Y**2)
+    left = x[2] - (speed - w) / 2  # the right impulse (speed - w)/2 moves the middle ball towards the left one
+    assert got.gamma_after == pytest.approx([left, speed], abs=1e-9)
+    # energy is kept: 1/2 gamma^T G^-1 gamma
+    kept = got.gamma_after @ np.linalg.solve(G, got.gamma_after)
+    assert kept == pytest.approx(np.array([-1, 0]) @ np.linalg.solve(G, np.array([-1, 0])), rel=1e-9)
+
+
+def test_very_unequal_springs_give_the_sequential_answer_and_the_dependence_is_said():
+    G = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    stiff_first = several_limit(G, np.array([-1.0, 0.0]), frictionless(2, (1.0, 1e-6)))
+    # the stiff pair first, then the soft one: the last ball takes all, (0, 0, 1)
+    assert stiff_first.gamma_after == pytest.approx([0.0, 1.0], abs=3e-3)
+    warned = several_limit(G, np.array([-1.0, 0.0]), frictionless(2)).warnings
+    assert len(warned) == 1
+    assert "depends on the stiffness ratio of contact 'c1'" in warned[0]
+
+
+def test_independent_contacts_do_not_see_each_other_nor_their_stiffnesses():
+    G1, G2 = np.array([[1.0, 0.3], [0.3, 2.0]]), np.array([[1.0, -0.5], [-0.5, 1.0]])
+    G = np.zeros((4, 4))
+    G[:2, :2], G[2:, 2:] = G1, G2
+    contacts = (ContactRows("a", 0, 1, 0.4, 0.2), ContactRows("b", 2, 3, 0.6, 0.1, 5.0))
+    got = several_limit(G, np.array([-1.0, 0.5, -0.3, -1.0]), contacts)
+    first = planar_limit(G1, [-1.0, 0.5], friction=0.4, damping=0.2)
+    second = planar_limit(G2, [-0.3, -1.0], friction=0.6, damping=0.1)
+    # integrated to 1e-11
+    assert got.gamma_after == pytest.approx([*first.gamma, *second.gamma], abs=1e-8)
+    assert got.warnings == ()
+    assert got.duration == pytest.approx(max(first.duration.sum(), second.duration.sum() / np.sqrt(5.0)), abs=1e-7)
+
+
+def test_one_contact_through_the_general_road_is_the_closed_form():
+    rng = np.random.default_rng(3)
+    for _ in range(15):
+        directions = rng.normal(size=(3, 2))
+        G, gamma = directions.T @ directions, rng.normal(size=2)
+        gamma[0] = -abs(gamma[0])
+        mu, d = rng.uniform(0, 10), rng.uniform(0, 1)
+        closed = planar_limit(G, gamma, friction=mu, damping=d)
+        general = several_limit(G, gamma, (ContactRows("tip", 0, 1, mu, d),))
+        assert general.gamma_after == pytest.approx(closed.gamma, abs=1e-8)
+        assert general.duration == pytest.approx(closed.duration.sum(), abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [8, pytest.param(300, marks=pytest.mark.long)])
+def test_two_random_contacts_end_separating_without_gain_of_energy(n):
+    rng = np.random.default_rng(n)
+    for _ in range(n):
+        directions = rng.normal(size=(5, 4))
+        G, gamma = directions.T @ directions, rng.normal(size=4)
+        gamma[0] = -abs(gamma[0])
+        contacts = tuple(ContactRows(f"c{i}", 2 * i, 2 * i + 1, rng.uniform(0, 3), rng.uniform(0, 1)) for i in range(2))
+        got = several_limit(G, gamma, contacts)
+        before = gamma @ np.linalg.solve(G, gamma)
+        assert got.gamma_after[[0, 2]].min() >= -1e-9
+        assert got.impulse @ (gamma + got.gamma_after) <= 1e-9 * before
+        assert got.work_T <= 1e-9 * before
+
+
+def test_contacts_at_rest_have_no_impact():
+    got = several_limit(np.eye(4), np.array([0.0, 1.0, 0.0, 0.0]), (
+        ContactRows("a", 0, 1, 0.4, 0.2), ContactRows("b", 2, 3, 0.6, 0.1)))  # fmt: skip
+    assert not got.impulse.any()
+
+
+def test_rod_that_falls_flat_on_both_ends_is_thrown_back():
+    rod = derive(mechanisms.load("rod_two_ends"))
+    names = rod.contacts
+    terms = {f"gap.{name}": 0 for name in names}
+    state = solve_state(rod, {**terms, **{f"gap_dot.{name}": -1 for name in names}, "x": 0, "x_dot": 0})
+    after = resolve_impact(rod, state, law=KelvinVoigtLimit(0.0))
+    # an undamped vertical fall on both ends, friction impulses balanced by symmetry: thrown back as it came
+    assert sum(after.gap_dot_after.values()) == pytest.approx(2.0, abs=1e-6)

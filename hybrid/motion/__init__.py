@@ -5,6 +5,7 @@ from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
 from hybrid.motion.rules import Prefer, SelectionRule, Stop
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
+from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import SteppedMotion, time_stepping
 from hybrid.motion.trajectory import Arc, Trajectory
 
@@ -21,6 +22,8 @@ __all__ = [
     "Termination",
     "Trajectory",
     "distance",
+    "load",
+    "save",
     "simulate",
     "time_stepping",
 ]

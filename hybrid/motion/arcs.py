@@ -28,6 +28,8 @@ _ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero 
 _EPSILON = float(np.finfo(float).eps)
 _TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
 _POLISHING = 4
+_STALLED = 256.0  # a step of so few rounding units of the time makes no headway
+_PATIENCE = 20
 
 
 @attrs.frozen(eq=False)
@@ -126,6 +128,7 @@ def follow(
     Passage
     """
     steps: list[Step] = []
+    stalled = 0
     n = len(y) // 2
     stepper = None if rests else Stepper(watch.flow.derivative, t, y, t_end, watch.settings, first_step)
     try:
@@ -141,6 +144,9 @@ def follow(
                 q, v = constraints.project(last.end, last.last[:n], last.last[n:])
                 return Passage(tuple(steps), last.end, np.concatenate([q, v]), fired)
             steps.append(step)
+            stalled = stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
+            if stalled > _PATIENCE:
+                return Passage(tuple(steps), t, y, failure="")
             t = step.end
             q, v = constraints.project(t, step.last[:n], step.last[n:])
             y = np.concatenate([q, v])

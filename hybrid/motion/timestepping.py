@@ -105,7 +105,7 @@ def time_stepping(
         q = middle + h / 2 * v
         rows.append((q, v, impulse))
     return SteppedMotion(
-        t=state.t + h * np.arange(count + 1),
+        t=np.asarray(state.t + h * np.arange(count + 1), dtype=float),
         q=np.array([row[0] for row in rows]),
         v=np.array([row[1] for row in rows]),
         impulse_N=np.array([row[2] for row in rows]),
@@ -163,7 +163,7 @@ def _impulses(problem: ContactProblem, free: Array, h: float) -> Array | None:
         if carrier.kind is CarrierKind.ELEMENT:
             limits[row] = h * float(carrier.friction)
         else:
-            coupling[row, normals.index(carrier.normal)] = float(carrier.friction)
+            coupling[row, normals.index(carrier.rows[0])] = float(carrier.friction)
     G_N, G_T = problem.G[:, normals], problem.G[:, tangents]
     lift = G_N - G_T @ coupling
     base = free - G_T @ limits

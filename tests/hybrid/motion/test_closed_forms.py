@@ -1,9 +1,9 @@
 """Motions with contact and friction against closed forms."""
 
-import mechanisms
 import numpy as np
 import pytest
 
+import mechanisms
 from hybrid import (
     Contact,
     EnergyDynamics,

@@ -1,9 +1,9 @@
 """How motions end: paradoxes, bad input, undefined expressions, interruption."""
 
-import mechanisms
 import numpy as np
 import pytest
 
+import mechanisms
 from hybrid import (
     Contact,
     EnergyDynamics,

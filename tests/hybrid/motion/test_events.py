@@ -1,9 +1,9 @@
 """Located events against closed forms."""
 
-import mechanisms
 import numpy as np
 import pytest
 
+import mechanisms
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
 from hybrid.contact import NewtonImpact
 

@@ -1,9 +1,9 @@
 """Motions with impacts: accumulation, chatter, and how a motion ends."""
 
-import mechanisms
 import numpy as np
 import pytest
 
+import mechanisms
 from hybrid import Contact, EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate
 from hybrid.contact import NewtonImpact, PoissonImpact
 from hybrid.motion import Settings, distance, time_stepping

@@ -3,13 +3,12 @@
 The figures come from an independent integration of those equations, not from this package.
 """
 
-import mechanisms
 import numpy as np
 import pytest
-
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 
+import mechanisms
 from hybrid import Termination, derive, simulate, solve_state
 from hybrid.motion import Settings
 

@@ -1,0 +1,167 @@
+"""Motions in files: arrays in an npz archive, the rest as JSON within it, nothing that could execute."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.contact.modes import Mode
+from hybrid.declaration.specification import mechanism_from_toml
+from hybrid.declaration.writing import mechanism_to_toml
+from hybrid.dynamics.derive import derive
+from hybrid.errors import StateError
+from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.trajectory import Arc, Trajectory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hybrid.dynamics.derive import Dynamics
+
+FORMAT = "painleve motion 1"
+
+
+def save(trajectory: Trajectory, path: str | Path) -> None:
+    """Write a motion to a file, with the mechanism's declaration.
+
+    Verdicts and the details of impacts are kept as words and energies; forces are computed anew from the mechanism.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    path : str or Path
+        Usually with the ending ``.npz``.
+    """
+    arrays: dict[str, Any] = {
+        "q_start": trajectory.q_start,
+        "v_start": trajectory.v_start,
+        "q": trajectory.q,
+        "v": trajectory.v,
+    }
+    for index, arc in enumerate(trajectory.arcs):
+        arrays[f"arc_{index}_knots"] = arc.knots
+        arrays[f"arc_{index}_coefficients"] = arc.coefficients
+    for index, event in enumerate(trajectory.events):
+        arrays[f"event_{index}"] = np.array([event.q, event.v_before, event.v_after])
+    record = {
+        "format": FORMAT,
+        "mechanism": mechanism_to_toml(trajectory.dynamics.mechanism),
+        "parameters": {name: value if isinstance(value, str) else float(value) for name, value in _items(trajectory)},
+        "arcs": [{"mode": _labels(arc.mode), "sides": dict(arc.sides)} for arc in trajectory.arcs],
+        "events": [_event_record(event) for event in trajectory.events],
+        "termination": trajectory.termination.name,
+        "cause": trajectory.cause,
+        "t_start": trajectory.t_start,
+        "t": trajectory.t,
+        "warnings": list(trajectory.warnings),
+        "energy": dict(trajectory.energy().as_mapping()),
+    }
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, record=np.array(json.dumps(record)), **arrays)
+
+
+def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
+    """Read a motion from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+    dynamics : Dynamics, optional
+        The derived mechanism, if it is at hand; otherwise the declaration in the file is derived.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    StateError
+        The file is not a motion.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        record = json.loads(str(arrays.pop("record")))
+    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise StateError(f"{path} is not a motion saved by this package: {error}") from error
+    if record.get("format") != FORMAT:
+        raise StateError(f"{path} has the format {record.get('format')!r}; this version reads {FORMAT!r}")
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Trajectory(
+        dynamics=dynamics or derive(mechanism_from_toml(record["mechanism"], source=str(path))),
+        parameters=record["parameters"],
+        arcs=tuple(
+            Arc(Mode(item["mode"]), arrays[f"arc_{i}_knots"], arrays[f"arc_{i}_coefficients"], item["sides"])
+            for i, item in enumerate(record["arcs"])
+        ),
+        events=tuple(_event(item, arrays[f"event_{i}"]) for i, item in enumerate(record["events"])),
+        termination=Termination[record["termination"]],
+        cause=record["cause"],
+        t_start=record["t_start"],
+        q_start=arrays["q_start"],
+        v_start=arrays["v_start"],
+        t=record["t"],
+        q=arrays["q"],
+        v=arrays["v"],
+        warnings=tuple(record["warnings"]),
+    )
+
+
+def _items(trajectory: Trajectory) -> list[tuple[str, Any]]:
+    return list(trajectory.parameters.items())
+
+
+def _labels(mode: Mode | None) -> dict[str, str] | None:
+    return None if mode is None else {name: label.value for name, label in mode.items()}
+
+
+def _event_record(event: Event) -> dict[str, Any]:
+    return {
+        "t": event.t,
+        "kind": event.kind.name,
+        "carriers": list(event.carriers),
+        "mode_before": _labels(event.mode_before),
+        "mode_after": _labels(event.mode_after),
+        "impact": None if event.impact is None else _impact_record(event.impact),
+        "verdict": None if event.verdict is None else event.verdict.name,
+        "note": event.note,
+    }
+
+
+def _impact_record(impact: Any) -> dict[str, Any]:
+    record = attrs.asdict(impact)
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in record.items()}
+
+
+def _event(item: Mapping[str, Any], states: Any) -> Event:
+    from hybrid.contact.impact import Impact, Phase
+    from hybrid.contact.selection import Verdict
+
+    modes = {name: None if item[name] is None else Mode(item[name]) for name in ("mode_before", "mode_after")}
+    impact = item["impact"]
+    if impact is not None:
+        vectors = {name: np.array(impact[name]) for name in ("v_before", "v_after")}
+        tuples = {
+            name: {key: tuple(value) for key, value in impact[name].items()} for name in ("impulse_T", "slip_after")
+        }
+        phases = tuple(Phase(**phase) for phase in impact["phases"])
+        impact = Impact(**{**impact, **vectors, **tuples, "phases": phases, "warnings": tuple(impact["warnings"])})
+    return Event(
+        t=item["t"],
+        kind=EventKind[item["kind"]],
+        carriers=tuple(item["carriers"]),
+        mode_before=modes["mode_before"],
+        mode_after=modes["mode_after"],
+        q=states[0],
+        v_before=states[1],
+        v_after=states[2],
+        impact=impact,
+        verdict=None if item["verdict"] is None else Verdict[item["verdict"]],
+        note=item["note"],
+    )

@@ -1,5 +1,6 @@
 """Motion through the automaton: smooth arcs, located events, impacts, and honest stops."""
 
+from hybrid.motion.branching import Limb, MotionTree, simulate_branches
 from hybrid.motion.distance import distance
 from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
 from hybrid.motion.rules import Prefer, SelectionRule, Stop
@@ -14,6 +15,8 @@ __all__ = [
     "EnergyBalance",
     "Event",
     "EventKind",
+    "Limb",
+    "MotionTree",
     "Prefer",
     "SelectionRule",
     "Settings",
@@ -25,5 +28,6 @@ __all__ = [
     "load",
     "save",
     "simulate",
+    "simulate_branches",
     "time_stepping",
 ]

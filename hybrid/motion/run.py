@@ -41,6 +41,10 @@ class Run:
         Times of the impacts of every contact.
     crowd : int
         Events since time last advanced.
+    selection : Selection or None
+        The verdict that ended the motion.
+    last : Moment or None
+        Where it ended, with what its history tells.
     """
 
     context: Context
@@ -51,6 +55,7 @@ class Run:
     impacts: dict[str, list[float]] = attrs.field(factory=dict)
     crowd: int = 0
     selection: Selection | None = None
+    last: Moment | None = None
     _start: Moment | None = None
 
     def follow(self, moment: Moment) -> Trajectory:
@@ -247,6 +252,7 @@ class Run:
 
     def _trajectory(self, moment: Moment, termination: Termination, detail: str) -> Trajectory:
         assert self._start is not None
+        self.last = moment
         cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
         return Trajectory(
             dynamics=self.context.dynamics,

@@ -1,0 +1,143 @@
+"""All motions from one state: where several modes are consistent, every one of them is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from hybrid.automaton.tree import tree_graph
+from hybrid.motion.context import Context
+from hybrid.motion.outcome import Termination
+from hybrid.motion.rules import Stop, Take
+from hybrid.motion.run import Run
+from hybrid.motion.settings import Settings
+from hybrid.motion.transitions import moment_at_start
+
+if TYPE_CHECKING:
+    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+    from hybrid.motion.selecting import Moment
+    from hybrid.motion.trajectory import Trajectory
+
+_CHOICES = (Termination.INDETERMINATE, Termination.UNDECIDED)
+
+
+@attrs.frozen(eq=False)
+class Limb:
+    """A part of a tree of motions, between two choices.
+
+    Attributes
+    ----------
+    motion : Trajectory
+    parent : int or None
+        Number of the part from whose end it starts.
+    choice : str
+        Label of the mode taken there; empty for the first part.
+    """
+
+    motion: Trajectory
+    parent: int | None
+    choice: str
+
+
+@attrs.frozen(eq=False)
+class MotionTree:
+    """All motions that follow from one state.
+
+    Attributes
+    ----------
+    limbs : tuple of Limb
+        The first starts at the state; every other one at the end of its parent.
+    is_complete : bool
+        False if the bound on the number of parts was reached.
+    """
+
+    limbs: tuple[Limb, ...]
+    is_complete: bool
+
+    @property
+    def leaves(self) -> tuple[Limb, ...]:
+        """The parts that no other continues."""
+        parents = {limb.parent for limb in self.limbs}
+        return tuple(limb for number, limb in enumerate(self.limbs) if number not in parents)
+
+    def graph(self) -> Any:
+        """The tree as a networkx DiGraph, with the time and the choice on each edge.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Nodes are numbers with the attributes ``motion`` and ``termination``.
+        """
+        return tree_graph(
+            [
+                (number, {"motion": limb.motion, "termination": limb.motion.termination.name})
+                for number, limb in enumerate(self.limbs)
+            ],
+            [
+                (limb.parent, number, {"t": limb.motion.t_start, "choice": limb.choice})
+                for number, limb in enumerate(self.limbs)
+                if limb.parent is not None
+            ],
+        )
+
+
+def simulate_branches(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    t_end: float,
+    parameters: Values | None = None,
+    law: AbstractImpactLaw | None = None,
+    settings: Settings | None = None,
+    max_limbs: int = 64,
+) -> MotionTree:
+    """Follow every consistent mode wherever the rigid problem has several answers.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    t_end : float
+    parameters : mapping, optional
+    law : AbstractImpactLaw, optional
+    settings : Settings, optional
+    max_limbs : int
+        Bound on the number of parts of the tree.
+
+    Returns
+    -------
+    MotionTree
+
+    Raises
+    ------
+    StateError
+        As :func:`hybrid.simulate`.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters={"mu": 1.5})
+    >>> tree = simulate_branches(rod, start, t_end=0.05, parameters={"mu": 1.5})
+    >>> sorted(limb.choice for limb in tree.leaves)
+    ['free', 'slide+']
+    """
+    context = Context(dynamics, dict(parameters or {}), settings or Settings(), law, Stop())
+    start = moment_at_start(context, state.t, state.q, state.v, state.sides)
+    limbs: list[Limb] = []
+    waiting: list[tuple[Moment, int | None, str]] = [(start, None, "")]
+    while waiting and len(limbs) < max_limbs:
+        moment, parent, choice = waiting.pop(0)
+        run = Run(attrs.evolve(context, rule=Take((choice,)) if choice else Stop()), t_end)
+        motion = run.follow(moment)
+        number = len(limbs)
+        limbs.append(Limb(motion, parent, choice))
+        if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
+            labels: Mapping[str, None] = dict.fromkeys(branch.mode.label for branch in motion.selection.branches)
+            waiting += [(run.last, number, label) for label in labels]
+    return MotionTree(tuple(limbs), not waiting)

@@ -6,6 +6,7 @@ While a contact keeps its mode, penetration ``Y`` and normal velocity ``w`` obey
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,45 +31,69 @@ def exponents(A: Array, d: Array) -> tuple[Array, Array]:
     return np.where(A > 0, slow, fast), np.where(A > 0, fast, slow)
 
 
-def propagators(A: Array, d: Array, s: Array) -> tuple[Array, Array]:
-    """``C = exp(-dAs) cosh(r s)`` and ``S = exp(-dAs) sinh(r s)/r`` with ``r^2 = (dA)^2 - A`` of either sign.
+@attrs.frozen(eq=False)
+class Oscillator:
+    """Constants of the oscillator at many states: ``alpha = d A``, ``z = alpha^2 - A``, its roots and eigenvalues."""
 
-    ``Y = Y0 (C + dA S) + w0 S`` and ``w = w0 (C - dA S) - A Y0 S``.
-    """
-    alpha = d * A
-    z = alpha**2 - A
-    upper, lower = exponents(A, d)
-    omega = np.sqrt(np.maximum(-z, 0.0))
-    root = np.sqrt(np.maximum(z, 0.0))
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        growing, decay = np.exp(upper * s), np.exp(-alpha * s)
-        C_real = (growing + np.exp(lower * s)) / 2
-        S_real = np.where(root * s > 0, -growing * np.expm1(-2 * root * s) / (2 * root), s * decay)
-        C_turning = decay * np.cos(omega * s)
-        S_turning = np.where(omega > 0, decay * np.sin(omega * s) / np.where(omega > 0, omega, 1.0), s * decay)
-    return np.where(z < 0, C_turning, C_real), np.where(z < 0, S_turning, S_real)
+    A: Array
+    d: Array
+    alpha: Array
+    z: Array
+    omega: Array
+    root: Array
+    upper: Array
+    lower: Array
 
-
-def integral_of_S(A: Array, d: Array, s: Array, C: Array, S: Array) -> Array:
-    """Integral of ``S`` from 0 to ``s``, without cancellation for small ``A``."""
-    alpha = d * A
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    @classmethod
+    def of(cls, A: Array, d: Array) -> Oscillator:
+        """From inertia factor and damping."""
+        alpha = d * A
+        z = alpha**2 - A
         upper, lower = exponents(A, d)
-        closed = np.where(
-            A < 0,
-            (np.expm1(upper * s) / upper - np.expm1(lower * s) / lower) / (upper - lower),
-            (1.0 - C - alpha * S) / A,
-        )
-        is_small = np.maximum(np.abs(A) * s**2, (alpha * s) ** 2) < _SERIES_BELOW
-    if not is_small.any():
-        return np.asarray(closed)
-    # S = sum c_k s^k with (k + 2)(k + 1) c_(k+2) = -2 alpha (k + 1) c_(k+1) - A c_k
-    x = np.where(is_small, s, 0.0)
-    before, term, total = np.zeros_like(x), x, x * x / 2
-    for k in range(1, _TERMS):
-        before, term = term, -(2 * alpha * k * x * term + A * x * x * before) / (k * (k + 1))
-        total = total + term * x / (k + 2)
-    return np.where(is_small, total, closed)
+        return cls(A, d, alpha, z, np.sqrt(np.maximum(-z, 0.0)), np.sqrt(np.maximum(z, 0.0)), upper, lower)
+
+    def at(self, index: NDArray[np.intp]) -> Oscillator:
+        """The same at some of the states."""
+        return Oscillator(*(getattr(self, field.name)[index] for field in attrs.fields(Oscillator)))
+
+    def propagators(self, s: Array) -> tuple[Array, Array]:
+        """``C = exp(-dAs) cosh(r s)`` and ``S = exp(-dAs) sinh(r s)/r`` with ``r^2 = z`` of either sign.
+
+        ``Y = Y0 (C + dA S) + w0 S`` and ``w = w0 (C - dA S) - A Y0 S``.
+        """
+        z, omega, root = self.z, self.omega, self.root
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            growing, decay = np.exp(self.upper * s), np.exp(-self.alpha * s)
+            C_real = (growing + np.exp(self.lower * s)) / 2
+            S_real = np.where(root * s > 0, -growing * np.expm1(-2 * root * s) / (2 * root), s * decay)
+            phase = omega * s
+            S_turning = np.where(omega > 0, decay * np.sin(phase) / np.where(omega > 0, omega, 1.0), s * decay)
+        return np.where(z < 0, decay * np.cos(phase), C_real), np.where(z < 0, S_turning, S_real)
+
+    def integral_of_S(self, s: Array, C: Array, S: Array) -> Array:
+        """Integral of ``S`` from 0 to ``s``, without cancellation for small ``A``."""
+        A, alpha, upper, lower = self.A, self.alpha, self.upper, self.lower
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            closed = np.where(
+                A < 0,
+                (np.expm1(upper * s) / upper - np.expm1(lower * s) / lower) / (upper - lower),
+                (1.0 - C - alpha * S) / A,
+            )
+            is_small = np.maximum(np.abs(A) * s**2, (alpha * s) ** 2) < _SERIES_BELOW
+        if not is_small.any():
+            return np.asarray(closed)
+        # S = sum c_k s^k with (k + 2)(k + 1) c_(k+2) = -2 alpha (k + 1) c_(k+1) - A c_k
+        x = np.where(is_small, s, 0.0)
+        before, term, total = np.zeros_like(x), x, x * x / 2
+        for k in range(1, _TERMS):
+            before, term = term, -(2 * alpha * k * x * term + A * x * x * before) / (k * (k + 1))
+            total = total + term * x / (k + 2)
+        return np.where(is_small, total, closed)
+
+
+def propagators(A: Array, d: Array, s: Array) -> tuple[Array, Array]:
+    """``C`` and ``S`` of :meth:`Oscillator.propagators`."""
+    return Oscillator.of(A, d).propagators(s)
 
 
 def end_of_contact(A: Array, d: Array, Y: Array, w: Array) -> Array:
@@ -110,37 +135,49 @@ def impulse_until(A: Array, d: Array, Y: Array, w: Array, s: Array) -> Array:
     """Normal impulse up to a time: the integral of the force; infinite for an infinite time."""
     is_finite = np.isfinite(s)
     at = np.where(is_finite, s, 0.0)
-    C, S = propagators(A, d, at)
-    return np.where(is_finite, -w * (2 * d * S + integral_of_S(A, d, at, C, S)) - Y * S, np.inf)
+    oscillator = Oscillator.of(A, d)
+    C, S = oscillator.propagators(at)
+    return np.where(is_finite, -w * (2 * d * S + oscillator.integral_of_S(at, C, S)) - Y * S, np.inf)
 
 
 def time_of_impulse(A: Array, d: Array, w: Array, impulse: Array, latest: Array) -> Array:
     """Time at which the normal impulse reaches a value, from ``Y = 0`` and ``w < 0``; all arrays of shape (N,).
 
-    The impulse grows monotonically until the force vanishes: Newton's method, kept inside a shrinking bracket.
+    The impulse grows monotonically until the force vanishes: Halley's method, kept inside a shrinking bracket.
     """
-    target = impulse / -w
+    oscillator, target = Oscillator.of(A, d), impulse / -w
     # 2 d s + s^2 / 2 bounds it from below where A <= 0
     guess = 2 * target / (2 * d + np.sqrt(4 * d**2 + 2 * target))
-    upper = exponents(A, d)[0]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        growing = np.log1p(2 * target * np.sqrt((d * A) ** 2 - A) / (2 * d + 1 / upper)) / upper
+        growing = np.log1p(2 * target * oscillator.root / (2 * d + 1 / oscillator.upper)) / oscillator.upper
     s = np.where(A < 0, np.minimum(guess, growing), np.minimum(guess, latest))
     low, high = np.zeros_like(s), np.where(np.isfinite(latest), latest, 1.0 + guess)
     result, open_ = s.copy(), np.arange(s.size)
     for _ in range(_MAX_ITERATIONS):
-        Ao, do, at = A[open_], d[open_], result[open_]
-        C, S = propagators(Ao, do, at)
-        value = 2 * do * S + integral_of_S(Ao, do, at, C, S) - target[open_]
-        slope = S + 2 * do * (C - do * Ao * S)
-        low[open_] = np.where(value <= 0, at, low[open_])
-        high[open_] = np.where(value > 0, at, high[open_])
+        value, slope, bend = _excess(oscillator, s, target)
+        low, high = np.where(value <= 0, s, low), np.where(value > 0, s, high)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            step = at - value / slope
-        is_inside = (step >= low[open_]) & (step <= high[open_])  # False for NaN
-        new = np.where(is_inside, step, (low[open_] + high[open_]) / 2)
-        result[open_] = new
-        open_ = open_[np.abs(new - at) > _ROUNDING * np.abs(new)]
-        if not open_.size:
+            newton = value / slope
+            step = s - newton / np.maximum(1 - newton * bend / (2 * slope), 0.5)
+        is_inside = (step >= low) & (step <= high)  # False for NaN
+        new = np.where(is_inside, step, (low + high) / 2)
+        is_open = np.abs(new - s) > _ROUNDING * np.abs(new)
+        result[open_] = s = new
+        if not is_open.any():
             break
+        if np.count_nonzero(is_open) < 0.7 * s.size:
+            kept = np.flatnonzero(is_open)
+            oscillator, open_ = oscillator.at(kept), open_[kept]
+            s, low, high, target = s[kept], low[kept], high[kept], target[kept]
     return result
+
+
+def _excess(oscillator: Oscillator, s: Array, target: Array) -> tuple[Array, Array, Array]:
+    """Impulse per approach less its target, and its two derivatives."""
+    d, alpha = oscillator.d, oscillator.alpha
+    C, S = oscillator.propagators(s)
+    rate = C - alpha * S
+    with np.errstate(invalid="ignore", over="ignore"):
+        value = 2 * d * S + oscillator.integral_of_S(s, C, S) - target
+        bend = rate + 2 * d * ((2 * alpha**2 - oscillator.A) * S - 2 * alpha * C)
+        return value, S + 2 * d * rate, bend

@@ -18,6 +18,12 @@ CONTRACT = {
     "graph": (["rod_on_incline"], {"nodes", "edges"}),
     "critical-friction": (["rod_on_incline", "--over=phi=0:pi"], {"minimum", "at", "paradox_intervals"}),
     "map": (["rod_on_incline", *SWEPT], {"axes", "cells", "verdict_fractions", "mode_fractions"}),
+    "impact": (
+        ["rod_on_incline", *PINS, "--law=energetic"],
+        {"law", "v_before", "v_after", "gap_dot_after", "slip_after", "impulse_N", "impulse_T"}
+        | {"energy_change", "phases", "duration", "warnings"},
+    ),
+    "compare": (["rod_on_incline", *PINS, "--stiffness=1e4"], {"verdict", "rows", "observed_order", "notes"}),
     "report": (["rod_on_incline", *PINS], VERDICT),
     "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "classes", "certificate"}),
     "doctor": ([], {"ok", "python", "libraries", "checks"}),

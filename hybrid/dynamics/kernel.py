@@ -203,26 +203,26 @@ def compile_kernel(
     return Kernel(shapes, source, assignments, entries, namespace["kernel"])
 
 
-def compile_tape(source: str, *, scalar: bool) -> Callable[..., Any]:
+def compile_tape(source: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Compile a function ``make`` that was put together from the texts of kernels, without builtins in reach.
 
     Parameters
     ----------
     source : str
         Definition of ``make``, written by the package from ``Kernel.shared``, ``Kernel.entries`` and arithmetic.
-    scalar : bool
-        Functions of plain floats, which raise where undefined, instead of functions of arrays.
 
     Returns
     -------
-    callable
+    scalar, vector : callable
+        The same function with functions of plain floats, which raise where undefined, and with functions of arrays.
 
     Examples
     --------
-    >>> compile_tape("def make(a0):\\n    return sin(a0)", scalar=True)(0.0)
+    >>> compile_tape("def make(a0):\\n    return sin(a0)")[0](0.0)
     0.0
     """
-    namespace = dict(_SCALARS if scalar else _NAMESPACE)
-    exec(compile(source, "<tape of one mode>", "exec"), namespace)  # noqa: S102  # our own generated source
-    make: Callable[..., Any] = namespace["make"]
-    return make
+    code = compile(source, "<tape of one mode>", "exec")
+    scalar, vector = dict(_SCALARS), dict(_NAMESPACE)
+    exec(code, scalar)  # noqa: S102  # our own generated source
+    exec(code, vector)  # noqa: S102  # our own generated source
+    return scalar["make"], vector["make"]

@@ -32,7 +32,7 @@ class Tape:
     >>> import mechanisms
     >>> from hybrid import derive
     >>> tape = Tape(derive(mechanisms.load("bouncing_ball")))
-    >>> double = tape.function([tape.dot([(2.0, tape.quantity("gap")[0])])], scalar=True)
+    >>> double, _ = tape.functions([tape.dot([(2.0, tape.quantity("gap")[0])])])
     >>> double(tape.parameters())(0.0, [3.0, 0.0])
     (6.0,)
     """
@@ -102,8 +102,12 @@ class Tape:
             return numerator
         return self.put(f"{_text(numerator)}/{_text(denominator)}")
 
-    def function(self, results: Sequence[Term], *, scalar: bool, extra: int = 0) -> Callable[..., Any]:
+    def functions(
+        self, results: Sequence[Term], *, extra: int = 0
+    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Compile to ``make(parameters, extra=None)``, which returns ``f(t, y)`` with ``y = (q, v)`` giving a tuple.
+
+        The first result is for plain floats, the second for arrays.
 
         What depends on parameters alone is computed once, by ``make``. ``extra`` is the length of a mutable sequence
         whose entries are the names ``u0, u1, ...``.
@@ -125,7 +129,7 @@ class Tape:
         lines += [*early, f"    def f(a{2 * n}, y):", f"        {', '.join(state)}, = y"]
         lines += [f"        {', '.join(f'u{index}' for index in range(extra))}, = extra"] if extra else []
         lines += [*late, f"        return ({''.join(f'{_text(result)}, ' for result in results)})", "    return f"]
-        return compile_tape("\n".join(lines), scalar=scalar)
+        return compile_tape("\n".join(lines))
 
     def _needed(self, results: Sequence[Term]) -> list[tuple[str, str]]:
         wanted = {name for result in results for name in _NAME.findall(_text(result))}

@@ -81,12 +81,12 @@ class CompiledFlow:
 
     def derivative(self, t: float, y: Array) -> Sequence[float]:
         """Right-hand side at one state."""
-        return self._scalar(t, y.tolist())
+        return self._scalar(t, y.tolist())[: len(y)]
 
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states."""
         with np.errstate(all="ignore"):
-            rows = self._vector(t, y)
+            rows = self._vector(t, y)[self._sizes[0] :]
         table = np.empty((len(rows), np.size(t)))
         for index, row in enumerate(rows):
             table[index] = row
@@ -136,10 +136,9 @@ def make_flow(
     extra = n_references(parts)
     references = [1.0] * extra
     velocities = [tape.velocity(index) for index in range(n)]
-    scalar = tape.function([*velocities, *solved.acceleration], scalar=True, extra=extra)
     guards = _guard_terms(tape, parts, solved.lambda_N, solved.lambda_T, solved.determinant)
-    results = [*solved.acceleration, *solved.lambda_N, *solved.lambda_T, *guards]
-    vector = tape.function(results, scalar=False, extra=extra)
+    results = [*velocities, *solved.acceleration, *solved.lambda_N, *solved.lambda_T, *guards]
+    scalar, vector = tape.functions(results, extra=extra)
     return CompiledFlow(
         mode, parts, guards_of(parts), scalar(values, references), vector(values, references), (n, k, p), references
     )

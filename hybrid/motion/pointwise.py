@@ -46,7 +46,7 @@ class PointTerms:
             flat = [entry for row in quantity for entry in row] if len(shape) == 2 else quantity
             self._places.append((name, slice(len(entries), len(entries) + len(flat)), shape))
             entries += flat
-        make = tape.function(entries, scalar=True)
+        make, _ = tape.functions(entries)
         self._function: Callable[[float, Sequence[float]], tuple[float, ...]] = make(dynamics.arguments(parameters))
 
     def __call__(self, t: float, q: Array, v: Array) -> Terms:

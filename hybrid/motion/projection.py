@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _RANK = 1e-10
-_ITERATIONS = 4
+_ITERATIONS = 5
+_SMALL = 1e-13
 _ENOUGH = 2e-16  # of the terms of a residual: that of a converged Newton step is rounding
 
 
@@ -109,12 +110,14 @@ class Constraints:
         except np.linalg.LinAlgError:
             return q, v
         for _ in range(_ITERATIONS):
-            J, residual, _, _ = self._rows(terms, t, q)
+            J, residual, held, rates = self._rows(terms, t, q)
             if not (np.abs(residual) > _ENOUGH * (np.abs(J) @ np.abs(q))).any():
                 break
-            q = q - _correction(inverse, J, residual)
+            correction = _correction(inverse, J, residual)
+            q = q - correction
+            if np.max(np.abs(correction)) <= _SMALL * np.max(np.abs(q)):
+                break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
             terms = self.terms(t, q, v)
-        _, _, held, rates = self._rows(terms, t, q)
         if np.max(np.abs(rates), initial=0.0) > 0.0:
             drift = rates - held @ v
             v = v - _correction(inverse, held, rates)

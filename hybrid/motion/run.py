@@ -99,7 +99,8 @@ class Run:
         self._note(decision, moment, before)
         if decision.choice is None or decision.ending is not None:
             self.selection = decision.selection
-            return (decision.ending or Termination.UNDECIDED, "; ".join(decision.selection.notes)), moment, before
+            notes = () if decision.selection is None else decision.selection.notes
+            return (decision.ending or Termination.UNDECIDED, "; ".join(notes)), moment, before
         if not moment.t < self.t_end:
             return (Termination.END_TIME, ""), moment, decision.choice.mode
         passage = self._arc(decision.choice, moment)
@@ -244,8 +245,7 @@ class Run:
         for event in pending:
             at = self.events.index(event)
             note = "; ".join(part for part in (event.note, decision.note) if part)
-            verdict = decision.selection.verdict
-            self.events[at] = attrs.evolve(event, mode_after=after, verdict=verdict, note=note)
+            self.events[at] = attrs.evolve(event, mode_after=after, verdict=decision.verdict, note=note)
             lasting = (EventKind.IMPACT, EventKind.ACCUMULATION, EventKind.WATCH)
             if after is not None and after == event.mode_before and event.kind not in lasting:
                 del self.events[at]

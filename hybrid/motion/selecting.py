@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_names
+from hybrid.contact.branches import mode_of
+from hybrid.contact.candidates import Standing, candidate, mode_combinations, problem_scale
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
@@ -20,9 +22,11 @@ from hybrid.motion.outcome import Termination
 
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
+    from hybrid.contact.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
+_FEW = 2  # carriers whose modes are tried before the full verdict is asked for
 _ENDINGS = {
     Verdict.INCONSISTENT: Termination.INCONSISTENT,
     Verdict.INDETERMINATE: Termination.INDETERMINATE,
@@ -36,17 +40,23 @@ class Decision:
     Attributes
     ----------
     choice : Choice or None
-    selection : Selection
+    selection : Selection or None
+        None where a single mode holds and all others fail beyond the tolerances.
     ending : Termination or None
     note : str
     chosen_by_rule : bool
     """
 
     choice: Choice | None
-    selection: Selection
+    selection: Selection | None
     ending: Termination | None = None
     note: str = ""
     chosen_by_rule: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict at the state."""
+        return Verdict.UNIQUE if self.selection is None else self.selection.verdict
 
 
 @attrs.frozen(eq=False)
@@ -93,6 +103,9 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     terms = context.terms(moment.t, moment.q, moment.v)
     activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
     problem = pose(dynamics, terms, activities, sides=moment.sides)
+    definite = _definite(context, problem)
+    if definite is not None:
+        return Decision(definite, None)
     selection = select_problem(problem, tolerances=context.settings.tolerances)
     branches = _with_history(selection.branches, moment)
     if not branches:
@@ -108,6 +121,24 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:
         return Decision(choices[0][0], selection, note="a tie that no flow resolves")
     return _by_rule(context, selection, Termination.UNDECIDED)
+
+
+def _definite(context: Context, problem: ContactProblem) -> Choice | None:
+    """The mode, if one holds and every other fails by more than the tolerances: then the verdict is UNIQUE."""
+    if any(carrier.is_spatial_at_rest or carrier.kind is CarrierKind.BILATERAL for carrier in problem.carriers):
+        return None
+    if len(problem.carriers) > _FEW or problem.redundancy:
+        return None
+    tolerances = context.settings.tolerances
+    scale = problem_scale(problem)
+    found = None
+    for modes in mode_combinations(problem):
+        item = candidate(problem, modes, scale, tolerances)
+        if item.standing is Standing.CONSISTENT and found is None:
+            found = item
+        elif item.standing is not Standing.REFUTED:
+            return None
+    return None if found is None else Choice(mode_of(problem, found))
 
 
 def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> bool:

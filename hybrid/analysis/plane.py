@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 UNDECIDED_CODE = np.uint64(1 << 63)
 # Next to a boundary every state is close to a tie. Bisection wants to know on which side, not whether a tolerance
-# vouches for it, so signs and ranks are taken down to the rounding of the scaled problem.
-_SHARP = 1e-15
+# vouches for it, so signs and ranks are taken down to where rounding alone makes redundant contacts look regular.
+_SHARP = 1e-13
 # A point on a tie belongs to no side; its code is that of a point this share of the axes further on.
 _SHIFT = 1e-11
 

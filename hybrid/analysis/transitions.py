@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 import numpy as np
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 # States classified at once: enough that the cost of a call is that of its states, not of the call.
 _BATCH = 4096
 _MAX_SECTIONS = 31
+# Third regions are looked for down to this share of a bracket. Where a force grows without bound, rounding decides over
+# the last 1e-9 before the boundary.
+_FINEST = 1e-6
 
 
 @attrs.frozen(eq=False)
@@ -80,44 +84,59 @@ def transitions(
     >>> transitions(steps, *one, width=1e-12).share.round(9).tolist()
     [0.25, 0.75]
     """
-    done: list[tuple[NDArray[np.generic], ...]] = []
-    while len(segment):
-        narrow = high - low <= width
-        done.append((segment[narrow], (low + high)[narrow] / 2, before[narrow], after[narrow]))
-        segment, low, high = segment[~narrow], low[~narrow], high[~narrow]
-        before, after = before[~narrow], after[~narrow]
-        if len(segment):
-            segment, low, high, before, after = _narrowed(code, segment, low, high, before, after, batch)
+    brackets = _Brackets(segment, low, high, before, after, _FINEST * (high - low))
+    done: list[_Brackets] = []
+    while len(brackets.segment):
+        narrow = brackets.high - brackets.low <= width
+        done.append(brackets.chosen(narrow))
+        brackets = brackets.chosen(~narrow)
+        if len(brackets.segment):
+            brackets = _narrowed(code, brackets, batch)
     if not done:
-        empty = np.zeros(0)
-        return Transitions(empty.astype(int), empty, empty.astype(np.uint64), empty.astype(np.uint64))
-    all_segments, shares, starts, ends = (np.concatenate(column) for column in zip(*done, strict=True))
-    order = np.lexsort((shares, all_segments))
-    return Transitions(all_segments[order], shares[order], starts[order], ends[order])
+        return Transitions(segment, low, before, after)
+    segments = np.concatenate([part.segment for part in done])
+    shares = np.concatenate([(part.low + part.high) / 2 for part in done])
+    order = np.lexsort((shares, segments))
+    befores, afters = (np.concatenate([getattr(part, name) for part in done]) for name in ("before", "after"))
+    return Transitions(segments[order], shares[order], befores[order], afters[order])
 
 
-def _narrowed(
-    code: Coder,
-    segment: NDArray[np.int64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    before: NDArray[np.uint64],
-    after: NDArray[np.uint64],
-    batch: int,
-) -> tuple[
-    NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64], NDArray[np.uint64]
-]:
+@attrs.frozen(eq=False)
+class _Brackets:
+    """Brackets under bisection; those narrower than ``finest`` are not searched for a third region."""
+
+    segment: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    before: NDArray[np.uint64]
+    after: NDArray[np.uint64]
+    finest: NDArray[np.float64]
+
+    def chosen(self, index: NDArray[Any]) -> _Brackets:
+        """Some of them."""
+        return _Brackets(*(getattr(self, field.name)[index] for field in attrs.fields(_Brackets)))
+
+
+def _narrowed(code: Coder, brackets: _Brackets, batch: int) -> _Brackets:
     """Cut every bracket into equal sections and keep those with a change."""
-    sections = int(np.clip(batch // len(segment), 1, _MAX_SECTIONS)) + 1
+    low, high = brackets.low, brackets.high
+    sections = int(np.clip(batch // len(low), 1, _MAX_SECTIONS)) + 1
     shares = low[:, None] + (high - low)[:, None] * (np.arange(sections + 1) / sections)
     shares[:, -1] = high
-    inside = code(segment[:, None], shares[:, 1:-1])
-    codes = np.concatenate([before[:, None], inside, after[:, None]], axis=1)
-    row, section = np.nonzero(codes[:, 1:] != codes[:, :-1])
-    return (
-        segment[row],
+    inside = code(brackets.segment[:, None], shares[:, 1:-1])
+    codes = np.concatenate([brackets.before[:, None], inside, brackets.after[:, None]], axis=1)
+    changes = codes[:, 1:] != codes[:, :-1]
+    # where rounding decides, regions may flicker: only the first change counts, between the two given regions
+    is_fine = high - low <= brackets.finest
+    first = np.argmax(changes, axis=1)
+    changes[is_fine] = np.arange(sections) == first[is_fine, None]
+    row, section = np.nonzero(changes)
+    fine = is_fine[row]
+    return _Brackets(
+        brackets.segment[row],
         shares[row, section],
         shares[row, section + 1],
-        codes[row, section],
-        codes[row, section + 1],
+        np.where(fine, brackets.before[row], codes[row, section]),
+        np.where(fine, brackets.after[row], codes[row, section + 1]),
+        brackets.finest[row],
     )

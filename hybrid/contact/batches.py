@@ -99,17 +99,15 @@ def decide_together(
         outcome = _outcome(problem, parts, modes, shape, tolerances)
         doubtful |= outcome.is_open
         np.fmin(margin, outcome.distance, out=margin)
-        if outcome.fits.any():
-            bits |= np.where(outcome.fits, table.bit(outcome.label), np.uint64(0))
         if outcome.fits.any() or outcome.is_tied.any():
             outcomes.append(outcome)
-    verdict, has_family = _verdicts(parts, outcomes, shape, tolerances)
     for outcome in outcomes:
-        if outcome.is_tied.any():
-            belongs = _belongs(parts, outcome, outcomes, has_family, tolerances)
-            if belongs.any():
-                bits |= np.where(belongs, table.bit(outcome.label), np.uint64(0))
-            doubtful |= outcome.is_tied & ~belongs
+        belongs = _belongs(parts, outcome, outcomes, tolerances)
+        doubtful |= outcome.is_tied & ~belongs
+        listed = outcome.fits & ~belongs
+        if listed.any():
+            bits |= np.where(listed, table.bit(outcome.label), np.uint64(0))
+    verdict = _verdicts(parts, outcomes, shape, tolerances)
     table.verdict[where] = verdict.reshape(-1)
     table.modes[where] = bits.reshape(-1)
     table.margin[where] = np.where(doubtful, 0.0, margin).reshape(-1)
@@ -162,8 +160,7 @@ def _gathered(
 
 def _verdicts(
     parts: Components, outcomes: list[_Outcome], shape: tuple[int, ...], tolerances: Tolerances
-) -> tuple[NDArray[np.uint8], Flags]:
-    """Verdicts, and where one of the fitting modes leaves a force undetermined."""
+) -> NDArray[np.uint8]:
     count = np.zeros(shape, dtype=np.uint8)
     has_family = np.zeros(shape, dtype=bool)
     for outcome in outcomes:
@@ -177,7 +174,7 @@ def _verdicts(
         accelerations = np.stack([_accelerations(parts, outcome, several) for outcome in outcomes])
         is_split = _distinct(fit, accelerations, tolerances) > 1
         verdict[several] = np.where(is_split, np.uint8(CellVerdict.INDETERMINATE), verdict[several])
-    return verdict, has_family
+    return verdict
 
 
 def _accelerations(
@@ -192,17 +189,15 @@ def _accelerations(
     return np.stack(rows, axis=-1) if rows else np.zeros((len(where[0]), 0))
 
 
-def _belongs(
-    parts: Components, tied: _Outcome, outcomes: list[_Outcome], has_family: Flags, tolerances: Tolerances
-) -> Flags:
-    """Where the solution of a tied mode is one of the forces that another mode leaves undetermined."""
-    belongs = np.zeros(has_family.shape, dtype=bool)
+def _belongs(parts: Components, outcome: _Outcome, outcomes: list[_Outcome], tolerances: Tolerances) -> Flags:
+    """Where the forces of a mode are among those that another mode leaves undetermined: no solution of its own."""
+    belongs = np.zeros(outcome.fits.shape, dtype=bool)
     for other in outcomes:
-        where = np.nonzero(tied.is_tied & other.is_family)
-        if not len(where[0]):
+        if not other.is_family.any():
             continue
-        first, second = (_accelerations(parts, outcome, where) for outcome in (tied, other))
-        size = 1 + np.max(np.abs(tied.forces(len(parts.c), where)), axis=-1)
+        where = np.nonzero((outcome.fits | outcome.is_tied) & ~outcome.is_family & other.is_family)
+        first, second = (_accelerations(parts, item, where) for item in (outcome, other))
+        size = 1 + np.max(np.abs(outcome.forces(len(parts.c), where)), axis=-1)
         with np.errstate(invalid="ignore"):
             belongs[where] |= np.max(np.abs(first - second), axis=-1) <= tolerances.merge * size
     return belongs

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, carrier_activities
 from hybrid.contact.batches import CellVerdict, Table, decide_together
 from hybrid.contact.problem import pose
-from hybrid.contact.selection import select
+from hybrid.contact.selection import Verdict, select
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
@@ -200,6 +200,8 @@ def _decide_singly(
         table.margin[place] = selection.margin
         bits = np.uint64(0)
         for item in selection.branches:
-            for mode in (item.mode, *item.equivalent_modes):
+            # modes at the edge of a set of forces are no solutions of their own
+            others = () if selection.verdict is Verdict.HYPERSTATIC else item.equivalent_modes
+            for mode in (item.mode, *others):
                 bits |= table.bit(mode.label)
         table.modes[place] = bits

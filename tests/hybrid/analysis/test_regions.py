@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hybrid.analysis import Axis, region_map
-from hybrid.contact import CellVerdict, select
+from hybrid.contact import CellVerdict, Verdict, select
 from hybrid.dynamics import solve_state
 from hybrid.errors import StateError
 from tests.catalogue import dynamics_of
@@ -175,6 +175,16 @@ CASES = {
         {"phi": 0, "gap.left": 0, "phi_dot": 0, "gap_dot.left": 0},
         {"mu": 0.7},
     ),
+    "ladder_in_corner at rest": (
+        ["theta=0.2:1.4:40", "mu=0.05:1.5:40"],
+        {"gap.floor": 0, "gap.wall": 0, "gap_dot.floor": 0, "gap_dot.wall": 0, "theta_dot": 0},
+        {},
+    ),
+    "rod_two_ends at rest": (
+        ["epsilon=-2:2:40", "mu=0.05:1.5:40"],
+        {"gap.left": 0, "phi": 0, "x_dot": 0, "gap_dot.left": 0, "phi_dot": 0},
+        {},
+    ),
     "two_link_arm": (["theta2=0.1:1.1:40", "theta2_dot=-6:6:40"], {}, {"mu": 0.9}),
     "oblique_rod": (
         ["theta=0.1:1.5:40", "theta_dot=-5:5:40"],
@@ -184,10 +194,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_random_cells_have_the_verdict_of_the_state_alone(name):
-    dynamics = dynamics_of(name)
-    texts, pins, parameters = CASES[name]
+@pytest.mark.parametrize("case", CASES)
+def test_random_cells_have_the_verdict_of_the_state_alone(case):
+    dynamics = dynamics_of(case.split()[0])
+    texts, pins, parameters = CASES[case]
     axes = [Axis.parse(text) for text in texts]
     found = region_map(dynamics, axes=axes, pins=pins, parameters=parameters)
     assert len(found.regions) > 1
@@ -204,9 +214,27 @@ def test_random_cells_have_the_verdict_of_the_state_alone(name):
             assert word.get(CellVerdict(found.verdict[i, j]), "reached") in str(error)
             continue
         assert CellVerdict(found.verdict[i, j]).name == selection.verdict.name
-        modes = {mode.label for branch in selection.branches for mode in (branch.mode, *branch.equivalent_modes)}
+        # forces that are only an end of an undetermined set are no mode of their own
+        is_set = selection.verdict is Verdict.HYPERSTATIC
+        modes = {branch.mode.label for branch in selection.branches}
+        modes |= {mode.label for branch in selection.branches for mode in branch.equivalent_modes if not is_set}
         assert regions[i, j] == ("|".join(sorted(modes)) or "none")
         assert found.margin[i, j] == pytest.approx(selection.margin, rel=1e-6) or selection.margin > 1e-9
+
+
+def test_jammed_ladder_is_hyperstatic_up_to_the_angle_of_equilibrium():
+    # Statics of a uniform ladder with friction mu at both ends: it stands iff tan(theta) >= (1 - mu^2) / (2 mu).
+    texts, pins, _ = CASES["ladder_in_corner at rest"]
+    ladder = dynamics_of("ladder_in_corner")
+    found = region_map(ladder, axes=[Axis.parse(text) for text in texts], pins=pins, with_boundaries=True)
+    theta, mu = found.axes[0].values[:, None], found.axes[1].values[None, :]
+    stands = np.tan(theta) >= (1 - mu**2) / (2 * mu)
+    assert np.array_equal(found.verdict == CellVerdict.HYPERSTATIC, stands)
+    assert np.array_equal(names(found) == "floor=stick,wall=stick", stands)
+    (curve,) = found.boundaries
+    angle, friction = curve.points.T
+    # to 1e-10 of the axes, times the slope of the tangent
+    assert np.tan(angle) == pytest.approx((1 - friction**2) / (2 * friction), abs=2e-8)
 
 
 def test_parameters_may_be_expressions_of_an_axis():

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.motion.chebyshev import first_descent
+from hybrid.motion.chebyshev import excludes_zero, first_descent
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.steps import PLACES, Step, Stepper, constant_step, step_to
 
@@ -169,7 +169,8 @@ def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tup
     if is_first:
         values = watch.orient(values)
     earliest, which = np.inf, -1
-    for position, row in enumerate(values):
+    candidates = np.flatnonzero(~excludes_zero(values[:, 1:-1]))
+    for position, row in ((int(index), values[index]) for index in candidates):
         start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
         s = _descent(watch, step, position, row, start)
         if s is not None and s < earliest:

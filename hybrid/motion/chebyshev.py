@@ -38,6 +38,13 @@ def evaluate(coefficients: Array, s: float | Array) -> Array:
     return np.asarray(chebyshev.chebval(2 * np.asarray(s) - 1, coefficients))
 
 
+def excludes_zero(values: Array) -> NDArray[np.bool_]:
+    """For each row of values at ``NODES``, (number, 17): True if its function is certainly positive on [0, 1]."""
+    coefficients = series(values)
+    sizes = np.abs(coefficients)
+    return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > _BEYOND * sizes[:, -2:].max(axis=1))
+
+
 def first_descent(
     function: Callable[[Array], Array], values: Array, *, start: float | None = None, floor: float = 0.0
 ) -> float | None:

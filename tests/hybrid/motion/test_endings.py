@@ -18,7 +18,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.contact import NewtonImpact
-from hybrid.motion import Prefer
+from hybrid.motion import Prefer, simulate_branches
 
 
 @pytest.fixture(scope="module")
@@ -158,3 +158,20 @@ def test_two_contacts_on_one_coordinate_leave_no_room_and_no_motion():
     motion = simulate(pinched, State([0.0], [0.0]), t_end=1)
     assert motion.termination in (Termination.END_TIME, Termination.UNDECIDED)
     assert motion.q[0] == 0.0
+
+
+def test_tree_follows_every_consistent_mode(rod):
+    parameters = {"mu": 1.5}
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters=parameters)
+    tree = simulate_branches(rod, start, t_end=0.02, parameters=parameters)
+    assert tree.is_complete
+    assert {limb.choice for limb in tree.leaves} == {"free", "slide+"}
+    graph = tree.graph()
+    assert sorted(graph.edges(data="choice")) == [(0, 1, tree.limbs[1].choice), (0, 2, tree.limbs[2].choice)]
+    assert {graph.nodes[number]["termination"] for number in (1, 2)} == {"END_TIME"}
+    # both start from the same state, and only one leaves the plane
+    gaps = {limb.choice: rod.kinematics(limb.motion.q, limb.motion.v)["gap"][0] for limb in tree.leaves}
+    assert gaps["free"] > 1e-5
+    assert abs(gaps["slide+"]) < 1e-12
+    bounded = simulate_branches(rod, start, t_end=0.02, parameters=parameters, max_limbs=2)
+    assert not bounded.is_complete

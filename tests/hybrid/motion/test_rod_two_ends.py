@@ -1,0 +1,70 @@
+"""A rod that slides, sticks, tips, lands and rests, from random starts."""
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import State, Termination, derive, simulate
+from hybrid.contact import NewtonImpact, PoissonImpact
+
+NAMED = {
+    Termination.END_TIME,
+    Termination.INCONSISTENT,
+    Termination.INDETERMINATE,
+    Termination.UNDECIDED,
+    Termination.SINGULAR,
+}
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("rod_two_ends"))
+
+
+def random_start(seed):
+    """A rod in the air, or with one end sliding on the plane; friction up to 2."""
+    random = np.random.default_rng(seed)
+    phi = random.uniform(-np.pi, np.pi)
+    in_the_air = random.random() < 0.7
+    v = random.normal(size=3)
+    height = abs(np.sin(phi))
+    if in_the_air:
+        height += random.uniform(0, 1)
+    else:
+        v[1] = np.sign(np.sin(phi)) * np.cos(phi) * v[2]
+    return State([0, height, phi], v), {"e": random.uniform(0, 0.9), "mu": random.uniform(0.05, 2)}
+
+
+def check(rod, seeds, law):
+    ended = set()
+    for seed in seeds:
+        start, parameters = random_start(seed)
+        motion = simulate(rod, start, t_end=10, law=law, parameters=parameters)
+        assert motion.termination in NAMED, (seed, motion.cause)
+        ended.add(motion.termination)
+        # the sum over up to some hundred events, each accurate to about 1e-12
+        assert abs(motion.energy().residual) < 1e-9, seed
+        for arc in motion.arcs:
+            q, v = arc.sample(np.linspace(arc.start, arc.end, 60))
+            assert np.min(rod.kinematics(q, v)["gap"]) > -1e-9, seed
+    return ended
+
+
+def test_random_starts_end_in_rest_at_the_end_or_in_a_named_paradox(rod):
+    assert Termination.END_TIME in check(rod, range(25), PoissonImpact())
+
+
+@pytest.mark.long
+def test_1000_random_starts_end_in_rest_at_the_end_or_in_a_named_paradox(rod):
+    check(rod, range(1000), PoissonImpact())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_energy_is_lost_to_friction_and_impacts_only(rod, seed):
+    start, parameters = random_start(seed)
+    motion = simulate(rod, start, t_end=10, law=NewtonImpact(), parameters=parameters | {"mu": 0.0})
+    balance = motion.energy()
+    # without friction Newton's law loses energy in every impact
+    assert balance.friction == pytest.approx(0.0, abs=1e-15)
+    assert all(event.impact.energy_change <= 1e-12 for event in motion.events if event.impact is not None)
+    assert balance.final == pytest.approx(balance.initial + balance.impacts, abs=1e-9)

@@ -25,8 +25,8 @@ class Rows:
     ----------
     R, F : list of columns of length n
     zeta : list
-    labels : list of (Part, str)
-        Carrier and ``"N"`` or ``"T0"``, ``"T1"``, of each row.
+    labels : list of (Part or None, str)
+        Carrier and ``"N"`` or ``"T0"``, ``"T1"``, of each row; ``"B"`` for a bilateral constraint.
     load : list of length n
         Generalised forces that need no elimination.
     """
@@ -34,7 +34,7 @@ class Rows:
     R: list[list[Term]]
     F: list[list[Term]]
     zeta: list[Term]
-    labels: list[tuple[Part, str]]
+    labels: list[tuple[Part | None, str]]
     load: list[Term]
 
 
@@ -50,13 +50,16 @@ class Solved:
 
 def is_eliminable(dynamics: Dynamics, parts: Sequence[Part]) -> bool:
     """True if the mode can be solved without pivoting and without pseudo-inverses."""
-    rows = sum(part.has_normal + (len(part.columns) if part.sticks else 0) for part in parts)
-    return not dynamics.rigid and rows <= min(MAX_ROWS, dynamics.n)
+    rows = sum(part.has_normal + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
+    frictional = any(part.kind is CarrierKind.BILATERAL for part in parts)
+    return not frictional and len(dynamics.rigid) <= 1 and rows <= min(MAX_ROWS, dynamics.n)
 
 
 def rows_of(tape: Tape, parts: Sequence[Part]) -> Rows:
     """Collect the conditions of a mode."""
     rows = Rows([], [], [], [], list(tape.quantity("h")))
+    for J, zeta_B in zip(tape.quantity("J"), tape.quantity("zeta_B"), strict=True):
+        _append(rows, J, J, zeta_B, (None, "B"))
     reference = 0
     for part in parts:
         tangents = [tape.column("W_T", column) for column in part.columns]
@@ -86,7 +89,7 @@ def rows_of(tape: Tape, parts: Sequence[Part]) -> Rows:
     return rows
 
 
-def _append(rows: Rows, R: list[Term], F: list[Term], zeta: Term, label: tuple[Part, str]) -> None:
+def _append(rows: Rows, R: list[Term], F: list[Term], zeta: Term, label: tuple[Part | None, str]) -> None:
     rows.R.append(R)
     rows.F.append(F)
     rows.zeta.append(zeta)
@@ -136,6 +139,8 @@ def eliminate(tape: Tape, parts: Sequence[Part], *, n_contacts: int, n_columns: 
     lambda_N: list[Term] = [0.0] * n_contacts
     lambda_T: list[Term] = [0.0] * n_columns
     for (part, row), force in zip(rows.labels, forces, strict=True):
+        if part is None:
+            continue
         if row == "N":
             lambda_N[part.index] = force
         else:

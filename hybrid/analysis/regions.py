@@ -104,7 +104,8 @@ def region_map(
     with_boundaries : bool, optional
         Trace the curves between the regions.
     chunk_cells : int, optional
-        Cells classified at once, which bounds the memory used besides the result; about 300 bytes a cell for one contact.
+        Cells classified at once, which bounds the memory used besides the result; about 300 bytes a cell for one
+        contact.
     progress : callable, optional
         Called as ``progress(done, total)`` with numbers of cells.
     executor : concurrent.futures.Executor, optional

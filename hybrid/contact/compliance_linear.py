@@ -10,6 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.compliance_scalar import stop_of_one
+
 Array = NDArray[np.float64]
 
 _SERIES_BELOW = 0.05  # of abs(A) s^2 and (d A s)^2: the closed forms lose more than 1e-14 by cancellation below
@@ -145,7 +147,10 @@ def time_of_impulse(A: Array, d: Array, w: Array, impulse: Array, latest: Array)
 
     The impulse grows monotonically until the force vanishes: Halley's method, kept inside a shrinking bracket.
     """
-    oscillator, target = Oscillator.of(A, d), impulse / -w
+    target = impulse / -w
+    if A.size == 1:
+        return np.array([stop_of_one(float(A[0]), float(d[0]), target=float(target[0]), latest=float(latest[0]))])
+    oscillator = Oscillator.of(A, d)
     # 2 d s + s^2 / 2 bounds it from below where A <= 0
     guess = 2 * target / (2 * d + np.sqrt(4 * d**2 + 2 * target))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

@@ -215,6 +215,29 @@ def test_samples_follow_the_phases():
     assert integral == pytest.approx(path.impulse, abs=1e-4)
 
 
+@pytest.mark.parametrize("approach", [1e-3, 1e-9, 1e-11])
+def test_slow_departures_do_not_overflow(approach):
+    # A = -1e-3 and an approach of 1e-11: the slip stops after hundreds of stretched times, in which the saddle grows
+    G = rod(1.0)
+    mu = (G[0, 0] + 1e-3) / G[0, 1]
+    alone = planar_limit(G, [-approach, 1.0], friction=mu, damping=0.25)
+    pair = planar_limit(G, [[-approach, 1.0]] * 2, friction=mu, damping=0.25)
+    assert alone.gamma == pytest.approx(pair.gamma[0], abs=1e-12)
+    assert np.isfinite(alone.duration).all()
+
+
+def test_one_state_on_plain_floats_is_the_one_in_an_array():
+    rng = np.random.default_rng(7)
+    directions = rng.normal(size=(300, 3, 2))
+    G, gamma = np.swapaxes(directions, 1, 2) @ directions, rng.normal(size=(300, 2))
+    mu, d = rng.uniform(0, 10, 300), rng.uniform(0, 1, 300)
+    together = planar_limit(G, gamma, friction=mu, damping=d)
+    for i in range(300):
+        alone = planar_limit(G[i], gamma[i], friction=mu[i], damping=d[i])
+        assert alone.gamma == pytest.approx(together.gamma[i], rel=1e-11, abs=1e-12)
+        assert alone.duration == pytest.approx(together.duration[i], rel=1e-10)
+
+
 @pytest.mark.parametrize("damping", [-0.1, float("nan"), float("inf")])
 def test_bad_damping_is_refused(damping):
     with pytest.raises(ValueError, match="damping"):

@@ -68,6 +68,29 @@ def test_penalty_motion_follows_the_unique_rigid_mode(rod, theta, theta_dot, sli
         assert errors[1] < 0.05 * errors[0]
 
 
+@pytest.mark.parametrize("n", [12, pytest.param(400, marks=pytest.mark.long)])
+def test_penalty_motion_follows_the_rigid_mode_over_the_map_of_the_rod(rod, n):
+    # states drawn over the map of posture and rate; those within 0.02 of a change of mode settle too slowly to be told
+    rng = np.random.default_rng(n)
+    followed = 0
+    while followed < n:
+        mu, slip = rng.uniform(0.2, 1.8), rng.choice([-1, 1])
+        parameters = {"mu": mu, "delta": 0.5}
+        pins = {"theta": rng.uniform(0.1, np.pi - 0.1), "theta_dot": rng.uniform(-2, 2), "slip.tip": slip}
+        state = solve_state(rod, pins, parameters=parameters)
+        selection = select(rod, state, parameters=parameters)
+        if selection.verdict.name != "UNIQUE" or selection.margin < 0.02:
+            continue
+        followed += 1
+        (branch,) = selection.branches
+        # slow where A is small: the decay takes 1 / (d A)
+        motion = KelvinVoigt(1e10).pass_through(rod, state, parameters=parameters, horizon=60.0)
+        assert motion.label == branch.mode.label
+        if branch.mode.label != "free":
+            scale = branch.lambda_N["tip"]
+            assert motion.force_N["tip"] == pytest.approx(scale, rel=0.05)
+
+
 def test_energy_is_lost_to_friction_and_damping_only(rod):
     parameters = {"mu": 0.3, "g": 0.0}
     state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -1}, parameters=parameters)

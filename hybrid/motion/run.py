@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+_PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
+
+
 @attrs.define(eq=False)
 class Run:
     """One simulation under way: everything computed so far, and how it goes on.
@@ -228,12 +231,12 @@ class Run:
             if columns.stop > columns.start:
                 activities[name] = by_slip(context, terms, tuple(range(columns.start, columns.stop)))
         q, v = settle(context, activities, moment.t, moment.q, moment.v)
-        q, v = settle(context, activities, limit.t, q + limit.rest * v, v)
         note = f"{len(self.impacts[names[0]])} impacts; their durations shrink by the factor {limit.ratio:.6g}"
         self.events.append(Event(limit.t, EventKind.ACCUMULATION, names, None, None, q, moment.v, v, note=note))
         for name in names:
             self.impacts[name] = []
-        return Moment(limit.t, q, v, activities, {}, frozenset(names))
+        # the closed mode begins at the last impact: what the remaining hops would add is below 1e-14 of the energy
+        return Moment(moment.t, q, v, activities, {}, frozenset(names))
 
     def _note(self, decision: Decision, moment: Moment, before: Mode | None) -> None:
         """Complete the last event with the mode that follows it, or drop it if nothing changed."""
@@ -241,7 +244,12 @@ class Run:
         if decision.chosen_by_rule:
             kind, v = EventKind.CHOICE, moment.v
             self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
-        pending = [event for event in self.events if event.mode_after is None and event.t == moment.t]
+        recent = self.events[-_PENDING:]
+        pending = [
+            event
+            for event in recent
+            if event.mode_after is None and (event.t == moment.t or event.kind is EventKind.ACCUMULATION)
+        ]
         for event in pending:
             at = self.events.index(event)
             note = "; ".join(part for part in (event.note, decision.note) if part)

@@ -4,6 +4,7 @@ from hybrid.analysis.areas import RefinedFractions, refined_fractions
 from hybrid.analysis.axes import Axis
 from hybrid.analysis.boundaries import Boundary
 from hybrid.analysis.comparison import Comparison, ComparisonRow, compare
+from hybrid.analysis.comparison_map import ComparisonMap, compare_map
 from hybrid.analysis.criticality import CriticalFriction, critical_friction
 from hybrid.analysis.regions import RegionMap, region_map
 from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, genot_brogliato_points
@@ -12,6 +13,7 @@ __all__ = [
     "Axis",
     "Boundary",
     "Comparison",
+    "ComparisonMap",
     "ComparisonRow",
     "CriticalFriction",
     "ForceAtPoint",
@@ -19,6 +21,7 @@ __all__ = [
     "RefinedFractions",
     "RegionMap",
     "compare",
+    "compare_map",
     "critical_friction",
     "genot_brogliato_points",
     "refined_fractions",

@@ -83,12 +83,15 @@ def test_penalty_motion_follows_the_rigid_mode_over_the_map_of_the_rod(rod, n):
             continue
         followed += 1
         (branch,) = selection.branches
-        # slow where A is small: the decay takes 1 / (d A)
         motion = KelvinVoigt(1e10).pass_through(rod, state, parameters=parameters, horizon=60.0)
         assert motion.label == branch.mode.label
         if branch.mode.label != "free":
-            scale = branch.lambda_N["tip"]
-            assert motion.force_N["tip"] == pytest.approx(scale, rel=0.05)
+            # an oscillation of the size of the force decays as exp(-d A s), slowly where A is small; 1 % for the
+            # motion of the rod meanwhile
+            c, s = np.cos(pins["theta"]), np.sin(pins["theta"])
+            A = 1 + 3 * c * (c - slip * mu * s)
+            remains = 0.01 + 2 * np.exp(-0.5 * A * 60.0)
+            assert motion.force_N["tip"] == pytest.approx(branch.lambda_N["tip"], rel=remains)
 
 
 def test_energy_is_lost_to_friction_and_damping_only(rod):

@@ -174,12 +174,7 @@ def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.
         Scaled; NaN where the equations are singular.
     slacks : array, (..., m)
     """
-    if mode.E.ndim > 2 and mode.E.size < mode.e.size * mode.e.shape[-1]:
-        # one matrix serves many right-hand sides: invert it once instead of factoring it for each
-        inverse = solve_each(mode.E, np.broadcast_to(np.eye(mode.E.shape[-1]), mode.E.shape))
-        x = -(inverse @ mode.e[..., None])[..., 0]
-    else:
-        x = -solve_each(mode.E, mode.e[..., None])[..., 0]
+    x = -solve_each(mode.E, mode.e[..., None])[..., 0]
     return x, (mode.A @ x[..., None])[..., 0] + mode.b
 
 

@@ -26,6 +26,9 @@ def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     >>> solve_each(np.array([[[2.0]], [[0.0]]]), np.array([[1.0]]))[:, 0, 0]
     array([0.5, nan])
     """
+    if A.ndim > 2 and A.size * 2 < np.prod(np.broadcast_shapes(A.shape[:-2], b.shape[:-2])) * A.shape[-1] ** 2:
+        # one matrix serves many right-hand sides: invert it once instead of factoring it for each
+        return np.asarray(solve_each(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape)) @ b)
     try:
         with np.errstate(all="ignore"):
             return np.linalg.solve(A, b)

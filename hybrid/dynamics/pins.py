@@ -161,7 +161,8 @@ def _solve_velocities(
         raise StateError(f"{A.shape[-2]} velocity conditions for {n} velocities")
     with np.errstate(invalid="ignore"):  # unreached positions are NaN
         well_posed = np.abs(np.linalg.det(A / np.linalg.norm(A, axis=-1, keepdims=True))) > _SINGULAR
-    return np.where(well_posed[..., None], solve_each(A, b[..., None])[..., 0] + 0.0, np.nan)
+    v = solve_each(A, b[..., None])[..., 0]
+    return np.where(well_posed[..., None], v + 0.0, np.nan)
 
 
 def _velocity_system(

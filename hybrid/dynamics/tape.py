@@ -102,9 +102,7 @@ class Tape:
             return numerator
         return self.put(f"{_text(numerator)}/{_text(denominator)}")
 
-    def functions(
-        self, results: Sequence[Term], *, extra: int = 0
-    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def functions(self, results: Sequence[Term], *, extra: int = 0) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Compile to ``make(parameters, extra=None)``, which returns ``f(t, y)`` with ``y = (q, v)`` giving a tuple.
 
         The first result is for plain floats, the second for arrays.

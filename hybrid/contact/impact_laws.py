@@ -79,10 +79,8 @@ class PoissonImpact(AbstractImpactLaw):
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by two complementarity problems."""
         e = _coefficients(problem, self.restitution)
-        if _is_single_planar(problem):
+        if len(problem.carriers) == 1 and problem.carriers[0].tangential:
             return _along_path(problem, float(e[0]), "poisson")
-        if _is_single_spatial(problem):
-            return spatial_impulses(problem, float(e[0]), law="poisson")
         compression = joint_impulse(problem, problem.gamma)
         return _restituted(problem, compression.values, e, compression.warnings)
 
@@ -111,10 +109,8 @@ class EnergeticImpact(AbstractImpactLaw):
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by scaled restitution."""
         e = _coefficients(problem, self.restitution)
-        if _is_single_planar(problem):
+        if len(problem.carriers) == 1 and problem.carriers[0].tangential:
             return _along_path(problem, float(e[0]), "energetic")
-        if _is_single_spatial(problem):
-            return spatial_impulses(problem, float(e[0]), law="energetic")
         compression = joint_impulse(problem, problem.gamma)
         return _scaled_restitution(problem, compression.values, e, compression.warnings)
 
@@ -123,20 +119,15 @@ def _coefficients(problem: ImpactProblem, restitution: float | None) -> NDArray[
     return problem.restitution if restitution is None else np.full(len(problem.carriers), restitution)
 
 
-def _is_single_planar(problem: ImpactProblem) -> bool:
-    return len(problem.carriers) == 1 and len(problem.carriers[0].rows) == 2
-
-
-def _is_single_spatial(problem: ImpactProblem) -> bool:
-    return len(problem.carriers) == 1 and len(problem.carriers[0].rows) == 3
-
-
 def _jump(problem: ImpactProblem, values: NDArray[np.float64]) -> tuple[Phase, ...]:
     total = float(np.sum(np.abs(values[problem.normals])))
     return (Phase("jump", total),) if total else ()
 
 
 def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energetic"]) -> Impulses:
+    """Impulses of one contact, followed along its normal impulse."""
+    if len(problem.carriers[0].tangential) == 2:
+        return spatial_impulses(problem, e, law=law)
     legs = routh_path(problem.G, problem.gamma, float(problem.carriers[0].friction))
     compression = end_of_compression(legs)
     if not compression:

@@ -3,7 +3,7 @@
 from hybrid.motion.branching import Limb, MotionTree, simulate_branches
 from hybrid.motion.distance import distance
 from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
-from hybrid.motion.rules import Prefer, SelectionRule, Stop
+from hybrid.motion.rules import Penalty, Prefer, SelectionRule, Stop
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
 from hybrid.motion.storage import load, save
@@ -17,6 +17,7 @@ __all__ = [
     "EventKind",
     "Limb",
     "MotionTree",
+    "Penalty",
     "Prefer",
     "SelectionRule",
     "Settings",

@@ -11,6 +11,7 @@ from hybrid.contact.modes import ContactMode
 
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
+    from hybrid.contact.impact import AbstractImpactLaw
     from hybrid.contact.selection import Selection
 
 
@@ -67,6 +68,28 @@ class Prefer(SelectionRule):
         if not ranked or not any(rank(ranked[0])) or (len(ranked) > 1 and rank(ranked[0]) == rank(ranked[1])):
             return None
         return ranked[0]
+
+
+@attrs.frozen
+class Penalty(SelectionRule):
+    """Hand the state to the compliant contact in the limit of infinite stiffness, which always has an answer.
+
+    Where no mode is consistent that is an impact without collision; where several are, the contact lifts off, because
+    a persistent contact does not approach (Hogan and Kristiansen 2017).
+
+    Attributes
+    ----------
+    method : AbstractImpactLaw or None
+        The law of the impact without collision; by default ``KelvinVoigtLimit()``.
+    """
+
+    method: AbstractImpactLaw | None = None
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """The branch that lifts off, if one contact slips and several modes are consistent."""
+        lifting = [b for b in selection.branches if all(label is ContactMode.FREE for label in b.mode.values())]
+        alone = len(selection.problem.carriers) == 1
+        return lifting[0] if alone and len(selection.branches) > 1 and len(lifting) == 1 else None
 
 
 @attrs.frozen(eq=False)

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
+from hybrid.motion.accumulating import completed
 from hybrid.motion.arcs import Passage, follow, touch_limit
 from hybrid.motion.failure import explain_failure, posture, singular_point, undefined_at
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.parts import GuardKind
+from hybrid.motion.rules import Penalty
 from hybrid.motion.selecting import Decision, Moment, decide
 from hybrid.motion.trajectory import Arc, Trajectory
-from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact, settle
-from hybrid.motion.zeno import Accumulation, accumulation
+from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
@@ -99,6 +100,10 @@ class Run:
         if any(activity is Activity.APPROACHING for activity in moment.activities.values()):
             return self._collide(moment, before)
         decision = decide(context, moment, self.t_end)
+        if decision.ending is Termination.INCONSISTENT and isinstance(context.rule, Penalty):
+            resolved = self._resolved(context.rule, moment, before)
+            if resolved is not None:
+                return None, resolved, before
         self._note(decision, moment, before)
         if decision.choice is None or decision.ending is not None:
             self.selection = decision.selection
@@ -200,43 +205,28 @@ class Run:
         )  # fmt: skip
         for name in touching:
             self.impacts.setdefault(name, []).append(moment.t)
-        return None, self._completed(after), before
+        after, event = completed(context, after, self.impacts, self.t_end)
+        if event is not None:
+            self.events.append(event)
+        return None, after, before
 
-    def _completed(self, moment: Moment) -> Moment:
-        """The moment itself, or the limit of the impacts that accumulate after it."""
-        found: dict[str, Accumulation] = {}
-        for name, times in self.impacts.items():
-            limit = accumulation(times) if times and times[-1] == moment.t else None
-            share = self.context.settings.zeno_rest
-            if limit is not None and limit.rest <= share * limit.elapsed and limit.t < self.t_end:
-                found[name] = limit
-        if not found:
-            return moment
-        limit = max(found.values(), key=lambda item: item.t)
-        activities = dict(moment.activities)
-        for name in found:
-            frictional = name in self.context.dynamics.columns
-            activities[name] = Activity.RESTING if frictional else Activity.FRICTIONLESS
-        return self._at_limit(moment, limit, tuple(found), activities)
-
-    def _at_limit(
-        self, moment: Moment, limit: Accumulation, names: tuple[str, ...], activities: dict[str, Activity]
-    ) -> Moment:
-        from hybrid.motion.transitions import by_slip
+    def _resolved(self, rule: Penalty, moment: Moment, before: Mode | None) -> Moment | None:
+        """The moment after an impact without collision; None where the compliant limit gives no impulse."""
+        from hybrid.contact.compliance_resolution import resolve
 
         context = self.context
-        terms = context.terms(moment.t, moment.q, moment.v)
-        for name in names:
-            columns = context.dynamics.columns.get(name, slice(0, 0))
-            if columns.stop > columns.start:
-                activities[name] = by_slip(context, terms, tuple(range(columns.start, columns.stop)))
-        q, v = settle(context, activities, moment.t, moment.q, moment.v)
-        note = f"{len(self.impacts[names[0]])} impacts; their durations shrink by the factor {limit.ratio:.6g}"
-        self.events.append(Event(limit.t, EventKind.ACCUMULATION, names, None, None, q, moment.v, v, note=note))
-        for name in names:
-            self.impacts[name] = []
-        # the closed mode begins at the last impact: what the remaining hops would add is below 1e-14 of the energy
-        return Moment(moment.t, q, v, activities, {}, frozenset(names))
+        state = State(moment.q, moment.v, moment.t, sides=moment.sides)
+        resolution = resolve(context.dynamics, state, method=rule.method, parameters=context.parameters)
+        self.crowd += 1
+        if resolution.impact is None or self.crowd > context.settings.crowd:
+            return None
+        impact = resolution.impact
+        after = moment_after_impact(context, moment, impact)
+        kind, carriers = EventKind.IMPACT, tuple(impact.impulse_N)
+        self.events.append(
+            Event(moment.t, kind, carriers, before, None, moment.q, moment.v, after.v, impact, note=resolution.reason)
+        )
+        return after
 
     def _note(self, decision: Decision, moment: Moment, before: Mode | None) -> None:
         """Complete the last event with the mode that follows it, or drop it if nothing changed."""

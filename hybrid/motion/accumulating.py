@@ -1,0 +1,62 @@
+"""Accumulations of impacts completed: the motion goes on in the closed mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from hybrid.contact.activity import Activity
+from hybrid.motion.outcome import Event, EventKind
+from hybrid.motion.selecting import Moment
+from hybrid.motion.transitions import by_slip, settle
+from hybrid.motion.zeno import Accumulation, accumulation
+
+if TYPE_CHECKING:
+    from hybrid.motion.context import Context
+
+
+def completed(
+    context: Context, moment: Moment, impacts: Mapping[str, list[float]], t_end: float
+) -> tuple[Moment, Event | None]:
+    """The moment itself, or what follows the impacts that accumulate right after it.
+
+    The closed mode begins at the last impact that was computed: what the remaining hops would add, a share of about
+    ``zeno_rest`` squared of the energy, is below rounding. The event carries the limit time.
+
+    Parameters
+    ----------
+    context : Context
+    moment : Moment
+        After an impact.
+    impacts : mapping of str to list of float
+        Times of the impacts of every contact; emptied for those that come to rest.
+    t_end : float
+
+    Returns
+    -------
+    Moment, Event or None
+    """
+    found: dict[str, Accumulation] = {}
+    for name, times in impacts.items():
+        limit = accumulation(times) if times and times[-1] == moment.t else None
+        if limit is not None and limit.rest <= context.settings.zeno_rest * limit.elapsed and limit.t < t_end:
+            found[name] = limit
+    if not found:
+        return moment, None
+    limit = max(found.values(), key=lambda item: item.t)
+    terms = context.terms(moment.t, moment.q, moment.v)
+    activities = dict(moment.activities)
+    for name in found:
+        columns = context.dynamics.columns.get(name)
+        activities[name] = (
+            Activity.FRICTIONLESS
+            if columns is None
+            else by_slip(context, terms, tuple(range(columns.start, columns.stop)))
+        )
+    q, v = settle(context, activities, moment.t, moment.q, moment.v)
+    count = max(len(impacts[name]) for name in found)
+    note = f"{count} impacts; their durations shrink by the factor {limit.ratio:.6g}"
+    event = Event(limit.t, EventKind.ACCUMULATION, tuple(found), None, None, q, moment.v, v, note=note)
+    for name in found:
+        impacts[name].clear()
+    return Moment(moment.t, q, v, activities, {}, frozenset(found)), event

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _PERSISTING = 40.0  # stretched time of a penalty run where contact persists: damped motions have settled
 _SHOWN = 1e-9  # velocities below this, relative to the largest, are shown as 0
+_MANY = 3  # phases shown in one line
 _SAME = 1e-6  # normal velocities that differ by less, relative to the largest velocity, agree
 
 
@@ -150,14 +151,15 @@ def compare(
     limit = next((row for row in rows if row.method == "kelvin-voigt"), None)
     for K in stiffness:
         rows.append(task.penalty(K, selection if has_mode else None, limit, resolution.outcome))
-    differ = [] if has_mode else [*task.notes, *_disagreements(rows)]
+    speed = float(np.max(np.abs(state.v), initial=0.0))
+    differ = [] if has_mode else [*task.notes, *_disagreements(rows, task.named(state.v), speed)]
     notes = (f"{resolution.outcome.value}: {resolution.reason}", *differ)
-    return Comparison(verdict, tuple(rows), _observed_order(rows), notes)
+    return Comparison(verdict, tuple(rows), _observed_order(rows, 1.0 if has_mode else speed), notes)
 
 
-def _observed_order(rows: Sequence[ComparisonRow]) -> float | None:
-    """Slope of the logarithm of the error over that of the stiffness."""
-    errors = [(row.stiffness, row.error) for row in rows if row.stiffness and row.error]
+def _observed_order(rows: Sequence[ComparisonRow], size: float) -> float | None:
+    """Slope of the logarithm of the error over that of the stiffness; errors of the integration itself do not count."""
+    errors = [(row.stiffness, row.error) for row in rows if row.stiffness and (row.error or 0.0) > _SHOWN * size]
     if len({K for K, _ in errors}) < 2:
         return None
     x, y = np.log(np.array(errors)).T
@@ -214,7 +216,7 @@ class _Task:
         yield self._impact_row(impact)
 
     def _impact_row(self, impact: Impact) -> ComparisonRow:
-        kinds = " -> ".join(phase.kind for phase in impact.phases)
+        kinds = _course([phase.kind for phase in impact.phases])
         return ComparisonRow(
             method=impact.law,
             outcome=kinds or "no impulse",
@@ -236,7 +238,7 @@ class _Task:
         motion = method.pass_through(
             self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances, **horizon
         )
-        kinds = " -> ".join(kind for kind, _ in motion.phases) or "free"
+        kinds = _course([kind for kind, _ in motion.phases]) or "free"
         ended = "released" if motion.has_separated else f"in contact at the horizon: {motion.label}"
         return ComparisonRow(
             method=f"penalty K={K:g}",
@@ -253,6 +255,11 @@ class _Task:
         )
 
 
+def _course(kinds: Sequence[str]) -> str:
+    """Phases in a line; only how many and the last where there are many."""
+    return " -> ".join(kinds) if len(kinds) <= _MANY else f"{len(kinds)} phases, at last {kinds[-1]}"
+
+
 def _error(
     motion: CompliantMotion, selection: Selection | None, limit: ComparisonRow | None, outcome: Outcome
 ) -> float | None:
@@ -267,16 +274,16 @@ def _error(
     return float(np.max(np.abs(motion.state.v - np.array(list(limit.v_after.values())))))
 
 
-def _disagreements(rows: Sequence[ComparisonRow]) -> Iterator[str]:
+def _disagreements(rows: Sequence[ComparisonRow], before: Mapping[str, float], speed: float) -> Iterator[str]:
     """Sentences on what tells the impact laws apart."""
     laws = [row for row in rows if row.impulse_N and row.stiffness is None]
-    speed = max((abs(value) for row in laws for value in row.v_after.values()), default=0.0)
     for name in laws[0].gap_dot_after if laws else ():
         rates = {row.method: row.gap_dot_after[name] for row in laws}
         if max(rates.values()) - min(rates.values()) > _SAME * speed:
             shown = ", ".join(f"{m} {r if abs(r) > _SHOWN * speed else 0.0:.6g}" for m, r in rates.items())
             yield f"the laws disagree on gap_dot.{name} after: {shown}"
-    largest = max((max(row.impulse_N.values()) for row in laws), default=0.0)
-    idle = [row.method for row in laws if max(row.impulse_N.values()) <= _SAME * largest]
+    idle = [
+        row.method for row in laws if max(abs(row.v_after[name] - v) for name, v in before.items()) <= _SAME * speed
+    ]
     if idle and len(idle) < len(laws):
         yield f"{', '.join(idle)}: answered without an impulse, where the others strike"

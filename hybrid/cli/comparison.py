@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "impact"]
 
+# Limits of vanishing time steps are found to ten digits; the rest is rounding.
+ROUNDING = 1e-9
 LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 
 
@@ -180,17 +182,21 @@ def _comparison_record(declared: Mechanism, found: Comparison) -> dict[str, Json
     }
 
 
-def _shown(value: Json) -> str:
+def _shown(value: Json, size: float = 0.0) -> str:
+    """A number or a pair; what is rounding of numbers of that size is 0."""
     if isinstance(value, list):
-        return "(" + ", ".join(_shown(item) for item in value) + ")"
-    return number(value) if isinstance(value, float) or value is None else str(value)
+        return "(" + ", ".join(_shown(item, size) for item in value) + ")" if value else "-"
+    if isinstance(value, float):
+        return number(0.0 if abs(value) < ROUNDING * size else value)
+    return number(None) if value is None else str(value)
 
 
 def _impact_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     speeds = [(name, number(before), number(answer["v_after"][name])) for name, before in answer["v_before"].items()]
     yield table(f"Impact by the {answer['law']} law", ("velocity", "before", "after"), speeds)
+    size = max(abs(value) for value in answer["v_before"].values())
     rows = [
-        (name, *(_shown(answer[key][name]) for key in ("gap_dot_after", "slip_after", "impulse_N", "impulse_T")))
+        (name, *(_shown(answer[key][name], size) for key in ("gap_dot_after", "slip_after", "impulse_N", "impulse_T")))
         for name in answer["gap_dot_after"]
     ]
     yield table("Contacts", ("contact", "gap_dot after", "slip after", "impulse_N", "impulse_T"), rows)
@@ -206,11 +212,12 @@ def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     columns = ["method", "outcome"]
     columns += [f"{quantity}.{name}" for name in contacts for quantity in ("gap_dot", "slip", "impulse_N")]
     columns += ["energy change", "error"]
+    size = max((abs(value) for row in answer["rows"] for value in row["v_after"].values()), default=0.0)
     rows = []
     for row in answer["rows"]:
         cells = [row["method"], row["outcome"]]
         for name in contacts:
-            cells += [_shown(plain(row[key].get(name))) for key in ("gap_dot_after", "slip_after", "impulse_N")]
+            cells += [_shown(plain(row[key].get(name)), size) for key in ("gap_dot_after", "slip_after", "impulse_N")]
         rows.append([*cells, number(row["energy_change"]), number(row["error"])])
     yield table(f"{answer['mechanism']}: {answer['verdict']}", columns, rows)
     if answer["observed_order"] is not None:

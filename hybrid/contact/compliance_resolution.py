@@ -27,7 +27,7 @@ class Outcome(Enum):
     """What becomes of a state; the value is the sentence shown to the user."""
 
     PERSISTS = "the contact mode is unique: there is nothing to resolve"
-    IMPACT = "the contact approaches: an impact"
+    IMPACT = "an impact"
     IMPACT_WITHOUT_COLLISION = "an impact without collision"
     LIFT_OFF = "the contact lifts off"
     UNRESOLVED = "the compliant limit does not choose here"
@@ -119,7 +119,7 @@ def resolve(
         return resolve_impact(dynamics, state, law=law, parameters=parameters, tolerances=tolerances)
 
     if (rates < -tolerances.velocity).any():
-        return Resolution(Outcome.IMPACT, f"the contact approaches with {np.min(rates):.6g}", impact=impact())
+        return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {np.min(rates):.6g}", impact=impact())
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
     match selection.verdict:
         case Verdict.INCONSISTENT:

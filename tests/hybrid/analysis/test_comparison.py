@@ -85,6 +85,34 @@ def test_oblique_rod_converges_with_order_one_half():
     assert found.observed_order == pytest.approx(-0.497, abs=2e-3)
 
 
+def test_two_contacts_converge_to_their_joint_limit_with_order_one_half():
+    # rod that falls almost flat: finite stiffness is the second road for the limit of several contacts
+    dynamics = derive(mechanisms.load("rod_two_ends"))
+    pins = {"gap.left": 0, "gap.right": 0, "gap_dot.left": -1, "gap_dot.right": -0.2, "x": 0, "x_dot": 0.3}
+    found = compare(dynamics, solve_state(dynamics, pins), stiffness=(1e6, 1e8))
+    assert found.observed_order == pytest.approx(-0.5, abs=0.01)
+    assert any("depends on the stiffness ratio of contact 'right'" in note for note in found.notes)
+    names = [row.method for row in found.rows]
+    assert names[:2] == ["newton", "poisson"]  # no accelerations decide an impact
+
+
+def test_errors_of_the_integration_make_no_order():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    found = compare(ball, solve_state(ball, {"gap_dot.floor": -1}), damping=0.0)
+    assert found.observed_order is None
+    assert found.row("kelvin-voigt").gap_dot_after["floor"] == pytest.approx(1.0, abs=1e-14)
+
+
+def test_vanishing_slip_comes_to_rest(rod):
+    parameters = {"mu": 1.5}
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": "+0"}, parameters=parameters)
+    found = compare(rod, state, stiffness=(1e8,), parameters=parameters)
+    assert found.verdict == "INCONSISTENT"
+    assert "comes to rest" in found.notes[0]
+    assert found.row("penalty K=1e+08").outcome.endswith("in contact at the horizon: stick")
+    assert not any("strike" in note for note in found.notes)
+
+
 def test_methods_agree_where_the_mode_is_unique(rod):
     state = solve_state(rod, {"theta": 0.5, "theta_dot": 0, "slip.tip": 1})
     found = compare(rod, state, stiffness=(1e6, 1e8))

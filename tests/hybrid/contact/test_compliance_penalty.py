@@ -68,7 +68,7 @@ def test_penalty_motion_follows_the_unique_rigid_mode(rod, theta, theta_dot, sli
         assert errors[1] < 0.05 * errors[0]
 
 
-@pytest.mark.parametrize("n", [12, pytest.param(400, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [6, pytest.param(400, marks=pytest.mark.long)])
 def test_penalty_motion_follows_the_rigid_mode_over_the_map_of_the_rod(rod, n):
     # states drawn over the map of posture and rate; those within 0.02 of a change of mode settle too slowly to be told
     rng = np.random.default_rng(n)
@@ -86,12 +86,12 @@ def test_penalty_motion_follows_the_rigid_mode_over_the_map_of_the_rod(rod, n):
         motion = KelvinVoigt(1e10).pass_through(rod, state, parameters=parameters, horizon=60.0)
         assert motion.label == branch.mode.label
         if branch.mode.label != "free":
-            # an oscillation of the size of the force decays as exp(-d A s), slowly where A is small; 1 % for the
-            # motion of the rod meanwhile
+            # an oscillation of the size of the force decays as exp(-d A s), slowly where A is small; 1 % of the
+            # weight for the motion of the rod meanwhile
             c, s = np.cos(pins["theta"]), np.sin(pins["theta"])
             A = 1 + 3 * c * (c - slip * mu * s)
-            remains = 0.01 + 2 * np.exp(-0.5 * A * 60.0)
-            assert motion.force_N["tip"] == pytest.approx(branch.lambda_N["tip"], rel=remains)
+            remains = 2 * np.exp(-0.5 * A * 60.0)
+            assert motion.force_N["tip"] == pytest.approx(branch.lambda_N["tip"], rel=remains, abs=0.01)
 
 
 def test_energy_is_lost_to_friction_and_damping_only(rod):

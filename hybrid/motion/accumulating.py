@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hybrid.contact.activity import Activity
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.selecting import Moment
@@ -12,7 +15,12 @@ from hybrid.motion.transitions import by_slip, settle
 from hybrid.motion.zeno import Accumulation, accumulation
 
 if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Terms
     from hybrid.motion.context import Context
+
+Array = NDArray[np.float64]
+
+_SLIGHT = 1e-13  # of the energy that free fall gains in the time of the sequence
 
 
 def completed(
@@ -20,8 +28,8 @@ def completed(
 ) -> tuple[Moment, Event | None]:
     """The moment itself, or what follows the impacts that accumulate right after it.
 
-    The closed mode begins at the last impact that was computed: what the remaining hops would add, a share of about
-    ``zeno_rest`` squared of the energy, is below rounding. The event carries the limit time.
+    The closed mode begins at the last impact that was computed; what the remaining hops would add is below rounding.
+    The event carries the limit time.
 
     Parameters
     ----------
@@ -54,9 +62,17 @@ def completed(
             else by_slip(context, terms, tuple(range(columns.start, columns.stop)))
         )
     q, v = settle(context, activities, moment.t, moment.q, moment.v)
+    if not _is_slight(terms, v - moment.v, limit.elapsed):
+        return moment, None
     count = max(len(impacts[name]) for name in found)
     note = f"{count} impacts; their durations shrink by the factor {limit.ratio:.6g}"
     event = Event(limit.t, EventKind.ACCUMULATION, tuple(found), None, None, q, moment.v, v, note=note)
     for name in found:
         impacts[name].clear()
     return Moment(moment.t, q, v, activities, {}, frozenset(found)), event
+
+
+def _is_slight(terms: Terms, change: Array, elapsed: float) -> bool:
+    """True if the energy of a change of velocity is nothing next to what moved the mechanism so far."""
+    fall = elapsed * np.linalg.solve(terms.M, terms.h)
+    return bool(change @ terms.M @ change <= _SLIGHT * (fall @ terms.M @ fall))

@@ -36,7 +36,7 @@ _KINDS = (
 )
 
 
-_LOWEST_HOP = 64.0  # in units of the rounding of the gap
+_LOWEST_HOP = 1024.0  # in units of the rounding of the gap
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
 
 

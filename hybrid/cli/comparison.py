@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hybrid.contact.impact import AbstractImpactLaw, Impact
     from hybrid.declaration import Mechanism
 
-__all__ = ["compare", "impact"]
+__all__ = ["LAWS", "compare", "impact", "impact_law"]
 
 # Limits of vanishing time steps are found to ten digits; the rest is rounding.
 ROUNDING = 1e-9
@@ -82,7 +82,7 @@ def impact(
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
-        found = resolve_impact(dynamics, state, law=_law(law, restitution, damping), parameters=values)
+        found = resolve_impact(dynamics, state, law=impact_law(law, restitution, damping), parameters=values)
         answer = _impact_record(declared, found)
     if as_json:
         print_json(answer)
@@ -130,7 +130,8 @@ def compare(
         say(*_comparison_tables(answer))
 
 
-def _law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
+def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
+    """The impact law of a name; UsageError where a coefficient belongs to another law."""
     from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
     from hybrid.contact.compliance import KelvinVoigtLimit
 

@@ -15,6 +15,7 @@ from hybrid.cli.comparison import compare, impact
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.graph import graph
+from hybrid.cli.motion import simulate
 from hybrid.cli.paradox import critical_friction
 from hybrid.cli.regions import map_
 from hybrid.cli.report import report
@@ -34,7 +35,22 @@ def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
 
 
-for _command in (list_, show, check, verdict, graph, critical_friction, map_, impact, compare, report, lcp_, doctor):
+_COMMANDS = (
+    list_,
+    show,
+    check,
+    verdict,
+    graph,
+    critical_friction,
+    map_,
+    simulate,
+    impact,
+    compare,
+    report,
+    lcp_,
+    doctor,
+)
+for _command in _COMMANDS:
     program.add_command(_command)
 
 

@@ -18,6 +18,10 @@ CONTRACT = {
     "graph": (["rod_on_incline"], {"nodes", "edges"}),
     "critical-friction": (["rod_on_incline", "--over=phi=0:pi"], {"minimum", "at", "paradox_intervals"}),
     "map": (["rod_on_incline", *SWEPT], {"axes", "cells", "verdict_fractions", "mode_fractions"}),
+    "simulate": (
+        ["rod_on_incline", "--pin=phi=0.4", "--pin=phi_dot=0.5", "--pin=slip.tip=0", "--t-end=1"],
+        {"events", "termination", "final", "energy"},
+    ),
     "impact": (
         ["rod_on_incline", *PINS, "--law=energetic"],
         {"law", "v_before", "v_after", "gap_dot_after", "slip_after", "impulse_N", "impulse_T"}

@@ -234,7 +234,8 @@ class _Task:
     ) -> ComparisonRow:
         """Row of a penalty run: to release, or, where one mode persists, until it has settled."""
         method = KelvinVoigt(K, self.damping)
-        horizon = {} if selection is None else {"horizon": _PERSISTING}
+        keeps = selection is not None or outcome is Outcome.UNRESOLVED
+        horizon = {"horizon": _PERSISTING} if keeps else {}
         motion = method.pass_through(
             self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances, **horizon
         )

@@ -108,10 +108,8 @@ def _follow(
         phases.append(phase)
         kept += part
         if is_done:
-            gamma_after = course.gamma
-            return CompliantPath(
-                before, gamma_after, course.impulse, tuple(phases), slip_min, samples=joined_samples(kept)
-            )
+            kinds = tuple(phases)
+            return CompliantPath(before, course.gamma, course.impulse, kinds, slip_min, samples=joined_samples(kept))
     raise ComputationError("the slip of a spatial contact does not settle in a compliant impact")
 
 
@@ -132,32 +130,32 @@ def _turning(
     def stopped(_: float, y: Array) -> float:
         return float(y[2] + _STOPPED)
 
-    def least(t: float, y: Array) -> float:
+    def turns_back(t: float, y: Array) -> float:
         return rates(t, y)[2]
 
     released.terminal = stopped.terminal = True  # type: ignore[attr-defined]
     released.direction = stopped.direction = -1.0  # type: ignore[attr-defined]
-    least.direction = 1.0  # type: ignore[attr-defined]
+    turns_back.direction = 1.0  # type: ignore[attr-defined]
     scale = np.array([abs(course.gamma[0]), abs(course.gamma[0]), 1, 1, 1, 1, 1, 1, 1])
     answer = solve_ivp(
         rates, (0.0, _MAX_SIGMA_DECADES / speed), y0, method="DOP853", rtol=_ACCURACY,
-        atol=_ACCURACY * 1e-2 * np.maximum(scale, 1e-8), events=[released, stopped, least], dense_output=samples > 0,
+        atol=_ACCURACY * 1e-2 * np.maximum(scale, 1e-8), dense_output=samples > 0,
+        events=[released, stopped, turns_back],
     )  # fmt: skip
     if answer.status != 1:
         raise ComputationError(f"a compliant spatial impact could not be integrated: {answer.message}")
     end, is_done = np.array(answer.y[:, -1]), len(answer.t_events[0]) > 0
     if is_done:  # the interpolant's root, corrected by one step of Newton's method
         slope = np.array(rates(0.0, end))
-        rate = -slope[0] - 2 * d * slope[1]
-        end = end - slope * released(0.0, end) / rate
-    speeds = [0.0] if not is_done else [speed, speed * float(np.exp(end[2]))]
-    speeds += [speed * float(np.exp(state[2])) for state in answer.y_events[2]]
+        end = end + slope * released(0.0, end) / (slope[0] + 2 * d * slope[1])
+    logs = [0.0, float(end[2]), *(float(state[2]) for state in answer.y_events[2])]
     impulse = course.impulse + end[4:7]
     reached = _consistent(G, start, impulse, stops=not is_done)
     total = end[4:7] @ (course.gamma + reached.gamma) / 2
     phase = CompliantPhase("slide", float(end[4]), float(end[7]), float(total - end[8]), float(end[8]))
     reached = attrs.evolve(reached, Y=float(end[0]), at=course.at + float(end[7]))
-    return reached, phase, _samples(answer, course, mu, d, speed, samples), min(speeds), is_done
+    least_speed = speed * math.exp(min(logs)) if is_done else 0.0
+    return reached, phase, _samples(answer, course, mu, d, speed, samples), least_speed, is_done
 
 
 def _rates(G: Array, mu: float, d: float, speed: float) -> Callable[[float, Array], list[float]]:

@@ -249,7 +249,7 @@ class Run:
                 del self.events[at]
 
     def _trajectory(self, moment: Moment, termination: Termination, detail: str) -> Trajectory:
-        assert self._start is not None
+        start = moment if self._start is None else self._start
         self.last = moment
         cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
         return Trajectory(
@@ -259,9 +259,9 @@ class Run:
             events=tuple(self.events),
             termination=termination,
             cause=f"{cause}: {detail}" if detail else cause,
-            t_start=self._start.t,
-            q_start=self._start.q,
-            v_start=self._start.v,
+            t_start=start.t,
+            q_start=start.q,
+            v_start=start.v,
             t=moment.t,
             q=moment.q,
             v=moment.v,

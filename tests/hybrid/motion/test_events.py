@@ -15,9 +15,10 @@ def ball():
     return derive(mechanisms.load("bouncing_ball"))
 
 
-def test_4000_random_hops_from_the_floor_all_land(ball):
+@pytest.mark.parametrize("number", [300, pytest.param(4000, marks=pytest.mark.long)])
+def test_random_hops_from_the_floor_all_land(ball, number):
     random = np.random.default_rng(1)
-    for v in 10.0 ** random.uniform(-8, 0, 4000):
+    for v in 10.0 ** random.uniform(-8, 0, number):
         landing = simulate(ball, State([0.0], [v]), t_end=4 * v / G)
         assert landing.termination is Termination.NO_IMPACT_LAW
         # two roundings of the time of flight

@@ -115,7 +115,7 @@ def test_valve_spool_repeats_the_same_transitions_every_period(valve):
 
 
 def test_valve_spool_agrees_with_time_stepping(valve):
-    motion = simulate(valve, State([0.0], [0.0]), t_end=0.01, law=NewtonImpact())
+    motion = simulate(valve, State([0.0], [0.0]), t_end=0.004, law=NewtonImpact())
     steps = (2e-6, 1e-6)
     far, near = (np.max(np.abs(_positions(motion, valve, step))) for step in steps)
     # of first order: an impact is known to a step, in which the spool moves 2.3 m/s times the step
@@ -124,7 +124,7 @@ def test_valve_spool_agrees_with_time_stepping(valve):
 
 
 def _positions(motion, valve, step):
-    stepped = time_stepping(valve, State([0.0], [0.0]), t_end=0.01, step=step)
+    stepped = time_stepping(valve, State([0.0], [0.0]), t_end=0.004, step=step)
     assert not stepped.failures
     return motion.sample(np.minimum(stepped.t, motion.t))[0][:, 0] - stepped.q[:, 0]
 

@@ -25,12 +25,12 @@ MAX_BYTES = 50_000_000
 
 
 def read_problem(path: Path) -> LCP:
-    """Read a problem from a JSON or NPZ file with the entries ``M`` and ``q``.
+    """Read a problem from a JSON or NPZ file with the entries ``M`` and ``q``, or a contact problem of FCLIB.
 
     Parameters
     ----------
     path : Path
-        NPZ if its name ends so, JSON otherwise.
+        NPZ if its name ends so, HDF5 as `hybrid.cli.fclib` reads it for .hdf5 and .h5, JSON otherwise.
 
     Returns
     -------
@@ -47,6 +47,10 @@ def read_problem(path: Path) -> LCP:
 
     if path.stat().st_size > MAX_BYTES:
         raise click.ClickException(f"{path}: larger than {MAX_BYTES // 1_000_000} MB")
+    if path.suffix in (".hdf5", ".h5"):
+        from hybrid.cli.fclib import read_fclib
+
+        return read_fclib(path)
     try:
         entries = _read_npz(path) if path.suffix == ".npz" else json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, zipfile.BadZipFile, EOFError, RecursionError) as error:
@@ -70,9 +74,10 @@ def _read_npz(path: Path) -> dict[str, Any]:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @json_option
 def lcp_(*, file: Path, as_json: bool) -> None:
-    """Every solution of the problem M, q in a JSON or NPZ FILE.
+    """Every solution of the problem M, q in a JSON or NPZ FILE, or of a planar FCLIB contact problem (HDF5).
 
-    w = M z + q, z >= 0, w >= 0, and z_i w_i = 0 for all i.
+    w = M z + q, z >= 0, w >= 0, and z_i w_i = 0 for all i. Each FCLIB contact has the unknowns r_N, r_T + mu r_N and
+    the backward part of the slip.
     """
     problem = read_problem(file)
     with ProgressBar(f"covering {2**problem.n} complementary bases"):

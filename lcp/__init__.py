@@ -18,6 +18,7 @@ from lcp.lemke import Lemke
 from lcp.polytopes import Polytope
 from lcp.problem import LCP
 from lcp.solution import Solution, Status
+from lcp.solvability import Solvability, is_q0_matrix
 
 __all__ = [
     "LCP",
@@ -27,6 +28,7 @@ __all__ = [
     "Polytope",
     "Solution",
     "SolutionSet",
+    "Solvability",
     "Status",
     "enumerate_solutions",
     "exact",
@@ -34,6 +36,7 @@ __all__ = [
     "is_copositive_plus",
     "is_nondegenerate",
     "is_p_matrix",
+    "is_q0_matrix",
     "is_strictly_semimonotone",
     "polytopes",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ from hybrid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from lcp import LCP
-    from lcp.classes import Membership
+    from lcp.classes import Matrix, Membership
+    from lcp.solvability import Solvability
 
 __all__ = ["lcp_", "problem_answer", "read_problem"]
 
@@ -116,29 +117,33 @@ def problem_answer(problem: LCP) -> dict[str, Any]:
         "complete": found.complete,
         "classes": {name: None if item is None else item.holds for name, item in memberships.items()},
         "witnesses": {
-            name: _witness(item) for name, item in memberships.items() if item is not None and not item.holds
+            name: _witness(item) for name, item in memberships.items() if item is not None and item.holds is False
         },
         "certificate": certificate,
     }
 
 
-def _memberships(problem: LCP) -> dict[str, Membership | None]:
-    """Classes of M that say how many solutions there are and what Lemke's method can conclude; None if too large."""
+def _memberships(problem: LCP) -> dict[str, Membership | Solvability | None]:
+    """Classes of M: how many solutions there are, what Lemke's method can conclude; None if undecided."""
     from lcp import classes
+    from lcp.solvability import is_q0_matrix
 
-    tests = {
+    tests: dict[str, Callable[[Matrix], Membership | Solvability]] = {
         "P": classes.is_p_matrix,
         "nondegenerate": classes.is_nondegenerate,
         "copositive": classes.is_copositive,
         "copositive_plus": classes.is_copositive_plus,
         "strictly_semimonotone": classes.is_strictly_semimonotone,
+        "Q0": is_q0_matrix,
     }
     return {name: test(problem.M) if problem.n <= classes.MAX_N else None for name, test in tests.items()}
 
 
-def _witness(membership: Membership) -> dict[str, Any]:
+def _witness(membership: Membership | Solvability) -> dict[str, Any]:
     """Why a matrix is not in a class: indices of a principal minor, or a vector."""
-    if membership.vector is not None:
+    from lcp.solvability import Solvability
+
+    if isinstance(membership, Solvability) or membership.vector is not None:
         return {"vector": membership.vector}
     return {"minor": membership.minor}
 

@@ -4,6 +4,7 @@ The problem is to find z with w = M z + q, z >= 0, w >= 0 and z_i w_i = 0. The p
 """
 
 from lcp import exact, polytopes
+from lcp.block_pivoting import solve
 from lcp.classes import (
     Membership,
     is_copositive,
@@ -39,4 +40,5 @@ __all__ = [
     "is_q0_matrix",
     "is_strictly_semimonotone",
     "polytopes",
+    "solve",
 ]

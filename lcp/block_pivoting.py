@@ -11,9 +11,10 @@ from lcp.problem import LCP
 from lcp.scaling import scaled
 from lcp.solution import Solution, Status
 
-__all__ = ["BlockPrincipalPivoting"]
+__all__ = ["BlockPrincipalPivoting", "solve"]
 
 SIGN = 1e-12  # of the largest entry of z and w: below this a negative entry is rounding
+LARGE = 20  # unknowns from which few linear systems are faster than many pivots
 TRIES = 10  # blocks without progress before single pivots take over, as recommended by Judice and Pires
 
 
@@ -93,3 +94,29 @@ def _basic_values(problem: LCP, basic: np.ndarray) -> FloatArray:
     values = problem.M @ z + problem.q
     values[inside] = z[inside]
     return values
+
+
+def solve(problem: LCP) -> Solution:
+    """One solution: block principal pivoting if M is large and surely a P-matrix, Lemke's method otherwise.
+
+    From 20 unknowns on a matrix counts as a P-matrix if its symmetric part has a Cholesky factorisation. That is
+    sufficient, not necessary, and decides the method alone: every answer is checked by its residual.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lcp import LCP
+    >>> solution = solve(LCP(2.0 * np.eye(30), -np.ones(30)))
+    >>> solution.status.name, solution.n_pivots, float(solution.z.max())
+    ('SOLVED', 1, 0.5)
+    """
+    is_p_matrix = problem.n >= LARGE and _has_definite_symmetric_part(scaled(problem).problem)
+    return BlockPrincipalPivoting().solve(problem) if is_p_matrix else Lemke().solve(problem)
+
+
+def _has_definite_symmetric_part(problem: LCP) -> bool:
+    try:
+        np.linalg.cholesky(problem.M / 2 + problem.M.T / 2)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -10,10 +10,11 @@ from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels import loops
 
-__all__ = ["BatchSolution", "count_batch", "solve_batch"]
+__all__ = ["NO_BASIS", "BatchSolution", "count_batch", "solve_batch"]
 
 MAX_MINORS = 4  # from here on a compiled loop over single problems is faster than 2**n principal minors
 MAX_N = 30
+NO_BASIS = loops.NO_BASIS  # in `BatchSolution.bases`: no further basis
 
 
 @attrs.frozen(eq=False)
@@ -26,14 +27,15 @@ class BatchSolution:
         One solution each; zeros where none was found.
     count : ndarray of int, shape (N,)
         Number of complementary bases that solve the problem (n <= 4), or of different solutions (n > 4).
-    bases : ndarray of uint16, shape (N,), or None
+    bases : ndarray of uint16, shape (N,), or of uint32, shape (N, k)
         For n <= 4, bit b is set if the complementary basis b solves the problem; z_i is basic in b if bit i of b
-        is set. z belongs to the lowest one.
+        is set. z belongs to the lowest one. For n > 4, the bases b themselves, one for each of the first
+        k = max(1, count), at most 64, solutions, padded with `NO_BASIS`; z belongs to the first.
     """
 
     z: FloatArray
     count: npt.NDArray[np.integer]
-    bases: npt.NDArray[np.uint16] | None
+    bases: npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 
 def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tuple[FloatArray, FloatArray]:
@@ -86,18 +88,21 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     n = vectors.shape[0] if problems_last else vectors.shape[1]
     z = np.empty(vectors.shape)
     if n > MAX_MINORS:
-        counts = np.empty(vectors.shape[1 if problems_last else 0], np.int64)
-        if problems_last:
-            first = np.ascontiguousarray(np.moveaxis(matrices, 2, 0))
-            z_first = np.empty(vectors.shape[::-1])
-            is_fine = loops.solve_many(first, np.ascontiguousarray(vectors.T), z_first, counts)
-            z = np.ascontiguousarray(z_first.T)
-        else:
-            is_fine = loops.solve_many(matrices, vectors, z, counts)
-        _refuse_unless(is_fine)
-        return BatchSolution(z=z, count=counts, bases=None)
+        return _searched(matrices, vectors, z, problems_last=problems_last)
     bases = _bases(matrices, vectors, z, problems_last=problems_last)
     return BatchSolution(z=z, count=np.bitwise_count(bases), bases=bases)
+
+
+def _searched(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, problems_last: bool) -> BatchSolution:
+    if problems_last:
+        first = np.ascontiguousarray(np.moveaxis(matrices, 2, 0))
+        found = _searched(first, np.ascontiguousarray(vectors.T), np.empty(vectors.shape[::-1]), problems_last=False)
+        return attrs.evolve(found, z=np.ascontiguousarray(found.z.T))
+    N = vectors.shape[0]
+    counts, bases = np.empty(N, np.int64), np.empty((N, loops.STORED), np.uint32)
+    _refuse_unless(loops.solve_many(matrices, vectors, z, counts, bases))
+    kept = bases[:, : max(1, counts.max(initial=1))]
+    return BatchSolution(z=z, count=counts, bases=kept.copy())
 
 
 def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> npt.NDArray[np.integer]:

@@ -11,10 +11,11 @@ from lcp.kernels.compiled import threaded
 from lcp.kernels.cones import solutions_into
 from lcp.kernels.lanes import LANES, bases_of_block, is_in_range, solutions_of_block, transpose
 
-__all__ = ["problems_first", "problems_last", "solve_many"]
+__all__ = ["NO_BASIS", "STORED", "problems_first", "problems_last", "solve_many"]
 
 CHUNK = 16 * LANES  # problems a thread takes at once with one set of buffers
 STORED = 64  # solutions compared with each other; those beyond are counted one by one
+NO_BASIS = 0xFFFFFFFF
 IntArray = npt.NDArray[np.int64]
 
 
@@ -69,12 +70,16 @@ def problems_first(M: FloatArray, q: FloatArray, z: FloatArray, bases: npt.NDArr
 
 
 @threaded
-def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray) -> bool:
-    """Problems along the first axis, each by its own search; False if an entry is not finite."""
+def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray, bases: npt.NDArray[np.uint32]) -> bool:
+    """Problems along the first axis, each by its own search; False if an entry is not finite.
+
+    `bases` (N, k) has the supports of the first k solutions, padded with NO_BASIS.
+    """
     bad = 0
     for k in prange(q.shape[0]):
         problem, vector = M[k], q[k]
         is_finite = True
+        bases[k] = NO_BASIS
         for i in range(q.shape[1]):
             is_finite = is_finite and abs(vector[i]) < np.inf
             z[k, i] = 0.0
@@ -86,6 +91,12 @@ def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray) -> 
             count[k] = found if found >= 0 else -1 - found
             if count[k] > 0:
                 z[k] = Z[0]
+            for s in range(min(count[k], bases.shape[1], STORED)):
+                support = 0
+                for i in range(q.shape[1]):
+                    if Z[s, i] > 0.0:
+                        support |= 1 << i
+                bases[k, s] = support
         else:
             bad += 1
     return bad == 0

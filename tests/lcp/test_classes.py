@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions
+from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions, solve
 from lcp.block_pivoting import BlockPrincipalPivoting
 from lcp.classes import (
     is_copositive,
@@ -135,6 +135,27 @@ def test_block_pivoting_never_claims_a_false_success(family):
         if solution.status is Status.SOLVED:
             assert problem.residual(solution.z) <= 1e-8
             assert not enumerate_solutions(problem).is_empty
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("n", [3, 25])
+def test_the_front_door_solves_what_lemke_solves(family, n):
+    rng = np.random.default_rng(n)
+    for _ in range(10):
+        problem = FAMILIES[family](rng, n)
+        ours, lemke = solve(problem), Lemke().solve(problem)
+        assert ours.status is lemke.status
+        if ours.status is Status.SOLVED:
+            assert problem.residual(ours.z) <= 1e-8
+
+
+def test_the_front_door_takes_blocks_for_large_definite_matrices_only():
+    A = np.random.default_rng(5).normal(size=(60, 60))
+    q = -np.ones(60)
+    definite = LCP(A @ A.T + np.eye(60), q)
+    assert solve(definite).n_pivots < 20 < Lemke().solve(definite).n_pivots
+    gaussian = LCP(A, q)
+    assert solve(gaussian).n_pivots == Lemke().solve(gaussian).n_pivots
 
 
 @pytest.mark.parametrize("n", [3, 6, 10])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions
-from lcp.kernels import count_batch, lemke_into, solutions_into, solve_batch, solve_into
+from lcp.kernels import NO_BASIS, count_batch, lemke_into, solutions_into, solve_batch, solve_into
 from lcp.kernels.pivoting import FAILED, NONE, RAY
 from tests.lcp.families import FAMILIES
 
@@ -86,9 +86,13 @@ def test_batch_counts_every_solution_of_every_problem(n, count):
             assert problem.residual(batch.z[k]) <= 1e-7
         else:
             assert not batch.z[k].any()
-        if batch.bases is not None:
-            bases = {sum(1 << i for i in np.flatnonzero(z)) for z in truth.isolated}
+        bases = {sum(1 << i for i in np.flatnonzero(z)) for z in truth.isolated}
+        if n <= 4:
             assert bases == {b for b in range(2**n) if batch.bases[k] >> b & 1}
+        else:
+            listed = [int(b) for b in batch.bases[k] if b != NO_BASIS]
+            assert sorted(bases) == sorted(listed)
+            assert not listed or listed[0] == sum(1 << i for i in np.flatnonzero(batch.z[k]))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])

@@ -6,6 +6,12 @@ for i in a, with D(a) the principal minor of M and N_i(b) = q_i D(b) - sum over 
 minors decide all 2**n bases. The clearance is the smallest modulus of all of them with M multiplied by
 `scale`; where it is small, rounding may have decided. In the names below digits are indices:
 d01 = D({0, 1}), n2_01 = N_2({0, 1}).
+
+Each kernel writes out the same five steps, as loops over bits would keep the compiler from serving several problems
+with one instruction: minors D, numerators N, clearance by size of the index set (each multiplied once more by
+`scale`), then for every basis, from the highest to the lowest, its sign test with (D; N_i outside, -N_i inside) and
+the selection of z, so that the lowest basis is selected last, and the division. tests/lcp/test_kernels.py checks all
+bases against Cramer's rule in integers.
 """
 
 from __future__ import annotations

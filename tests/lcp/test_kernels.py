@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from fractions import Fraction as F
 
 import numpy as np
 import pytest
@@ -93,6 +94,51 @@ def test_batch_counts_every_solution_of_every_problem(n, count):
             listed = [int(b) for b in batch.bases[k] if b != NO_BASIS]
             assert sorted(bases) == sorted(listed)
             assert not listed or listed[0] == sum(1 << i for i in np.flatnonzero(batch.z[k]))
+
+
+def solving_bases(M, q):
+    """Nonsingular complementary bases whose basic point is nonnegative, in rational arithmetic."""
+    n, bases = len(q), set()
+    for b in range(2**n):
+        inside = [i for i in range(n) if b >> i & 1]
+        # columns -M_j for z_j basic, e_i for w_i basic: C x = q
+        C = [[F(int(i == j)) if j not in inside else F(-int(M[i, j])) for j in range(n)] for i in range(n)]
+        x = solved(C, [F(int(v)) for v in q])
+        if x is not None and min(x) >= 0:
+            bases.add(b)
+    return bases
+
+
+def solved(C, right):
+    rows = [[*row, value] for row, value in zip(C, right, strict=True)]
+    n = len(rows)
+    for k in range(n):
+        p = next((i for i in range(k, n) if rows[i][k]), None)
+        if p is None:
+            return None
+        rows[k], rows[p] = rows[p], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[n] for row in rows]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_bases_of_degenerate_integer_problems_are_those_of_rational_arithmetic(n):
+    # minors and numerators of such integers are computed without rounding, so that a sign of zero is a zero
+    rng = np.random.default_rng(n)
+    M, q = rng.integers(-2, 3, size=(200, n, n)), rng.integers(-2, 3, size=(200, n))
+    batch = solve_batch(M, q)
+    for k in range(200):
+        expected = solving_bases(M[k], q[k])
+        assert {b for b in range(2**n) if batch.bases[k] >> b & 1} == expected
+        assert batch.count[k] == len(expected)
+        if expected:
+            # 1e-14: one division after exact integers
+            w = M[k] @ batch.z[k] + q[k]
+            assert np.abs(np.minimum(w, batch.z[k])).max() <= 1e-14 * (1.0 + np.abs(batch.z[k]).max() * 8)
+            assert set(np.flatnonzero(batch.z[k])) <= {i for i in range(n) if min(expected) >> i & 1}
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])

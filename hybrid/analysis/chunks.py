@@ -66,9 +66,7 @@ class Draft:
     @classmethod
     def of(cls, shape: tuple[int, int]) -> Draft:
         """A map of which nothing is known yet."""
-        return cls(
-            np.full(shape, CellVerdict.MISSING, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.nan)
-        )
+        return cls(np.full(shape, CellVerdict.MISSING, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.nan))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -91,9 +91,7 @@ def crossings(code: Code, lattice: Lattice, *, width: float) -> Crossings:
         return code(x, y)
 
     low, high = np.zeros(len(i)), np.ones(len(i))
-    found = transitions(
-        code_on_edge, np.arange(len(i)), low, high, codes[i, j], codes[i_end, j_end], width=width
-    )
+    found = transitions(code_on_edge, np.arange(len(i)), low, high, codes[i, j], codes[i_end, j_end], width=width)
     edge, share = found.segment, found.share
     return Crossings(
         points=np.stack([(1 - share) * start[k][edge] + share * end[k][edge] for k in (0, 1)], axis=-1),

@@ -15,12 +15,16 @@ from hybrid.analysis.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.chunks import Draft, Progress, chunks, classified_chunks
 from hybrid.analysis.plane import Dictionary, plane_of
 from hybrid.contact.classify import CellVerdict
+from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
+MAX_CELLS = 100_000_000
+"""Cells of a map at most: 19 bytes each are 2 GB."""
 _TABLE_SIZE = np.uint64(1 << 12)
+
 
 @attrs.frozen(eq=False)
 class RegionMap:
@@ -134,6 +138,11 @@ def region_map(
     {'UNIQUE': 0.88, 'INDETERMINATE': 0.07, 'INCONSISTENT': 0.04}
     """
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
+    cells = plane.axes[0].cells * plane.axes[1].cells
+    if cells > MAX_CELLS:
+        raise StateError(
+            f"a map of {cells:.3g} cells is beyond the limit of {MAX_CELLS:.3g}: take fewer cells per axis"
+        )
     draft = Draft.of((plane.axes[0].cells, plane.axes[1].cells))
     boundaries: tuple[Boundary, ...] = ()
     is_complete = False
@@ -150,9 +159,7 @@ def region_map(
     return _finished(plane.axes, draft, boundaries, is_complete)
 
 
-def _finished(
-    axes: tuple[Axis, Axis], draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool
-) -> RegionMap:
+def _finished(axes: tuple[Axis, Axis], draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool) -> RegionMap:
     """Sort labels by name and regions by size, whatever the order in which chunks came."""
     present = None if is_complete else draft.verdict != CellVerdict.MISSING
     labels, modes = _sorted_modes(draft)

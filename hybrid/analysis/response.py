@@ -9,9 +9,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.domain import check_friction, check_mass
 from hybrid.contact.reduction import free_motion
+from hybrid.contact.sliding import without_rounding
 from hybrid.dynamics import solve_states
 from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -73,15 +76,20 @@ def contact_response(
         NaN where the state is.
     """
     terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    check_friction(dynamics, terms)
+    check_mass(dynamics, terms, rank=Tolerances().rank)
     motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
     index = dynamics.contacts.index(contact)
     w_N = terms.W_N[..., :, index]
     W_T = terms.W_T[..., :, dynamics.columns.get(contact, slice(0, 0))]
     normal = (motion.response @ w_N[..., None])[..., 0]
     tangential = motion.response @ W_T
+    G_NN = np.sum(w_N * normal, axis=-1)
+    G_TT = np.sum(W_T * tangential, axis=-2)
+    G_NT = without_rounding(np.sum(w_N[..., None] * tangential, axis=-2), G_NN[..., None], G_TT)
     return ContactResponse(
-        G_NN=np.sum(w_N * normal, axis=-1),
-        G_NT=np.sum(w_N[..., None] * tangential, axis=-2),
+        G_NN=G_NN,
+        G_NT=G_NT,
         friction=terms.friction[..., index],
         b=np.sum(w_N * motion.a_free, axis=-1) + terms.zeta_N[..., index],
         a_free=motion.a_free,

@@ -101,9 +101,7 @@ class _Plane:
     def __call__(self, x: Array) -> Array:
         """(A_s, b) at points (..., 2) of the plane, scaled to order one; NaN where no state is reached."""
         states, values = self.states(x)
-        at = contact_response(
-            self.dynamics, states.q, states.v, contact=self.contact, t=states.t, parameters=values
-        )
+        at = contact_response(self.dynamics, states.q, states.v, contact=self.contact, t=states.t, parameters=values)
         shape = x.shape[:-1]
         pair = np.stack([np.broadcast_to(at.A(self.sign), shape), np.broadcast_to(at.b, shape)], axis=-1)
         return np.where(np.broadcast_to(states.reached, shape)[..., None], pair, np.nan)
@@ -241,9 +239,7 @@ def _linear_flow(plane: _Plane, state: State, values: Mapping[str, Any]) -> Arra
         at = contact_response(plane.dynamics, q, v, contact=plane.contact, t=t, parameters=values)
         return np.stack(np.broadcast_arrays(at.A(plane.sign), at.b), axis=-1)
 
-    here = contact_response(
-        plane.dynamics, state.q, state.v, contact=plane.contact, t=state.t, parameters=values
-    )
+    here = contact_response(plane.dynamics, state.q, state.v, contact=plane.contact, t=state.t, parameters=values)
     r = here.normal - plane.sign * here.friction * here.tangential[..., 0]
     step = np.multiply.outer(_STEPS, _OFFSETS)[..., None]
     forward = pair(state.q + step * state.v, state.v + step * here.a_free, state.t + step[..., 0])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
 
 __all__ = [
+    "OutputPath",
     "json_option",
     "mechanism_argument",
     "output_option",
@@ -69,11 +72,27 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(command)
 
 
+class OutputPath(click.Path):
+    """A file or folder to write, refused before anything is computed if its folder cannot be written."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Check the path as click does, and the folder it is to stand in."""
+        path = super().convert(value, param, ctx)
+        if self.allow_dash and str(value) == "-":
+            return path
+        folder = Path(os.fsdecode(path)).absolute().parent
+        if not folder.is_dir():
+            self.fail(f"the folder {str(folder)!r} does not exist", param, ctx)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            self.fail(f"the folder {str(folder)!r} cannot be written", param, ctx)
+        return path
+
+
 def output_option(help_text: str) -> Callable[[Command], Command]:
     """Add the option ``-o FILE``."""
 
     def add(command: Command) -> Command:
-        kind = click.Path(dir_okay=False, allow_dash=True)
+        kind = OutputPath(dir_okay=False, allow_dash=True)
         return click.option("-o", "--output", "output", type=kind, metavar="FILE", help=help_text)(command)
 
     return add

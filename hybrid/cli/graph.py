@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
-from hybrid.cli.arguments import json_option, mechanism_argument
+from hybrid.cli.arguments import OutputPath, json_option, mechanism_argument
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_json, say, table
 from hybrid.cli.progress import ProgressBar
@@ -44,7 +44,7 @@ ENDINGS: dict[str, Format] = {
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write there instead of to standard output (.dot, .mmd, .svg, .json, .xml for SpaceEx).",
 )

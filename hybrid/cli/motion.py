@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hybrid.cli.arguments import json_option, mechanism_argument, parameter_option, pin_option, read_parameters
+from hybrid.cli.arguments import (
+    OutputPath,
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    read_parameters,
+)
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
@@ -40,7 +47,7 @@ RULES = ("stop", "penalty", "branch")
 )
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputPath(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Draw the motion; .svg, .png or .pdf.",
 )

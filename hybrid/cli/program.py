@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -74,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ...
     0
     """
+    if sys.stdout is None:  # closed by the caller: what nobody reads goes nowhere
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it lives as long as the process
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a Greek letter gets a question mark, not a failure.
         if isinstance(stream, io.TextIOWrapper):

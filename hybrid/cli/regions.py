@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -53,14 +54,14 @@ def _plot_path(_: click.Context, option: click.Parameter, value: Path | None) ->
 @parameter_option
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(dir_okay=False, path_type=Path),
     callback=_plot_path,
     metavar="FILE",
     help="Draw the map (.svg, .png, .pdf), its boundaries refined.",
 )
 @click.option(
     "--store",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputPath(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Keep every cell as a Zarr group in a new folder; after Ctrl-C, what was computed.",
 )

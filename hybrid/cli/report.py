@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from hybrid.cli.arguments import (
+    OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -45,7 +46,7 @@ def _report_path(_: click.Context, option: click.Parameter, value: Path | None) 
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(dir_okay=False, path_type=Path),
     callback=_report_path,
     metavar="FILE",
     help="The page (.html), or .md, .json; by default MECH.html.",

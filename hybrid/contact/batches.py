@@ -85,9 +85,7 @@ class _Outcome:
         return forces
 
 
-def decide_together(
-    problem: ContactProblem, where: Flags, tolerances: Tolerances, table: Table
-) -> Flags:
+def decide_together(problem: ContactProblem, where: Flags, tolerances: Tolerances, table: Table) -> Flags:
     """Enumerate the modes of all states at once; returns which states are too close to a tie."""
     shape = where.shape if where.all() else (int(where.sum()),)
     parts = components(problem)
@@ -177,9 +175,7 @@ def _verdicts(
     return verdict
 
 
-def _accelerations(
-    parts: Components, outcome: _Outcome, where: tuple[NDArray[np.intp], ...]
-) -> NDArray[np.float64]:
+def _accelerations(parts: Components, outcome: _Outcome, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
     """Scaled contact accelerations (k, r) of a mode at some of the states."""
     x = outcome.forces(len(parts.c), where)
     rows = []

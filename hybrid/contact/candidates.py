@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierMode, carrier_modes
+from hybrid.contact.carriers import CarrierMode, solvable_modes
 from hybrid.dynamics.linear import solve_each
 from lcp.polytopes import Polytope, polytope
 
@@ -126,7 +126,7 @@ def problem_scale(problem: ContactProblem) -> Scale:
 
 def mode_combinations(problem: ContactProblem) -> Iterator[tuple[CarrierMode, ...]]:
     """Every combination of the carriers' modes."""
-    return itertools.product(*(carrier_modes(carrier) for carrier in problem.carriers))
+    return itertools.product(*(solvable_modes(carrier) for carrier in problem.carriers))
 
 
 def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Scale) -> Conditions:

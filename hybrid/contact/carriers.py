@@ -124,6 +124,23 @@ def carrier_modes(carrier: Carrier) -> tuple[CarrierMode, ...]:
     return (free, *_pressing_modes(carrier, 1.0))
 
 
+def solvable_modes(carrier: Carrier) -> tuple[CarrierMode, ...]:
+    """Modes to solve for at a state: as :func:`carrier_modes`, but ``closed`` for a contact at rest without friction.
+
+    There the cone is a ray: sticking and both slides share its force, and their equations say nothing about slip.
+    """
+    if carrier.normal is None or not carrier.is_resting or np.any(carrier.static_friction):
+        return carrier_modes(carrier)
+    smooth = tuple(Row("lambda_T = 0", beta={row: 1.0}) for row in carrier.tangential)
+    return tuple(
+        CarrierMode(carrier, ContactMode.CLOSED, (mode.equations[0], *smooth), mode.inequalities[:1])
+        if mode.label is ContactMode.STICK
+        else mode
+        for mode in carrier_modes(carrier)
+        if mode.label in (ContactMode.FREE, ContactMode.STICK)
+    )
+
+
 def _normal(carrier: Carrier) -> int:
     if carrier.normal is None:
         raise ValueError(f"{carrier.name} has no normal direction")
@@ -143,9 +160,6 @@ def _pressing_modes(carrier: Carrier, side: float) -> tuple[CarrierMode, ...]:
             for row, component in zip(carrier.tangential, carrier.direction, strict=True)
         )
         return (CarrierMode(carrier, _slide_label(carrier), (closed, *laws), (pressing,)),)
-    if not np.any(carrier.static_friction):
-        smooth = tuple(Row("lambda_T = 0", beta={row: 1.0}) for row in carrier.tangential)
-        return (CarrierMode(carrier, ContactMode.CLOSED, (closed, *smooth), (pressing,)),)
     at_rest = tuple(Row("a_T = 0", alpha={row: 1.0}) for row in carrier.tangential)
     if carrier.is_spatial_at_rest:
         return (CarrierMode(carrier, ContactMode.STICK, (closed, *at_rest), (pressing,)),)

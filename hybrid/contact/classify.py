@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities
 from hybrid.contact.batches import CellVerdict, Table, decide_together
+from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Verdict, select
 from hybrid.dynamics.state import State
@@ -98,7 +99,10 @@ def classify(
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
     table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))
-    defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape)
+    check_friction(dynamics, terms)
+    check_mass(dynamics, terms, rank=tolerances.rank)
+    massive = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, shape)
+    defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape) & massive
     # one code per state: the activities as digits
     code = np.zeros(activities.shape[:-1], dtype=np.int64)
     for digit in range(activities.shape[-1]):

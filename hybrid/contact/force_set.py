@@ -58,6 +58,25 @@ def force_set(problem: ContactProblem, group: Sequence[PhysicalSolution]) -> For
     return ForceSet(
         names=tuple(names),
         dimension=max((family.dimension for family in families), default=0),
-        vertices=np.vstack([*points, *(family.vertices for family in families)]),
-        rays=np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]),
+        vertices=_distinct(np.vstack([*points, *(family.vertices for family in families)])),
+        rays=_distinct(_normalised(np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]))),
     )
+
+
+_SAME = 1e-9  # of the largest force; vertices reached from two modes differ by the tolerance of their inequalities
+
+
+def _distinct(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Every point once, without negative zeros."""
+    size = float(np.max(np.abs(points), initial=0.0))
+    kept: list[NDArray[np.float64]] = []
+    for point in np.where(np.abs(points) <= _SAME * size, 0.0, points):
+        if not any(np.max(np.abs(point - other)) <= _SAME * size for other in kept):
+            kept.append(point)
+    return np.array(kept).reshape(-1, points.shape[1])
+
+
+def _normalised(rays: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rays with largest component 1."""
+    largest = np.max(np.abs(rays), axis=1, keepdims=True, initial=np.finfo(float).tiny)
+    return np.asarray(rays / largest)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.domain import check_friction, mass_definiteness
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
@@ -129,6 +130,7 @@ def contact_problem(
     """
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
     _check_finite(dynamics, state, terms)
+    check_friction(dynamics, terms)
     activities = carrier_activities(dynamics, terms, sides=state.sides, tolerances=tolerances)
     names = carrier_names(dynamics)
     for name, activity in zip(names, activities, strict=True):
@@ -244,7 +246,8 @@ def _check_finite(dynamics: Dynamics, state: State, terms: Terms) -> None:
         if not np.isfinite(getattr(terms, field.name)).all():
             raise ComputationError(
                 f"{dynamics.name}: {field.name} has no finite value at {_posture(dynamics, state)}: an expression of "
-                f"the declaration is undefined there (division by zero, root or logarithm of a negative number)"
+                f"the declaration is undefined there (division by zero, root or logarithm of a negative number), or "
+                f"its value is beyond the range of floats"
             )
 
 
@@ -263,9 +266,7 @@ def _check_takes_part(dynamics: Dynamics, name: str, activity: Activity, terms: 
 def _check_mass(
     dynamics: Dynamics, state: State, terms: Terms, problem: ContactProblem, tolerances: Tolerances
 ) -> None:
-    scale = np.sqrt(np.abs(np.diagonal(terms.M)))
-    scaled = terms.M / np.outer(scale, scale) if (scale > 0).all() else np.zeros_like(terms.M)
-    smallest = np.linalg.eigvalsh(scaled)[0] if scaled.size else 1.0
+    smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
     if smallest <= tolerances.rank or not np.isfinite(problem.G).all():
         kind = "not positive definite" if smallest < -tolerances.rank else "singular"
         raise StateError(

@@ -107,6 +107,8 @@ def normal_work(legs: tuple[Leg, ...], start: float, end: float) -> float:
 
 def impulse_of_work(legs: tuple[Leg, ...], start: float, work: float) -> float:
     """Normal impulse at which the work since ``start`` reaches a value; the normal velocity must be positive there."""
+    if work <= 0.0:
+        return start
     at, remaining = 0.0, work
     for leg in legs:
         low = max(start - at, 0.0)

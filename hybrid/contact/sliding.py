@@ -12,6 +12,17 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
 
 
+_ROUNDING = 1e-13  # of sqrt(G_NN G_TT); sums over the coordinates leave a few 1e-16
+
+
+def without_rounding(
+    coupling: NDArray[np.float64], G_NN: NDArray[np.float64], G_TT: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The coupling ``G_NT``, exactly zero where it is only rounding: such a contact has no critical friction."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(coupling) <= _ROUNDING * np.sqrt(np.abs(G_NN * G_TT)), 0.0, coupling)
+
+
 @attrs.frozen(eq=False)
 class SlidingTerms:
     """Terms of ``a_N = A_s lambda_N + b`` of one planar contact, all others open (Genot and Brogliato 1999).
@@ -66,7 +77,9 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     if carrier.normal is None:
         raise KeyError(f"{name} is a friction element: it has no normal force")
     G_NN = problem.G[..., carrier.normal, carrier.normal]
-    coupling = problem.G[..., carrier.normal, list(carrier.tangential)]
+    rows = list(carrier.tangential)
+    G_TT = problem.G[..., rows, rows]
+    coupling = without_rounding(problem.G[..., carrier.normal, rows], G_NN[..., None], G_TT)
     strongest = np.linalg.norm(coupling, axis=-1)
     if len(carrier.tangential) == 1:
         G_NT = coupling[..., 0]

@@ -12,9 +12,10 @@ import warnings
 import click
 import pytest
 
-from hybrid.cli import main, program
+from hybrid.cli import main
 from hybrid.cli.boundary import run
 from hybrid.cli.output import print_json
+from hybrid.cli.program import program
 from hybrid.cli.progress import ProgressBar
 from hybrid.errors import ComputationError, StateError
 

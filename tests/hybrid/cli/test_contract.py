@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from hybrid.cli import main, program
+from hybrid.cli import main
+from hybrid.cli.program import program
 
 PINS = ["--pin=phi=pi/3", "--pin=phi_dot=1/2", "--pin=slip.tip=-1", "--param=mu=3/2"]
 SWEPT = ["--axis=phi=0:pi:9", "--axis=phi_dot=-3:3:9", "--pin=slip.tip=-1"]

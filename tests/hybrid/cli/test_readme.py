@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hybrid.cli import main, program
+from hybrid.cli import main
+from hybrid.cli.program import program
 
 README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
 

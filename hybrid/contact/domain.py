@@ -1,0 +1,61 @@
+"""Data that no mechanism can have: negative friction, and mass matrices that are not positive definite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.errors import StateError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms
+
+_NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constraint_friction")
+
+
+def check_friction(dynamics: Dynamics, terms: Terms) -> None:
+    """Refuse friction coefficients and limit forces that are negative at one of the states.
+
+    Raises
+    ------
+    StateError
+    """
+    for name in _NOT_NEGATIVE:
+        values = getattr(terms, name)
+        if values.size and np.nanmin(values) < 0:
+            kind = "limit force" if "limit" in name else "friction"
+            raise StateError(
+                f"{dynamics.name}: the {kind} is negative ({np.nanmin(values):.6g}) at "
+                f"{'this state' if values.ndim == 1 else 'some of the states'}; it must be zero or positive everywhere"
+            )
+
+
+def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
+    """Smallest eigenvalue of the mass matrix, scaled to unit diagonal; array (...).
+
+    Zero or less where no kinetic energy is possible; NaN where the matrix is not finite.
+    """
+    diagonal = np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1))
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = terms.M / (scale[..., :, None] * scale[..., None, :])
+    finite: Any = np.isfinite(scaled).all(axis=(-2, -1))
+    smallest = np.linalg.eigvalsh(np.where(finite[..., None, None], scaled, 0.0))[..., 0]
+    return np.where(finite, smallest, np.nan)
+
+
+def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
+    """Refuse arrays of states at which the mass matrix is indefinite; singular ones are left to the caller.
+
+    Raises
+    ------
+    StateError
+    """
+    indefinite = mass_definiteness(terms) < -rank
+    if np.any(indefinite):
+        share = 100 * float(np.mean(indefinite))
+        raise StateError(
+            f"{dynamics.name}: the mass matrix is not positive definite at {share:.3g} % of the states: "
+            f"check the ranges of masses and inertias"
+        )

@@ -205,11 +205,11 @@ def test_on_a_terminal_the_bar_moves(monkeypatch, capsys):
 
 
 def test_an_interrupted_computation_ends_with_one_line(tmp_path):
-    # Murty's exponential problem: lower triangle of twos, ones on the diagonal, all q negative
-    n = 20
-    M = [[2.0 if j < i else float(i == j) for j in range(n)] for i in range(n)]
+    # w = q - z with q > 0: each of the 2^18 complementary bases is a solution, and every one of them is reported
+    n = 18
+    M = [[-float(i == j) for j in range(n)] for i in range(n)]
     file = tmp_path / "problem.json"
-    file.write_text(json.dumps({"M": M, "q": [-1.0] * n}), encoding="utf-8")
+    file.write_text(json.dumps({"M": M, "q": [1.0] * n}), encoding="utf-8")
     command = [sys.executable, "-m", "hybrid", "lcp", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         # The line of the progress bar says that the computation is under way.

@@ -40,6 +40,9 @@ class CriticalFriction:
         When one quantity is swept: for each sliding mode, the intervals on which ``A_s < 0`` at the current friction.
         In space: ``slide``, where this holds for some direction of slip.
     contact : str
+    gap : float
+        Gap of the contact at the minimum: 0 where it is closed. A sweep of all coordinates leaves the closed postures;
+        the critical friction is then that of the same posture on a shifted guide.
     """
 
     minimum: float
@@ -47,6 +50,7 @@ class CriticalFriction:
     mode: str
     paradox_intervals: Mapping[str, Intervals]
     contact: str
+    gap: float = 0.0
 
 
 def critical_friction(
@@ -119,7 +123,14 @@ def critical_friction(
     if value == 0:
         return CriticalFriction(np.inf, {}, "", intervals, contact)
     at = response(place[None])
+    columns = [np.array([x]) for x in place]
+    own_pins, values = placed(dynamics, over, columns, pins=pins, parameters=parameters)
+    q, t = postures(dynamics, own_pins, parameters=values)
+    gap = dynamics.kinematics(q, np.zeros(dynamics.n), t=t, parameters=values)["gap"][
+        ..., dynamics.contacts.index(contact)
+    ]
     return CriticalFriction(
+        gap=float(np.ravel(gap)[0]),
         minimum=float(np.ravel(at.G_NN / np.linalg.norm(at.G_NT, axis=-1))[0]),
         at={axis.name: float(x) for axis, x in zip(over, place, strict=True)},
         mode=_paradoxical_mode(at.G_NT),

@@ -51,7 +51,8 @@ def read_fclib(path: Path) -> LCP:
     try:
         import h5py
     except ImportError as error:
-        raise click.ClickException(f"{path}: reading HDF5 needs h5py; install it with: pip install 'painleve[fclib]'") from error
+        advice = "install it with: pip install 'painleve[fclib]'"
+        raise click.ClickException(f"{path}: reading HDF5 needs h5py; {advice}") from error
     try:
         with h5py.File(path, "r") as file:
             W, q, friction, dimension = _entries(path, file)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["critical_friction"]
 
 
+_OPEN = 1e-9  # a gap of which Newton's method leaves 1e-13
+
+
 @click.command("critical-friction")
 @mechanism_argument
 @click.option(
@@ -73,6 +76,10 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         place = ", ".join(f"{name} = {number(value)}" for name, value in answer["at"].items())
         yield f"{answer['mechanism']}: the least critical friction of {answer['contact']} is {answer['minimum']:.12g},"
         yield f"at {place}, where {answer['mode']} becomes paradoxical first."
+        if abs(answer["gap"]) > _OPEN:
+            state = "is open" if answer["gap"] > 0 else "penetrates"
+            gap = number(answer["gap"])
+            yield f"Note: the contact {state} there (gap = {gap}): the sweep leaves the closed postures."
     intervals = answer["paradox_intervals"]
     rows = [(mode, number(low), number(high)) for mode, found in intervals.items() for low, high in found]
     if rows:

@@ -155,7 +155,7 @@ def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
     Returns
     -------
     dict
-        ``minimum``, ``at``, ``mode``, ``paradox_intervals`` and ``contact``.
+        ``minimum``, ``at``, ``mode``, ``paradox_intervals``, ``contact`` and ``gap``.
 
     Examples
     --------

@@ -169,3 +169,14 @@ def test_free_body_without_coupling_is_never_paradoxical():
     assert found.minimum == inf
     assert (found.at, found.mode) == ({}, "")
     assert found.paradox_intervals == {"slide+": (), "slide-": ()}
+
+
+def test_a_sweep_that_leaves_the_closed_postures_says_so():
+    shoe = dynamics_of("brake_shoe")
+    found = critical_friction(shoe, over=[Axis("phi", -1.0, 1.0)])
+    # the gap as declared at the posture found: the shoe is closed at phi = 0 alone
+    terms = shoe.terms([found.at["phi"]], [0.0])
+    assert found.gap == pytest.approx(float(terms.gap[0]), abs=1e-12)
+    assert abs(found.gap) > 0.1
+    rod = dynamics_of("painleve_rod")
+    assert critical_friction(rod, over=[Axis("theta", 0.0, 1.5)]).gap == pytest.approx(0.0, abs=1e-12)

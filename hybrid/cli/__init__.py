@@ -10,25 +10,7 @@ _INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``painleve`` and return its exit status; an interrupt while it is still loading ends it quietly, too.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Without the name of the program; those of the process when None.
-
-    Returns
-    -------
-    int
-        0 answered, 2 bad input, 3 could not be computed, 130 interrupted.
-
-    Examples
-    --------
-    >>> main(["list", "--help"])  # doctest: +ELLIPSIS
-    Usage: painleve list [OPTIONS]
-    ...
-    0
-    """
+    """Run ``painleve`` as :func:`hybrid.cli.program.main`; an interrupt while it is still loading is quiet, too."""
     try:
         from hybrid.cli.program import main as run
 

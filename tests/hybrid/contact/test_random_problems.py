@@ -332,3 +332,17 @@ def test_redundant_and_degenerate_problems_never_get_a_wrong_verdict():
     assert {Verdict.UNIQUE, Verdict.HYPERSTATIC, Verdict.INDETERMINATE, Verdict.INCONSISTENT} <= set(verdicts)
     # ties are common among small integers, but they must not be the way out
     assert verdicts.count(Verdict.UNDECIDED) < 0.25 * len(verdicts)
+
+
+def test_lemke_claims_uniqueness_only_where_enumeration_finds_one_solution():
+    rng = np.random.default_rng(1958)
+    claimed = 0
+    for _ in range(300):
+        problem = random_problem(rng)
+        if any(carrier.is_resting for carrier in problem.carriers):
+            continue
+        by_lemke = select_problem(problem, solver="lemke")
+        if by_lemke.verdict is Verdict.UNIQUE:
+            claimed += 1
+            assert len(forces_of_all_lcp_solutions(problem)) == 1
+    assert claimed > 10

@@ -104,6 +104,12 @@ def _drawing(mechanism: Mechanism) -> Iterator[Problem]:
         if len(point) not in (2, 3):
             message = f"must have two or three expressions, not {len(point)}"
             yield Problem(message, f"drawing.points.{name}", path=("drawing", "points", name))
+    first = next(iter(points), "")
+    for name, point in points.items():
+        if {len(point), len(points[first])} == {2, 3}:
+            message = f"has {len(point)} expressions, and '{first}' has {len(points[first])}"
+            hint = "a drawing is in the plane or in space"
+            yield Problem(message, f"drawing.points.{name}", hint=hint, path=("drawing", "points", name))
     for index, link in enumerate(mechanism.drawing.links):
         field, path = f"drawing.links[{index + 1}]", ("drawing", "links", index)
         if len(link) != 2:

@@ -223,7 +223,7 @@ def test_every_field_survives_writing_and_reading():
             Contact(name="c", gap="x"),
         ],
         friction=[FrictionElement(name="d", limit=1, slip="x_dot", static_limit=2)],
-        drawing=Drawing(points={"tip of it": ["x", "0"], "o": [0, 0, "lambda"]}, links=[["tip of it", "o"]]),
+        drawing=Drawing(points={"tip of it": ["x", "0", 1], "o": [0, 0, "lambda"]}, links=[["tip of it", "o"]]),
     )
     assert mechanism_from_toml(mechanism_to_toml(mechanism)) == mechanism
 

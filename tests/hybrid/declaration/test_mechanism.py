@@ -164,6 +164,9 @@ WRONG = {
     "forces.phj: 'phj' is not a coordinate; did you mean 'phi'?": {"forces": {"phj": "1"}},
     # drawing
     "drawing.points.a: must have two or three expressions, not 1": {"drawing": {"points": {"a": ["x"]}}},
+    "drawing.points.b: has 3 expressions, and 'a' has 2; a drawing is in the plane or in space": {
+        "drawing": {"points": {"a": ["x", "y"], "b": ["x", "y", "0"]}}
+    },
     "drawing.points.a (column 1): a point of the drawing must not depend on the velocity 'x_dot'": {
         "drawing": {"points": {"a": ["x_dot", "y"]}}
     },

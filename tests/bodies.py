@@ -19,7 +19,7 @@ STEP = mp.mpf(10) ** -20  # truncation of a central difference about STEP**2, ro
 
 Values = Sequence[Any]
 Parameters = Mapping[str, Any]
-Contact = tuple[Any, tuple[Any, ...]]  # gap, tangential displacements
+Contact = tuple[Any, tuple[Any, ...]]  # gap (None: friction without a gap), tangential displacements
 Contacts = dict[str, Contact]
 
 
@@ -33,10 +33,10 @@ class Body:
     low: tuple[float, ...]
     high: tuple[float, ...]
     drawn: dict[str, tuple[float, float]]
-    applied: Callable[[Values, Parameters], Sequence[Any]] | None = None
+    applied: Callable[[Values, Any, Parameters], Sequence[Any]] | None = None
 
-    def force(self, q: Values, p: Parameters) -> Sequence[Any]:
-        return [0] * len(q) if self.applied is None else self.applied(q, p)
+    def force(self, q: Values, t: Any, p: Parameters) -> Sequence[Any]:
+        return [0] * len(q) if self.applied is None else self.applied(q, t, p)
 
     def energy(self, q: Values, v: Values, p: Parameters) -> Any:
         return self.kinetic(q, v, p) + self.potential(q, p)
@@ -129,7 +129,7 @@ BODIES: dict[str, Body] = {
         kinetic=lambda q, v, p: _planar(q, v, p, "I"),
         potential=_weight,
         contacts=_rod_on_incline_contacts,
-        applied=lambda q, p: [p["m"] * p["g"] * p["epsilon"], 0, 0],
+        applied=lambda q, t, p: [p["m"] * p["g"] * p["epsilon"], 0, 0],
         low=(-1, 0, 0),
         high=(1, 3, np.pi),
         drawn={**_ROD, "epsilon": (0, 1)},
@@ -170,7 +170,7 @@ BODIES: dict[str, Body] = {
         kinetic=lambda q, v, p: _planar(q, v, p, "I"),
         potential=_weight,
         contacts=_two_ends_contacts,
-        applied=lambda q, p: [p["m"] * p["g"] * p["epsilon"], 0, 0],
+        applied=lambda q, t, p: [p["m"] * p["g"] * p["epsilon"], 0, 0],
         low=(-1, 0, -1.5),
         high=(1, 3, 1.5),
         drawn={**_ROD, "epsilon": (0, 1)},
@@ -196,7 +196,7 @@ BODIES: dict[str, Body] = {
         kinetic=lambda q, v, p: p["J"] * v[0] ** 2 / 2,
         potential=lambda q, p: mp.mpf(0),
         contacts=_shoe_contacts,
-        applied=lambda q, p: [p["Q"]],
+        applied=lambda q, t, p: [p["Q"]],
         low=(-0.5,),
         high=(0,),
         drawn={"J": (0.5, 2), "a": (0.5, 2), "h": (0.5, 2), "Q": (0, 3), "belt_speed": (-2, 2)},

@@ -48,7 +48,7 @@ def _curvature(f: Callable[[Any], Any]) -> Any:
     return (f(STEP) - 2 * f(mp.mpf(0)) + f(-STEP)) / STEP**2
 
 
-def _inertia(body: Body, q: Values, v: Values, p: Parameters) -> tuple[np.ndarray, np.ndarray]:
+def _inertia(body: Body, q: Values, v: Values, t: Any, p: Parameters) -> tuple[np.ndarray, np.ndarray]:
     n, units = len(q), [_unit(len(q), i) for i in range(len(q))]
 
     def momentum(i: int, q: Values) -> Any:  # exact: the kinetic energy is quadratic in the velocities
@@ -64,7 +64,7 @@ def _inertia(body: Body, q: Values, v: Values, p: Parameters) -> tuple[np.ndarra
             plus, minus = _shift(units[i], units[j], 1), _shift(units[i], units[j], -1)
             M[i, j] = (body.kinetic(q, plus, p) - body.kinetic(q, minus, p)) / 2
     assert abs(body.kinetic(q, zero, p)) < 1e-30  # no gyroscopic constant
-    applied = body.force(q, p)
+    applied = body.force(q, t, p)
     h = [
         applied[i]
         + _slope(lambda s, i=i: lagrangian(_shift(q, units[i], s)))
@@ -85,7 +85,7 @@ def differentiate(
     with mp.workdps(DIGITS):
         q, v, t = [mp.mpf(x) for x in q], [mp.mpf(x) for x in v], mp.mpf(t)
         p = {name: mp.mpf(value) for name, value in parameters.items()}
-        M, h = _inertia(body, q, v, p)
+        M, h = _inertia(body, q, v, t, p)
 
         def functions(pick: Callable[[Contact], tuple[Any, ...]]) -> tuple[np.ndarray, ...]:
             def at(s: Any, direction: Values, along: int) -> np.ndarray:
@@ -97,17 +97,23 @@ def differentiate(
             zeta = _curvature(lambda s: at(s, v, 1))
             return tuple(np.array(x, dtype=float) for x in (value, rate, rows, zeta))
 
-        gap, gap_dot, W_N, zeta_N = functions(lambda contact: (contact[0],))
+        gap, gap_dot, W_N, zeta_N = functions(lambda contact: () if contact[0] is None else (contact[0],))
         _, slip, W_T, zeta_T = functions(lambda contact: contact[1])
     return Differences(M, h, gap, gap_dot, W_N, zeta_N, slip, W_T, zeta_T)
 
 
 def power(
-    body: Body, q: Sequence[float], v: Sequence[float], a: Sequence[float], *, parameters: Mapping[str, float]
+    body: Body,
+    q: Sequence[float],
+    v: Sequence[float],
+    a: Sequence[float],
+    *,
+    t: float,
+    parameters: Mapping[str, float],
 ) -> tuple[float, float]:
     """Rate of change of the body's energy at acceleration ``a``, and the power of its applied forces."""
     with mp.workdps(DIGITS):
         q, v, a = ([mp.mpf(x) for x in vector] for vector in (q, v, a))
         p = {name: mp.mpf(value) for name, value in parameters.items()}
         rate = _slope(lambda s: body.energy(_shift(q, v, s), _shift(v, a, s), p))
-        return float(rate), float(sum(x * f for x, f in zip(v, body.force(q, p), strict=True)))
+        return float(rate), float(sum(x * f for x, f in zip(v, body.force(q, mp.mpf(t), p), strict=True)))

@@ -10,7 +10,7 @@ from hybrid.reporting.units import unit_powers
 from mechanisms import load, names
 from tests.catalogue import dynamics_of
 
-ANGLES = {"phi", "theta", "psi", "theta1", "theta2"}
+ANGLES = {"phi", "theta", "psi", "theta1", "theta2", "phi_M", "phi_S", "alpha", "beta", "gamma"}
 
 
 def generic(dynamics):

@@ -129,13 +129,11 @@ MOVING_BODIES: dict[str, Body] = {
         low=(-1, -1, -1),
         high=(1, 1, 1),
         # the toy's own numbers, of 1e-9, would hide below the accuracy
-        drawn={name: UNIT for name in ("m_M", "J_M", "m_S", "J_S", "c_phi", "g", "h_M", "l_M", "l_G", "h_S", "l_S")}
+        drawn=dict.fromkeys(("m_M", "J_M", "m_S", "J_S", "c_phi", "g", "h_M", "l_M", "l_G", "h_S", "l_S"), UNIT)
         | {"r_0": (0.1, 0.5), "r_M": (0.5, 1.5)},
     ),
     "rocking_block": Body(
-        kinetic=lambda q, v, p: (
-            p["m"] * (v[0] ** 2 + v[1] ** 2 + (p["b"] ** 2 + p["h"] ** 2) * v[2] ** 2 / 3) / 2
-        ),
+        kinetic=lambda q, v, p: p["m"] * (v[0] ** 2 + v[1] ** 2 + (p["b"] ** 2 + p["h"] ** 2) * v[2] ** 2 / 3) / 2,
         potential=lambda q, p: p["m"] * p["g"] * q[1],
         contacts=_block_contacts,
         low=(-1, 0, -1.5),
@@ -173,7 +171,7 @@ MOVING_BODIES: dict[str, Body] = {
         applied=lambda q, t, p: [p["A"] * (p["p_mean"] + p["p_swing"] * mp.sin(2 * mp.pi * p["f"] * t))],
         low=(0,),
         high=(2,),
-        drawn={name: UNIT for name in ("m", "k", "preload", "A", "p_mean", "p_swing", "f", "stroke")},
+        drawn=dict.fromkeys(("m", "k", "preload", "A", "p_mean", "p_swing", "f", "stroke"), UNIT),
     ),
     "three_ball_chain": Body(
         kinetic=lambda q, v, p: (p["m1"] * v[0] ** 2 + p["m2"] * v[1] ** 2 + p["m3"] * v[2] ** 2) / 2,
@@ -189,9 +187,7 @@ MOVING_BODIES: dict[str, Body] = {
     "ball_on_vibrating_table": Body(
         kinetic=lambda q, v, p: p["m"] * v[0] ** 2 / 2,
         potential=lambda q, p: p["m"] * p["g"] * q[0],
-        contacts=lambda q, t, p: {
-            "floor": (q[0] - p["Gamma"] * p["g"] / p["Omega"] ** 2 * mp.sin(p["Omega"] * t), ())
-        },
+        contacts=lambda q, t, p: {"floor": (q[0] - p["Gamma"] * p["g"] / p["Omega"] ** 2 * mp.sin(p["Omega"] * t), ())},
         low=(0,),
         high=(3,),
         drawn={"m": UNIT, "g": (0.5, 10), "Omega": (0.5, 3), "Gamma": UNIT},

@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.compliance_linear import Array, exponents
 from hybrid.contact.compliance_passage import ContactRows
 from hybrid.contact.compliance_path import (
+    Array,
     CompliantPath,
     CompliantPhase,
     CompliantSamples,
@@ -147,6 +147,8 @@ def _samples(
     G: Array, start: Array, contact: ContactRows, phases: tuple[CompliantPhase, ...], n: int
 ) -> CompliantSamples | None:
     """Samples of planar phases in closed form; a departure from rest begins at a millionth of its end."""
+    from hybrid.contact.compliance_linear import exponents
+
     parts, Y, at = [], 0.0, 0.0
     gamma, impulse = start.copy(), np.zeros(2)
     held = -G[0, 1] / G[1, 1] if G[1, 1] > 0 else 0.0
@@ -157,7 +159,7 @@ def _samples(
         A, end = float(rates[0]), gamma[0] + float(rates[0]) * phase.impulse_N
         duration, begin = phase.duration, (Y, float(gamma[0]))
         if not np.isfinite(duration):
-            upper = float(exponents(np.array(A), np.array(d))[0])
+            upper = exponents(A, d)[0]
             duration, begin = np.log(1e6) / upper, (1e-6 * end / upper, 1e-6 * end)
         part = linear_samples(A, d, begin, duration, rates, ratio, n)
         parts.append(CompliantSamples(at + part.s, part.Y, gamma + part.gamma, part.force, impulse + part.impulse))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance_linear import Array
+from hybrid.contact.compliance_path import Array
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError
 

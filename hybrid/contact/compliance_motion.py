@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.compliance_flow import CompliantFlow, CompliantForces, CompliantStanding
-from hybrid.contact.compliance_linear import Array
+from hybrid.contact.compliance_path import Array
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances

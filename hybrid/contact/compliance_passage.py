@@ -9,8 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance_linear import Array
-from hybrid.contact.compliance_path import CompliantPath, CompliantPhase
+from hybrid.contact.compliance_path import Array, CompliantPath, CompliantPhase
 from hybrid.errors import ComputationError
 
 _ACCURACY = 1e-11

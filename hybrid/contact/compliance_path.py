@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance_linear import Array, propagators
+Array = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
@@ -124,11 +124,10 @@ def linear_samples(
     CompliantSamples
         Velocities and impulses counted from the start of the phase; the caller adds where it starts from.
     """
-    s = np.linspace(0.0, duration, n)
-    Y0, w0 = start
-    C, S = propagators(np.array(A), np.array(d), s)
-    Y = Y0 * (C + d * A * S) + w0 * S
-    w = w0 * (C - d * A * S) - A * Y0 * S
+    from hybrid.contact.compliance_linear import sampled
+
+    s, w0 = np.linspace(0.0, duration, n), start[1]
+    Y, w = sampled(A, d, start[0], w0, s)
     F = np.maximum(-Y - 2 * d * w, 0.0)
     # the impulse by Simpson's rule over the closed form of the force would do; w = w0 + A P is exact
     P = (w - w0) / A if abs(A) > 1e-9 else np.concatenate([[0.0], np.cumsum((F[1:] + F[:-1]) / 2 * np.diff(s))])

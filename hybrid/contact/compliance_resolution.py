@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance import KelvinVoigtLimit
-from hybrid.contact.compliance_linear import exponents
 from hybrid.contact.impact import AbstractImpactLaw, Impact, resolve_impact
 from hybrid.contact.selection import Selection, Verdict, select
 from hybrid.contact.sliding import sliding_terms
@@ -210,4 +209,6 @@ def critical_approach(A: float, b: float, *, damping: float) -> float:
     >>> critical_approach(-1.0, 1.0, damping=0.0)
     -1.0
     """
-    return float(exponents(np.array(A), np.array(damping))[1] * b / abs(A))
+    from hybrid.contact.compliance_linear import exponents
+
+    return float(exponents(float(A), float(damping))[1] * b / abs(A))

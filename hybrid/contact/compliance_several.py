@@ -10,9 +10,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance_linear import Array
 from hybrid.contact.compliance_passage import ContactRows, Passage
-from hybrid.contact.compliance_path import CompliantPath
+from hybrid.contact.compliance_path import Array, CompliantPath
 
 _DEPARTURE = 1e-9  # approach, relative to the velocities, from which contacts at rest are tested for an impact
 _VANISHING = 1e-12  # relative to the velocities

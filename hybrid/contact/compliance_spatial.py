@@ -8,14 +8,12 @@ exponentially, and a near miss is a quick turn, never a jump (Batlle 1996).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance_linear import Array, end_of_contact, exponents, impulse_until
 from hybrid.contact.compliance_path import (
+    Array,
     CompliantPath,
     CompliantPhase,
     CompliantSamples,
@@ -25,11 +23,9 @@ from hybrid.contact.compliance_path import (
 from hybrid.contact.spatial import slip_directions
 from hybrid.errors import ComputationError
 
-_ACCURACY = 1e-13
 _STOPPED = 33.0  # slip smaller by exp(-33) = 5e-15 has stopped: what is left of it is rounding
 _DEPARTURE = 1e-10  # approach from which an impact without collision is started, in units of the slip velocity
 _VANISHING = 1e-12  # an approach below this share of the slip velocity is the limit of none
-_MAX_SIGMA_DECADES = 1e6
 _MAX_PHASES = 4
 
 
@@ -87,8 +83,10 @@ def spatial_limit(G: Array, gamma: Array, *, friction: float, damping: float, sa
 
 
 def _on_unstable_direction(G: Array, course: _Course, mu: float, d: float) -> _Course:
+    from hybrid.contact.compliance_linear import exponents
+
     A = G[0, 0] - mu * (course.gamma[1:] / np.linalg.norm(course.gamma[1:])) @ G[0, 1:]
-    return attrs.evolve(course, Y=float(course.gamma[0] / exponents(np.array(A), np.array(d))[0]))
+    return attrs.evolve(course, Y=float(course.gamma[0]) / exponents(float(A), d)[0])
 
 
 def _follow(
@@ -117,65 +115,27 @@ def _turning(
     G: Array, start: Array, course: _Course, mu: float, d: float, samples: int
 ) -> tuple[_Course, CompliantPhase, list[CompliantSamples], float, bool]:
     """Slide with turning slip until the force vanishes or the slip stops."""
-    from scipy.integrate import solve_ivp
+    from hybrid.contact.compliance_turning import PATH, RELEASED, turn
 
     speed = float(np.linalg.norm(course.gamma[1:]))
-    # unknowns: Y, w, log of the slip relative to its start, angle, P_N, P_1, P_2, time, work of friction
-    y0 = np.array([course.Y, course.gamma[0], 0.0, np.arctan2(course.gamma[2], course.gamma[1]), 0, 0, 0, 0, 0])
-    rates = _rates(G, mu, d, speed)
-
-    def released(_: float, y: Array) -> float:
-        return float(-y[0] - 2 * d * y[1])
-
-    def stopped(_: float, y: Array) -> float:
-        return float(y[2] + _STOPPED)
-
-    def turns_back(t: float, y: Array) -> float:
-        return rates(t, y)[2]
-
-    released.terminal = stopped.terminal = True  # type: ignore[attr-defined]
-    released.direction = stopped.direction = -1.0  # type: ignore[attr-defined]
-    turns_back.direction = 1.0  # type: ignore[attr-defined]
-    scale = np.array([abs(course.gamma[0]), abs(course.gamma[0]), 1, 1, 1, 1, 1, 1, 1])
-    answer = solve_ivp(
-        rates, (0.0, _MAX_SIGMA_DECADES / speed), y0, method="DOP853", rtol=_ACCURACY,
-        atol=_ACCURACY * 1e-2 * np.maximum(scale, 1e-8), dense_output=samples > 0,
-        events=[released, stopped, turns_back],
-    )  # fmt: skip
-    if answer.status != 1:
-        raise ComputationError(f"a compliant spatial impact could not be integrated: {answer.message}")
-    end, is_done = np.array(answer.y[:, -1]), len(answer.t_events[0]) > 0
-    if is_done:  # the interpolant's root, corrected by one step of Newton's method
-        slope = np.array(rates(0.0, end))
-        end = end + slope * released(0.0, end) / (slope[0] + 2 * d * slope[1])
-    logs = [0.0, float(end[2]), *(float(state[2]) for state in answer.y_events[2])]
+    end = np.zeros(PATH)
+    end[:4] = course.Y, course.gamma[0], 0.0, np.arctan2(course.gamma[2], course.gamma[1])
+    begin, nowhere = end.copy(), np.zeros(0)
+    event, sigma, least = turn(end, G, mu, d, speed, -_STOPPED, nowhere, np.zeros((0, PATH)))
+    if not event:
+        raise ComputationError("a compliant spatial impact could not be integrated: its slip neither stops nor settles")
+    is_done = event == RELEASED
     impulse = course.impulse + end[4:7]
     reached = _consistent(G, start, impulse, stops=not is_done)
     total = end[4:7] @ (course.gamma + reached.gamma) / 2
     phase = CompliantPhase("slide", float(end[4]), float(end[7]), float(total - end[8]), float(end[8]))
     reached = attrs.evolve(reached, Y=float(end[0]), at=course.at + float(end[7]))
-    least_speed = speed * math.exp(min(logs)) if is_done else 0.0
-    return reached, phase, _samples(answer, course, mu, d, speed, samples), least_speed, is_done
-
-
-def _rates(G: Array, mu: float, d: float, speed: float) -> Callable[[float, Array], list[float]]:
-    """Right-hand side over ``sigma``, on plain floats: five times as quick as on arrays."""
-    (G_NN, G_N1, G_N2), (_, G_11, G_12), (_, _, G_22) = G.tolist()
-
-    def rates(_: float, y: Array) -> list[float]:
-        Y, w, log_slip, angle = y[:4].tolist()
-        F = max(-Y - 2 * d * w, 0.0)
-        rho = speed * math.exp(log_slip)
-        u1, u2 = math.cos(angle), math.sin(angle)
-        push1 = G_N1 - mu * (G_11 * u1 + G_12 * u2)
-        push2 = G_N2 - mu * (G_12 * u1 + G_22 * u2)
-        pace = F * rho
-        return [
-            w * rho, (G_NN - mu * (G_N1 * u1 + G_N2 * u2)) * pace, (push1 * u1 + push2 * u2) * F,
-            (push2 * u1 - push1 * u2) * F, pace, -mu * pace * u1, -mu * pace * u2, rho, -mu * pace * rho,
-        ]  # fmt: skip
-
-    return rates
+    kept = []
+    if samples:
+        met = np.zeros((samples, PATH))
+        turn(begin, G, mu, d, speed, -_STOPPED, np.linspace(0.0, sigma, samples), met)
+        kept.append(_samples(met.T, course, mu, d, speed))
+    return reached, phase, kept, speed * math.exp(least) if is_done else 0.0, is_done
 
 
 def _consistent(G: Array, start: Array, impulse: Array, *, stops: bool) -> _Course:
@@ -189,31 +149,29 @@ def _consistent(G: Array, start: Array, impulse: Array, *, stops: bool) -> _Cour
     return _Course(0.0, gamma, impulse)
 
 
-def _samples(answer: Any, course: _Course, mu: float, d: float, speed: float, n: int) -> list[CompliantSamples]:
-    if not n:
-        return []
-    y = answer.sol(np.linspace(0.0, answer.t[-1], n))
+def _samples(y: Array, course: _Course, mu: float, d: float, speed: float) -> CompliantSamples:
     u = np.array([np.cos(y[3]), np.sin(y[3])])
     slip = speed * np.exp(y[2]) * u
     F = np.maximum(-y[0] - 2 * d * y[1], 0.0)
     force = np.array([F, -mu * F * u[0], -mu * F * u[1]])
     gamma = np.array([y[1], slip[0], slip[1]])
-    return [CompliantSamples(course.at + y[7], y[0][:, None], gamma.T, force.T, course.impulse + y[4:7].T)]
+    return CompliantSamples(course.at + y[7], y[0][:, None], gamma.T, force.T, course.impulse + y[4:7].T)
 
 
 def _straight(
     G: Array, start: Array, course: _Course, mu: float, d: float, samples: int
 ) -> tuple[_Course, CompliantPhase, list[CompliantSamples], bool]:
     """Stick, or slide from rest along the ray on which friction cannot hold: both linear, in closed form."""
+    from hybrid.contact.compliance_linear import end_of_contact, impulse_until
+
     kind, ratio = _from_rest(G, mu)
     direction = np.array([1.0, *ratio])
     rates = G @ direction
     if kind == "stick":
         rates[1:] = 0.0
     A, w, Y = float(rates[0]), float(course.gamma[0]), course.Y
-    at = (np.array(A), np.array(d), np.array(Y), np.array(w))
-    duration = float(end_of_contact(*at))
-    P = float(impulse_until(*at, np.array(duration)))
+    duration = end_of_contact(A, d, Y, w)
+    P = impulse_until(A, d, Y, w, duration)
     if not np.isfinite(P):
         raise ComputationError("a compliant impact cannot end: the force of its last phase grows without bound")
     gamma = course.gamma + rates * P

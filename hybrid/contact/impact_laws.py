@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
-from hybrid.contact.impulse_lcp import joint_impulse
+from hybrid.contact.impulse_lcp import after_compression, joint_impulse
+from hybrid.contact.restitution import scaled_restitution
 from hybrid.contact.routh import (
     end_of_compression,
     impulse_of_work,
@@ -18,8 +19,6 @@ from hybrid.contact.routh import (
 )
 from hybrid.contact.routh import normal_work as planar_work
 from hybrid.contact.routh_spatial import spatial_impulses
-
-_MAX_BISECTIONS = 60
 
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
@@ -91,7 +90,7 @@ class EnergeticImpact(AbstractImpactLaw):
 
     One planar contact follows the path of Routh, through slip, stick and reversal. Several contacts compress by one
     complementarity problem and restitute with impulses scaled so that the normal work meets the law and no energy
-    appears.
+    appears. Friction cones of several spatial contacts are replaced by pyramids, which the result says.
 
     Attributes
     ----------
@@ -112,7 +111,8 @@ class EnergeticImpact(AbstractImpactLaw):
         if len(problem.carriers) == 1 and problem.carriers[0].tangential:
             return _along_path(problem, float(e[0]), "energetic")
         compression = joint_impulse(problem, problem.gamma)
-        return _scaled_restitution(problem, compression.values, e, compression.warnings)
+        values, warnings = scaled_restitution(problem, compression.values, e)
+        return Impulses(values, _jump(problem, values), warnings=_once(compression.warnings + warnings))
 
 
 def _coefficients(problem: ImpactProblem, restitution: float | None) -> NDArray[np.float64]:
@@ -122,6 +122,10 @@ def _coefficients(problem: ImpactProblem, restitution: float | None) -> NDArray[
 def _jump(problem: ImpactProblem, values: NDArray[np.float64]) -> tuple[Phase, ...]:
     total = float(np.sum(np.abs(values[problem.normals])))
     return (Phase("jump", total),) if total else ()
+
+
+def _once(warnings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(warnings))
 
 
 def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energetic"]) -> Impulses:
@@ -147,44 +151,7 @@ def _restituted(
 ) -> Impulses:
     """Compression followed by normal impulses of at least ``factor`` times those of compression."""
     preload = factor * compression[problem.normals]
-    gamma = problem.gamma + problem.G @ compression
+    gamma = after_compression(problem, compression)
     restitution = joint_impulse(problem, gamma, preload=preload)
     values = compression + restitution.values
-    return Impulses(values, _jump(problem, values), warnings=warnings + restitution.warnings)
-
-
-def _scaled_restitution(
-    problem: ImpactProblem,
-    compression: NDArray[np.float64],
-    e: NDArray[np.float64],
-    warnings: tuple[str, ...],
-) -> Impulses:
-    """The largest common share of the coefficients whose restitution respects the energy of the law."""
-    gamma = problem.gamma + problem.G @ compression
-    stored = -_normal_work(problem, problem.gamma, compression)
-    allowed = float(np.sum(e**2 * np.maximum(stored, 0.0)))
-
-    def is_admissible(share: float) -> tuple[bool, Impulses]:
-        answer = _restituted(problem, compression, share * e, warnings)
-        released = float(np.sum(_normal_work(problem, gamma, answer.values - compression)))
-        gain = float(answer.values @ (problem.gamma + problem.G @ answer.values / 2))
-        return released <= allowed * (1 + 1e-12) and gain <= 0.0, answer
-
-    low, high = 0.0, 4.0  # the share exceeds 1 where contacts exchange energy; 4 was never reached with e <= 1
-    best = is_admissible(low)[1]
-    for _ in range(_MAX_BISECTIONS):
-        middle = (low + high) / 2
-        fits, answer = is_admissible(middle)
-        low, high, best = (middle, high, answer) if fits else (low, middle, best)
-        if high - low < 1e-13:
-            break
-    return best
-
-
-def _normal_work(
-    problem: ImpactProblem, gamma: NDArray[np.float64], impulses: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Work of every normal impulse with the mean of the velocities before and after."""
-    normals = problem.normals
-    mean = gamma + problem.G @ impulses / 2
-    return np.asarray(impulses[normals] * mean[normals])
+    return Impulses(values, _jump(problem, values), warnings=_once(warnings + restitution.warnings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import attrs
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_COUNTED = 9
 _SAME = 1e-7
+_NOTHING = 1e-12  # of the velocities that cancel: a few pivots on contacts of condition 1e3
 
 
 @attrs.frozen(eq=False)
@@ -28,6 +30,15 @@ class JointImpulse:
 
     values: NDArray[np.float64]
     warnings: tuple[str, ...]
+
+
+@attrs.frozen(eq=False)
+class ImpulseQuestion:
+    """A complementarity problem, the impulses (r,) that a solution of it means, and what was approximated."""
+
+    question: lcp.LCP
+    impulses: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    note: str = ""
 
 
 def joint_impulse(
@@ -55,25 +66,64 @@ def joint_impulse(
     ComputationError
         No solution was found.
     """
-    posed = attrs.evolve(problem.posed, c=gamma)  # velocities in place of accelerations: the same problem
-    given = np.zeros(len(gamma))
-    if preload is not None:
-        given[problem.normals] = preload
+    # velocities in place of accelerations: the same problem
+    posed = attrs.evolve(problem.posed, c=gamma)
+    asked = impulse_question(problem, posed, np.zeros(len(problem.carriers)) if preload is None else preload)
+    values = asked.impulses(solved(asked.question))
+    if asked.note:
+        return JointImpulse(values, (asked.note,))
+    return JointImpulse(values, _several(problem, asked, values) if asked.question.n <= _MAX_COUNTED else ())
+
+
+def after_compression(problem: ImpactProblem, compression: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Contact velocities (r,) at the end of compression, those within rounding of zero exactly zero.
+
+    With redundant contacts a rounding unit of approach is a velocity that no impulse can stop.
+    """
+    gamma = problem.gamma + problem.G @ compression
+    floor = _NOTHING * (np.abs(problem.gamma) + np.abs(problem.G) @ np.abs(compression))
+    return np.where(np.abs(gamma) <= floor, 0.0, gamma)
+
+
+def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDArray[np.float64]) -> ImpulseQuestion:
+    """Write the complementarity problem of the impulses.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+    posed : ContactProblem
+        With velocities in place of accelerations.
+    preload : array, (number of carriers,)
+        Normal impulses that are given.
+
+    Returns
+    -------
+    ImpulseQuestion
+        Spatial friction cones are replaced by pyramids, and its note says so.
+    """
+    given = np.zeros(posed.n_rows)
+    given[problem.normals] = preload
     if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
         return _over_pyramids(posed, given)
-    question, offset = _with_preload(posed, given)
+    question, shift = _with_preload(posed, given)
+    return ImpulseQuestion(question, lambda z: contact_forces(posed, z) + shift)
+
+
+def solved(question: lcp.LCP) -> NDArray[np.float64]:
+    """A solution by Lemke's method, or the first of all solutions where it ends on a ray.
+
+    Raises
+    ------
+    ComputationError
+        There is none, or it was not found.
+    """
     solution = lcp.Lemke().solve(question)
-    z = solution.z
-    warnings: tuple[str, ...] = ()
-    if solution.status is not lcp.Status.SOLVED:
-        found = lcp.enumerate_solutions(question) if question.n <= _MAX_COUNTED else None
-        if found is None or found.is_empty:
-            raise ComputationError("no impulses satisfy the impact law and Coulomb's law together")
-        z = found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0]
-    values = contact_forces(posed, z) + offset
-    if question.n <= _MAX_COUNTED:
-        warnings = _several(problem, posed, question, offset, values)
-    return JointImpulse(values, warnings)
+    if solution.status is lcp.Status.SOLVED:
+        return solution.z
+    found = lcp.enumerate_solutions(question) if question.n <= _MAX_COUNTED else None
+    if found is None or found.is_empty:
+        raise ComputationError("no impulses satisfy the impact law and Coulomb's law together")
+    return found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0]
 
 
 def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> tuple[lcp.LCP, NDArray[np.float64]]:
@@ -93,32 +143,25 @@ def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> tuple[lc
     return lcp.LCP(question.M, q), shift
 
 
-def _several(
-    problem: ImpactProblem,
-    posed: ContactProblem,
-    question: lcp.LCP,
-    offset: NDArray[np.float64],
-    values: NDArray[np.float64],
-) -> tuple[str, ...]:
+def _several(problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.float64]) -> tuple[str, ...]:
     """A warning if other impulses of the same law give other velocities."""
-    found = lcp.enumerate_solutions(question)
+    found = lcp.enumerate_solutions(asked.question)
     points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
     velocity = problem.response_W @ values
     size = _SAME * (1.0 + float(np.max(np.abs(velocity), initial=0.0)))
     others = [
-        z
-        for z in points
-        if np.max(np.abs(problem.response_W @ (contact_forces(posed, z) + offset) - velocity), initial=0.0) > size
+        z for z in points if np.max(np.abs(problem.response_W @ asked.impulses(z) - velocity), initial=0.0) > size
     ]
     return (f"the law has {len(others)} further solutions with other velocities",) if others else ()
 
 
-def _over_pyramids(posed: ContactProblem, given: NDArray[np.float64]) -> JointImpulse:
-    if given.any():
-        raise ComputationError("a law with restitution of impulses is not available for several spatial contacts")
-    question, force, force_0 = pyramid_lcp(posed)
-    solution = lcp.Lemke().solve(question)
-    if solution.status is not lcp.Status.SOLVED:
-        raise ComputationError("no impulses satisfy the impact law over the friction pyramids")
+def _over_pyramids(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQuestion:
+    question, force, force_0 = pyramid_lcp(attrs.evolve(posed, c=posed.c + posed.G @ given))
+    q = np.array(question.q)
+    limits = np.flatnonzero(~force.any(axis=0))  # multipliers of the cones: no force of their own
+    resting = [carrier for carrier in posed.carriers if carrier.is_resting]
+    for row, carrier in zip(limits, resting, strict=True):
+        if carrier.normal is not None:
+            q[row] += float(carrier.friction) * given[carrier.normal]
     note = f"friction cones approximated by pyramids of {N_FACETS} facets"
-    return JointImpulse(force @ solution.z + force_0, (note,))
+    return ImpulseQuestion(lcp.LCP(question.M, q), lambda z: force @ z + force_0 + given, note)

@@ -11,6 +11,7 @@ from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact, resolve
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.impact import ImpactProblem
 from hybrid.contact.impact_laws import AbstractImpactLaw
+from hybrid.contact.impulse_lcp import joint_impulse
 from tests.random_problems import problem_from
 
 LAWS = [NewtonImpact, PoissonImpact, EnergeticImpact]
@@ -162,6 +163,52 @@ def test_energetic_and_poisson_never_create_energy_and_leave_no_approach():
         assert (post[::2] >= -1e-9 * size).all()
         normal, tangential = answer.values[::2], answer.values[1::2]
         assert (np.abs(tangential) <= problem.carriers[0].friction * normal + 1e-9 * (1 + normal)).all()
+
+
+def landed(rng, *, n):
+    """Random contacts, of which some approach, and their friction coefficient."""
+    W = rng.normal(size=(int(rng.integers(2 * n - 1, 2 * n + 2)), 2 * n))
+    gamma = W.T @ rng.normal(size=len(W))
+    gamma *= -np.sign(gamma[0])
+    return impact(W.T @ W, gamma, float(rng.uniform(0, 2)), n=n)
+
+
+def test_energetic_law_of_two_contacts_releases_e_squared_of_the_stored_work_or_all_that_energy_allows():
+    rng = np.random.default_rng(1995)
+    jumps = 0
+    for _ in range(60):
+        problem, e = landed(rng, n=2), float(rng.uniform(0.05, 1))
+        compression = joint_impulse(problem, problem.gamma).values
+        answer, post = after(problem, EnergeticImpact(e))
+        restitution = answer.values - compression
+        between = problem.gamma + problem.G @ compression
+        stored = -(compression * (problem.gamma + between) / 2)[::2]
+        released = float(np.sum((restitution * (between + post) / 2)[::2]))
+        allowed = e**2 * float(np.sum(np.maximum(stored, 0.0)))
+        gain = float(answer.values @ (problem.gamma + post) / 2)
+        # energies are sums of a few products; 1e-12 of those leaves three digits for the linear solves
+        size = 1e-12 * float(np.abs(compression) @ np.abs(problem.gamma))
+        assert released <= allowed + size
+        assert gain <= size
+        jumps += max(released - allowed, gain) < -size
+    # several solutions of one complementarity problem make the impulses jump, and no share meets the bound exactly
+    assert jumps <= 3
+
+
+@pytest.mark.parametrize("law", [PoissonImpact, EnergeticImpact])
+def test_two_spatial_contacts_in_a_plane_are_two_planar_ones(law):
+    # the pyramids have facets along the plane, so nothing is approximated
+    rng = np.random.default_rng(1996)
+    for _ in range(8):
+        flat = landed(rng, n=2)
+        rows = [0, 1, 3, 4]
+        G, gamma = np.eye(6), np.zeros(6)
+        G[np.ix_(rows, rows)], gamma[rows] = flat.G, flat.gamma
+        mu = float(flat.carriers[0].friction)
+        _, planar = after(flat, law(0.4))
+        answer, spatial = after(impact(G, gamma, mu, size=3, n=2), law(0.4))
+        np.testing.assert_allclose(spatial[rows], planar, atol=1e-9 * (1 + np.abs(planar).max()))
+        assert answer.warnings == ("friction cones approximated by pyramids of 8 facets",)
 
 
 @pytest.mark.parametrize("law", [PoissonImpact, EnergeticImpact])

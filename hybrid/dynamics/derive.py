@@ -80,6 +80,9 @@ class Dynamics:
     columns : mapping of str to slice
         Tangential columns (of ``slip``, ``W_T``, ``zeta_T``) of each frictional contact, friction element and
         frictional constraint.
+    programs : dict
+        Functions that were put together from the kernel's texts for this mechanism, by what they compute, so that
+        they are compiled once; filled on demand.
     """
 
     mechanism: Mechanism
@@ -91,6 +94,7 @@ class Dynamics:
     _kernel: Kernel = attrs.field(repr=False)
     _kinematics: Kernel = attrs.field(repr=False)
     _energy: Kernel = attrs.field(repr=False)
+    programs: dict[Any, Any] = attrs.field(init=False, factory=dict, repr=False)
 
     @property
     def n(self) -> int:

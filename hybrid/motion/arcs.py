@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.chebyshev import excludes_zero, first_descent
 from hybrid.motion.parts import Guard, GuardKind
-from hybrid.motion.steps import PLACES, Step, Stepper, constant_step, step_to
+from hybrid.motion.steps import PLACES, Step, Stepper, constant_step, end_at, resampled
 
 if TYPE_CHECKING:
     from hybrid.motion.flow import Flow
@@ -28,6 +28,7 @@ _ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero 
 _EPSILON = float(np.finfo(float).eps)
 _TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
 _POLISHING = 4
+_CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent, exact to the square
 _STALLED = 256.0  # a step of so few rounding units of the time makes no headway
 _PATIENCE = 20
 
@@ -81,28 +82,38 @@ class Watch:
     floors: dict[int, float]
     settings: Settings
     signs: Array | None = None
+    _levels: Array = attrs.field(init=False)
+
+    @_levels.default
+    def _level_of_each(self) -> Array:
+        levels = [SINGULAR_FROM if guard.kind is GuardKind.SINGULAR else 0.0 for guard in self.guards]
+        return np.array(levels).reshape(-1, 1)
 
     def values(self, t: Array, y: Array) -> Array:
         """Guards at N states, (number, N), with their signs."""
-        values = np.array(self.flow.observe(t, y).guards)
+        values = self.flow.guard_values(t, y)
         if self.functions is not None:
-            values = np.vstack([values, self.functions(t, y)])
-        if self.signs is not None:
-            values = values * self.signs[:, None]
-        for position, guard in enumerate(self.guards):
-            if guard.kind is GuardKind.SINGULAR:
-                values[position] = values[position] - SINGULAR_FROM
-        return values
+            values = np.concatenate([values, self.functions(t, y)])
+        return np.asarray((values if self.signs is None else values * self.signs) - self._levels)
 
     def orient(self, values: Array) -> Array:
         """Choose the signs from the values over the first step."""
-        self.signs = np.ones(len(self.guards))
+        signs = np.ones((len(self.guards), 1))
         for position, guard in enumerate(self.guards):
             if guard.kind in (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL):
                 row = values[position]
                 clear = np.abs(row) > _KNOWN * np.max(np.abs(row), initial=0.0)
-                self.signs[position] = -1.0 if clear.any() and row[np.argmax(clear)] < 0 else 1.0
-        return values * self.signs[:, None]
+                signs[position] = -1.0 if clear.any() and row[np.argmax(clear)] < 0 else 1.0
+        self.signs = signs
+        return np.asarray((values + self._levels) * signs - self._levels)
+
+    def slopes(self, step: Step, s: float) -> Array:
+        """Rates of all guards at a point of a step, (number,)."""
+        width = 1e-6
+        s = min(max(s, width), 1.0 - width)
+        around = np.array([s - width, s + width])
+        values = self.values(step.time(around), step.at(around))
+        return np.asarray((values[:, 1] - values[:, 0]) / (2 * width * (step.end - step.start)))
 
 
 def follow(
@@ -130,10 +141,12 @@ def follow(
     steps: list[Step] = []
     stalled = 0
     n = len(y) // 2
+    spatial = any(part.slides and len(part.columns) == 2 for part in constraints.parts)
     stepper = None if rests else Stepper(watch.flow.derivative, t, y, t_end, watch.settings, first_step)
     try:
         while True:
-            watch.flow.refer(_slips(constraints, t, y))
+            if spatial:
+                watch.flow.refer(constraints.terms(t, y[:n], y[n:]).slip)
             step = constant_step(t, t_end, y) if stepper is None else stepper.step()
             if step is None:
                 return Passage(tuple(steps), t, y, failure=stepper.cause if stepper else "")
@@ -157,13 +170,6 @@ def follow(
         return Passage(tuple(steps), t, y, interrupted=True)
 
 
-def _slips(constraints: Constraints, t: float, y: Array) -> Array:
-    if not any(part.slides and len(part.columns) == 2 for part in constraints.parts):
-        return np.zeros(0)
-    n = len(y) // 2
-    return constraints.terms(t, y[:n], y[n:]).slip
-
-
 def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tuple[Guard, ...]] | None:
     values = watch.values(step.time(PLACES), step.at_places())
     if is_first:
@@ -177,8 +183,9 @@ def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tup
             earliest, which = s, position
     if which < 0:
         return None
-    last = _polished(watch, step, which, earliest)
-    return last, _fired_together(watch, last, which, step)
+    slopes = watch.slopes(step, earliest) if step.end > step.start else np.zeros(len(watch.guards))
+    last = _polished(watch, step, which, earliest, float(slopes[which]))
+    return last, _fired_together(watch, last, which, slopes, step.end - step.start)
 
 
 def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
@@ -204,55 +211,36 @@ def _descent(watch: Watch, step: Step, position: int, row: Array, start: float |
     return s
 
 
-def _slope(watch: Watch, step: Step, position: int, s: float) -> float:
-    width = 1e-6
-    s = min(max(s, width), 1.0 - width)
-    around = np.array([s - width, s + width])
-    values = watch.values(step.time(around), step.at(around))[position]
-    return float((values[1] - values[0]) / (2 * width * (step.end - step.start)))
-
-
-def _polished(watch: Watch, step: Step, position: int, s: float) -> Step:
+def _polished(watch: Watch, step: Step, position: int, s: float, slope: float) -> Step:
     """The step up to the zero of a guard, which is refined by repeating the step (Newton)."""
     duration = step.end - step.start
-    t = step.time(s)
+    t = float(step.time(s))
     if duration <= 0 or np.array_equal(step.first, step.last):
-        return attrs.evolve(step, end=float(t))
-    slope = _slope(watch, step, position, s)
-    best = None
+        return attrs.evolve(step, end=t)
+    last = None
     for _ in range(_POLISHING):
-        shortened = step_to(watch.flow.derivative, step, float(t), watch.settings)
-        if shortened is None:
+        reached = end_at(watch.flow.derivative, step, t, watch.settings) if t > step.start else None
+        if reached is None:
             break
-        best = shortened
-        value = float(watch.values(np.array([t]), shortened.last[:, None])[position, 0])
+        (last, rate), end = reached, t
+        value = float(watch.values(np.array([t]), last[:, None])[position, 0])
         change = -value / slope if slope else 0.0
-        if not abs(change) <= 1e-3 * duration or abs(change) <= 2e-16 * max(abs(t), duration):
+        if not abs(change) <= 1e-3 * duration:
             break
-        t = t + change
-    return best if best is not None else _cut(step, s)
+        t = max(t + change, step.start)
+        if abs(change) <= _CLOSE * duration:
+            return resampled(step, t, last + (t - end) * rate)
+    return resampled(step, t) if last is None else resampled(step, end, last)
 
 
-def _cut(step: Step, s: float) -> Step:
-    from hybrid.motion.steps import resampled
-
-    return resampled(step, s)
-
-
-def _fired_together(watch: Watch, last: Step, which: int, step: Step) -> tuple[Guard, ...]:
+def _fired_together(watch: Watch, last: Step, which: int, slopes: Array, duration: float) -> tuple[Guard, ...]:
     values = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
-    duration = step.end - step.start
-    window = _TOGETHER * max(abs(last.end), duration)
-    place = (last.end - step.start) / duration if duration > 0 else 0.0
-    fired = []
-    for position, guard in enumerate(watch.guards):
-        if position == which:
-            fired.append(guard)
-            continue
-        slope = _slope(watch, step, position, place) if duration > 0 else 0.0
-        if slope < 0 and values[position] <= -slope * window:
-            fired.append(guard)
-    return tuple(fired)
+    limits = -slopes * _TOGETHER * max(abs(last.end), duration)
+    return tuple(
+        guard
+        for position, guard in enumerate(watch.guards)
+        if position == which or (slopes[position] < 0 and values[position] <= limits[position])
+    )
 
 
 def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:

@@ -14,7 +14,7 @@ from hybrid.motion.arcs import Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.pointwise import PointTerms
-from hybrid.motion.projection import constraints_of
+from hybrid.motion.projection import Constraints, tangents_of
 from hybrid.motion.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.motion.flow import Flow
     from hybrid.motion.parts import Part
-    from hybrid.motion.projection import Constraints
     from hybrid.motion.rules import SelectionRule
 
 Array = NDArray[np.float64]
@@ -73,10 +72,36 @@ class Context:
     watched: tuple[tuple[Guard, Expression], ...] = ()
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
     _terms: PointTerms = attrs.field(init=False, repr=False)
+    _values: Mapping[str, Any] = attrs.field(init=False, repr=False)
+    _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
+    _functions: Callable[[Array, Array], Array] | None = attrs.field(init=False, repr=False)
 
     @_terms.default
     def _compiled(self) -> PointTerms:
         return PointTerms(self.dynamics, self.parameters)
+
+    @_values.default
+    def _parameter_values(self) -> Mapping[str, Any]:
+        return self.dynamics.mechanism.parameter_values(self.parameters)
+
+    @_tangents.default
+    def _declared_tangents(self) -> Mapping[int, Expression]:
+        return tangents_of(self.dynamics)
+
+    @_functions.default
+    def _watched_functions(self) -> Callable[[Array, Array], Array] | None:
+        if not self.watched:
+            return None
+        mechanism = self.dynamics.mechanism
+        names = (*mechanism.coordinates, *mechanism.velocities)
+        values = dict(self._values)
+        expressions = [expression for _, expression in self.watched]
+
+        def functions(t: Array, y: Array) -> Array:
+            values.update(zip(names, y, strict=True), t=t)
+            return np.array([np.broadcast_to(evaluate(item, values), np.shape(t)) for item in expressions], dtype=float)
+
+        return functions
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -98,13 +123,13 @@ class Context:
 
     def holding(self, parts: tuple[Part, ...]) -> Constraints:
         """What carriers in given modes hold."""
-        return constraints_of(self.dynamics, parts, self.parameters, self._terms)
+        return Constraints(self.dynamics, parts, self._terms, self._values, self._tangents)
 
     def watch(self, choice: Choice, t: float, q: Array, v: Array) -> Watch:
         """The guards of an arc that starts at a state."""
         flow = self.flow(choice)
         guards = (*flow.guards, *(guard for guard, _ in self.watched))
-        return Watch(flow, guards, self._functions(), self._floors(flow, t, q, v), self.settings)
+        return Watch(flow, guards, self._functions, self._floors(flow, t, q, v), self.settings)
 
     def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:
         """Rounding of every guard of a mode, from the terms that are added to form it."""
@@ -123,17 +148,3 @@ class Context:
             elif guard.kind is not GuardKind.SINGULAR:
                 floors[position] = _ROUNDING * _EPSILON * force
         return floors
-
-    def _functions(self) -> Callable[[Array, Array], Array] | None:
-        if not self.watched:
-            return None
-        mechanism = self.dynamics.mechanism
-        names = (*mechanism.coordinates, *mechanism.velocities)
-        parameters = mechanism.parameter_values(self.parameters)
-        expressions = [expression for _, expression in self.watched]
-
-        def functions(t: Array, y: Array) -> Array:
-            values = {**parameters, **dict(zip(names, y, strict=True)), "t": t}
-            return np.array([np.broadcast_to(evaluate(item, values), np.shape(t)) for item in expressions], dtype=float)
-
-        return functions

@@ -63,8 +63,21 @@ class Flow(Protocol):
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states ``y`` of shape (2n, N)."""
 
+    def guard_values(self, t: Array, y: Array) -> Array:
+        """The guards alone, (number of guards, N)."""
+
     def refer(self, slip: Array) -> None:
         """Tell the directions of slip at the start of a step, (p,)."""
+
+
+@attrs.frozen(eq=False)
+class FlowProgram:
+    """The flow of a mode, compiled for any parameters."""
+
+    make_rate: Callable[..., Callable[[float, Sequence[float]], tuple[float, ...]]]
+    make_observation: Callable[..., Callable[[Any, Any], tuple[Any, ...]]]
+    sizes: tuple[int, int, int]
+    n_references: int
 
 
 @attrs.frozen(eq=False)
@@ -74,24 +87,32 @@ class CompiledFlow:
     mode: Mode
     parts: tuple[Part, ...]
     guards: tuple[Guard, ...]
-    _scalar: Callable[[float, Sequence[float]], tuple[float, ...]]
-    _vector: Callable[[Any, Any], tuple[Any, ...]]
+    _rate: Callable[[float, Sequence[float]], tuple[float, ...]]
+    _observation: Callable[[Any, Any], tuple[Any, ...]]
     _sizes: tuple[int, int, int]
     _references: list[float]
 
     def derivative(self, t: float, y: Array) -> Sequence[float]:
         """Right-hand side at one state."""
-        return self._scalar(t, y.tolist())[: len(y)]
+        return self._rate(t, y.tolist())
 
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states."""
+        table = self._table(t, y, 0)
+        n, k, p = self._sizes
+        return Observation(table[:n], table[n : n + k], table[n + k : n + k + p], table[n + k + p :])
+
+    def guard_values(self, t: Array, y: Array) -> Array:
+        """The guards alone."""
+        return self._table(t, y, sum(self._sizes))
+
+    def _table(self, t: Array, y: Array, first: int) -> Array:
         with np.errstate(all="ignore"):
-            rows = self._vector(t, y)[self._sizes[0] :]
+            rows = self._observation(t, y)[first:]
         table = np.empty((len(rows), np.size(t)))
         for index, row in enumerate(rows):
             table[index] = row
-        n, k, p = self._sizes
-        return Observation(table[:n], table[n : n + k], table[n + k : n + k + p], table[n + k + p :])
+        return table
 
     def refer(self, slip: Array) -> None:
         """Tell the directions of slip at the start of a step."""
@@ -129,19 +150,25 @@ def make_flow(
     parts = parts_of(dynamics, mode, sides)
     if not is_eliminable(dynamics, parts):
         return NumericFlow(mode, parts, guards_of(parts), dynamics, dict(parameters or {}))
+    key = (FlowProgram, parts)
+    if key not in dynamics.programs:
+        dynamics.programs[key] = _program(dynamics, parts)
+    program = dynamics.programs[key]
+    values, references = dynamics.arguments(parameters), [1.0] * program.n_references
+    rate, observation = program.make_rate(values, references), program.make_observation(values, references)
+    return CompiledFlow(mode, parts, guards_of(parts), rate, observation, program.sizes, references)
+
+
+def _program(dynamics: Dynamics, parts: Sequence[Part]) -> FlowProgram:
     tape = Tape(dynamics)
     n, k, p = dynamics.n, len(dynamics.contacts), len(tape.quantity("slip"))
     solved = eliminate(tape, parts, n_contacts=k, n_columns=p)
-    values = dynamics.arguments(parameters)
     extra = n_references(parts)
-    references = [1.0] * extra
     velocities = [tape.velocity(index) for index in range(n)]
     guards = _guard_terms(tape, parts, solved.lambda_N, solved.lambda_T, solved.determinant)
-    results = [*velocities, *solved.acceleration, *solved.lambda_N, *solved.lambda_T, *guards]
-    scalar, vector = tape.functions(results, extra=extra)
-    return CompiledFlow(
-        mode, parts, guards_of(parts), scalar(values, references), vector(values, references), (n, k, p), references
-    )
+    rate, _ = tape.functions([*velocities, *solved.acceleration], extra=extra)
+    _, observation = tape.functions([*solved.acceleration, *solved.lambda_N, *solved.lambda_T, *guards], extra=extra)
+    return FlowProgram(rate, observation, (n, k, p), extra)
 
 
 def _guard_terms(

@@ -61,6 +61,10 @@ class NumericFlow:
         ]
         return Observation(columns[0], columns[1], columns[2], columns[3][:-1])
 
+    def guard_values(self, t: Array, y: Array) -> Array:
+        """The guards alone."""
+        return self.observe(t, y).guards
+
     def _direction(self, terms: Terms, part: Part) -> Array:
         slip = terms.slip[..., list(part.columns)]
         if len(part.columns) == 1:

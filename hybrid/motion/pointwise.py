@@ -37,16 +37,9 @@ class PointTerms:
     def __init__(self, dynamics: Dynamics, parameters: Values | None = None) -> None:
         self._dynamics = dynamics
         self._parameters = dict(parameters or {})
-        tape = Tape(dynamics)
-        shapes = dynamics.kernel.shapes
-        entries: list[Any] = []
-        self._places: list[tuple[str, slice, tuple[int, ...]]] = []
-        for name, shape in shapes.items():
-            quantity = tape.quantity(name)
-            flat = [entry for row in quantity for entry in row] if len(shape) == 2 else quantity
-            self._places.append((name, slice(len(entries), len(entries) + len(flat)), shape))
-            entries += flat
-        make, _ = tape.functions(entries)
+        if PointTerms not in dynamics.programs:
+            dynamics.programs[PointTerms] = _compiled(dynamics)
+        make, self._places = dynamics.programs[PointTerms]
         self._function: Callable[[float, Sequence[float]], tuple[float, ...]] = make(dynamics.arguments(parameters))
 
     def __call__(self, t: float, q: Array, v: Array) -> Terms:
@@ -56,3 +49,17 @@ class PointTerms:
         except (ArithmeticError, ValueError, TypeError):  # undefined for plain floats; arrays say where
             return self._dynamics.terms(q, v, t=t, parameters=self._parameters)
         return Terms(**{name: flat[place].reshape(shape) for name, place, shape in self._places})
+
+
+def _compiled(dynamics: Dynamics) -> tuple[Callable[..., Any], list[tuple[str, slice, tuple[int, ...]]]]:
+    """The function of all entries, and where every quantity stands among them."""
+    tape = Tape(dynamics)
+    entries: list[Any] = []
+    places: list[tuple[str, slice, tuple[int, ...]]] = []
+    for name, shape in dynamics.kernel.shapes.items():
+        quantity = tape.quantity(name)
+        flat = [entry for row in quantity for entry in row] if len(shape) == 2 else quantity
+        places.append((name, slice(len(entries), len(entries) + len(flat)), shape))
+        entries += flat
+    make, _ = tape.functions(entries)
+    return make, places

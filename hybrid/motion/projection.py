@@ -38,7 +38,7 @@ class Constraints:
     values : mapping of str to float
         Values of all parameters.
     tangents : mapping of int to Expression
-        Tangential displacement by tangential column, for sticking contacts that declare one.
+        Tangential displacement by tangential column, of the carriers that declare one.
     anchors : dict of int to float
         Where they stick, by tangential column.
     """
@@ -49,46 +49,43 @@ class Constraints:
     values: Mapping[str, Any]
     tangents: Mapping[int, Expression]
     anchors: dict[int, float] = attrs.field(factory=dict)
+    _normals: list[int] = attrs.field(init=False)
+    _sticking: list[int] = attrs.field(init=False)
+
+    @_normals.default
+    def _contacts_that_hold(self) -> list[int]:
+        return [part.index for part in self.parts if part.has_normal and part.kind is CarrierKind.CONTACT]
+
+    @_sticking.default
+    def _columns_that_stick(self) -> list[int]:
+        return [column for part in self.parts if part.sticks for column in part.columns]
 
     @property
     def is_empty(self) -> bool:
         """True if nothing is held."""
-        return not self.dynamics.rigid and not any(part.has_normal or part.sticks for part in self.parts)
+        return not (self.dynamics.rigid or self._normals or self._sticking)
 
     def anchor(self, t: float, q: Array) -> None:
         """Remember where the sticking contacts are."""
-        for column, tangent in self.tangents.items():
-            self.anchors[column] = self._displacement(tangent, t, q)
+        for column in self._sticking:
+            if column in self.tangents:
+                self.anchors[column] = self._displacement(self.tangents[column], t, q)
 
     def _displacement(self, tangent: Expression, t: float, q: Array) -> float:
         named = dict(zip(self.dynamics.mechanism.coordinates, q.tolist(), strict=True))
         return float(evaluate(tangent, {**self.values, **named, "t": t}))
 
-    def _rows(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array, Array, Array]:
-        """Jacobian and residual of positions, Jacobian and residual of velocities (both without ``W v`` removed)."""
-        J = [terms.J[row] for row in range(len(self.dynamics.rigid))]
-        residual = list(terms.constraint)
-        rates = list(terms.constraint_dot)
-        for part in self.parts:
-            if part.has_normal and part.kind is CarrierKind.CONTACT:
-                J.append(terms.W_N[:, part.index])
-                residual.append(terms.gap[part.index])
-                rates.append(terms.gap_dot[part.index])
-        held = list(J)
-        for part in self.parts:
-            for column in part.columns if part.sticks else ():
-                held.append(terms.W_T[:, column])
-                rates.append(terms.slip[column])
-                if column in self.anchors:
-                    J.append(held[-1])
-                    residual.append(self._displacement(self.tangents[column], t, q) - self.anchors[column])
-        n = self.dynamics.n
-        return (
-            np.array(J).reshape(-1, n),
-            np.array(residual, dtype=float),
-            np.array(held).reshape(-1, n),
-            np.array(rates, dtype=float),
-        )
+    def _positions(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array]:
+        """Jacobian and residual of what holds positions."""
+        anchored = [column for column in self._sticking if column in self.anchors]
+        J = np.concatenate([terms.J, terms.W_N.T[self._normals], terms.W_T.T[anchored]])
+        offsets = [self._displacement(self.tangents[column], t, q) - self.anchors[column] for column in anchored]
+        return J, np.concatenate([terms.constraint, terms.gap[self._normals], offsets])
+
+    def _velocities(self, terms: Terms) -> tuple[Array, Array]:
+        """Jacobian and residual of what holds velocities."""
+        held = np.concatenate([terms.J, terms.W_N.T[self._normals], terms.W_T.T[self._sticking]])
+        return held, np.concatenate([terms.constraint_dot, terms.gap_dot[self._normals], terms.slip[self._sticking]])
 
     def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Nearest position and velocity, in the metric of the mass matrix, that satisfy what the mode holds.
@@ -110,18 +107,19 @@ class Constraints:
         except np.linalg.LinAlgError:
             return q, v
         for _ in range(_ITERATIONS):
-            J, residual, held, rates = self._rows(terms, t, q)
+            J, residual = self._positions(terms, t, q)
             if not (np.abs(residual) > _ENOUGH * (np.abs(J) @ np.abs(q))).any():
                 break
             correction = _correction(inverse, J, residual)
             q = q - correction
-            if np.max(np.abs(correction)) <= _SMALL * np.max(np.abs(q)):
+            if np.abs(correction).max() <= _SMALL * np.abs(q).max():
                 break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
             terms = self.terms(t, q, v)
-        if np.max(np.abs(rates), initial=0.0) > 0.0:
+        held, rates = self._velocities(terms)
+        if rates.any():
             drift = rates - held @ v
             v = v - _correction(inverse, held, rates)
-            if not drift.any() and self.rank(held) == self.dynamics.n:
+            if not drift.any() and self._leave_no_freedom(held):
                 v = np.zeros_like(v)
         return q, v
 
@@ -129,12 +127,15 @@ class Constraints:
         """Rank of constraint rows."""
         return int(np.linalg.matrix_rank(rows, rtol=_RANK)) if rows.size else 0
 
+    def _leave_no_freedom(self, held: Array) -> bool:
+        return len(held) >= self.dynamics.n and self.rank(held) == self.dynamics.n
+
     def hold_everything(self, t: float, q: Array, v: Array) -> bool:
         """True if the constraints leave no freedom and stand still, so that the mechanism is at rest."""
         if np.any(v):
             return False
-        _, _, held, rates = self._rows(self.terms(t, q, v), t, q)
-        return not rates.any() and self.rank(held) == self.dynamics.n
+        held, rates = self._velocities(self.terms(t, q, v))
+        return not rates.any() and self._leave_no_freedom(held)
 
 
 def _correction(inverse: Array, J: Array, residual: Array) -> Array:
@@ -147,16 +148,20 @@ def _correction(inverse: Array, J: Array, residual: Array) -> Array:
     return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=_RANK, hermitian=True) @ residual))
 
 
-def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values, terms: PointTerms) -> Constraints:
-    """What carriers in given modes hold."""
+def tangents_of(dynamics: Dynamics) -> dict[int, Expression]:
+    """Tangential displacements by tangential column, of all carriers that declare one."""
     mechanism = dynamics.mechanism
     declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
     declared |= {item.name: (item.tangent,) for item in mechanism.friction if item.tangent}
     declared |= {item.name: (item.tangent,) for item in mechanism.constraint if item.tangent}
-    tangents = {
+    return {
         column: mechanism.expanded(text)
-        for part in parts
-        if part.sticks
-        for column, text in zip(part.columns, declared.get(part.name, ()), strict=False)
+        for name, columns in dynamics.columns.items()
+        for column, text in zip(range(columns.start, columns.stop), declared.get(name, ()), strict=False)
     }
-    return Constraints(dynamics, tuple(parts), terms, mechanism.parameter_values(parameters), tangents)
+
+
+def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values, terms: PointTerms) -> Constraints:
+    """What carriers in given modes hold."""
+    values = dynamics.mechanism.parameter_values(parameters)
+    return Constraints(dynamics, tuple(parts), terms, values, tangents_of(dynamics))

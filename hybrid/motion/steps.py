@@ -115,6 +115,8 @@ class Stepper:
                 max_step=settings.max_step,
                 first_step=first_step,
             )
+        if kind is DOP853:
+            self._solver.fun = self._guarded  # takes any sequence; spares the class's conversions at every stage
 
     def _guarded(self, t: float, y: Array) -> Any:
         try:
@@ -135,6 +137,16 @@ class Stepper:
         coefficients = _TRANSFORM @ dense(solver.t_old + _POINTS * (solver.t - solver.t_old)).T
         return Step(float(solver.t_old), float(solver.t), first, np.array(solver.y), coefficients)
 
+    def finish(self) -> tuple[Array, Array] | None:
+        """Go to the end of the interval; the state there and its rate, None where no step succeeds."""
+        solver = self._solver
+        with np.errstate(all="ignore"):
+            while solver.status == "running":
+                solver.step()
+        if solver.status == "failed" or not np.isfinite(solver.y).all():
+            return None
+        return np.array(solver.y), np.asarray(solver.f)
+
     def correct(self, y: Array) -> None:
         """Replace the present state."""
         self._solver.y = y
@@ -146,21 +158,22 @@ class Stepper:
         return bool(self._solver.status == "finished")
 
 
-def step_to(
+def end_at(
     derivative: Callable[[float, Array], Sequence[float]], step: Step, t_end: float, settings: Settings
-) -> Step | None:
-    """The same step repeated up to an earlier time, with the accuracy of the end of a step."""
-    if not t_end > step.start:
-        return constant_step(step.start, step.start, step.first)
-    stepper = Stepper(derivative, step.start, step.first, t_end, settings, first_step=t_end - step.start)
-    repeated = stepper.step()
-    if repeated is None or repeated.end < t_end:
-        return None
-    return repeated
+) -> tuple[Array, Array] | None:
+    """The state and its rate at an earlier time, from the start of a step; None where no step succeeds.
+
+    Goes there by steps of its own, because their ends are more accurate than the series.
+    """
+    duration = t_end - step.start
+    return Stepper(derivative, step.start, step.first, t_end, settings, first_step=duration).finish()
 
 
-def resampled(step: Step, s: float) -> Step:
-    """The part of a step up to ``s``, from its own series."""
+def resampled(step: Step, t_end: float, last: Array | None = None) -> Step:
+    """The part of a step up to a time, from its own series, with a better value of the state there if one is known."""
+    duration = step.end - step.start
+    s = (t_end - step.start) / duration if duration > 0 else 1.0
     states = step.at(_POINTS * s)
-    last = step.at(np.array([s]))[:, 0]
-    return Step(step.start, float(step.time(s)), step.first, last, _TRANSFORM @ states.T)
+    return Step(
+        step.start, t_end, step.first, step.at(np.array([s]))[:, 0] if last is None else last, _TRANSFORM @ states.T
+    )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import is_numerically_singular, solve_each
 from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
-from hybrid.dynamics.positions import STARTS, newton, position_problem, solve_positions
+from hybrid.dynamics.positions import newton, position_problem, solve_positions
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
@@ -126,7 +126,7 @@ def _other_positions(
     """Further positions that satisfy the pins, found from the other starts; full turns of an angle count once."""
     problem, _ = position_problem(dynamics, sort_pins(dynamics, pins, parameters), parameters)
     found = [q]
-    for start in STARTS if problem.free else ():
+    for start in problem.starts if problem.free else ():
         (trial,), (converged,) = newton(problem, start, tolerances)
         if converged and not any(_is_same_posture(dynamics, trial, other, parameters) for other in found):
             found.append(trial)
@@ -199,10 +199,11 @@ def _unreached(
     q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
     given = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.positions.items())
     if not reached.all():
+        problem, _ = position_problem(dynamics, sorted_pins, parameters)
         rigid = f" and the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""
         return StateError(
             f"no position of {dynamics.name} satisfies {given}{rigid}: it cannot be reached, or the pins contradict "
-            f"each other (tried {len(STARTS)} starts)"
+            f"each other (tried {len(problem.starts)} starts)"
         )
     rows, _ = _velocity_system(dynamics, sorted_pins, q, parameters)
     names = [*sorted_pins.velocities, *dynamics.rigid]

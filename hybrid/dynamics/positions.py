@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from hybrid.dynamics.pin_values import Pins
     from hybrid.tolerances import Tolerances
 
-STARTS = (0.0, 0.5, -0.5, 1.2, -1.2, 2.2, -2.2, 3.0)
-"""Values of the unknown coordinates from which Newton's method is started, in this order."""
+Start = tuple[float, float]
+
+STARTS: tuple[Start, ...] = (
+    *((value, 0.0) for value in (0.0, 0.5, -0.5, 1.2, -1.2, 2.2, -2.2, 3.0)),
+    *((value, spread) for spread in (0.8, -0.8) for value in (0.3, 1.3, -1.3, -2.7)),
+)
+"""Value of the first unknown coordinate from which Newton's method starts, and step to each next one, in this order.
+
+Bars that are all parallel are a singular posture of a linkage, where equal values of its angles get stuck.
+"""
 
 _MAX_STEPS = 60
 _PATIENCE = 6  # steps in which the residual must halve; Newton's method doubles its digits in one
@@ -58,9 +66,15 @@ class PositionProblem:
             {name: value[rows] if np.ndim(value) else value for name, value in self.parameters.items()},
         )
 
-    def started(self, start: float) -> NDArray[np.float64]:
+    @property
+    def starts(self) -> tuple[Start, ...]:
+        """Where to start: with one unknown at most, steps between unknowns tell nothing apart."""
+        return STARTS if len(self.free) > 1 else tuple(start for start in STARTS if not start[1])
+
+    def started(self, start: Start) -> NDArray[np.float64]:
         """Positions (N, n) with the pinned coordinates in place and the others at ``start``."""
-        q = np.full((len(self.time), self.dynamics.n), start)
+        q = np.empty((len(self.time), self.dynamics.n))
+        q[:, self.free] = start[0] + start[1] * np.arange(len(self.free))
         for index, value in self.pinned.items():
             q[:, index] = value
         return q
@@ -118,7 +132,7 @@ def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[N
     """
     q = np.full((len(problem.time), problem.dynamics.n), np.nan)
     pending = np.arange(len(problem.time))
-    for start in STARTS:
+    for start in problem.starts:
         trial, converged = newton(problem.take(pending), start, tolerances)
         q[pending[converged]] = trial[converged]
         pending = pending[~converged]
@@ -130,7 +144,7 @@ def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[N
 
 
 def newton(
-    problem: PositionProblem, start: float, tolerances: Tolerances
+    problem: PositionProblem, start: Start, tolerances: Tolerances
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Newton's method from one start; states that have converged, or make no progress, are left alone.
 

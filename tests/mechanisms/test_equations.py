@@ -9,14 +9,15 @@ from mechanisms import names
 from tests.bodies import BODIES, Body
 from tests.catalogue import dynamics_of
 from tests.closed_forms import DELASSUS
+from tests.linkages import LINKAGE_DELASSUS, LINKAGES
 from tests.moving_bodies import MOVING_BODIES, MOVING_DELASSUS
 from tests.oracles import differentiate, power
 
 QUANTITIES = ("M", "h", "gap", "gap_dot", "W_N", "zeta_N", "slip", "W_T", "zeta_T")
 N_STATES = 5
 
-BY_HAND = BODIES | MOVING_BODIES
-DELASSUS_BY_HAND = DELASSUS | MOVING_DELASSUS
+BY_HAND = BODIES | MOVING_BODIES | LINKAGES
+DELASSUS_BY_HAND = DELASSUS | MOVING_DELASSUS | LINKAGE_DELASSUS
 
 # The differences are good to 1e-18, the compiled equations to a few units of rounding times the size of the
 # terms added, which these boxes keep below 1e3: far below 1e-9.

@@ -267,4 +267,5 @@ class Run:
             v=moment.v,
             selection=self.selection,
             warnings=tuple(self.warnings),
+            law=self.context.law,
         )

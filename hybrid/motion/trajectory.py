@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.motion.outcome import EnergyBalance, Event, Termination
 
 if TYPE_CHECKING:
+    from hybrid.contact.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.contact.selection import Selection
     from hybrid.dynamics.derive import Dynamics
@@ -94,6 +95,8 @@ class Trajectory:
     selection : Selection or None
         The verdict at the end, where none or several modes were consistent.
     warnings : tuple of str
+    law : AbstractImpactLaw or None
+        What decided its impacts.
     """
 
     dynamics: Dynamics = attrs.field(repr=False)
@@ -110,6 +113,7 @@ class Trajectory:
     v: Array
     selection: Selection | None = attrs.field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
+    law: AbstractImpactLaw | None = None
 
     def sample(self, t: Any) -> tuple[Array, Array]:
         """Positions and velocities at any times of the motion; after the jump where two arcs meet.

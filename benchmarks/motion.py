@@ -86,7 +86,7 @@ def main() -> None:
         began = time.perf_counter()
         motion = time_stepping(rod, start, t_end=2, step=step)
         spent = 1e3 * (time.perf_counter() - began)
-        gap = float(np.max(np.abs(motion.q[-1] - simulate(rod, start, t_end=2).q)))
+        gap = float(np.max(np.abs(motion.q - simulate(rod, start, t_end=2).q)))
         print(
             f"{f'time_stepping, step {step:g}':32s} {spent:8.2f} ms  {1e3 / spent:7.0f} trajectories/s  error {gap:.1e}"
         )

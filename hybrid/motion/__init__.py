@@ -7,7 +7,7 @@ from hybrid.motion.rules import Penalty, Prefer, SelectionRule, Stop
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
 from hybrid.motion.storage import load, save
-from hybrid.motion.timestepping import SteppedMotion, time_stepping
+from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.trajectory import Arc, Trajectory
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "Prefer",
     "SelectionRule",
     "Settings",
-    "SteppedMotion",
     "Stop",
     "Termination",
     "Trajectory",

@@ -19,7 +19,8 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
     """Integrate the power of friction and of applied forces along a motion.
 
     Gauss' rule with twelve points in every step of the integrator; the energies at both ends are exact functions of
-    the states there, so the residual measures the error of the motion.
+    the states there, so the residual measures the error of the motion. In a motion made by time-stepping the rule is
+    the scheme's own, one point in the middle of every step, and the work of normal impulses counts as impacts.
 
     Parameters
     ----------
@@ -33,27 +34,30 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
     initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start, parameters=parameters)
     final, _ = dynamics.energy(trajectory.q, trajectory.v, t=trajectory.t, parameters=parameters)
     friction = applied = 0.0
+    impacts = sum(event.impact.energy_change for event in trajectory.events if event.impact is not None)
     for arc in trajectory.arcs:
         t, weights = _quadrature(arc)
         if not t.size:
             continue
-        rubbed, brought = _powers(trajectory, arc, t)
+        rubbed, brought, struck = _powers(trajectory, arc, t)
         friction += float(weights @ rubbed)
         applied += float(weights @ brought)
-    impacts = sum(event.impact.energy_change for event in trajectory.events if event.impact is not None)
+        impacts += float(weights @ struck)
     return EnergyBalance(float(initial), float(final), applied, friction, float(impacts))
 
 
 def _quadrature(arc: Arc) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     lengths = np.diff(arc.knots)
+    if arc.means is not None:
+        return (arc.knots[:-1] + arc.knots[1:]) / 2, lengths
     points = arc.knots[:-1, None] + lengths[:, None] * (_GAUSS_POINTS + 1) / 2
     return points.ravel(), (lengths[:, None] * _GAUSS_WEIGHTS / 2).ravel()
 
 
 def _powers(
     trajectory: Trajectory, arc: Arc, t: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Power of friction, and of everything applied: forces without potential and moving guides."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Power of friction; of everything applied (forces without potential, moving guides); of impulses over a step."""
     dynamics, parameters = trajectory.dynamics, trajectory.parameters
     q, v = arc.sample(t)
     observed = trajectory.forces(arc, t)
@@ -68,4 +72,5 @@ def _powers(
         held = (terms.M @ observed.acceleration.T[..., None])[..., 0] - terms.h - contact
         guided += np.sum(held * v, axis=-1) - np.zeros(len(t))
     _, power = dynamics.energy(q, v, t=t, parameters=parameters)
-    return friction, power + guided
+    struck = np.zeros(len(t)) if arc.means is None else np.sum(lambda_N * terms.gap_dot, axis=-1)
+    return friction, power + guided, struck

@@ -28,7 +28,7 @@ def distance(first: Graph, second: Graph, *, points: int = 2000, scale: Any = 1.
 
     Parameters
     ----------
-    first, second : Trajectory or SteppedMotion
+    first, second : Trajectory
     points : int
         Points on each curve; the distance is exact to about their spacing times the speed.
     scale : float or array, (1 + 2n,)
@@ -82,12 +82,12 @@ def _to_curve(tree: Any, points: Array, curve: Array) -> float:
 
 
 def trajectory_graph(trajectory: Trajectory, points: int) -> Array:
-    """Points ``(t, q, v)`` along a motion, with the jumps of velocity filled in."""
+    """Points ``(t, q, v)`` along a motion, with the jumps of velocity filled in; of a stepped one, its own points."""
     total = max(trajectory.t - trajectory.t_start, 1e-300)
     rows = [_row(trajectory.t_start, trajectory.q_start, trajectory.v_start)]
     for arc in trajectory.arcs:
         count = max(2, int(np.ceil(points * (arc.end - arc.start) / total)) + 1)
-        t = np.linspace(arc.start, arc.end, count)
+        t = np.linspace(arc.start, arc.end, count) if arc.means is None else arc.knots
         q, v = arc.sample(t)
         block = np.column_stack([t, q, v])
         rows += [*block]

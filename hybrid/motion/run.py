@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import attrs
@@ -49,6 +50,8 @@ class Run:
         The verdict that ended the motion.
     last : Moment or None
         Where it ended, with what its history tells.
+    progress : callable or None
+        Called after every arc with the time that has passed and the whole time.
     """
 
     context: Context
@@ -60,6 +63,7 @@ class Run:
     crowd: int = 0
     selection: Selection | None = None
     last: Moment | None = None
+    progress: Callable[[float, float], None] | None = None
     _start: Moment | None = None
 
     def follow(self, moment: Moment) -> Trajectory:
@@ -72,7 +76,11 @@ class Run:
                 ended, moment, mode = self._continue(moment, mode)
                 if ended is not None:
                     return self._trajectory(moment, *ended)
+                if self.progress is not None:
+                    self.progress(moment.t - self._start.t, self.t_end - self._start.t)
         except KeyboardInterrupt:
+            self.arcs = [arc for arc in self.arcs if arc.end <= moment.t]
+            self.events = [event for event in self.events if event.t <= moment.t]
             return self._trajectory(moment, Termination.INTERRUPTED, "")
 
     def _check_start(self, moment: Moment) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from hybrid.declaration.names import nearest
 from hybrid.errors import StateError
 from hybrid.motion.context import Context
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.rules import SelectionRule, Stop
 from hybrid.motion.run import Run
 from hybrid.motion.settings import Settings
+from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.transitions import moment_at_start
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
     from hybrid.motion.trajectory import Trajectory
+
+METHODS = ("event-driven", "time-stepping")
 
 
 def simulate(
@@ -33,6 +37,9 @@ def simulate(
     until: str | None = None,
     watch: Mapping[str, str] | None = None,
     settings: Settings | None = None,
+    method: str = "event-driven",
+    step: float | None = None,
+    progress: Callable[[float, float], None] | None = None,
 ) -> Trajectory:
     """Follow the motion of a mechanism from a state.
 
@@ -54,6 +61,13 @@ def simulate(
     watch : mapping of str to str, optional
         Expressions by name; each change of sign is recorded as an event.
     settings : Settings, optional
+    method : {"event-driven", "time-stepping"}
+        Arcs between located events, or :func:`hybrid.motion.time_stepping` with its own law of impact (Newton's) and no
+        rule, which goes on where the rigid problem has several answers and takes one of them.
+    step : float, optional
+        Time step, needed for time-stepping and only there.
+    progress : callable, optional
+        Called now and then with the time that has passed and the whole time.
 
     Returns
     -------
@@ -64,7 +78,7 @@ def simulate(
     ------
     StateError
         The start penetrates a contact, violates a constraint, or approaches a closed contact without an impact law;
-        or ``t_end`` is not later than the start.
+        or ``t_end`` is not later than the start; or an argument that the method does not know.
 
     Examples
     --------
@@ -78,6 +92,16 @@ def simulate(
     """
     if not (math.isfinite(t_end) and t_end > state.t):
         raise StateError(f"t_end must be a time later than the start, t = {state.t:g}; it is {t_end:g}")
+    if method not in METHODS:
+        raise StateError(f"the method {method!r} is not known; {_known_methods(method)}")
+    if method == "time-stepping":
+        asked = {"rule": rule, "until": until, "watch": watch, "settings": settings}
+        _check_stepping(step, law, [name for name, value in asked.items() if value is not None])
+        return time_stepping(
+            dynamics, state, t_end=t_end, step=float(step or 0.0), parameters=parameters, progress=progress
+        )
+    if step is not None:
+        raise StateError("the event-driven method chooses its steps: give no step, or method='time-stepping'")
     context = Context(
         dynamics,
         dict(parameters or {}),
@@ -86,8 +110,25 @@ def simulate(
         rule or Stop(),
         _watched(dynamics, until, dict(watch or {})),
     )
-    run = Run(context, float(t_end))
+    run = Run(context, float(t_end), progress=progress)
     return run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
+
+
+def _known_methods(method: str) -> str:
+    meant = nearest(method, METHODS)
+    return f"did you mean {meant!r}?" if meant else f"known are {' and '.join(METHODS)}"
+
+
+def _check_stepping(step: float | None, law: AbstractImpactLaw | None, refused: list[str]) -> None:
+    """Refuse what time-stepping would leave unheard."""
+    from hybrid.contact import NewtonImpact
+
+    if step is None:
+        raise StateError("time-stepping needs a step: give the time step, for example step=1e-3")
+    if refused:
+        raise StateError(f"time-stepping locates no events and selects no modes: leave out {' and '.join(refused)}")
+    if law is not None and law != NewtonImpact():
+        raise StateError("time-stepping decides impacts by Newton's law and the declared restitution: leave out law")
 
 
 def _watched(dynamics: Dynamics, until: str | None, watch: Mapping[str, str]) -> tuple[tuple[Guard, Expression], ...]:

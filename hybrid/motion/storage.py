@@ -14,7 +14,8 @@ from hybrid.contact.modes import Mode
 from hybrid.declaration.specification import mechanism_from_toml
 from hybrid.declaration.writing import mechanism_to_toml
 from hybrid.dynamics.derive import derive
-from hybrid.errors import StateError
+from hybrid.errors import DeclarationError, StateError
+from hybrid.motion.flow import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.trajectory import Arc, Trajectory
 
@@ -46,6 +47,8 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     for index, arc in enumerate(trajectory.arcs):
         arrays[f"arc_{index}_knots"] = arc.knots
         arrays[f"arc_{index}_coefficients"] = arc.coefficients
+        for name, values in _means(arc).items():
+            arrays[f"arc_{index}_{name}"] = values
     for index, event in enumerate(trajectory.events):
         arrays[f"event_{index}"] = np.array([event.q, event.v_before, event.v_after])
     record = {
@@ -56,6 +59,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         "events": [_event_record(event) for event in trajectory.events],
         "termination": trajectory.termination.name,
         "cause": trajectory.cause,
+        "method": trajectory.method,
         "t_start": trajectory.t_start,
         "t": trajectory.t,
         "warnings": list(trajectory.warnings),
@@ -93,16 +97,25 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
         raise StateError(f"{path} has the format {record.get('format')!r}; this version reads {FORMAT!r}")
     for array in arrays.values():
         array.setflags(write=False)
+    try:
+        if dynamics is None:
+            dynamics = derive(mechanism_from_toml(record["mechanism"], source=str(path)))
+        return _trajectory(record, arrays, dynamics)
+    except DeclarationError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StateError(f"{path} is not a whole motion: {error!r}") from error
+
+
+def _trajectory(record: Mapping[str, Any], arrays: Mapping[str, Any], dynamics: Dynamics) -> Trajectory:
     return Trajectory(
-        dynamics=dynamics or derive(mechanism_from_toml(record["mechanism"], source=str(path))),
+        dynamics=dynamics,
         parameters=record["parameters"],
-        arcs=tuple(
-            Arc(Mode(item["mode"]), arrays[f"arc_{i}_knots"], arrays[f"arc_{i}_coefficients"], item["sides"])
-            for i, item in enumerate(record["arcs"])
-        ),
+        arcs=tuple(_arc(item, f"arc_{i}", arrays) for i, item in enumerate(record["arcs"])),
         events=tuple(_event(item, arrays[f"event_{i}"]) for i, item in enumerate(record["events"])),
         termination=Termination[record["termination"]],
         cause=record["cause"],
+        method=record["method"],
         t_start=record["t_start"],
         q_start=arrays["q_start"],
         v_start=arrays["v_start"],
@@ -111,6 +124,17 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
         v=arrays["v"],
         warnings=tuple(record["warnings"]),
     )
+
+
+def _arc(item: Mapping[str, Any], place: str, arrays: Mapping[str, Any]) -> Arc:
+    names = [field.name for field in attrs.fields(Observation)]
+    means = {name: arrays[f"{place}_{name}"] for name in names if f"{place}_{name}" in arrays}
+    knots, coefficients = arrays[f"{place}_knots"], arrays[f"{place}_coefficients"]
+    return Arc(Mode(item["mode"]), knots, coefficients, item["sides"], Observation(**means) if means else None)
+
+
+def _means(arc: Arc) -> dict[str, Any]:
+    return {} if arc.means is None else attrs.asdict(arc.means, recurse=False)
 
 
 def _items(trajectory: Trajectory) -> list[tuple[str, Any]]:

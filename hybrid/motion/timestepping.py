@@ -2,78 +2,88 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-import lcp
-from hybrid.contact.activity import Activity, carrier_names
-from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.modes import ContactMode, Mode
 from hybrid.errors import ComputationError, StateError
+from hybrid.motion.flow import Observation
+from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pointwise import PointTerms
+from hybrid.motion.projection import constraints_of
+from hybrid.motion.trajectory import Arc, Trajectory
+from hybrid.motion.velocity_step import VelocityStep, velocity_step
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import State
 
+__all__ = ["time_stepping"]
+
 Array = NDArray[np.float64]
 
+_MOST_STEPS = 10_000_000  # a gigabyte for a few coordinates
 
-@attrs.frozen(eq=False)
-class SteppedMotion:
-    """A motion computed by time-stepping.
 
-    Attributes
-    ----------
-    t : array, (N,)
-    q, v : array, (N, n)
-    impulse_N : array, (N, k)
-        Normal impulse of every contact over the step that ends at each time.
-    failures : int
-        Steps whose problem Lemke's method did not solve; they were made without contact.
-    """
+@attrs.define(eq=False)
+class _Record:
+    """The steps made so far."""
 
-    t: Array
-    q: Array
-    v: Array
-    impulse_N: Array
-    failures: int
-
-    def graph(self, points: int) -> Array:
-        """Points ``(t, q, v)`` of the polygonal graph."""
-        return np.column_stack([self.t, self.q, self.v])
+    dynamics: Dynamics
+    h: float
+    t: list[float]
+    q: list[Array]
+    v: list[Array]
+    middle: list[Array] = attrs.field(factory=list)
+    steps: list[VelocityStep] = attrs.field(factory=list)
+    modes: list[Mode] = attrs.field(factory=list)
+    ending: tuple[Termination, str] | None = None
 
 
 def time_stepping(
-    dynamics: Dynamics, state: State, *, t_end: float, step: float, parameters: Values | None = None
-) -> SteppedMotion:
+    dynamics: Dynamics,
+    state: State,
+    *,
+    t_end: float,
+    step: float,
+    parameters: Values | None = None,
+    progress: Callable[[float, float], None] | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> Trajectory:
     """Follow a motion by Moreau's midpoint scheme, contact and friction as one complementarity problem a step.
 
-    Contacts that are closed at the midpoint position take part at the velocity level, with Newton's restitution:
-    ``0 <= P_N, gamma_N+ + e gamma_N- >= 0``, complementary, and Coulomb friction on the impulses; Lemke's method
-    solves it. Accurate to first order in the step.
+    Accurate to first order in the step. Steps in the same mode form an arc, with the mean contact forces of every
+    step; an event stands at the start of the step in which the mode changes or a contact closes. The work of normal
+    impulses is what the balance of energy calls impacts.
 
     Parameters
     ----------
     dynamics : Dynamics
-        With planar contacts and without bilateral constraints.
+        With planar contacts; bilateral constraints without friction.
     state : State
     t_end : float
     step : float
-        Time step.
+        Time step; made a little shorter where it does not divide the time.
     parameters : mapping, optional
+    progress : callable, optional
+        Called with the time that has passed and the whole time.
+    tolerances : Tolerances, optional
 
     Returns
     -------
-    SteppedMotion
+    Trajectory
+        With a warning where steps had no solution and were made without contact.
 
     Raises
     ------
     ComputationError
-        For spatial contacts or bilateral constraints.
+        For spatial contacts, or bilateral constraints with friction.
     StateError
         For a time that does not advance.
 
@@ -83,100 +93,139 @@ def time_stepping(
     >>> from hybrid import State, derive
     >>> ball = derive(mechanisms.load("bouncing_ball"))
     >>> motion = time_stepping(ball, State([0.0], [0.0]), t_end=0.1, step=0.01)
-    >>> float(motion.q[-1, 0])
-    0.0
+    >>> float(motion.q[0]), motion.arcs[0].mode.label
+    (0.0, 'closed')
     """
-    if dynamics.rigid or any(dynamics.dimension(name) > 1 for name in dynamics.columns):
+    if any(name in dynamics.columns for name in dynamics.rigid):
+        raise ComputationError(f"{dynamics.name}: time-stepping knows no bilateral constraint with friction")
+    if any(dynamics.dimension(name) > 1 for name in dynamics.columns):
         raise ComputationError(f"{dynamics.name}: time-stepping knows planar contacts and friction elements only")
-    if not (t_end > state.t and step > 0):
+    if not (math.isfinite(t_end) and t_end > state.t and math.isfinite(step) and step > 0):
         raise StateError(f"time must advance: from {state.t:g} to {t_end:g} in steps of {step:g}")
-    terms_at = PointTerms(dynamics, parameters)
-    count = max(1, int(np.ceil((t_end - state.t) / step - 1e-9)))
+    count = max(1, math.ceil((t_end - state.t) / step - 1e-9))
+    if count > _MOST_STEPS:
+        least = (t_end - state.t) / _MOST_STEPS
+        raise StateError(f"{count} steps of {step:g} are too many: take steps of at least {least:.3g}")
     h = (t_end - state.t) / count
-    q, v = np.array(state.q), np.array(state.v)
-    rows: list[tuple[Array, Array, Array]] = [(q, v, np.zeros(len(dynamics.contacts)))]
-    failures = 0
+    record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
+    try:
+        _march(record, count, dict(parameters or {}), tolerances, progress)
+    except KeyboardInterrupt:
+        record.ending = (Termination.INTERRUPTED, "")
+    return _trajectory(record, dict(parameters or {}))
+
+
+def _march(
+    record: _Record,
+    count: int,
+    parameters: Values,
+    tolerances: Tolerances,
+    progress: Callable[[float, float], None] | None,
+) -> None:
+    dynamics, h = record.dynamics, record.h
+    terms_at = PointTerms(dynamics, parameters)
+    held = constraints_of(dynamics, (), parameters, terms_at)
+    start = record.t[0]
+    persisting = _closed(dynamics, terms_at(start, record.q[0], record.v[0]), tolerances)
     for index in range(count):
-        middle = q + h / 2 * v
-        terms = terms_at(state.t + (index + 0.5) * h, middle, v)
-        change, impulse, solved = _velocity_change(dynamics, terms, v, h)
-        failures += not solved
-        v = v + change
-        q = middle + h / 2 * v
-        rows.append((q, v, impulse))
-    return SteppedMotion(
-        t=np.asarray(state.t + h * np.arange(count + 1), dtype=float),
-        q=np.array([row[0] for row in rows]),
-        v=np.array([row[1] for row in rows]),
-        impulse_N=np.array([row[2] for row in rows]),
-        failures=failures,
+        q, v = record.q[-1], record.v[-1]
+        middle, t = q + h / 2 * v, start + (index + 0.5) * h
+        terms = terms_at(t, middle, v)
+        if not all(np.isfinite(getattr(terms, field.name)).all() for field in attrs.fields(type(terms))):
+            record.ending = (Termination.UNDEFINED, f"at the middle of the step, t = {t:.12g}")
+            return
+        made = velocity_step(dynamics, terms, v, h, persisting=persisting, tolerances=tolerances)
+        persisting = frozenset(name for name in dynamics.contacts if made.labels[name] is not ContactMode.FREE)
+        if not np.isfinite(made.change).all():
+            record.ending = (Termination.SINGULAR_MASS, f"at the middle of the step, t = {t:.12g}")
+            return
+        end = start + (index + 1) * h
+        q, v = held.project(end, middle + h / 2 * (v + made.change), v + made.change)
+        record.t.append(end)
+        record.q.append(q)
+        record.v.append(v)
+        record.middle.append(middle)
+        record.modes.append(Mode(made.labels))
+        record.steps.append(made)
+        if progress is not None:
+            progress(end - start, count * h)
+
+
+def _closed(dynamics: Dynamics, terms: Terms, tolerances: Tolerances) -> frozenset[str]:
+    """Contacts that are closed at a state and stay so for the moment."""
+    is_closed = (np.abs(terms.gap) <= tolerances.gap) & (np.abs(terms.gap_dot) <= tolerances.velocity)
+    return frozenset(name for name, closed in zip(dynamics.contacts, is_closed, strict=True) if closed)
+
+
+def _trajectory(record: _Record, parameters: Values) -> Trajectory:
+    done = len(record.steps)
+    modes = record.modes
+    firsts = [index for index in range(done) if index == 0 or modes[index] != modes[index - 1]]
+    arcs = tuple(_arc(record, first, last) for first, last in zip(firsts, [*firsts[1:], done], strict=True))
+    failed = [record.t[index] for index, step in enumerate(record.steps) if not step.is_solved]
+    warnings: tuple[str, ...] = ()
+    if failed:
+        said = f"t = {failed[0]:.10g}: Lemke's method found no impulses, the step was made without contact"
+        warnings = (said if len(failed) == 1 else f"{said}; so were {len(failed) - 1} more",)
+    termination, detail = record.ending or (Termination.END_TIME, "")
+    cause = f"{termination.value} at t = {record.t[done]:.12g}"
+    return Trajectory(
+        dynamics=record.dynamics,
+        parameters=parameters,
+        arcs=arcs,
+        events=tuple(event for index in range(done) for event in _events(record, index)),
+        termination=termination,
+        cause=f"{cause}: {detail}" if detail else cause,
+        t_start=record.t[0],
+        q_start=record.q[0],
+        v_start=record.v[0],
+        t=record.t[done],
+        q=record.q[done],
+        v=record.v[done],
+        warnings=warnings,
+        method="time-stepping",
     )
 
 
-def _velocity_change(dynamics: Dynamics, terms: Terms, v: Array, h: float) -> tuple[Array, Array, bool]:
-    activities = tuple(
-        Activity.OPEN
-        if name in dynamics.contacts and terms.gap[dynamics.contacts.index(name)] > 0.0
-        else (Activity.RESTING if dynamics.dimension(name) else Activity.FRICTIONLESS)
-        for name in carrier_names(dynamics)
+def _arc(record: _Record, first: int, last: int) -> Arc:
+    """Steps in one mode: parabolas of position through the middle, lines of velocity."""
+    q, v = np.array(record.q[first : last + 1]), np.array(record.v[first : last + 1])
+    middle = np.array(record.middle[first:last])
+    mean = (q[:-1] + q[1:]) / 2
+    positions = np.stack([(mean + middle) / 2, (q[1:] - q[:-1]) / 2, (mean - middle) / 2], axis=1)
+    velocities = np.stack([(v[:-1] + v[1:]) / 2, (v[1:] - v[:-1]) / 2, np.zeros_like(middle)], axis=1)
+    steps, h = record.steps[first:last], record.h
+    means = Observation(
+        acceleration=(v[1:] - v[:-1]).T / h,
+        lambda_N=np.array([step.impulse_N for step in steps]).T / h,
+        lambda_T=np.array([step.impulse_T for step in steps]).T / h,
+        guards=np.zeros((0, len(steps))),
     )
-    problem = pose(dynamics, terms, activities, sides={})
-    smooth = h * problem.a_free
-    impulses = np.zeros(len(dynamics.contacts))
-    if not problem.carriers:
-        return smooth, impulses, True
-    gamma, restituted = _contact_velocities(dynamics, problem, terms)
-    free = gamma + restituted + problem.W.T @ smooth
-    P = _impulses(problem, free, h)
-    if P is None:
-        return smooth, impulses, False
-    for carrier in problem.carriers:
-        if carrier.normal is not None:
-            impulses[dynamics.contacts.index(carrier.name)] = P[carrier.normal]
-    return smooth + problem.response_W @ P, impulses, True
+    knots = np.array(record.t[first : last + 1])
+    return Arc(record.modes[first], knots, np.concatenate([positions, velocities], axis=2), means=means)
 
 
-def _contact_velocities(dynamics: Dynamics, problem: ContactProblem, terms: Terms) -> tuple[Array, Array]:
-    """Contact velocities before the step, and restitution times those of approach."""
-    gamma, restituted = np.zeros(problem.n_rows), np.zeros(problem.n_rows)
-    for carrier in problem.carriers:
-        if carrier.normal is not None:
-            index = dynamics.contacts.index(carrier.name)
-            gamma[carrier.normal] = terms.gap_dot[index]
-            restituted[carrier.normal] = terms.restitution[index] * min(terms.gap_dot[index], 0.0)
-        for row in carrier.tangential:
-            gamma[row] = terms.slip[dynamics.columns[carrier.name]][0]
-    return gamma, restituted
-
-
-def _impulses(problem: ContactProblem, free: Array, h: float) -> Array | None:
-    """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None if Lemke's method ends on a ray.
-
-    Unknowns: ``P_N`` of every contact, then ``P_R = P_T + mu P_N`` and the part ``gamma_L`` of the slip to the left of
-    every carrier with friction; the conditions are those of the contact problem at the level of accelerations.
-    """
-    normals = [c.normal for c in problem.carriers if c.normal is not None]
-    tangents = [c.tangential[0] for c in problem.carriers if c.tangential]
-    k, p = len(normals), len(tangents)
-    coupling, limits = np.zeros((p, k)), np.zeros(p)
-    for row, carrier in enumerate(c for c in problem.carriers if c.tangential):
-        if carrier.kind is CarrierKind.ELEMENT:
-            limits[row] = h * float(carrier.friction)
+def _events(record: _Record, index: int) -> list[Event]:
+    """What a step changes: contacts that close or open, slip that starts or ends."""
+    if index == 0:
+        return []
+    before, after = record.modes[index - 1], record.modes[index]
+    struck = tuple(name for name in record.dynamics.contacts if _closes(record, index, name))
+    found: dict[EventKind, list[str]] = {EventKind.IMPACT: list(struck)}
+    for name, label in after.items():
+        if name in struck or label == before[name]:
+            continue
+        if label is ContactMode.FREE:
+            kind = EventKind.DETACHMENT
         else:
-            coupling[row, normals.index(carrier.rows[0])] = float(carrier.friction)
-    G_N, G_T = problem.G[:, normals], problem.G[:, tangents]
-    lift = G_N - G_T @ coupling
-    base = free - G_T @ limits
-    M: Any = np.zeros((k + 2 * p, k + 2 * p))
-    q = np.zeros(k + 2 * p)
-    M[:k, :k], M[:k, k : k + p] = lift[normals], G_T[normals]
-    M[k : k + p, :k], M[k : k + p, k : k + p], M[k : k + p, k + p :] = lift[tangents], G_T[tangents], np.eye(p)
-    M[k + p :, :k], M[k + p :, k : k + p] = 2 * coupling, -np.eye(p)
-    q[:k], q[k : k + p], q[k + p :] = base[normals], base[tangents], 2 * limits
-    solution = lcp.Lemke().solve(lcp.LCP(M, q))
-    if solution.status is not lcp.Status.SOLVED:
-        return None
-    P = np.zeros(problem.n_rows)
-    P[normals] = solution.z[:k]
-    P[tangents] = solution.z[k : k + p] - coupling @ solution.z[:k] - limits
-    return P
+            kind = EventKind.SLIP_END if label is ContactMode.STICK else EventKind.SLIP_START
+        found.setdefault(kind, []).append(name)
+    return [
+        Event(record.t[index], kind, tuple(names), before, after, record.q[index], record.v[index], record.v[index + 1])
+        for kind, names in found.items()
+        if names
+    ]
+
+
+def _closes(record: _Record, index: int, name: str) -> bool:
+    return record.modes[index - 1][name] is ContactMode.FREE and name in record.steps[index].touched

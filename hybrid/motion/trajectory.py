@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from hybrid.motion.flow import Flow, Observation, make_flow
 from hybrid.motion.outcome import EnergyBalance, Event, Termination
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.contact.selection import Selection
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.flow import Flow, Observation
 
 Array = NDArray[np.float64]
 
@@ -33,14 +33,18 @@ class Arc:
         Signs of the normal forces of bilateral contacts with friction.
     knots : array, (m + 1,)
         Times between the integrator's steps, strictly increasing.
-    coefficients : array, (m, 8, 2n)
+    coefficients : array, (m, d, 2n)
         Chebyshev series of ``(q, v)`` over each step.
+    means : Observation or None
+        Mean accelerations and contact forces of every step, where time-stepping gave them; otherwise they follow from
+        the mode at any instant.
     """
 
     mode: Mode
     knots: Array
     coefficients: Array
     sides: Mapping[str, float] = attrs.field(factory=dict)
+    means: Observation | None = None
 
     @property
     def start(self) -> float:
@@ -66,13 +70,17 @@ class Arc:
         """
         times = np.asarray(t, dtype=float)
         flat = np.atleast_1d(times).ravel()
-        step = np.clip(np.searchsorted(self.knots, flat, side="right") - 1, 0, len(self.knots) - 2)
+        step = self.step_of(flat)
         start, end = self.knots[step], self.knots[step + 1]
         x = 2 * (flat - start) / (end - start) - 1
         basis = chebyshev.chebvander(x, self.coefficients.shape[1] - 1)
         values = np.einsum("ij,ijk->ik", basis, self.coefficients[step])
         values = values.reshape(*times.shape, 2 * self.n)
         return values[..., : self.n], values[..., self.n :]
+
+    def step_of(self, t: Array) -> NDArray[np.intp]:
+        """Number of the step in which each time (N,) lies."""
+        return np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
 
 
 @attrs.frozen(eq=False)
@@ -97,6 +105,8 @@ class Trajectory:
     warnings : tuple of str
     law : AbstractImpactLaw or None
         What decided its impacts.
+    method : str
+        How it was computed, ``event-driven`` or ``time-stepping``.
     """
 
     dynamics: Dynamics = attrs.field(repr=False)
@@ -114,6 +124,8 @@ class Trajectory:
     selection: Selection | None = attrs.field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
     law: AbstractImpactLaw | None = None
+    method: str = "event-driven"
+    _flows: dict[Any, Flow] = attrs.field(factory=dict, init=False, repr=False)
 
     def sample(self, t: Any) -> tuple[Array, Array]:
         """Positions and velocities at any times of the motion; after the jump where two arcs meet.
@@ -149,13 +161,18 @@ class Trajectory:
 
     def forces(self, arc: Arc, t: Any) -> Observation:
         """Accelerations and contact forces at times (N,) within one arc of this motion."""
-        q, v = arc.sample(np.atleast_1d(t))
-        return self._flow(arc).observe(np.atleast_1d(np.asarray(t, dtype=float)), np.vstack([q.T, v.T]))
+        times = np.atleast_1d(np.asarray(t, dtype=float))
+        if arc.means is not None:
+            step = arc.step_of(times)
+            return Observation(*(values[:, step] for values in attrs.astuple(arc.means, recurse=False)))
+        q, v = arc.sample(times)
+        return self._flow(arc).observe(times, np.vstack([q.T, v.T]))
 
     def _flow(self, arc: Arc) -> Flow:
-        from hybrid.motion.flow import make_flow
-
-        return make_flow(self.dynamics, arc.mode, parameters=self.parameters, sides=arc.sides)
+        key = (arc.mode, tuple(sorted(arc.sides.items())))
+        if key not in self._flows:
+            self._flows[key] = make_flow(self.dynamics, arc.mode, parameters=self.parameters, sides=arc.sides)
+        return self._flows[key]
 
     def graph(self, points: int) -> Array:
         """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.distance`."""

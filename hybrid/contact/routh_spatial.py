@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hybrid.contact.impact import ImpactProblem, Impulses
 
 _ACCURACY = 1e-12
-_STOPPED = 1e-9  # slip below this share of the initial speed counts as stopped: its direction is no longer defined
+_STOPPED = 1e-9  # slip below this share of the approach counts as stopped: its direction is no longer defined
 _MAX_LEGS = 4
 
 
@@ -41,18 +41,21 @@ def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson"
     from hybrid.contact.impact import Impulses, Phase
 
     mu = float(problem.carriers[0].friction)
-    # unknowns: contact velocities, tangential impulses, normal work; the independent variable is the normal impulse
-    state = np.concatenate([problem.gamma, np.zeros(3)])
     if problem.gamma[0] >= 0 and not _dives(problem.G, problem.gamma, mu):
         return Impulses(np.zeros(3), ())
+    # the law is homogeneous: velocities and impulses are taken in units in which neither is small
+    speed, inertia = float(np.linalg.norm(problem.gamma)), float(np.linalg.eigvalsh(problem.G)[-1])
+    G, unit = problem.G / inertia, speed / inertia
+    # unknowns: contact velocities, tangential impulses, normal work; the independent variable is the normal impulse
+    state = np.concatenate([problem.gamma / speed, np.zeros(3)])
     # no leg needs more normal impulse than this: contact velocities never exceed their initial size in energy
-    span = 10.0 * float(np.linalg.norm(problem.gamma)) / float(np.linalg.eigvalsh(problem.G)[0])
-    state, compression, phases = _advance(problem.G, state, mu, until="compressed", value=0.0, span=span)
+    span = 10.0 / float(np.linalg.eigvalsh(G)[0])
+    state, compression, phases = _advance(G, state, mu, until="compressed", value=0.0, span=span)
     target = {"poisson": e * compression, "energetic": -(e**2) * state[5]}[law]
     state[5] = 0.0
-    state, restitution, more = _advance(problem.G, state, mu, until=law, value=target, span=span)
-    merged = tuple(Phase(kind, share) for kind, share in (*phases, *more) if share > 0)
-    return Impulses(np.array([compression + restitution, state[3], state[4]]), merged)
+    state, restitution, more = _advance(G, state, mu, until=law, value=target, span=span)
+    merged = tuple(Phase(kind, unit * share) for kind, share in (*phases, *more) if share > 0)
+    return Impulses(unit * np.array([compression + restitution, state[3], state[4]]), merged)
 
 
 def _dives(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> bool:
@@ -70,10 +73,10 @@ def _advance(
         return state, 0.0, []
     for _ in range(_MAX_LEGS):
         kind, direction = _kind(G, state, mu)
+        if direction is not None:
+            state = _without_slip(G, state)  # rounding must not restart the slip
         remaining = value - (total if until == "poisson" else state[5])
         state, share, is_done = _leg(G, state, mu, direction, until, remaining, span)
-        if kind == "stick":
-            state[1:3] = 0.0  # rounding must not restart the slip
         total += share
         phases.append((kind, share))
         if is_done:
@@ -81,9 +84,15 @@ def _advance(
     raise ComputationError("the slip of a spatial impact does not settle")
 
 
+def _without_slip(G: NDArray[np.float64], state: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The state with what is left of its slip, at most the share that counts as stopped, taken away by an impulse."""
+    rest = -np.linalg.solve(G[1:, 1:], state[1:3])
+    return np.concatenate([[state[0] + G[0, 1:] @ rest, 0.0, 0.0], state[3:5] + rest, state[5:]])
+
+
 def _kind(G: NDArray[np.float64], state: NDArray[np.float64], mu: float) -> tuple[str, NDArray[np.float64] | None]:
     """Sliding along the current slip (None), sticking (zero direction ratio), or renewed slip along a fixed ray."""
-    if np.any(state[1:3] != 0.0):
+    if np.linalg.norm(state[1:3]) > _STOPPED:
         return "slide", None
     ratio = -np.linalg.solve(G[1:, 1:], G[1:, 0])
     if np.linalg.norm(ratio) <= mu:
@@ -112,7 +121,6 @@ def _leg(
     """
     from scipy.integrate import solve_ivp
 
-    speed = float(np.linalg.norm(state[1:3]))
     start_work = state[5]
 
     def rates(_: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,7 +131,7 @@ def _leg(
         return np.concatenate([G @ force, tangential, [y[0] * pace, pace]])
 
     def stopped(_: float, y: NDArray[np.float64]) -> float:
-        return float(np.linalg.norm(y[1:3]) - _STOPPED * speed) if ratio is None else 1.0
+        return float(np.linalg.norm(y[1:3]) - _STOPPED) if ratio is None else 1.0
 
     def finished(_: float, y: NDArray[np.float64]) -> float:
         return float({"compressed": y[0], "poisson": y[6] - remaining}.get(until, y[5] - start_work - remaining))
@@ -144,6 +152,5 @@ def _leg(
         raise ComputationError(f"the path of a spatial impact could not be integrated: {answer.message}")
     end = np.array(answer.y[:, -1])
     is_done = len(answer.t_events[1]) > 0
-    if ratio is None and not is_done:
-        end[1:3] = 0.0
-    return end[:6], float(end[6]), is_done
+    state = end[:6] if ratio is not None or is_done else _without_slip(G, end[:6])
+    return state, float(end[6]), is_done

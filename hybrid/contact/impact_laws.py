@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
-from hybrid.contact.impulse_lcp import after_compression, joint_impulse
+from hybrid.contact.impulse_lcp import after_compression, further_solutions, joint_impulse
 from hybrid.contact.restitution import scaled_restitution
 from hybrid.contact.routh import (
     end_of_compression,
@@ -19,6 +19,7 @@ from hybrid.contact.routh import (
 )
 from hybrid.contact.routh import normal_work as planar_work
 from hybrid.contact.routh_spatial import spatial_impulses
+from hybrid.contact.spatial_jump import spatial_jumps
 
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
@@ -46,11 +47,14 @@ class NewtonImpact(AbstractImpactLaw):
         return "newton"
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses by one complementarity problem over all closed contacts."""
+        """Impulses by one complementarity problem over all closed contacts; of a spatial one alone on its cone."""
         e = _coefficients(problem, self.restitution)
         gamma = problem.gamma.copy()
         # a contact that separates, or stays closed, is not thrown back
         gamma[problem.normals] += e * np.minimum(problem.gamma[problem.normals], 0.0)
+        if len(problem.carriers) == 1 and len(problem.carriers[0].tangential) == 2:
+            first, *others = spatial_jumps(problem.G, gamma, float(problem.carriers[0].friction))
+            return Impulses(first, _jump(problem, first), warnings=further_solutions(len(others)))
         answer = joint_impulse(problem, gamma)
         return Impulses(answer.values, _jump(problem, answer.values), warnings=answer.warnings)
 

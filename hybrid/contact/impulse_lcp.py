@@ -152,7 +152,12 @@ def _several(problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.
     others = [
         z for z in points if np.max(np.abs(problem.response_W @ asked.impulses(z) - velocity), initial=0.0) > size
     ]
-    return (f"the law has {len(others)} further solutions with other velocities",) if others else ()
+    return further_solutions(len(others))
+
+
+def further_solutions(count: int) -> tuple[str, ...]:
+    """What is to be said where a law has solutions besides the one it answers."""
+    return (f"the law has {count} further solutions with other velocities",) if count else ()
 
 
 def _over_pyramids(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQuestion:

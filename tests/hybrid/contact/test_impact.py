@@ -228,6 +228,33 @@ def test_spatial_impact_in_a_plane_is_the_planar_impact(law):
         assert spatial.values[2] == pytest.approx(0.0, abs=1e-9)
 
 
+def test_newton_at_one_spatial_contact_obeys_coulomb_on_the_circular_cone():
+    rng = np.random.default_rng(1988)
+    for _ in range(200):
+        W = rng.normal(size=(4, 3))
+        G, mu, e = W.T @ W, float(rng.uniform(0, 2)), float(rng.uniform(0, 1))
+        gamma = np.array([-abs(rng.normal()), *rng.normal(size=2)])
+        answer, post = after(impact(G, gamma, mu, size=3), NewtonImpact(e))
+        impulse, size = answer.values, 1 + np.abs(answer.values).max() * np.abs(G).max()
+        slip = np.linalg.norm(post[1:])
+        assert post[0] == pytest.approx(-e * gamma[0], abs=1e-12 * size)
+        if slip > 1e-9 * size:  # friction against the slip after the impact, at its full strength
+            np.testing.assert_allclose(impulse[1:], -mu * impulse[0] * post[1:] / slip, atol=1e-7 * size)
+        else:
+            assert np.linalg.norm(impulse[1:]) <= mu * impulse[0] + 1e-12 * size
+
+
+@pytest.mark.parametrize("speed", [1e-16, 1e-10, 1e-3, 1.0])
+@pytest.mark.parametrize("law", LAWS)
+def test_slip_of_any_size_stops_in_the_impact_of_a_ball(law, speed):
+    # solid sphere, G_TT = 7/2: the tangential impulse -slip/3.5 stops any slip below 3.5 mu (1 + e)
+    problem = impact(np.diag([1.0, 3.5, 3.5]), [-2.0, 0.6 * speed, -0.8 * speed], 0.5, size=3)
+    answer, post = after(problem, law(0.5))
+    np.testing.assert_allclose(answer.values, [3.0, -0.6 * speed / 3.5, 0.8 * speed / 3.5], rtol=1e-9)
+    # slip that stops is gone, not small: else the ball would slide on instead of rolling
+    assert np.abs(post[1:]).max() <= 1e-15 * max(1.0, speed)
+
+
 def test_no_closed_contact_is_no_impact():
     rod = derive(mechanisms.load("rod_on_incline"))
     state = solve_state(rod, {"phi": 1, "gap.tip": 1, "phi_dot": 0, "gap_dot.tip": -1, "slip.tip": 0})

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import Conditions
+from hybrid.contact.conditions import Conditions
 
 Array = NDArray[np.float64]
 

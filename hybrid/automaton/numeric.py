@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hybrid.automaton.hyperstatic import Start, least_slack
 from hybrid.automaton.structure import NodeMode, Part
 from hybrid.contact.activity import Activity
-from hybrid.contact.candidates import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.carriers import CarrierKind, CarrierMode, carrier_modes
+from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.tolerances import Tolerances
@@ -227,5 +227,3 @@ class SolvedMode:
     def norm(self, components: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
         """Euclidean norm."""
         return np.asarray(np.sqrt(sum(component**2 for component in components)))
-
-

@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import Conditions, conditions, mode_combinations, problem_scale
+from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
+from hybrid.contact.conditions import Conditions, conditions, problem_scale
 from hybrid.contact.families import families
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.errors import ComputationError

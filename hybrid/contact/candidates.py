@@ -3,53 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierMode, solvable_modes
-from hybrid.dynamics.linear import solve_each
+from hybrid.contact.conditions import Conditions, Scale, conditions, solve_conditions
 from lcp.polytopes import Polytope, polytope
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
-
-
-@attrs.frozen(eq=False)
-class Scale:
-    """Units in which every row of the problem is of order one.
-
-    Attributes
-    ----------
-    row : array, (..., r)
-        ``sqrt(G_ii)``; 1 for a direction without mobility.
-    size : array, (...)
-        Largest scaled free acceleration (or limit force); 1 if all vanish.
-    """
-
-    row: NDArray[np.float64]
-    size: NDArray[np.float64]
-
-
-@attrs.frozen(eq=False)
-class Conditions:
-    """Equations ``E x + e = 0`` and inequalities ``A x + b >= 0`` of one mode in scaled forces ``x``.
-
-    Attributes
-    ----------
-    E, e : array, (..., r, r) and (..., r)
-    A, b : array, (..., m, r) and (..., m)
-    """
-
-    E: NDArray[np.float64]
-    e: NDArray[np.float64]
-    A: NDArray[np.float64]
-    b: NDArray[np.float64]
 
 
 class Standing(Enum):
@@ -106,76 +74,9 @@ class Candidate:
         return least if self.standing is Standing.FAMILY else min(self.regularity, least)
 
 
-def row_scale(G: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Units (..., r) of the rows of a Delassus operator (..., r, r); see :class:`Scale`."""
-    diagonal = np.sqrt(np.maximum(np.diagonal(G, axis1=-2, axis2=-1), 0.0))
-    largest = np.max(diagonal, axis=-1, keepdims=True, initial=0.0)
-    return np.where(diagonal > 1e-8 * largest, diagonal, np.where(largest > 0, largest, 1.0))
-
-
-def problem_scale(problem: ContactProblem) -> Scale:
-    """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
-    row = row_scale(problem.G)
-    sizes = [np.max(np.abs(problem.c) / row, axis=-1, initial=0.0)]
-    for carrier in problem.carriers:
-        if carrier.normal is None:
-            sizes.append(np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])
-    size = np.max(np.stack(np.broadcast_arrays(*sizes), axis=-1), axis=-1)
-    return Scale(row, np.where(size > 0, size, 1.0))
-
-
 def mode_combinations(problem: ContactProblem) -> Iterator[tuple[CarrierMode, ...]]:
     """Every combination of the carriers' modes."""
     return itertools.product(*(solvable_modes(carrier) for carrier in problem.carriers))
-
-
-def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Scale) -> Conditions:
-    """Assemble the scaled linear conditions of one mode, at one state or many."""
-    G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
-    c = problem.c / (scale.row * scale.size[..., None])
-    equations = [row for mode in modes for row in mode.equations]
-    inequalities = [row for mode in modes for row in mode.inequalities]
-    E, e = _assemble(equations, problem.n_rows, G, c, scale)
-    A, b = _assemble(inequalities, problem.n_rows, G, c, scale)
-    return Conditions(E, e, A, b)
-
-
-def _assemble(
-    rows: Sequence[Any], r: int, G: NDArray[np.float64], c: NDArray[np.float64], scale: Scale
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if not rows:
-        return np.zeros((0, r)), np.zeros(0)
-    matrices, vectors = [], []
-    for row in rows:
-        alpha = [(index, value * scale.row[..., index]) for index, value in row.alpha.items()]
-        beta = [(index, value / scale.row[..., index]) for index, value in row.beta.items()]
-        weight = np.maximum.reduce(np.broadcast_arrays(*[np.abs(value) for _, value in (*alpha, *beta)]))
-        weight = np.where(weight > 0, weight, 1.0)
-        constant = np.asarray(row.constant / (scale.size * weight))
-        shape = np.broadcast_shapes(weight.shape, G.shape[:-2])
-        matrix = np.zeros((*shape, r))
-        vector = np.zeros(np.broadcast_shapes(weight.shape, c.shape[:-1], constant.shape)) + constant
-        for index, value in alpha:
-            matrix = matrix + (value / weight)[..., None] * G[..., index, :]
-            vector = vector + value / weight * c[..., index]
-        for index, value in beta:
-            matrix[..., index] += value / weight
-        matrices.append(matrix)
-        vectors.append(vector)
-    return np.stack(np.broadcast_arrays(*matrices), axis=-2), np.stack(np.broadcast_arrays(*vectors), axis=-1)
-
-
-def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Solve the equations of one mode at many states.
-
-    Returns
-    -------
-    forces : array, (..., r)
-        Scaled; NaN where the equations are singular.
-    slacks : array, (..., m)
-    """
-    x = -solve_each(mode.E, mode.e[..., None])[..., 0]
-    return x, (mode.A @ x[..., None])[..., 0] + mode.b
 
 
 def candidate(
@@ -186,13 +87,14 @@ def candidate(
     if not problem.n_rows:
         return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, Standing.CONSISTENT, np.inf, 1)
     norms = np.linalg.norm(mode.E, axis=-1, keepdims=True)
-    left, singular_values, right = np.linalg.svd(mode.E / np.where(norms > 0, norms, 1.0))
+    normalised = mode.E / np.where(norms > 0, norms, 1.0)
+    left, singular_values, right = np.linalg.svd(normalised)
     regularity = float(singular_values[-1])
     if regularity <= tolerances.rank:
         return _singular_candidate(modes, mode, scale, tolerances, (left, singular_values, right), norms)
     x, slacks = solve_conditions(mode)
     standing = standing_of(slacks, tolerances)
-    orientation = int(np.sign(np.linalg.det(left) * np.linalg.det(right)))
+    orientation = int(np.sign(np.linalg.det(normalised)))
     return _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation)
 
 

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import row_scale
+from hybrid.contact.conditions import row_scale
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hybrid.contact.complementarity import contact_forces, to_lcp
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
-    from hybrid.contact.candidates import Scale
+    from hybrid.contact.conditions import Scale
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.solutions import PhysicalSolution
     from hybrid.tolerances import Tolerances

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from hybrid.contact.candidates import Conditions
+    from hybrid.contact.conditions import Conditions
     from hybrid.tolerances import Tolerances
 
 Array = NDArray[np.float64]

@@ -10,9 +10,10 @@ import attrs
 import numpy as np
 
 from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
-from hybrid.contact.candidates import Candidate, Scale, Standing, candidate, mode_combinations, problem_scale
+from hybrid.contact.candidates import Candidate, Standing, candidate, mode_combinations
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
 from hybrid.contact.complementarity import to_lcp
+from hybrid.contact.conditions import Scale, problem_scale
 from hybrid.contact.crosscheck import Crosscheck, crosscheck
 from hybrid.contact.force_set import ForceSet, force_set
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces

@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import Candidate, Scale, Standing, conditions, solve_conditions
+from hybrid.contact.candidates import Candidate, Standing
+from hybrid.contact.conditions import Scale, conditions, solve_conditions
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -149,15 +150,11 @@ def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scal
     if len({item.orientation for item in group}) != 1 or group[0].orientation == 0:
         return False
     directions = np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, problem.n_rows))
-    for direction in directions:
-        shifted = attrs.evolve(problem, c=problem.c + direction * scale.row * scale.size)
-        count = 0
-        for item in group:
-            mode, moved = (conditions(p, item.modes, scale) for p in (problem, shifted))
-            change = attrs.evolve(mode, e=moved.e - mode.e, b=moved.b - mode.b)
-            _, slopes = solve_conditions(change)
-            tight = np.abs(item.scaled_slacks) <= tolerances.sign
-            count += bool(np.all(slopes[tight] > 0))
-        if count != 1:
-            return False
-    return True
+    moved = attrs.evolve(problem, c=problem.c + directions * scale.row * scale.size)
+    counts = np.zeros(_DIRECTIONS, dtype=int)
+    for item in group:
+        mode, shifted = (conditions(p, item.modes, scale) for p in (problem, moved))
+        _, slopes = solve_conditions(attrs.evolve(shifted, e=shifted.e - mode.e, b=shifted.b - mode.b))
+        tight = np.abs(item.scaled_slacks) <= tolerances.sign
+        counts += np.all(slopes[:, tight] > 0, axis=1)
+    return bool((counts == 1).all())

@@ -9,16 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import (
-    Candidate,
-    Scale,
-    Standing,
-    candidate,
-    conditions,
-    mode_combinations,
-    standing_of,
-)
+from hybrid.contact.candidates import Candidate, Standing, candidate, mode_combinations, standing_of
 from hybrid.contact.carriers import Carrier, CarrierMode, carrier_modes
+from hybrid.contact.conditions import Scale, conditions
 from hybrid.contact.modes import ContactMode
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.branches import mode_of
-from hybrid.contact.candidates import Standing, candidate, mode_combinations, problem_scale
+from hybrid.contact.candidates import Standing, candidate, mode_combinations
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.conditions import problem_scale
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Selection, Verdict, select_problem

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hybrid.contact.candidates import conditions, mode_combinations, problem_scale, solve_conditions
+from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.componentwise import components, solve_mode
+from hybrid.contact.conditions import conditions, problem_scale, solve_conditions
 
 CONTACT, ELEMENT, BILATERAL = CarrierKind.CONTACT, CarrierKind.ELEMENT, CarrierKind.BILATERAL
 

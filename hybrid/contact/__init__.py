@@ -12,6 +12,7 @@ from hybrid.contact.impact import AbstractImpactLaw, Impact, Phase, resolve_impa
 from hybrid.contact.impact_laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
+from hybrid.contact.reverse_chatter import ReverseChatter, reverse_chatter
 from hybrid.contact.selection import Selection, Verdict, select, select_problem
 from hybrid.contact.sliding import SlidingTerms, sliding_terms
 from hybrid.contact.tangential import TangentialReport
@@ -36,6 +37,7 @@ __all__ = [
     "Phase",
     "PoissonImpact",
     "Resolution",
+    "ReverseChatter",
     "Selection",
     "Slack",
     "SlidingTerms",
@@ -47,6 +49,7 @@ __all__ = [
     "contact_problem",
     "resolve",
     "resolve_impact",
+    "reverse_chatter",
     "select",
     "select_problem",
     "sliding_terms",

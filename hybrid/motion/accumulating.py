@@ -1,4 +1,4 @@
-"""Accumulations of impacts completed: the motion goes on in the closed mode."""
+"""Accumulations of impacts: completed where they end, said where they may begin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity
+from hybrid.contact.activity import Activity, carrier_names
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.problem import pose
+from hybrid.contact.reverse_chatter import reverse_chatter
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.selecting import Moment
 from hybrid.motion.transitions import by_slip, settle
@@ -17,9 +20,11 @@ from hybrid.motion.zeno import Accumulation, accumulation
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
     from hybrid.motion.context import Context
+    from hybrid.motion.trajectory import Arc
 
 Array = NDArray[np.float64]
 
+_INSTANTS = 5
 _SLIGHT = 1e-13  # of the energy that free fall gains in the time of the sequence
 
 
@@ -76,3 +81,33 @@ def _is_slight(terms: Terms, change: Array, elapsed: float) -> bool:
     """True if the energy of a change of velocity is nothing next to what moved the mechanism so far."""
     fall = elapsed * np.linalg.solve(terms.M, terms.h)
     return bool(change @ terms.M @ change <= _SLIGHT * (fall @ terms.M @ fall))
+
+
+def right_accumulation(context: Context, arc: Arc) -> str | None:
+    """Tell whether impacts may grow out of the contact that sticks during an arc, which makes its future not unique.
+
+    Looked for at a few instants of the arc, so a possibility that lasts for less than their distance may be missed.
+
+    Parameters
+    ----------
+    context : Context
+    arc : Arc
+
+    Returns
+    -------
+    str or None
+        A sentence with the first such instant.
+    """
+    closed = [name for name, label in arc.mode.items() if label is not ContactMode.FREE]
+    if context.law is None or len(closed) != 1 or arc.mode[closed[0]] is not ContactMode.STICK:
+        return None
+    activities = tuple(
+        Activity.RESTING if name in closed else Activity.OPEN for name in carrier_names(context.dynamics)
+    )
+    for t in np.linspace(arc.start, arc.end, _INSTANTS):
+        q, v = arc.sample(t)
+        problem = pose(context.dynamics, context.terms(float(t), q, v), activities, sides={})
+        found = reverse_chatter(problem, context.law)
+        if found is not None:
+            return f"t = {t:.10g}: the motion is not unique: {found}"
+    return None

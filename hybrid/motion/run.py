@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
-from hybrid.motion.accumulating import completed
+from hybrid.motion.accumulating import completed, right_accumulation
 from hybrid.motion.arcs import Passage, follow, touch_limit
 from hybrid.motion.failure import explain_failure, posture, singular_point, undefined_at
 from hybrid.motion.outcome import Event, EventKind, Termination
@@ -65,6 +65,7 @@ class Run:
     last: Moment | None = None
     progress: Callable[[float, float], None] | None = None
     _start: Moment | None = None
+    _accumulating: set[Mode] = attrs.field(factory=set)
 
     def follow(self, moment: Moment) -> Trajectory:
         """Follow the motion from its start to its end."""
@@ -136,7 +137,17 @@ class Run:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
             self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
             self.crowd = 0
+            self._note_accumulation()
         return passage
+
+    def _note_accumulation(self) -> None:
+        """Say once of every mode that impacts may grow out of it."""
+        if self.arcs[-1].mode in self._accumulating:
+            return
+        warning = right_accumulation(self.context, self.arcs[-1])
+        if warning is not None:
+            self._accumulating.add(self.arcs[-1].mode)
+            self.warnings.append(warning)
 
     def _hop_limit(self, choice: Choice, t: float, y: Array) -> float | None:
         context, n = self.context, self.context.dynamics.n

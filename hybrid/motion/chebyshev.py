@@ -18,6 +18,7 @@ N_NODES = 17
 MAX_HALVINGS = 12
 _EPSILON = float(np.finfo(float).eps)
 _RESOLVED = 1e-14  # relative size of the last coefficients of a resolved series
+_INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
 _TANGENT = 1e-7  # a slope this small next to the rest of the function counts as none
 _ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
@@ -74,6 +75,8 @@ def first_descent(
     >>> round(first_descent(graze, graze(NODES)), 9)
     0.49999
     """
+    if start is not None and float(np.abs(values).max()) <= _INDISTINCT * floor:
+        return None  # a zero that lasts, not one from which the function falls
     return _descend(function, values, 0.0, 1.0, start, floor, 0)
 
 

@@ -55,6 +55,14 @@ def test_the_earliest_of_many_crossings_is_found(frequency, phase):
     assert descent(wave) == (pytest.approx(expected, abs=1e-10) if expected < 1 else None)
 
 
+def test_a_function_that_stays_at_its_zero_has_no_descent():
+    # two balls that touch and stay at rest: their gap is the rounding of its terms at every point of a step
+    noise = np.random.default_rng(3)
+    for _ in range(300):
+        values = 1.8e-16 * noise.uniform(-1, 1, size=NODES.size)
+        assert first_descent(lambda s: 0 * s, values, start=0.0, floor=1.8e-16) is None
+
+
 def test_series_reproduces_a_smooth_function():
     def function(s):
         return np.exp(-s) * np.sin(4 * s)

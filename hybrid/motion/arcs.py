@@ -150,7 +150,7 @@ def follow(
             step = constant_step(t, t_end, y) if stepper is None else stepper.step()
             if step is None:
                 return Passage(tuple(steps), t, y, failure=stepper.cause if stepper else "")
-            found = _first_event(watch, step, is_first=not steps)
+            found = first_event(watch, step, is_first=not steps)
             if found is not None:
                 last, fired = found
                 steps.append(last)
@@ -170,7 +170,20 @@ def follow(
         return Passage(tuple(steps), t, y, interrupted=True)
 
 
-def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tuple[Guard, ...]] | None:
+def first_event(
+    watch: Watch, step: Step, *, is_first: bool, repeats: bool = True
+) -> tuple[Step, tuple[Guard, ...]] | None:
+    """The part of a step up to its first event with the guards that fire there, or None.
+
+    Parameters
+    ----------
+    watch : Watch
+    step : Step
+    is_first : bool
+        True for the first step of an arc, whose guards may start at zero.
+    repeats : bool
+        True if a shorter step is integrated up to the event; else the step's own series gives the state there.
+    """
     values = watch.values(step.time(PLACES), step.at_places())
     if is_first:
         values = watch.orient(values)
@@ -184,7 +197,10 @@ def _first_event(watch: Watch, step: Step, *, is_first: bool) -> tuple[Step, tup
     if which < 0:
         return None
     slopes = watch.slopes(step, earliest) if step.end > step.start else np.zeros(len(watch.guards))
-    last = _polished(watch, step, which, earliest, float(slopes[which]))
+    if repeats:
+        last = _polished(watch, step, which, earliest, float(slopes[which]))
+    else:
+        last = resampled(step, float(step.time(earliest)))
     return last, _fired_together(watch, last, which, slopes, step.end - step.start)
 
 
@@ -244,16 +260,21 @@ def _fired_together(watch: Watch, last: Step, which: int, slopes: Array, duratio
 
 
 def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:
-    """Largest first step that does not pass a hop: twice its duration ``2 v / |a|`` for every gap that starts at zero.
+    """Largest first step that does not pass a hop: twice its duration, ``2 v / |a|`` for a gap that starts at zero.
 
     Parameters
     ----------
     gap_dot, acceleration, gaps : sequence of float
-        Of the contacts that open, at the start of the arc.
+        Of the contacts that open, at the start of the arc. A gap that is small but not zero must count: a shorter step
+        would drown the hops of other contacts in rounding.
 
     Returns
     -------
     float or None
     """
-    hops = [4.0 * rate / -a for rate, a, _ in zip(gap_dot, acceleration, gaps, strict=True) if rate > 0.0 and a < 0.0]
+    hops = [
+        2.0 * (rate + (rate**2 - 2.0 * a * max(gap, 0.0)) ** 0.5) / -a
+        for rate, a, gap in zip(gap_dot, acceleration, gaps, strict=True)
+        if rate > 0.0 and a < 0.0
+    ]
     return min(hops, default=None)

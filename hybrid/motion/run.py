@@ -18,6 +18,7 @@ from hybrid.motion.failure import explain_failure, posture, singular_point, unde
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.rules import Penalty
+from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
 from hybrid.motion.selecting import Decision, Moment, decide
 from hybrid.motion.trajectory import Arc, Trajectory
 from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact
@@ -132,6 +133,9 @@ class Run:
         y = np.concatenate([q, v])
         limit = None if rests else self._hop_limit(choice, moment.t, y)
         passage = follow(watch, constraints, moment.t, y, self.t_end, first_step=limit, rests=rests)
+        if loses_rank(passage):
+            passage, event = pass_singular(context, watch, constraints, passage, self.t_end, choice.mode)
+            self.events += [] if event is None else [event]
         steps = [step for step in passage.steps if step.end > step.start]
         if steps:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
@@ -159,20 +163,24 @@ class Run:
         acceleration = context.flow(choice).observe(np.array([t]), y[:, None]).acceleration[:, 0]
         rates = [float(terms.gap_dot[index]) for index in near]
         normal = [float(terms.W_N[:, index] @ acceleration + terms.zeta_N[index]) for index in near]
-        return touch_limit(rates, normal, [0.0] * len(near))
+        return touch_limit(rates, normal, [float(terms.gap[index]) for index in near])
 
     def _after(
         self, passage: Passage, choice: Choice, moment: Moment
     ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
         context, n = self.context, self.context.dynamics.n
         flow = context.flow(choice)
+        if loses_rank(passage):
+            singular, arrived = singular_end(context, passage, choice.mode, moment)
+            self.events.append(singular)
+            return (Termination.SINGULAR_CONFIGURATION, singular.note), arrived, choice.mode
         arrived = moment_after(context, flow.parts, passage.fired, passage.t, passage.y)
         if passage.interrupted:
             return (Termination.INTERRUPTED, ""), arrived, choice.mode
         if passage.failure is not None:
             return explain_failure(context, flow, passage), arrived, choice.mode
         if not passage.fired:
-            return (Termination.END_TIME, ""), arrived, choice.mode
+            return (None if passage.t < self.t_end else (Termination.END_TIME, "")), arrived, choice.mode
         kinds = {guard.kind for guard in passage.fired}
         carriers = tuple(dict.fromkeys(guard.carrier for guard in passage.fired))
         v_before = passage.y[n:]

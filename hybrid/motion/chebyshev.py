@@ -20,6 +20,7 @@ _EPSILON = float(np.finfo(float).eps)
 _RESOLVED = 1e-14  # relative size of the last coefficients of a resolved series
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
+_NEWTON = 60
 _TANGENT = 1e-7  # a slope this small next to the rest of the function counts as none
 _ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
 NODES: Array = (1 - np.cos(_ANGLES)) / 2
@@ -27,6 +28,7 @@ NODES: Array = (1 - np.cos(_ANGLES)) / 2
 _TRANSFORM = 2 / N_NODES * np.cos(np.outer(np.arange(N_NODES), np.pi - _ANGLES))
 _TRANSFORM[0] /= 2
 _AT_ZERO = (-1.0) ** np.arange(N_NODES)
+_DERIVATIVE = chebyshev.chebder(np.eye(N_NODES))
 
 
 def series(values: Array) -> Array:
@@ -128,13 +130,46 @@ def deflate(values: Array, start: float | None) -> tuple[int, Array]:
 
 
 def _descent_of(coefficients: Array, order: int, floor: float) -> float | None:
-    trimmed = chebyshev.chebtrim(coefficients, tol=_EPSILON / 4 * float(np.abs(coefficients).max()))
-    roots = np.atleast_1d(chebyshev.chebroots(trimmed)) if len(trimmed) > 1 else np.zeros(0)
-    near = roots.real[(np.abs(roots.imag) < 1e-3) & (np.abs(roots.real) < 1.0)]
-    points = np.concatenate([[0.0], np.sort((near + 1) / 2), [1.0]])
+    points = np.concatenate([[0.0], np.sort((_zeros(coefficients) + 1) / 2), [1.0]])
     middles = (points[1:] + points[:-1]) / 2
     below = evaluate(coefficients, middles) * middles**order < -floor
     if not below.any():
         end = float(evaluate(coefficients, 1.0))
         return float(points[-2]) if end < -floor and len(points) > 2 else None
     return float(points[int(np.argmax(below))])
+
+
+def _zeros(coefficients: Array) -> Array:
+    """Zeros of a series in (-1, 1), and near misses."""
+    slope = _DERIVATIVE @ coefficients
+    if 2 * abs(slope[0]) > np.abs(slope).sum():
+        return _zero_of_monotone(coefficients.tolist(), slope.tolist())
+    trimmed = chebyshev.chebtrim(coefficients, tol=_EPSILON / 4 * float(np.abs(coefficients).max()))
+    roots = np.atleast_1d(chebyshev.chebroots(trimmed)) if len(trimmed) > 1 else np.zeros(0)
+    return np.asarray(roots.real[(np.abs(roots.imag) < 1e-3) & (np.abs(roots.real) < 1.0)])
+
+
+def _zero_of_monotone(coefficients: list[float], slope: list[float]) -> Array:
+    """The only zero, if there is one, by Newton's method kept within a bracket."""
+    low, high = -1.0, 1.0
+    at_low, at_high = _sum(coefficients, low), _sum(coefficients, high)
+    if (at_low > 0.0) == (at_high > 0.0):
+        return np.zeros(0)
+    x = low + (high - low) * at_low / (at_low - at_high)
+    for _ in range(_NEWTON):
+        value = _sum(coefficients, x)
+        low, high = (x, high) if (value > 0.0) == (at_low > 0.0) else (low, x)
+        before, x = x, x - value / _sum(slope, x)
+        if not low <= x <= high:
+            x = (low + high) / 2
+        if abs(x - before) <= 2 * _EPSILON:
+            break
+    return np.array([x])
+
+
+def _sum(coefficients: list[float], x: float) -> float:
+    """Clenshaw's recurrence (Clenshaw 1955, Math. Tables Aids Comput. 9, 118), in plain floats."""
+    first = second = 0.0
+    for coefficient in coefficients[:0:-1]:
+        first, second = coefficient + 2 * x * first - second, first
+    return coefficients[0] + x * first - second

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.declaration.evaluation import evaluate
-from hybrid.motion.arcs import Watch
+from hybrid.motion.arcs import Functions, Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.pointwise import PointTerms
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.motion.flow import Flow
     from hybrid.motion.parts import Part
+    from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.rules import SelectionRule
 
 Array = NDArray[np.float64]
@@ -49,6 +50,10 @@ def gap_floor(terms: Terms, q: Array, index: int) -> float:
     return _ROUNDING * _EPSILON * float(np.abs(terms.W_N[:, index]) @ np.abs(q))
 
 
+def _both(first: Functions | None, second: Functions) -> Functions:
+    return second if first is None else lambda t, y: np.concatenate([first(t, y), second(t, y)])
+
+
 @attrs.frozen(eq=False)
 class Context:
     """The mechanism with parameters, laws and settings of one simulation, and the flows compiled for it.
@@ -62,6 +67,10 @@ class Context:
     rule : SelectionRule
     watched : tuple of (Guard, Expression)
         The user's functions.
+    rank : RankGuard or None
+        Watches rigid constraints for singular configurations.
+    singular : {"stop", "smooth"}
+        What to do at one.
     """
 
     dynamics: Dynamics
@@ -70,6 +79,8 @@ class Context:
     law: AbstractImpactLaw | None
     rule: SelectionRule
     watched: tuple[tuple[Guard, Expression], ...] = ()
+    rank: RankGuard | None = None
+    singular: str = "stop"
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
     _terms: PointTerms = attrs.field(init=False, repr=False)
     _values: Mapping[str, Any] = attrs.field(init=False, repr=False)
@@ -99,7 +110,10 @@ class Context:
 
         def functions(t: Array, y: Array) -> Array:
             values.update(zip(names, y, strict=True), t=t)
-            return np.array([np.broadcast_to(evaluate(item, values), np.shape(t)) for item in expressions], dtype=float)
+            rows = np.empty((len(expressions), len(t)))
+            for place, expression in enumerate(expressions):
+                rows[place] = evaluate(expression, values)
+            return rows
 
         return functions
 
@@ -129,7 +143,11 @@ class Context:
         """The guards of an arc that starts at a state."""
         flow = self.flow(choice)
         guards = (*flow.guards, *(guard for guard, _ in self.watched))
-        return Watch(flow, guards, self._functions, self._floors(flow, t, q, v), self.settings)
+        functions = self._functions
+        if self.rank is not None:
+            guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
+            functions = _both(functions, self.rank.function(t, q))
+        return Watch(flow, guards, functions, self._floors(flow, t, q, v), self.settings)
 
     def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:
         """Rounding of every guard of a mode, from the terms that are added to form it."""

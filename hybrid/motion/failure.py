@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.outcome import Termination
 from hybrid.motion.parts import GuardKind
+from hybrid.motion.singular_passage import describe_singular
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
@@ -31,12 +32,16 @@ def posture(dynamics: Dynamics, q: Array) -> str:
 def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:
     """Which quantity has no finite value at a state, if any, or that the mass matrix is singular there."""
     terms = context.terms(moment.t, moment.q, moment.v)
-    for field in attrs.fields(type(terms)):
-        if not np.isfinite(getattr(terms, field.name)).all():
-            return Termination.UNDEFINED, f"{field.name} is undefined there"
+    quantities = {field.name: getattr(terms, field.name) for field in attrs.fields(type(terms))}
+    if not np.isfinite(np.concatenate([value.ravel() for value in quantities.values()])).all():
+        name = next(name for name, value in quantities.items() if not np.isfinite(value).all())
+        return Termination.UNDEFINED, f"{name} is undefined there"
     smallest = smallest_mass(terms)
     if smallest <= context.settings.tolerances.rank:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"
+    if context.rank is not None and context.rank.is_lost(moment.t, moment.q):
+        described = describe_singular(context.dynamics, context.parameters, moment.t, moment.q)
+        return Termination.SINGULAR_CONFIGURATION, described
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,18 +49,18 @@ class PointTerms:
             flat = np.array(self._function(t, [*q.tolist(), *v.tolist()]), dtype=float)
         except (ArithmeticError, ValueError, TypeError):  # undefined for plain floats; arrays say where
             return self._dynamics.terms(q, v, t=t, parameters=self._parameters)
-        return Terms(**{name: flat[place].reshape(shape) for name, place, shape in self._places})
+        return Terms(*[flat[place] if len(shape) == 1 else flat[place].reshape(shape) for place, shape in self._places])
 
 
-def _compiled(dynamics: Dynamics) -> tuple[Callable[..., Any], list[tuple[str, slice, tuple[int, ...]]]]:
-    """The function of all entries, and where every quantity stands among them."""
+def _compiled(dynamics: Dynamics) -> tuple[Callable[..., Any], list[tuple[slice, tuple[int, ...]]]]:
+    """The function of all entries, and where every quantity of ``Terms`` stands among them."""
     tape = Tape(dynamics)
     entries: list[Any] = []
-    places: list[tuple[str, slice, tuple[int, ...]]] = []
-    for name, shape in dynamics.kernel.shapes.items():
-        quantity = tape.quantity(name)
+    places: list[tuple[slice, tuple[int, ...]]] = []
+    for field in attrs.fields(Terms):
+        shape, quantity = dynamics.kernel.shapes[field.name], tape.quantity(field.name)
         flat = [entry for row in quantity for entry in row] if len(shape) == 2 else quantity
-        places.append((name, slice(len(entries), len(entries) + len(flat)), shape))
+        places.append((slice(len(entries), len(entries) + len(flat)), shape))
         entries += flat
     make, _ = tape.functions(entries)
     return make, places

@@ -10,6 +10,7 @@ import attrs
 from hybrid.automaton.tree import tree_graph
 from hybrid.motion.context import Context
 from hybrid.motion.outcome import Termination
+from hybrid.motion.rank_guard import rank_guard
 from hybrid.motion.rules import Stop, Take
 from hybrid.motion.run import Run
 from hybrid.motion.settings import Settings
@@ -127,7 +128,9 @@ def simulate_branches(
     >>> sorted(limb.choice for limb in tree.leaves)
     ['free', 'slide+']
     """
-    context = Context(dynamics, dict(parameters or {}), settings or Settings(), law, Stop())
+    values = dict(parameters or {})
+    rank = rank_guard(dynamics, values, state.t, state.q)
+    context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)
     start = moment_at_start(context, state.t, state.q, state.v, state.sides)
     limbs: list[Limb] = []
     waiting: list[tuple[Moment, int | None, str]] = [(start, None, "")]

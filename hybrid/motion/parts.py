@@ -27,6 +27,7 @@ class GuardKind(Enum):
     CONE_MINUS = "slip starts "
     CONE = "slip starts in space"
     SINGULAR = "singular"
+    RANK = "rank of the constraints"
     WATCH = "watch"
     UNTIL = "until"
 

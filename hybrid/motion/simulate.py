@@ -10,6 +10,7 @@ from hybrid.declaration.names import nearest
 from hybrid.errors import StateError
 from hybrid.motion.context import Context
 from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.rank_guard import rank_guard
 from hybrid.motion.rules import SelectionRule, Stop
 from hybrid.motion.run import Run
 from hybrid.motion.settings import Settings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hybrid.motion.trajectory import Trajectory
 
 METHODS = ("event-driven", "time-stepping")
+AT_SINGULAR = ("stop", "smooth")
 
 
 def simulate(
@@ -37,6 +39,7 @@ def simulate(
     until: str | None = None,
     watch: Mapping[str, str] | None = None,
     settings: Settings | None = None,
+    singular: str = "stop",
     method: str = "event-driven",
     step: float | None = None,
     progress: Callable[[float, float], None] | None = None,
@@ -61,6 +64,10 @@ def simulate(
     watch : mapping of str to str, optional
         Expressions by name; each change of sign is recorded as an event.
     settings : Settings, optional
+    singular : {"stop", "smooth"}
+        What to do where rigid constraints become dependent and branches of motion meet: end there with a list of the
+        branches, or go on along the smooth continuation of the motion. :func:`hybrid.motion.hand_over` goes on from
+        the end with elastic constraints instead.
     method : {"event-driven", "time-stepping"}
         Arcs between located events, or :func:`hybrid.motion.time_stepping` with its own law of impact (Newton's) and no
         rule, which goes on where the rigid problem has several answers and takes one of them.
@@ -92,10 +99,12 @@ def simulate(
     """
     if not (math.isfinite(t_end) and t_end > state.t):
         raise StateError(f"t_end must be a time later than the start, t = {state.t:g}; it is {t_end:g}")
-    if method not in METHODS:
-        raise StateError(f"the method {method!r} is not known; {_known_methods(method)}")
+    for what, value, known in (("method", method, METHODS), ("rule at singular configurations", singular, AT_SINGULAR)):
+        if value not in known:
+            raise StateError(f"the {what} {value!r} is not known; {_known(value, known)}")
     if method == "time-stepping":
         asked = {"rule": rule, "until": until, "watch": watch, "settings": settings}
+        asked |= {"singular": None if singular == "stop" else singular}
         _check_stepping(step, law, [name for name, value in asked.items() if value is not None])
         return time_stepping(
             dynamics, state, t_end=t_end, step=float(step or 0.0), parameters=parameters, progress=progress
@@ -109,14 +118,16 @@ def simulate(
         law,
         rule or Stop(),
         _watched(dynamics, until, dict(watch or {})),
+        rank_guard(dynamics, dict(parameters or {}), state.t, state.q),
+        singular,
     )
     run = Run(context, float(t_end), progress=progress)
     return run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
 
 
-def _known_methods(method: str) -> str:
-    meant = nearest(method, METHODS)
-    return f"did you mean {meant!r}?" if meant else f"known are {' and '.join(METHODS)}"
+def _known(name: str, known: tuple[str, ...]) -> str:
+    meant = nearest(name, known)
+    return f"did you mean {meant!r}?" if meant else f"known are {' and '.join(known)}"
 
 
 def _check_stepping(step: float | None, law: AbstractImpactLaw | None, refused: list[str]) -> None:

@@ -74,6 +74,12 @@ def constant_step(start: float, end: float, y: Array) -> Step:
     return Step(start, end, y, y, coefficients)
 
 
+def step_along(states: Callable[[Array], Array], start: float, end: float) -> Step:
+    """A step along a known motion: a function of times (N,) with values (2n, N)."""
+    ends = states(np.array([start, end]))
+    return Step(start, end, ends[:, 0], ends[:, 1], _TRANSFORM @ states(start + _POINTS * (end - start)).T)
+
+
 class Stepper:
     """scipy's integrator for one arc, whose state may be corrected between steps.
 

@@ -1,0 +1,181 @@
+"""The configuration space that rigid constraints leave: their Jacobian and curvature, and the nearest posture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["ConfigurationSpace", "Regularity"]
+
+Array = NDArray[np.float64]
+
+_STEP = 1e-20  # of a complex step, whose truncation error is its square
+_ITERATIONS = 30
+_CONVERGED = 4.0 * float(np.finfo(float).eps)
+_ON_IT = 1e-9  # residual, relative to the Jacobian times the size of the posture, of a posture on the space
+_NEIGHBOURS = 8
+_MOVED = 0.05  # share of the reach by which a neighbour must differ from the posture
+_RANK = 1e-6  # a singular value below this share of its size nearby counts as lost
+
+
+@attrs.frozen(eq=False)
+class Regularity:
+    """How the Jacobian of the constraints at a posture compares with postures nearby.
+
+    Attributes
+    ----------
+    rank : int
+        At the posture.
+    regular_rank : int
+        At most postures of the configuration space nearby.
+    measure : float
+        The singular value that is lost first, as a share of its size nearby; 0 at a singular configuration.
+    size : float
+        Its size nearby.
+    """
+
+    rank: int
+    regular_rank: int
+    measure: float
+    size: float
+
+    @property
+    def is_singular(self) -> bool:
+        """True if the constraints have fewer independent gradients here than nearby."""
+        return self.rank < self.regular_rank
+
+
+@attrs.frozen(eq=False)
+class ConfigurationSpace:
+    """The postures ``f(q) = 0`` that the rigid constraints of a mechanism allow at a time.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parameters : mapping
+        Values that replace those of the declaration.
+    t : float
+    reach : float
+        Distance at which a posture's neighbours are looked at, in the units of the coordinates.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> space = ConfigurationSpace(derive(mechanisms.load("singular_pendulum")))
+    >>> space.regularity(np.array([0.0, 0.0])).is_singular
+    True
+    """
+
+    dynamics: Dynamics
+    parameters: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
+    t: float = 0.0
+    reach: float = 0.05
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.dynamics.n
+
+    def values(self, q: Array) -> Array:
+        """Constraints ``f(q)``, (m,)."""
+        return np.asarray(self._at(q)["constraint"], dtype=float)
+
+    def jacobian(self, q: Array) -> Array:
+        """``df/dq``, (m, n)."""
+        return np.asarray(self._at(q)["J"], dtype=float)
+
+    def curvature(self, q: Array, direction: Array) -> Array:
+        """Derivative of the Jacobian along a direction, (m, n), by a complex step."""
+        return np.asarray(self._at(q + 1j * _STEP * direction)["J"].imag) / _STEP
+
+    def _at(self, q: Any) -> dict[str, NDArray[Any]]:
+        with np.errstate(all="ignore"):
+            at = self.dynamics.kinematics(q, np.zeros(self.n), t=self.t, parameters=self.parameters)
+        m = len(self.dynamics.rigid)
+        return {
+            "constraint": np.broadcast_to(at["constraint"], (*np.shape(q)[:-1], m)),
+            "J": np.broadcast_to(at["J"], (*np.shape(q)[:-1], m, self.n)),
+        }
+
+    def residual(self, q: Array) -> float:
+        """Largest violation of a constraint."""
+        return float(np.max(np.abs(self.values(q)), initial=0.0))
+
+    def nearest(self, q: Array, *, rank: int | None = None, hold: Array | None = None) -> Array | None:
+        """A posture of the space near a given one, by Gauss and Newton's method.
+
+        Parameters
+        ----------
+        q : array, (n,)
+        rank : int, optional
+            Number of independent constraints to use; by default all that are independent at each iterate.
+        hold : array, (k, n), optional
+            Combinations of the coordinates that keep their values.
+
+        Returns
+        -------
+        array, (n,), or None
+            None if it does not converge.
+        """
+        fixed = np.zeros((0, self.n)) if hold is None else np.atleast_2d(hold)
+        q = np.array(q, dtype=float)
+        for _ in range(_ITERATIONS):
+            J, f = self.jacobian(q), self.values(q)
+            if not (np.isfinite(J).all() and np.isfinite(f).all()):
+                return None
+            rows = np.vstack([J, fixed])
+            left, sizes, right = np.linalg.svd(rows, full_matrices=False)
+            count = len(sizes) if rank is None else min(rank + len(fixed), len(sizes))
+            kept = (np.arange(len(sizes)) < count) & (sizes > 1e-13 * sizes[0] if sizes.size else False)
+            right_side = np.concatenate([f, np.zeros(len(fixed))])
+            change = right[kept].T @ ((left[:, kept].T @ right_side) / sizes[kept])
+            q = q - change
+            if np.max(np.abs(change), initial=0.0) <= _CONVERGED * (1.0 + np.max(np.abs(q))):
+                break
+        return q if self.contains(q) else None
+
+    def contains(self, q: Array) -> bool:
+        """True if a posture satisfies the constraints up to rounding and the iteration's error."""
+        allowed = _ON_IT * (1.0 + float(np.max(np.abs(self.jacobian(q)), initial=0.0)) * float(np.max(np.abs(q))))
+        return self.residual(q) <= allowed
+
+    def neighbours(self, q: Array) -> list[Array]:
+        """Postures of the space at about the reach from a given one."""
+        generator = np.random.default_rng(1)
+        found = []
+        for direction in generator.normal(size=(_NEIGHBOURS, self.n)):
+            other = self.nearest(q + self.reach * direction / np.linalg.norm(direction))
+            if other is not None and _MOVED * self.reach < np.linalg.norm(other - q) < 4.0 * self.reach:
+                found.append(other)
+        return found
+
+    def regularity(self, q: Array) -> Regularity:
+        """Compare the rank of the constraints at a posture with that nearby.
+
+        An isolated posture has no neighbours; it is compared with postures off the space.
+        """
+        around = self.neighbours(q)
+        if not around:
+            generator = np.random.default_rng(1)
+            around = [q + self.reach * d / np.linalg.norm(d) for d in generator.normal(size=(_NEIGHBOURS, self.n))]
+        nearby = np.array([np.linalg.svd(self.jacobian(other), compute_uv=False) for other in around])
+        nearby = nearby[np.isfinite(nearby).all(axis=1)]
+        own = np.linalg.svd(self.jacobian(q), compute_uv=False)
+        if not own.size or not len(nearby):
+            return Regularity(len(own), len(own), 1.0, 1.0)
+        largest = max(float(nearby.max()), float(own[0]))
+        regular_rank = int(np.median((nearby > _RANK * largest).sum(axis=1)))
+        sizes = np.median(nearby, axis=0)
+        if regular_rank == 0:
+            return Regularity(0, 0, 1.0, 1.0)
+        last = float(sizes[regular_rank - 1])
+        rank = int(sum(value > _RANK * size for value, size in zip(own, sizes, strict=True) if size > _RANK * largest))
+        return Regularity(rank, regular_rank, float(own[regular_rank - 1]) / last, last)

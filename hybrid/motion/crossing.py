@@ -1,0 +1,241 @@
+"""The smooth motion through a singular configuration, where accelerations are the quotient of two zeros.
+
+Along a smooth branch the motion is an analytic function of time, although the constraints do not give its acceleration
+at the singular configuration itself. It is found by collocation over a window that is centred there: the acceleration
+is a polynomial through its values in the outer parts of the window, on the branch, and is interpolated in between.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from hybrid.motion.steps import Step, step_along
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid.motion.flow import Flow
+    from hybrid.motion.projection import Constraints
+    from hybrid.motion.rank_guard import RankGuard
+
+__all__ = ["Crossing", "cross"]
+
+Array = NDArray[np.float64]
+
+_GAP = 0.35  # inner part of the window in which no acceleration is evaluated: the constraints lose digits there
+_DEGREE = 15
+_PER_SIDE = 12
+_ROUNDS = 60
+_ATTEMPTS = 4
+_SETTLED = 1e-14
+_SMOOTH = 1e-8  # what a window may lack, relative to its size, and still be the smooth motion
+_CENTRED = 0.1
+_VANISHES = 1e-6  # of the oriented measure, where it touches zero without a change of sign
+_PIECES = 3
+_HISTORY = 12
+
+_S = np.cos((2 * np.arange(_PER_SIDE) + 1) * np.pi / (2 * _PER_SIDE))
+_OUTER: Array = np.concatenate([side * (1 + _GAP) / 2 + _S[::-1] * (1 - _GAP) / 2 for side in (-1, 1)])
+_FIT: Array = np.asarray(np.linalg.pinv(chebyshev.chebvander(_OUTER, _DEGREE)), dtype=float)
+
+
+@attrs.frozen(eq=False)
+class Crossing:
+    """The motion through a singular configuration.
+
+    Attributes
+    ----------
+    t : float
+        When it is singular.
+    q, v : array, (n,)
+        Position and velocity then.
+    before, after : tuple of Step
+        The motion up to then and on from there.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    before: tuple[Step, ...]
+    after: tuple[Step, ...]
+
+
+@attrs.frozen(eq=False)
+class _Window:
+    """Accelerations as Chebyshev series in ``s = (t - start)/half - 1`` from a state on."""
+
+    start: float
+    half: float
+    q: Array
+    v: Array
+    series: Array  # (degree + 1, n)
+
+    def states(self, t: Array) -> Array:
+        """``(q, v)`` at times, (2n, N)."""
+        s = (t - self.start) / self.half - 1
+        rate = chebyshev.chebint(self.series, lbnd=-1, axis=0) * self.half
+        rate[0] += self.v
+        place = chebyshev.chebint(rate, lbnd=-1, axis=0) * self.half
+        place[0] += self.q
+        return np.concatenate([chebyshev.chebval(s, place), chebyshev.chebval(s, rate)])
+
+    @property
+    def times(self) -> Array:
+        """Where accelerations are evaluated."""
+        return np.asarray(self.start + self.half * (1 + _OUTER))
+
+
+def cross(
+    flow: Flow, constraints: Constraints, guard: RankGuard, steps: Sequence[Step], t: float, y: Array
+) -> Crossing | None:
+    """Continue a motion smoothly through the singular configuration that is ahead.
+
+    Parameters
+    ----------
+    flow : Flow
+    constraints : Constraints
+    guard : RankGuard
+    steps : sequence of Step
+        The motion that leads there.
+    t : float
+    y : array, (2n,)
+        Where it has come to.
+
+    Returns
+    -------
+    Crossing or None
+        None if there is no singular configuration ahead, or no smooth motion through it.
+    """
+    half = _time_left(guard, steps, t)
+    for _ in range(_ATTEMPTS):
+        if half is None or not np.isfinite(half) or half <= 0.0:
+            return None
+        window = _collocated(flow, constraints, _start(flow, steps, t, y, half))
+        if window is None:
+            half *= 0.5
+            continue
+        centre = _singular_place(guard, window)
+        if centre is None:
+            return None
+        if abs(centre) <= _CENTRED:
+            return _crossing(guard, window, t + half * (1 + centre))
+        half *= 1 + centre
+    return None
+
+
+def _time_left(guard: RankGuard, steps: Sequence[Step], t: float) -> float | None:
+    """Time until the guard's size vanishes as ``(t_s - t)^p``: its logarithmic derivative is ``p/(t_s - t)``."""
+    step = next((step for step in reversed(steps) if step.end > step.start), None)
+    if step is None:
+        return None
+    s = np.array([0.5, 0.75, 1.0]) if step.end >= t else np.array([0.0, 0.5, 1.0])
+    width = 1e-4
+    n = guard.space.n
+
+    def sizes(places: Array) -> Array:
+        return guard.sizes(step.time(places), step.at(places)[:n].T)
+
+    at = s - width
+    rates = (sizes(at + width) - sizes(at - width)) / (2 * width * (step.end - step.start))
+    inverse = sizes(at) / rates  # -(t_s - t)/p
+    slope = float(np.polyfit(step.time(at), inverse, 1)[0])
+    return -float(inverse[-1]) / slope if slope > 0.0 and rates[-1] < 0.0 else None
+
+
+def _start(flow: Flow, steps: Sequence[Step], t: float, y: Array, half: float) -> _Window:
+    """A window whose acceleration goes on as it did before."""
+    n = len(y) // 2
+    times, states = [], []
+    for step in reversed(steps):
+        if step.end > step.start:
+            s = np.linspace(0.0, 1.0, 5)
+            times.append(step.time(s))
+            states.append(step.at(s))
+        if step.start < t - half:
+            break
+    all_times, all_states = np.concatenate(times), np.concatenate(states, axis=1)
+    recent = all_times >= t - half
+    acceleration = flow.observe(all_times[recent], all_states[:, recent]).acceleration
+    degree = min(4, max(len(set(all_times[recent].tolist())) - 2, 0))
+    series = chebyshev.chebfit((all_times[recent] - t) / half - 1, acceleration.T, degree)
+    return _Window(t, half, y[:n], y[n:], np.vstack([series, np.zeros((_DEGREE - degree, n))]))
+
+
+def _collocated(flow: Flow, constraints: Constraints, window: _Window) -> _Window | None:
+    """Picard's iteration of the acceleration, on the constraints; None where it finds no smooth motion."""
+    n = len(window.q)
+    for _ in range(_ROUNDS):
+        placed = _placed(constraints, window)
+        rates = np.array([flow.derivative(t, y)[n:] for t, y in zip(window.times, placed, strict=True)])
+        if not np.isfinite(rates).all():
+            return None
+        series = _FIT @ rates
+        change = float(np.max(np.abs(series - window.series)))
+        window = attrs.evolve(window, series=series)
+        if change <= _SETTLED * (1.0 + float(np.max(np.abs(series)))) / window.half:
+            break
+    return window if _is_smooth(constraints, window) else None
+
+
+def _placed(constraints: Constraints, window: _Window) -> Array:
+    """The window's states, brought back onto the constraints, (N, 2n)."""
+    n = len(window.q)
+    states = window.states(window.times).T
+    return np.array(
+        [np.concatenate(constraints.project(t, y[:n], y[n:])) for t, y in zip(window.times, states, strict=True)]
+    )
+
+
+def _is_smooth(constraints: Constraints, window: _Window) -> bool:
+    """True if the window's motion satisfies the constraints by itself and its last terms are small."""
+    n = len(window.q)
+    states = window.states(window.times).T
+    moved = np.abs(_placed(constraints, window) - states)[:, :n]
+    travelled = float(np.max(np.abs(states[:, :n] - window.q)))
+    tail = float(np.max(np.abs(window.series[-2:]))) * window.half**2
+    return bool(max(float(np.max(moved)), tail) <= _SMOOTH * travelled)
+
+
+def _singular_place(guard: RankGuard, window: _Window) -> float | None:
+    """Where in the window the rank is lost, from the Jacobian's oriented measure, which is smooth there."""
+    measure = _oriented(guard, window)
+    roots = chebyshev.chebroots(measure)
+    size = float(np.max(np.abs(chebyshev.chebval(_OUTER, measure))))
+    real = roots.real[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) < 1.0)]
+    if len(real) == 1:
+        return float(real[0])
+    turns = chebyshev.chebroots(chebyshev.chebder(measure))
+    turns = turns.real[(np.abs(turns.imag) < 1e-6) & (np.abs(turns.real) < 1.0)]
+    touching = [float(s) for s in turns if abs(chebyshev.chebval(s, measure)) <= _VANISHES * size]
+    return min(touching, key=abs, default=None)
+
+
+def _oriented(guard: RankGuard, window: _Window) -> Array:
+    """``det(U^T J(s) M^-1 J(1)^T U)`` as a series, with the independent rows U at the end of the window."""
+    space, n = guard.space, len(window.q)
+    q = window.states(window.times)[:n].T
+    J = np.array([attrs.evolve(space, t=t).jacobian(x) for t, x in zip(window.times, q, strict=True)])
+    last = J[-1]
+    independent = np.linalg.svd(last)[0][:, : guard.rank]
+    products = np.swapaxes(independent, 0, 1) @ J @ guard.metric @ last.T @ independent
+    return np.asarray(_FIT @ np.linalg.det(products))
+
+
+def _crossing(guard: RankGuard, window: _Window, t: float) -> Crossing | None:
+    n = len(window.q)
+    state = window.states(np.array([t]))[:, 0]
+    space = attrs.evolve(guard.space, t=t)
+    if not space.contains(state[:n]):
+        return None
+
+    def pieces(start: float, end: float) -> tuple[Step, ...]:
+        knots = np.linspace(start, end, _PIECES + 1).tolist()
+        return tuple(step_along(window.states, a, b) for a, b in pairwise(knots))
+
+    return Crossing(t, state[:n], state[n:], pieces(window.start, t), pieces(t, window.start + 2 * window.half))

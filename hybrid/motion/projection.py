@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _RANK = 1e-10
+_REGULAR = 1e-6  # two rows as independent as this need no pseudo-inverse
 _ITERATIONS = 5
 _SMALL = 1e-13
 _ENOUGH = 2e-16  # of the terms of a residual: that of a converged Newton step is rounding
@@ -58,7 +59,8 @@ class Constraints:
 
     @_sticking.default
     def _columns_that_stick(self) -> list[int]:
-        return [column for part in self.parts if part.sticks for column in part.columns]
+        columns = [column for part in self.parts if part.sticks for column in part.columns]
+        return sorted(columns, key=lambda column: column not in self.tangents)  # first those that hold a position
 
     @property
     def is_empty(self) -> bool:
@@ -75,17 +77,14 @@ class Constraints:
         named = dict(zip(self.dynamics.mechanism.coordinates, q.tolist(), strict=True))
         return float(evaluate(tangent, {**self.values, **named, "t": t}))
 
-    def _positions(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array]:
-        """Jacobian and residual of what holds positions."""
-        anchored = [column for column in self._sticking if column in self.anchors]
-        J = np.concatenate([terms.J, terms.W_N.T[self._normals], terms.W_T.T[anchored]])
-        offsets = [self._displacement(self.tangents[column], t, q) - self.anchors[column] for column in anchored]
-        return J, np.concatenate([terms.constraint, terms.gap[self._normals], offsets])
-
-    def _velocities(self, terms: Terms) -> tuple[Array, Array]:
-        """Jacobian and residual of what holds velocities."""
+    def _rows(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array, Array]:
+        """Jacobian of what is held, residual of positions (of its first rows), residual of velocities."""
         held = np.concatenate([terms.J, terms.W_N.T[self._normals], terms.W_T.T[self._sticking]])
-        return held, np.concatenate([terms.constraint_dot, terms.gap_dot[self._normals], terms.slip[self._sticking]])
+        anchored = [column for column in self._sticking if column in self.anchors]
+        offsets = [self._displacement(self.tangents[column], t, q) - self.anchors[column] for column in anchored]
+        residual = np.concatenate([terms.constraint, terms.gap[self._normals], offsets])
+        rates = np.concatenate([terms.constraint_dot, terms.gap_dot[self._normals], terms.slip[self._sticking]])
+        return held, residual, rates
 
     def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Nearest position and velocity, in the metric of the mass matrix, that satisfy what the mode holds.
@@ -101,27 +100,32 @@ class Constraints:
         """
         if self.is_empty:
             return q, v
-        terms = self.terms(t, q, v)
         try:
-            inverse = np.linalg.inv(terms.M)
+            held, residual, rates, lift, mobility = self._linearised(t, q, v)
+            m = len(residual)
+            for _ in range(_ITERATIONS):
+                if not (np.abs(residual) > _ENOUGH * (np.abs(held[:m]) @ np.abs(q))).any():
+                    break
+                correction = _correction(lift[:, :m], mobility[:m, :m], residual)
+                q = q - correction
+                if np.abs(correction).max() <= _SMALL * np.abs(q).max():
+                    break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
+                held, residual, rates, lift, mobility = self._linearised(t, q, v)
         except np.linalg.LinAlgError:
             return q, v
-        for _ in range(_ITERATIONS):
-            J, residual = self._positions(terms, t, q)
-            if not (np.abs(residual) > _ENOUGH * (np.abs(J) @ np.abs(q))).any():
-                break
-            correction = _correction(inverse, J, residual)
-            q = q - correction
-            if np.abs(correction).max() <= _SMALL * np.abs(q).max():
-                break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
-            terms = self.terms(t, q, v)
-        held, rates = self._velocities(terms)
         if rates.any():
             drift = rates - held @ v
-            v = v - _correction(inverse, held, rates)
+            v = v - _correction(lift, mobility, rates)
             if not drift.any() and self._leave_no_freedom(held):
                 v = np.zeros_like(v)
         return q, v
+
+    def _linearised(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """The rows at a state, what each lifts in the metric of the mass matrix, and their mobility."""
+        terms = self.terms(t, q, v)
+        held, residual, rates = self._rows(terms, t, q)
+        lift = np.linalg.solve(terms.M, held.T)
+        return held, residual, rates, lift, held @ lift
 
     def rank(self, rows: Array) -> int:
         """Rank of constraint rows."""
@@ -134,17 +138,17 @@ class Constraints:
         """True if the constraints leave no freedom and stand still, so that the mechanism is at rest."""
         if np.any(v):
             return False
-        held, rates = self._velocities(self.terms(t, q, v))
+        held, _, rates = self._rows(self.terms(t, q, v), t, q)
         return not rates.any() and self._leave_no_freedom(held)
 
 
-def _correction(inverse: Array, J: Array, residual: Array) -> Array:
-    lift = inverse @ J.T
-    mobility = J @ lift
+def _correction(lift: Array, mobility: Array, residual: Array) -> Array:
     if len(residual) == 1 and mobility[0, 0] > 0.0:
         return np.asarray(lift[:, 0] * (residual[0] / mobility[0, 0]))
     if not np.isfinite(mobility).all():
         return np.zeros(len(lift))
+    if len(residual) == 2 and np.linalg.det(mobility) > _REGULAR * mobility[0, 0] * mobility[1, 1]:
+        return np.asarray(lift @ np.linalg.solve(mobility, residual))
     return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=_RANK, hermitian=True) @ residual))
 
 

@@ -37,6 +37,7 @@ _KINDS = (
 
 
 _LOWEST_HOP = 1024.0  # in units of the rounding of the gap
+_TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
 
 
@@ -78,10 +79,24 @@ def moment_after(context: Context, parts: tuple[Part, ...], fired: tuple[Guard, 
             broken[part.name] = ContactMode.SLIDE_MINUS
         elif part.sticks and GuardKind.CONE_MINUS in kinds:
             broken[part.name] = ContactMode.SLIDE_PLUS
+    if Activity.APPROACHING in activities.values():
+        activities |= _touching(context, terms, q, activities)
     q, v = settle(context, activities, t, q, v)
     if any(guard.kind is GuardKind.TOUCH for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
     return Moment(t, q, v, activities, {}, frozenset(held), broken)
+
+
+def _touching(context: Context, terms: Terms, q: Array, activities: Mapping[str, Activity]) -> dict[str, Activity]:
+    """Contacts that were open without force though they touch, and take part in an impact elsewhere."""
+    found = {}
+    for index, name in enumerate(context.dynamics.contacts):
+        at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity
+        if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * gap_floor(terms, q, index):
+            columns = context.dynamics.columns.get(name, slice(0, 0))
+            own = tuple(range(columns.start, columns.stop))
+            found[name] = by_slip(context, terms, own) if own else Activity.FRICTIONLESS
+    return found
 
 
 def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q: Array, v: Array) -> set[str]:

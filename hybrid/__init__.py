@@ -59,7 +59,16 @@ if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State, States, derive, solve_state, solve_states
     from hybrid.errors import ComputationError, DeclarationError, HybridError, StateError
     from hybrid.motion import Arc, Event, Termination, Trajectory, simulate
-    from hybrid.reporting import Report, build_report, plot_map, render_html, render_markdown, save_figure
+    from hybrid.reporting import (
+        Report,
+        build_report,
+        plot_map,
+        plot_motion,
+        render_animation,
+        render_html,
+        render_markdown,
+        save_figure,
+    )
     from hybrid.tolerances import Tolerances
 
 _HOMES = {
@@ -116,6 +125,8 @@ _HOMES = {
         "Report",
         "build_report",
         "plot_map",
+        "plot_motion",
+        "render_animation",
         "render_html",
         "render_markdown",
         "save_figure",
@@ -176,9 +187,11 @@ __all__ = [
     "mechanism_from_toml",
     "mechanism_to_toml",
     "plot_map",
+    "plot_motion",
     "read_mechanism",
     "refined_fractions",
     "region_map",
+    "render_animation",
     "render_html",
     "render_markdown",
     "resolve",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
 
 __all__ = [
+    "PLOT_ENDINGS",
     "OutputPath",
     "json_option",
     "mechanism_argument",
@@ -21,6 +22,8 @@ __all__ = [
     "pin_option",
     "read_parameters",
 ]
+
+PLOT_ENDINGS = (".svg", ".png", ".pdf")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -73,13 +76,35 @@ def json_option(command: Command) -> Command:
 
 
 class OutputPath(click.Path):
-    """A file or folder to write, refused before anything is computed if its folder cannot be written."""
+    """A file or folder to write, refused before anything is computed if its folder cannot be written.
+
+    Parameters
+    ----------
+    file_okay, dir_okay, allow_dash, path_type
+        As of ``click.Path``.
+    endings : sequence of str, optional
+        How the name must end; by default anyhow.
+    """
+
+    def __init__(
+        self,
+        *,
+        file_okay: bool = True,
+        dir_okay: bool = True,
+        allow_dash: bool = False,
+        path_type: type[Any] | None = None,
+        endings: Sequence[str] = (),
+    ) -> None:
+        super().__init__(file_okay=file_okay, dir_okay=dir_okay, allow_dash=allow_dash, path_type=path_type)
+        self.endings = tuple(endings)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Check the path as click does, and the folder it is to stand in."""
+        """Check the path as click does, its ending, and the folder it is to stand in."""
         path = super().convert(value, param, ctx)
         if self.allow_dash and str(value) == "-":
             return path
+        if self.endings and Path(os.fsdecode(path)).suffix.lower() not in self.endings:
+            self.fail(f"{value} must end in {', '.join(self.endings)}", param, ctx)
         folder = Path(os.fsdecode(path)).absolute().parent
         if not folder.is_dir():
             self.fail(f"the folder {str(folder)!r} does not exist", param, ctx)

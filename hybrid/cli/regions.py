@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    PLOT_ENDINGS,
     OutputPath,
     json_option,
     mechanism_argument,
@@ -31,14 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["map_"]
 
-PLOT_ENDINGS = (".svg", ".png", ".pdf")
-
-
-def _plot_path(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None and value.suffix.lower() not in PLOT_ENDINGS:
-        raise click.BadParameter(f"{value} must end in {', '.join(PLOT_ENDINGS)}", param=option)
-    return value
-
 
 @click.command("map")
 @mechanism_argument
@@ -54,8 +47,7 @@ def _plot_path(_: click.Context, option: click.Parameter, value: Path | None) ->
 @parameter_option
 @click.option(
     "--plot",
-    type=OutputPath(dir_okay=False, path_type=Path),
-    callback=_plot_path,
+    type=OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS),
     metavar="FILE",
     help="Draw the map (.svg, .png, .pdf), its boundaries refined.",
 )

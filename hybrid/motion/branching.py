@@ -53,7 +53,7 @@ class MotionTree:
     limbs : tuple of Limb
         The first starts at the state; every other one at the end of its parent.
     is_complete : bool
-        False if the bound on the number of parts was reached.
+        False if the bound on the number of parts was reached, or the computation was interrupted.
     """
 
     limbs: tuple[Limb, ...]
@@ -140,6 +140,8 @@ def simulate_branches(
         motion = run.follow(moment)
         number = len(limbs)
         limbs.append(Limb(motion, parent, choice))
+        if motion.termination is Termination.INTERRUPTED:
+            return MotionTree(tuple(limbs), False)
         if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
             labels: Mapping[str, None] = dict.fromkeys(branch.mode.label for branch in motion.selection.branches)
             waiting += [(run.last, number, label) for label in labels]

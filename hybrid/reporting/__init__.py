@@ -9,8 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hybrid.reporting.animation import render_animation
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.command import command_line
+    from hybrid.reporting.motions import motion_record, plot_motion
     from hybrid.reporting.plot import figure_svg, plot_map, save_figure
     from hybrid.reporting.records import critical_friction_record, map_record, plain, state_record, verdict_record
     from hybrid.reporting.render import render_html, render_markdown
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
     from hybrid.reporting.window import default_axes
 
 _HOMES = {
+    "animation": ("render_animation",),
     "around": ("pins_around",),
     "command": ("command_line",),
+    "motions": ("motion_record", "plot_motion"),
     "plot": ("figure_svg", "plot_map", "save_figure"),
     "records": ("critical_friction_record", "map_record", "plain", "state_record", "verdict_record"),
     "render": ("render_html", "render_markdown"),
@@ -39,10 +43,13 @@ __all__ = [
     "default_axes",
     "figure_svg",
     "map_record",
+    "motion_record",
     "pins_around",
     "plain",
     "plot_map",
+    "plot_motion",
     "quantity_units",
+    "render_animation",
     "render_html",
     "render_markdown",
     "report_record",

@@ -9,14 +9,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.touching import drawn_points, touching
+
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
 
 __all__ = ["Posture", "Surface", "posture"]
-
-_STEP = 1e-6
-_FIT = 1e-5  # central differences of the points are good to about 1e-9
 
 
 @attrs.frozen(eq=False)
@@ -56,8 +55,7 @@ def posture(
 ) -> Posture | None:
     """Evaluate a mechanism's drawing at a state.
 
-    A contact touches at the point ``P`` for which the generalised normal direction is ``W_N = (dP/dq)^T n`` with some
-    direction ``n`` of the plane.
+    Where contacts touch is found as in :func:`hybrid.reporting.touching.touching`.
 
     Parameters
     ----------
@@ -84,40 +82,13 @@ def posture(
     drawing = dynamics.mechanism.drawing
     if not drawing.points or any(len(point) != 2 for point in drawing.points.values()):
         return None
-    points = _points(dynamics, state.q, state.t, parameters)
+    q, v = state.q[None, :], state.v[None, :]
+    points = {name: place[0] for name, place in drawn_points(dynamics, q, state.t, parameters).items()}
     if not all(np.isfinite(point).all() for point in points.values()):
         return None
-    moved = {name: np.empty((2, dynamics.n)) for name in points}
-    for index, step in enumerate(_STEP * np.eye(dynamics.n)):
-        ahead = _points(dynamics, state.q + step, state.t, parameters)
-        behind = _points(dynamics, state.q - step, state.t, parameters)
-        for name in points:
-            moved[name][:, index] = (ahead[name] - behind[name]) / (2 * _STEP)
-    W_N = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).W_N
     surfaces = []
-    for contact in closed:
-        direction = W_N[:, dynamics.contacts.index(contact)]
-        for name, jacobian in moved.items():
-            normal = np.linalg.lstsq(jacobian.T, direction, rcond=None)[0]
-            size = float(np.linalg.norm(normal))
-            if size > _FIT and np.allclose(jacobian.T @ normal, direction, rtol=0, atol=_FIT):
-                surfaces.append(Surface(contact, points[name], normal / size))
-                break
+    for contact, found in touching(dynamics, q, v, state.t, names=closed, parameters=parameters).items():
+        if len(found.points) == 1:  # between two bodies there is no surface at rest
+            normal = found.normal[0] / np.linalg.norm(found.normal[0])
+            surfaces.append(Surface(contact, points[found.points[0]], normal))
     return Posture(points, drawing.links, tuple(surfaces))
-
-
-def _points(
-    dynamics: Dynamics, q: NDArray[np.float64], t: float, parameters: Values | None
-) -> dict[str, NDArray[np.float64]]:
-    from hybrid.declaration.expressions import evaluate
-
-    mechanism = dynamics.mechanism
-    values = {
-        **mechanism.parameter_values(parameters or {}),
-        **dict(zip(mechanism.coordinates, q.tolist(), strict=True)),
-        "t": t,
-    }
-    return {
-        name: np.array([float(evaluate(mechanism.expanded(text), values)) for text in point])
-        for name, point in mechanism.drawing.points.items()
-    }

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from hybrid.reporting.html import Html, environment
 from hybrid.reporting.inline import inline_svg
 from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
@@ -17,7 +18,7 @@ from hybrid.reporting.wording import mode_text, number_text, settled, sliding_se
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["render_html", "render_markdown"]
+__all__ = ["render_html", "render_markdown", "report_environment"]
 
 _FLOWS = {
     "to sticking": "returns to sticking",
@@ -53,15 +54,6 @@ _KINEMATIC = {
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
-class Html(str):
-    """Text that is markup already; templates do not escape it."""
-
-    __slots__ = ()
-
-    def __html__(self) -> str:
-        return str(self)
-
-
 def render_html(report: Report) -> str:
     """A report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere.
 
@@ -87,7 +79,7 @@ def render_html(report: Report) -> str:
     view = _view(report, record)
     pictures = {name: Html(svg) for name, svg in _pictures(report, record).items()}
     style = (resources.files("hybrid.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
-    template = _environment(autoescape=True).get_template("report.html")
+    template = report_environment(autoescape=True).get_template("report.html")
     return template.render(view, pictures=pictures, css=Html(style))
 
 
@@ -112,21 +104,14 @@ def render_markdown(report: Report) -> str:
     # Ball that bounces on a smooth floor
     """
     record = report_record(report)
-    template = _environment(autoescape=False).get_template("report.md")
+    template = report_environment(autoescape=False).get_template("report.md")
     text = template.render(_view(report, record))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def _environment(*, autoescape: bool) -> jinja2.Environment:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("hybrid.reporting"),
-        autoescape=autoescape,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def report_environment(*, autoescape: bool) -> jinja2.Environment:
+    """The templates of this package, with filters for numbers, symbols, units and escaped text."""
+    templates = environment(autoescape=autoescape)
 
     def number(value: Any, *, exact: Any = None) -> str:
         shown = re.sub(r"·10\^(−?\d+)", r"·10<sup>\1</sup>", number_text(value))
@@ -135,7 +120,7 @@ def _environment(*, autoescape: bool) -> jinja2.Environment:
         return Html(f'<data value="{value if exact is None else exact!r}">{shown}</data>')
 
     if autoescape:
-        environment.filters |= {
+        templates.filters |= {
             "number": number,
             "settled": lambda value, branch: number(settled(value, _size(branch)), exact=value),
             "sym": lambda name: Html(symbol_html(name)),
@@ -145,14 +130,14 @@ def _environment(*, autoescape: bool) -> jinja2.Environment:
             "italic": lambda text: Html(re.sub(r"\b([Ab])\b", r"<i>\1</i>", html.escape(text))),
         }
     else:
-        environment.filters |= {
+        templates.filters |= {
             "number": number_text,
             "settled": lambda value, branch: number_text(settled(value, _size(branch))),
             "sym": symbol,
             "md": _escaped,
             "unit": _unit,
         }
-    return environment
+    return templates
 
 
 def _title(section: str, record: Mapping[str, Any]) -> str:

@@ -1,0 +1,170 @@
+"""A motion as a page with a picture that moves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import resources
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics import State
+from hybrid.motion.outcome import EventKind
+from hybrid.reporting.html import Html, environment
+from hybrid.reporting.scene import Force, Scene, build_scene, require_drawing
+from hybrid.reporting.timeline import ink_on, mode_fill, timeline
+from hybrid.reporting.units import quantity_units
+
+if TYPE_CHECKING:
+    from hybrid.motion import Event, Trajectory
+
+__all__ = ["render_animation"]
+
+_FINEST = 1_000_000  # steps of the grid of positions over the size of the picture
+_FORCE_STEPS = 1_000  # of the grid of forces over the reference force
+_NUMBERS = 60_000  # in all frames, or twice as many with the ends of arcs; a number takes 7 characters
+_EVENTS = 500
+_USUAL = 60.0  # per cent of the forces are no larger than the reference; a few are beyond all others
+
+
+def render_animation(motion: Trajectory, *, title: str = "") -> str:
+    """A motion as one HTML page that plays it and needs nothing else.
+
+    Parameters
+    ----------
+    motion : Trajectory
+        Of a mechanism that declares a drawing.
+    title : str, optional
+        Instead of that of the mechanism.
+
+    Returns
+    -------
+    str
+        Less than a megabyte. Text of the declaration is escaped.
+
+    Raises
+    ------
+    DeclarationError
+        The mechanism declares no points to draw.
+    ComputationError
+        A point has no place at some instant.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, derive, render_animation, simulate
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> page = render_animation(simulate(ball, State([1.0], [0.0]), t_end=0.4))
+    >>> page.startswith("<!DOCTYPE html>"), len(page) < 1_000_000
+    (True, True)
+    """
+    mechanism = motion.dynamics.mechanism
+    require_drawing(mechanism)
+    axes = len(next(iter(mechanism.drawing.points.values())))
+    per_frame = axes * (len(mechanism.drawing.points) + 3 * (len(mechanism.contact) + len(mechanism.friction)))
+    scene = build_scene(motion, frames=min(1200, max(100, _NUMBERS // per_frame)))
+    data = _data(motion, scene)
+    # In a script element only "<" could end it; the escape means the same to a reader of JSON.
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
+    templates = resources.files("hybrid.reporting") / "templates"
+    return (
+        environment(autoescape=True)
+        .get_template("animation.html")
+        .render(
+            title=title or mechanism.title or mechanism.name,
+            mechanism=mechanism.name,
+            cause=motion.cause,
+            method=motion.method,
+            without_force=scene.without_force,
+            is_spatial=axes == 3,
+            modes=sorted({piece[2] for row in data["timeline"] for piece in row["pieces"]}),
+            fills=data["fills"],
+            events=data["events"],
+            hidden_events=max(0, len(motion.events) - _EVENTS),
+            version=version("painleve"),
+            data=Html(text),
+            css=Html((templates / "animation.css").read_text(encoding="utf-8")),
+            script=Html((templates / "animation.js").read_text(encoding="utf-8")),
+        )
+    )
+
+
+def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
+    places = np.stack(list(scene.points.values()), axis=1)
+    low = places.min(axis=(0, 1))
+    grid = scene.size / _FINEST
+    names = list(scene.points)
+    forces = [force for force in scene.forces if np.any(force.vector)]
+    reference = _reference_force(forces)
+    pieces = timeline(motion)
+    labels = sorted({piece.label for row in pieces.values() for piece in row})
+    span = max(motion.t - motion.t_start, 1e-300)
+    state = State(motion.q_start, motion.v_start, motion.t_start)
+    units = quantity_units(motion.dynamics, state, parameters=motion.parameters)
+    unit = {*units.forces.values(), *units.tangential_forces.values()}
+    return {
+        "start": motion.t_start,
+        "end": motion.t,
+        "span": span,
+        "axes": places.shape[2],
+        "t": [float(f"{value:.10g}") for value in scene.t],
+        "origin": low.tolist(),
+        "grid": grid,
+        "size": scene.size,
+        "points": _whole((places - low) / grid),
+        "links": [[names.index(end) for end in link] for link in scene.links],
+        "names": names,
+        "surfaces": [
+            {
+                "contact": surface.contact,
+                "at": _whole((surface.at - low) / grid),
+                "normal": [float(f"{value:.6f}") for value in surface.normal.ravel()],
+                "still": surface.is_still,
+            }
+            for surface in scene.surfaces
+        ],
+        "forces": [
+            {
+                "name": force.name,
+                "point": names.index(force.point),
+                "vector": _whole(force.vector * (_FORCE_STEPS / reference)),
+            }
+            for force in forces
+        ],
+        "touching": [{"name": force.name, "point": names.index(force.point)} for force in scene.forces],
+        "forceSteps": _FORCE_STEPS,
+        "reference": reference,
+        "unit": unit.pop() if len(unit) == 1 else "",
+        "timeline": [
+            {"name": name, "pieces": [[piece.start, piece.end, piece.label] for piece in row]}
+            for name, row in pieces.items()
+        ],
+        "fills": {label: [mode_fill(label), ink_on(mode_fill(label))] for label in labels},
+        "events": [
+            [event.t, _event_text(event), list(event.carriers) if event.kind is EventKind.IMPACT else []]
+            for event in motion.events[:_EVENTS]
+        ],
+    }
+
+
+def _event_text(event: Event) -> str:
+    return f"{event.kind.value} at {', '.join(event.carriers)}" if event.carriers else event.kind.value
+
+
+def _reference_force(forces: Sequence[Force]) -> float:
+    """A force that more than half of all do not exceed, rounded up to 1, 2 or 5 times a power of ten."""
+    sizes = [np.linalg.norm(force.vector, axis=1) for force in forces]
+    acting = np.concatenate(sizes) if sizes else np.zeros(0)
+    acting = acting[acting > 0]
+    if not acting.size:
+        return 1.0  # nothing will be drawn
+    usual = float(np.percentile(acting, _USUAL))
+    power = 10.0 ** np.floor(np.log10(usual))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= usual * (1 - 1e-9)))
+
+
+def _whole(values: NDArray[np.float64]) -> list[int]:
+    return [int(value) for value in np.rint(np.clip(values, -1e12, 1e12)).ravel()]

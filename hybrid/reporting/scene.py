@@ -1,0 +1,204 @@
+"""A motion as frames to be drawn: points, surfaces and contact forces at instants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.errors import ComputationError, DeclarationError, Problem
+from hybrid.reporting.touching import Touching, drawn_points, touching
+
+if TYPE_CHECKING:
+    from hybrid.declaration import Mechanism
+    from hybrid.motion import Trajectory
+
+__all__ = ["Force", "Scene", "Surface", "build_scene", "require_drawing"]
+
+Array = NDArray[np.float64]
+
+_FRAMES = 1200
+_STILL = 1e-6  # of the picture's size: a surface that moves less is at rest
+
+
+@attrs.frozen(eq=False)
+class Surface:
+    """The surface of a contact, one place for all frames if it is at rest.
+
+    Attributes
+    ----------
+    contact : str
+    at, normal : array, (N, d) or (1, d)
+        A point of it below the touching point, and its normal of length 1, out of the solid.
+    """
+
+    contact: str
+    at: Array
+    normal: Array
+
+    @property
+    def is_still(self) -> bool:
+        """True if it does not move."""
+        return len(self.at) == 1
+
+
+@attrs.frozen(eq=False)
+class Force:
+    """The force of a contact or friction element on the drawing.
+
+    Attributes
+    ----------
+    name, point : str
+    vector : array, (N, d)
+    """
+
+    name: str
+    point: str
+    vector: Array
+
+
+@attrs.frozen(eq=False)
+class Scene:
+    """Frames of a motion.
+
+    Attributes
+    ----------
+    t : array, (N,)
+        Instants, not decreasing; where two arcs meet it holds the instant twice, before and after.
+    points : mapping of str to array, (N, d)
+        With d = 2 or 3 axes.
+    links : tuple of tuple of str
+    surfaces : tuple of Surface
+    forces : tuple of Force
+    without_force : tuple of str
+        Contacts and friction elements whose forces, or tangential forces, act at no point of the drawing.
+    size : float
+        Diagonal of the box around all points of all frames.
+    """
+
+    t: Array
+    points: Mapping[str, Array]
+    links: tuple[tuple[str, ...], ...]
+    surfaces: tuple[Surface, ...]
+    forces: tuple[Force, ...]
+    without_force: tuple[str, ...]
+    size: float
+
+
+def require_drawing(mechanism: Mechanism) -> None:
+    """Raise DeclarationError, with how to declare one, if a mechanism has no drawing."""
+    if not mechanism.drawing.points:
+        hint = (
+            'declare them as [drawing] points = { tip = ["x", "y"], top = ["x + l*cos(phi)", "y + l*sin(phi)"] } '
+            'and links = [["tip", "top"]]'
+        )
+        message = f"{mechanism.name} declares no points to draw"
+        raise DeclarationError(Problem(message, "drawing", source=mechanism.source, hint=hint))
+
+
+def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
+    """Sample a motion for drawing: evenly in time, and at the ends of every arc.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    frames : int
+        About so many, at most twice as many; where there are more arcs than that, some ends of arcs are left out.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    DeclarationError
+        The mechanism declares no points to draw.
+    ComputationError
+        A point has no place at some instant.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, simulate, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> start = solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0})
+    >>> scene = build_scene(simulate(rod, start, t_end=1))
+    >>> scene.surfaces[0].is_still, scene.forces[0].point
+    (True, 'tip')
+    """
+    require_drawing(motion.dynamics.mechanism)
+    dynamics, parameters = motion.dynamics, motion.parameters
+    t, q, v, lambda_N, lambda_T = _frames(motion, frames)
+    points = drawn_points(dynamics, q, t, parameters)
+    for name, place in points.items():
+        lost = ~np.isfinite(place).all(axis=1)
+        if lost.any():
+            raise ComputationError(f"{dynamics.name}: the point {name!r} has no place at t = {t[lost][0]:.12g}")
+    size = float(np.linalg.norm(np.ptp(np.concatenate(list(points.values())), axis=0))) or 1.0
+    found = touching(dynamics, q, v, t, parameters=parameters)
+    gap = np.broadcast_to(dynamics.terms(q, v, t=t, parameters=parameters).gap, (len(t), len(dynamics.contacts)))
+    surfaces = [
+        _surface(acting, points, gap[:, dynamics.contacts.index(name)], size)
+        for name, acting in found.items()
+        if name in dynamics.contacts and len(acting.points) == 1
+    ]
+    forces: list[Force] = []
+    for name, acting in found.items():
+        normal = lambda_N[dynamics.contacts.index(name)] if name in dynamics.contacts else np.zeros(len(t))
+        tangential = lambda_T[dynamics.columns[name]].T if name in dynamics.columns else np.zeros((len(t), 0))
+        forces += _forces(acting, normal, tangential)
+    lacking = tuple(
+        name
+        for name in (*dynamics.contacts, *dynamics.elements)
+        if name not in found or found[name].tangents.shape[1] != dynamics.dimension(name)
+    )
+    return Scene(t, points, dynamics.mechanism.drawing.links, tuple(surfaces), tuple(forces), lacking, size)
+
+
+def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array, Array]:
+    """Instants, positions, velocities and contact forces, both ends of every arc among them."""
+    dynamics = motion.dynamics
+    k, p = len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
+    span = motion.t - motion.t_start
+    spacing = span / frames
+    rows: list[tuple[Array, Array, Array, Array, Array]] = []
+    skipped = 0.0
+    for arc in motion.arcs:
+        skipped += arc.end - arc.start
+        if skipped < spacing and len(motion.arcs) > frames // 2:
+            continue  # too many arcs to show each: one in every spacing
+        skipped = 0.0
+        t = np.linspace(arc.start, arc.end, max(2, int(np.ceil((arc.end - arc.start) / max(spacing, 1e-300))) + 1))
+        q, v = arc.sample(t)
+        seen = motion.forces(arc, t)
+        rows.append((t, q, v, seen.lambda_N.T, seen.lambda_T.T))
+    if not rows:
+        still = (np.array([motion.t]), motion.q[None, :], motion.v[None, :])
+        return (*still, np.zeros((k, 1)), np.zeros((p, 1)))
+    t, q, v, lambda_N, lambda_T = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return t, q, v, lambda_N.T, lambda_T.T
+
+
+def _surface(place: Touching, points: Mapping[str, Array], gap: Array, size: float) -> Surface:
+    steepness = np.linalg.norm(place.normal, axis=1, keepdims=True)
+    normal = place.normal / np.maximum(steepness, 1e-300)
+    at = points[place.points[0]] - normal * gap[:, None] / np.maximum(steepness, 1e-300)
+    turned = np.max(np.abs(normal - normal[0]))
+    raised = np.max(np.abs((at - at[0]) @ normal[0]))
+    if turned <= _STILL and raised <= _STILL * size:
+        return Surface(place.name, at[:1], normal[:1])
+    return Surface(place.name, at, normal)
+
+
+def _forces(place: Touching, normal: Array, tangential: Array) -> list[Force]:
+    vector = place.normal * normal[:, None]
+    if place.tangents.shape[1] == tangential.shape[1]:
+        vector = vector + np.einsum("ij,ijk->ik", tangential, place.tangents)
+    vector = np.where(np.isfinite(vector), vector, 0.0)
+    forces = [Force(place.name, place.points[-1], vector)]
+    if len(place.points) == 2:
+        forces.insert(0, Force(place.name, place.points[0], -vector))
+    return forces

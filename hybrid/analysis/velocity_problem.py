@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import State
 
 _STEP = 1e-10  # of the time in which the free acceleration would change the velocities by themselves
+_NOTHING = 1e-9  # change of velocity, relative to the largest, that is left of a force over so small a step
 
 
 @attrs.frozen
@@ -54,7 +55,8 @@ class VelocityProblem(AbstractImpactLaw):
             raise ComputationError("Lemke's method found no impulses of the velocity problem")
         values = contact_forces(posed, solution.z)
         total = float(np.sum(np.abs(values[problem.normals])))
-        return Impulses(values, (Phase("jump", total),) if total else ())
+        change = float(np.max(np.abs(problem.G @ values), initial=0.0))
+        return Impulses(values, (Phase("jump", total),) if change > _NOTHING * speed else ())
 
 
 def velocity_impact(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
 from hybrid.cli.arguments import (
+    OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -16,21 +19,22 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import Json, number, print_json, say, table
+from hybrid.cli.output import Json, json_text, number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.records import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.analysis.comparison import Comparison
     from hybrid.contact.impact import AbstractImpactLaw, Impact
     from hybrid.declaration import Mechanism
+    from hybrid.reporting import ComparisonReport
 
 __all__ = ["LAWS", "compare", "impact", "impact_law"]
 
 # Limits of vanishing time steps are found to ten digits; the rest is rounding.
 ROUNDING = 1e-9
+ENDINGS = (".html", ".md", ".json")
 LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 
 
@@ -43,6 +47,12 @@ def _stiffnesses(_: click.Context, option: click.Parameter, value: str) -> tuple
         if not 0.0 < K < float("inf"):
             raise click.BadParameter(f"a stiffness must be a number above 0, got {K:g}", param=option)
     return found
+
+
+def _page_path(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix.lower() not in ENDINGS:
+        raise click.BadParameter(f"{value} must end in {', '.join(ENDINGS)}", param=option)
+    return value
 
 
 _damping_option = click.option(
@@ -96,13 +106,21 @@ def impact(
 @parameter_option
 @click.option(
     "--stiffness",
-    default="1e6,1e8",
+    default="1e6,1e7,1e8",
     show_default=True,
     metavar="K1,K2,...",
     callback=_stiffnesses,
     help="Stiffnesses of the penalty runs.",
 )
 @_damping_option
+@click.option(
+    "-o",
+    "--output",
+    type=OutputPath(dir_okay=False, path_type=Path),
+    callback=_page_path,
+    metavar="FILE",
+    help="Write a page with plots (.html), or .md, .json.",
+)
 @json_option
 def compare(
     *,
@@ -111,6 +129,7 @@ def compare(
     parameters: dict[str, str],
     stiffness: tuple[float, ...],
     damping: float | None,
+    output: Path | None,
     as_json: bool,
 ) -> None:
     """What the rigid problem, the impact laws and compliant contacts say about a state of MECH."""
@@ -119,15 +138,55 @@ def compare(
     with ProgressBar(f"comparing on {declared.name}"):
         from hybrid.analysis.comparison import compare as compare_methods
         from hybrid.dynamics import derive, solve_state
+        from hybrid.reporting import build_comparison, comparison_record
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
-        found = compare_methods(dynamics, state, stiffness=stiffness, damping=damping, parameters=values)
-        answer = _comparison_record(declared, found)
+        asked: dict[str, Any] = {"stiffness": stiffness, "damping": damping, "parameters": values}
+        if output is None:
+            found = compare_methods(dynamics, state, **asked)
+        else:
+            command = _command(mechanism, pins, parameters, stiffness, damping, output)
+            built = build_comparison(dynamics, state, **asked, command=command)
+            _write(built, output)
+            found = built.comparison
+        answer = comparison_record(dynamics, state, found)
     if as_json:
         print_json(answer)
     else:
         say(*_comparison_tables(answer))
+        if output is not None:
+            say("", f"The page is in {output}.")
+
+
+def _command(
+    mechanism: str,
+    pins: Mapping[str, str],
+    parameters: Mapping[str, str],
+    stiffness: tuple[float, ...],
+    damping: float | None,
+    output: Path,
+) -> str:
+    """The command line that makes this page, with the values as the user wrote them."""
+    words = ["painleve", "compare", mechanism]
+    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
+    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
+    words += ["--stiffness", ",".join(f"{K:g}" for K in stiffness)]
+    words += [] if damping is None else ["--damping", f"{damping:g}"]
+    return shlex.join([*words, "-o", str(output)])
+
+
+def _write(built: ComparisonReport, output: Path) -> None:
+    from hybrid.reporting import comparison_record, render_comparison_html, render_comparison_markdown
+
+    match output.suffix.lower():
+        case ".html":
+            text = render_comparison_html(built)
+        case ".md":
+            text = render_comparison_markdown(built)
+        case _:
+            text = json_text(comparison_record(built.dynamics, built.state, built.comparison)) + "\n"
+    output.write_text(text, encoding="utf-8")
 
 
 def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
@@ -167,22 +226,6 @@ def _impact_record(declared: Mechanism, found: Impact) -> dict[str, Json]:
     }
 
 
-def _comparison_record(declared: Mechanism, found: Comparison) -> dict[str, Json]:
-    rows = []
-    for row in found.rows:
-        record = attrs.asdict(row)
-        record["slip_after"] = _tangential(row.slip_after)
-        record["impulse_T"] = _tangential(row.impulse_T)
-        rows.append(record)
-    return {
-        "mechanism": declared.name,
-        "verdict": found.verdict,
-        "rows": rows,
-        "observed_order": found.observed_order,
-        "notes": list(found.notes),
-    }
-
-
 def _shown(value: Json, size: float = 0.0) -> str:
     """A number or a pair; what is rounding of numbers of that size is 0."""
     if isinstance(value, list):
@@ -190,6 +233,11 @@ def _shown(value: Json, size: float = 0.0) -> str:
     if isinstance(value, float):
         return number(0.0 if abs(value) < ROUNDING * size else value)
     return number(None) if value is None else str(value)
+
+
+def _time(times: Mapping[str, float | None], name: str) -> str:
+    """A time to stick; infinite ones are None in a record."""
+    return "-" if name not in times else "inf" if times[name] is None else number(times[name])
 
 
 def _impact_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -210,17 +258,23 @@ def _impact_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     contacts = sorted({name for row in answer["rows"] for name in row["gap_dot_after"]})
-    columns = ["method", "outcome"]
+    sticking = [name for name in contacts if any(name in row["time_to_stick"] for row in answer["rows"])]
+    columns = ["method", "outcome", "mode"]
     columns += [f"{quantity}.{name}" for name in contacts for quantity in ("gap_dot", "slip", "impulse_N")]
-    columns += ["energy change", "error"]
+    columns += [f"time to stick.{name}" for name in sticking] + ["energy change", "error"]
     size = max((abs(value) for row in answer["rows"] for value in row["v_after"].values()), default=0.0)
     rows = []
     for row in answer["rows"]:
-        cells = [row["method"], row["outcome"]]
+        cells = [row["method"], row["outcome"], row["mode"]]
         for name in contacts:
             cells += [_shown(plain(row[key].get(name)), size) for key in ("gap_dot_after", "slip_after", "impulse_N")]
+        cells += [_time(row["time_to_stick"], name) for name in sticking]
         rows.append([*cells, number(row["energy_change"]), number(row["error"])])
     yield table(f"{answer['mechanism']}: {answer['verdict']}", columns, rows)
     if answer["observed_order"] is not None:
-        yield f"The penalty runs approach the limit as K^{answer['observed_order']:.3f}."
+        low, high = answer["order_stiffness"]
+        spread = answer["order_standard_error"]
+        order = f"{answer['observed_order']:.3f}" + ("" if spread is None else f" +- {spread:.2g}")
+        runs = f"{answer['order_runs']} runs with K = {low:g} to {high:g}"
+        yield f"The errors of the penalty runs fall as K^({order}), from {runs}."
     yield from (f"Note: {note}." for note in answer["notes"])

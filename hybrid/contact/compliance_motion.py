@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import attrs
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.compliance_flow import CompliantFlow, CompliantForces, CompliantStanding
-from hybrid.contact.compliance_path import Array
+from hybrid.contact.compliance_path import Array, CompliantMotion, CompliantSamples, joined_samples
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -20,49 +20,6 @@ _ACCURACY = 1e-11
 _STOPPED = 1e-7  # spatial slip below this share of the velocities has stopped; an impulse removes the rest
 _VANISHING = 1e-12
 _MAX_PHASES = 200
-
-
-@attrs.frozen(eq=False)
-class CompliantMotion:
-    """The motion of a mechanism on compliant contacts.
-
-    Attributes
-    ----------
-    state : State
-        At its end.
-    has_separated : bool
-        True if every contact let go; False if the horizon came first.
-    label : str
-        What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+, wall=free"``.
-    phases : tuple of (str, float)
-        What the contacts did, with durations in stretched time ``sqrt(K) t``.
-    force_N, impulse_N : mapping of str to float
-        Normal forces at the end, and normal impulses.
-    impulse_T : mapping of str to tuple of float
-    gap_dot_after : mapping of str to float
-    slip_after : mapping of str to tuple of float
-    energy_change : float
-        Of the kinetic energy.
-    work_T : float
-        Work of friction.
-    """
-
-    state: State
-    has_separated: bool
-    label: str
-    phases: tuple[tuple[str, float], ...]
-    force_N: Mapping[str, float]
-    impulse_N: Mapping[str, float]
-    impulse_T: Mapping[str, tuple[float, ...]]
-    gap_dot_after: Mapping[str, float]
-    slip_after: Mapping[str, tuple[float, ...]]
-    energy_change: float
-    work_T: float
-
-    @property
-    def duration(self) -> float:
-        """Stretched time from start to end."""
-        return sum((duration for _, duration in self.phases), 0.0)
 
 
 @attrs.define(eq=False)
@@ -74,6 +31,8 @@ class CompliantPassage:
     stiffness: float
     horizon: float
     tolerances: Tolerances
+    samples: int = 0
+    kept: list[CompliantSamples] = attrs.field(factory=list)
 
     @property
     def _n(self) -> int:
@@ -182,12 +141,25 @@ class CompliantPassage:
         span = (self.horizon - float(y[-1])) * (1.0 if turning is None else 1e9)
         answer = solve_ivp(
             rates, (0.0, 1.01 * max(span, 1.0)), y, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * scale,
-            events=[*events, end],
+            events=[*events, end], dense_output=self.samples > 0,
         )  # fmt: skip
         if answer.status != 1:
             raise ComputationError(f"a compliant motion could not be integrated: {answer.message}")
+        if self.samples:
+            self.kept.append(self._sampled(answer.sol(np.linspace(0.0, answer.t[-1], self.samples)).T, standing))
         which = next(index for index, times in enumerate(answer.t_events) if len(times))
         return np.array(answer.y[:, -1]), None if names[which][0] == "end" else names[which]
+
+    def _sampled(self, states: Array, standing: CompliantStanding) -> CompliantSamples:
+        root, n = math.sqrt(self.stiffness), self._n
+        met = [self._at(x, standing) for x in states]
+        return CompliantSamples(
+            s=states[:, -1],
+            Y=np.array([root * at.gap for at in met]),
+            gamma=np.array([np.concatenate([at.gap_dot, at.slip[: len(at.forces) - len(at.gap)]]) for at in met]),
+            force=np.array([at.forces / root for at in met]),
+            impulse=states[:, 2 * n : -3],
+        )
 
     def _turning(self, standing: CompliantStanding) -> list[int] | None:
         """Columns of slip of the spatial contact that slides, if it is the only one."""
@@ -268,6 +240,7 @@ class CompliantPassage:
             slip_after={name: tuple(float(at.slip[row - k]) for row in rows) for name, (_, rows) in named},
             energy_change=energy,
             work_T=float(y[-3]),
+            samples=joined_samples(self.kept),
         )
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.state import State
 
 Array = NDArray[np.float64]
 
@@ -92,6 +98,52 @@ class CompliantPath:
     def work_T(self) -> float:
         """Work of friction, never positive."""
         return sum((phase.work_T for phase in self.phases), 0.0)
+
+
+@attrs.frozen(eq=False)
+class CompliantMotion:
+    """The motion of a mechanism on compliant contacts.
+
+    Attributes
+    ----------
+    state : State
+        At its end.
+    has_separated : bool
+        True if every contact let go; False if the horizon came first.
+    label : str
+        What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+, wall=free"``.
+    phases : tuple of (str, float)
+        What the contacts did, with durations in stretched time ``sqrt(K) t``.
+    force_N, impulse_N : mapping of str to float
+        Normal forces at the end, and normal impulses.
+    impulse_T : mapping of str to tuple of float
+    gap_dot_after : mapping of str to float
+    slip_after : mapping of str to tuple of float
+    energy_change : float
+        Of the kinetic energy.
+    work_T : float
+        Work of friction.
+    samples : CompliantSamples or None
+        Rows are the normal ones of all contacts, then the tangential ones.
+    """
+
+    state: State
+    has_separated: bool
+    label: str
+    phases: tuple[tuple[str, float], ...]
+    force_N: Mapping[str, float]
+    impulse_N: Mapping[str, float]
+    impulse_T: Mapping[str, tuple[float, ...]]
+    gap_dot_after: Mapping[str, float]
+    slip_after: Mapping[str, tuple[float, ...]]
+    energy_change: float
+    work_T: float
+    samples: CompliantSamples | None = None
+
+    @property
+    def duration(self) -> float:
+        """Stretched time from start to end."""
+        return sum((duration for _, duration in self.phases), 0.0)
 
 
 def linear_samples(

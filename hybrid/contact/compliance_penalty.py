@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance_flow import CompliantFlow
-from hybrid.contact.compliance_motion import CompliantMotion, CompliantPassage
+from hybrid.contact.compliance_motion import CompliantPassage
+from hybrid.contact.compliance_path import CompliantMotion
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -63,6 +64,7 @@ class KelvinVoigt:
         parameters: Values | None = None,
         tolerances: Tolerances = Tolerances(),
         horizon: float = _HORIZON,
+        samples: int = 0,
     ) -> CompliantMotion:
         """Follow the motion from a state with closed contacts until they let go.
 
@@ -74,6 +76,8 @@ class KelvinVoigt:
         tolerances : Tolerances, optional
         horizon : float
             Stretched time after which a motion that keeps contact is ended.
+        samples : int, default 0
+            Samples per phase to keep.
 
         Returns
         -------
@@ -98,7 +102,7 @@ class KelvinVoigt:
         speed = float(np.max(np.abs(np.concatenate([terms.gap_dot, terms.slip]))))
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
         flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, speed or 1.0)
-        return CompliantPassage(flow, state, self.stiffness, horizon, tolerances).run(closed)
+        return CompliantPassage(flow, state, self.stiffness, horizon, tolerances, samples).run(closed)
 
 
 def _check_carriers(dynamics: Dynamics) -> None:

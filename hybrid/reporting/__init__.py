@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from hybrid.reporting.animation import render_animation
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.command import command_line
+    from hybrid.reporting.comparisons import ComparisonReport, build_comparison, comparison_record
     from hybrid.reporting.motions import motion_record, plot_motion
     from hybrid.reporting.plot import figure_svg, plot_map, save_figure
     from hybrid.reporting.records import critical_friction_record, map_record, plain, state_record, verdict_record
     from hybrid.reporting.render import render_html, render_markdown
+    from hybrid.reporting.render_comparison import render_comparison_html, render_comparison_markdown
     from hybrid.reporting.report import Report, build_report, report_record
     from hybrid.reporting.units import Units, quantity_units
     from hybrid.reporting.window import default_axes
@@ -25,9 +27,11 @@ _HOMES = {
     "around": ("pins_around",),
     "command": ("command_line",),
     "motions": ("motion_record", "plot_motion"),
+    "comparisons": ("ComparisonReport", "build_comparison", "comparison_record"),
     "plot": ("figure_svg", "plot_map", "save_figure"),
     "records": ("critical_friction_record", "map_record", "plain", "state_record", "verdict_record"),
     "render": ("render_html", "render_markdown"),
+    "render_comparison": ("render_comparison_html", "render_comparison_markdown"),
     "report": ("Report", "build_report", "report_record"),
     "units": ("Units", "quantity_units"),
     "window": ("default_axes",),
@@ -35,10 +39,13 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "ComparisonReport",
     "Report",
     "Units",
+    "build_comparison",
     "build_report",
     "command_line",
+    "comparison_record",
     "critical_friction_record",
     "default_axes",
     "figure_svg",
@@ -50,6 +57,8 @@ __all__ = [
     "plot_motion",
     "quantity_units",
     "render_animation",
+    "render_comparison_html",
+    "render_comparison_markdown",
     "render_html",
     "render_markdown",
     "report_record",

@@ -65,6 +65,57 @@ def test_penalty_runs_approach_the_limit_slowly_where_the_departure_is_slow(para
     assert errors == sorted(errors, reverse=True)
     # theory: -1/2 in the end; abs(A) = 0.034 keeps these stiffnesses before it
     assert -0.5 < paradox.observed_order < -0.25
+    # the least squares line of three points by numpy, and the textbook's standard error of its slope
+    x, y = np.log([1e6, 1e8, 1e10]), np.log(errors)
+    slope, offset = np.polyfit(x, y, 1)
+    scatter = np.sum((y - slope * x - offset) ** 2) / 1 / np.sum((x - x.mean()) ** 2)
+    assert paradox.fit.order == pytest.approx(slope, rel=1e-10)
+    assert paradox.fit.standard_error == pytest.approx(np.sqrt(scatter), rel=1e-8)
+    assert (paradox.fit.stiffness, paradox.fit.runs) == ((1e6, 1e10), 3)
+
+
+def test_modes_and_times_to_stick_of_an_inconsistent_state(paradox):
+    modes = {row.method: row.mode for row in paradox.rows}
+    assert modes["rigid LCP"] == "none"
+    assert (modes["newton"], modes["velocity LCP"], modes["kelvin-voigt"]) == ("slide+", "stick", "free")
+    assert paradox.row("kelvin-voigt").time_to_stick == {"tip": np.inf}
+    assert paradox.row("newton").time_to_stick == {}
+    # departure from rest at abs(b) = 0.79 along exp(lam s) takes log(sqrt(K)) / lam and a constant
+    c, s = np.cos(1.0), np.sin(1.0)
+    A = 1 + 3 * c * (c - 1.4 * s)
+    lam = np.sqrt((0.25 * A) ** 2 - A) - 0.25 * A
+    times = [row.time_to_stick["tip"] for row in paradox.rows if row.stiffness]
+    growth = np.diff(times) * lam
+    # the further from rest the slip stops, the less the constant changes: 1/10 of its distance at the lower pair
+    assert growth == pytest.approx([np.log(10), np.log(10)], rel=0.25)
+    assert abs(growth[1] - np.log(10)) < abs(growth[0] - np.log(10))
+
+
+def test_time_to_stick_of_an_oblique_rod_is_the_published_one():
+    dynamics = derive(mechanisms.load("oblique_rod"))
+    pins = {"psi": 0, "theta": "pi/3", "psi_dot": 4, "theta_dot": 4}
+    pins |= {"slip.tip.1": 0.05, "slip.tip.2": -0.05, "gap_dot.tip": -0.04}
+    found = compare(dynamics, solve_state(dynamics, pins), stiffness=(), parameters={"mu": 1.7}, samples=30)
+    # Miller and Rubinovich 2017, recomputed: 0.49591903785
+    assert found.row("kelvin-voigt").time_to_stick["tip"] == pytest.approx(0.49591903785, abs=1e-10)
+    course = found.courses["kelvin-voigt"]["tip"]
+    assert course.s[-1] == pytest.approx(2.525948179, abs=1e-8)
+    assert course.penetration[0] == 0.0
+    assert course.gap_dot[-1] == pytest.approx(found.row("kelvin-voigt").gap_dot_after["tip"], abs=1e-12)
+
+
+def test_course_of_a_penalty_run_is_its_motion(rod):
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -1})
+    found = compare(rod, state, stiffness=(1e6,), samples=400)
+    row, course = found.row("penalty K=1e+06"), found.courses["penalty K=1e+06"]["tip"]
+    assert course.s[-1] == pytest.approx(row.duration, rel=1e-12)
+    assert course.gap_dot[-1] == pytest.approx(row.gap_dot_after["tip"], abs=1e-9)
+    # velocities are the slope of the penetration, impulses the integral of the force; trapezoids over 800 samples
+    moved = np.sum((course.gap_dot[1:] + course.gap_dot[:-1]) / 2 * np.diff(course.s))
+    assert course.penetration[-1] == pytest.approx(-moved, abs=1e-4)
+    pushed = np.sum((course.force_N[1:] + course.force_N[:-1]) / 2 * np.diff(course.s))
+    assert pushed == pytest.approx(row.impulse_N["tip"], rel=1e-4)
+    assert course.impulse_N[-1] == pytest.approx(row.impulse_N["tip"], rel=1e-12)
 
 
 def test_notes_say_what_happens_and_where_the_laws_disagree(paradox):
@@ -120,6 +171,8 @@ def test_methods_agree_where_the_mode_is_unique(rod):
     assert found.row("rigid LCP").outcome == "UNIQUE: slide+"
     assert [row.outcome for row in found.rows if row.stiffness] == ["slide+", "slide+"]
     assert found.row("kelvin-voigt").outcome == "no impulse"
+    assert found.row("velocity LCP").outcome == "no impulse"
+    assert {row.mode for row in found.rows} == {"slide+"}
     assert found.observed_order < -0.4
     assert len(found.notes) == 1
 
@@ -131,6 +184,26 @@ def test_indeterminate_state_lifts_off_from_rest(rod):
     assert found.observed_order is None
     assert found.notes[0].startswith("the contact lifts off")
     assert found.row("penalty K=1e+06").outcome == "free; released"
+    assert found.row("rigid LCP").mode == "free | slide+"
+
+
+def test_penalty_runs_on_both_sides_of_the_separatrix_lift_off_and_strike(rod):
+    # Hogan and Kristiansen 2017: w_crit = lam_- b / (abs(A) sqrt(K)), d = 1/4 here
+    state = solve_state(rod, {"theta": 1, "theta_dot": 1.3, "slip.tip": 1})
+    found = compare(rod, state, stiffness=(1e6, 1e8))
+    c, s = np.cos(1.0), np.sin(1.0)
+    A, b = 1 + 3 * c * (c - 1.5 * s), -1 + 1.69 * s
+    lam = -A * 0.25 - np.sqrt(A * A / 16 - A)
+    for K in (1e6, 1e8):
+        slow, fast = (found.row(f"penalty K={K:g}, {share} w_crit") for share in ("0.5", "2"))
+        assert fast.approach == pytest.approx(2 * lam * b / abs(A) / np.sqrt(K), rel=1e-9)
+        assert (slow.outcome, slow.mode) == ("slide+; released", "free")
+        assert fast.outcome == "slide+ -> stick; released"
+        assert slow.error is None
+    errors = [found.row(f"penalty K={K:g}, 2 w_crit").error for K in (1e6, 1e8)]
+    assert errors[1] < errors[0] / 3
+    assert found.fit.standard_error is None
+    assert found.fit.stiffness == (1e6, 1e8)
 
 
 def test_separated_contact_is_refused():

@@ -1,0 +1,164 @@
+"""A comparison of methods at one state, with what a page on it needs: units, courses for plots, the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.reporting.command import command_line
+from hybrid.reporting.records import Json, plain, state_record
+from hybrid.reporting.units import Units, quantity_units
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.analysis import Comparison
+    from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Values
+
+__all__ = ["ComparisonReport", "build_comparison", "comparison_record"]
+
+SAMPLES = 240
+"""Per phase of a compliant method, more than the pixels of a panel."""
+
+
+@attrs.frozen(eq=False)
+class ComparisonReport:
+    """What all methods say about a state.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping of str to float
+        The replaced ones.
+    comparison : Comparison
+        With courses.
+    units : Units
+    command : str
+        The command line that makes this page.
+    version : str
+    """
+
+    dynamics: Dynamics
+    state: State
+    parameters: Mapping[str, float]
+    comparison: Comparison
+    units: Units
+    command: str
+    version: str
+
+
+def build_comparison(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    stiffness: Sequence[float] | None = None,
+    damping: float | None = None,
+    parameters: Values | None = None,
+    command: str = "",
+    tolerances: Tolerances = Tolerances(),
+) -> ComparisonReport:
+    """Compare all methods at a state and keep what a page on it shows.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+        With a closed contact.
+    stiffness : sequence of float, optional
+        Of the penalty runs; by default three.
+    damping : float, optional
+        Replaces the declared damping.
+    parameters : mapping, optional
+    command : str, optional
+        The command line to quote; by default one that pins the state.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    ComparisonReport
+
+    Raises
+    ------
+    StateError, ComputationError
+        As :func:`hybrid.compare`.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> report = build_comparison(ball, solve_state(ball, {"gap_dot.floor": -1}), stiffness=[1e6])
+    >>> report.comparison.verdict, report.command
+    ('IMPACT', 'painleve compare bouncing_ball --pin gap_dot.floor=-1 -o comparison.html')
+    """
+    from hybrid.analysis.comparison import STIFFNESSES, compare
+
+    found = compare(
+        dynamics,
+        state,
+        stiffness=STIFFNESSES if stiffness is None else stiffness,
+        damping=damping,
+        samples=SAMPLES,
+        parameters=parameters,
+        tolerances=tolerances,
+    )
+    line = command or command_line(dynamics, state, parameters=parameters).replace(
+        "painleve report", "painleve compare", 1
+    ).replace("-o report.html", "-o comparison.html")
+    return ComparisonReport(
+        dynamics=dynamics,
+        state=state,
+        parameters=dict(parameters or {}),
+        comparison=found,
+        units=quantity_units(dynamics, state, parameters=parameters),
+        command=line,
+        version=metadata.version("painleve"),
+    )
+
+
+def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> dict[str, Json]:
+    """A comparison as plain JSON values.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    found : Comparison
+
+    Returns
+    -------
+    dict
+        ``mechanism, state, verdict, rows[], observed_order, order_standard_error, order_stiffness, order_runs,
+        notes[]``. Planar quantities are numbers, spatial ones lists; an infinite time is None.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import compare, derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> state = solve_state(ball, {"gap_dot.floor": -1})
+    >>> comparison_record(ball, state, compare(ball, state, stiffness=()))["rows"][0]["method"]
+    'newton'
+    """
+    rows = []
+    for row in found.rows:
+        record = attrs.asdict(row)
+        for key in ("slip_after", "impulse_T"):
+            record[key] = {name: value[0] if len(value) == 1 else value for name, value in record[key].items()}
+        rows.append(plain(record))
+    fit = found.fit
+    return {
+        "mechanism": dynamics.name,
+        "state": state_record(dynamics, state),
+        "verdict": found.verdict,
+        "rows": rows,
+        "observed_order": plain(found.observed_order),
+        "order_standard_error": None if fit is None else plain(fit.standard_error),
+        "order_stiffness": None if fit is None else list(fit.stiffness),
+        "order_runs": 0 if fit is None else fit.runs,
+        "notes": list(found.notes),
+    }

@@ -1,0 +1,210 @@
+"""Plots of a comparison: what compliant contacts do over stretched time, and how penalty runs converge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.reporting.plot import settings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from hybrid.analysis import Comparison
+    from hybrid.analysis.courses import ContactCourse
+
+__all__ = ["Panel", "course_panels", "plot_convergence", "plot_panel"]
+
+_SIZE = (3.75, 2.7)  # inches: two side by side on a page, one on a telephone, with legible letters
+_SHARE = 0.01  # of the greatest force; before the first such moment a departure is not to be seen
+
+
+@attrs.frozen(eq=False)
+class Panel:
+    """One plot of all methods over stretched time.
+
+    Attributes
+    ----------
+    key : str
+    title : str
+    label : str
+        Of the vertical axis.
+    lines : mapping of str to (array, array)
+        By method: places and values, (N,) and (N, d).
+    rigid : tuple of float
+        Values of the rigid motion, if there is one; drawn as level lines.
+    origin : str
+        What the stretched time is counted from.
+    """
+
+    key: str
+    title: str
+    label: str
+    lines: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    rigid: tuple[float, ...]
+    origin: str
+
+
+def course_panels(found: Comparison, contact: str) -> tuple[Panel, ...]:
+    """The plots of one contact: forces, velocities, penetration, and the friction impulse over the normal one.
+
+    Parameters
+    ----------
+    found : Comparison
+        With courses.
+    contact : str
+
+    Returns
+    -------
+    tuple of Panel
+        None if no course of the contact has a force. Where one mode persists, values are multiplied by the root of the
+        stiffness, so that the force is the force itself and the penetration is in units of force.
+    """
+    courses = {method: by_name[contact] for method, by_name in found.courses.items() if contact in by_name}
+    courses = {method: course for method, course in courses.items() if _is_seen(found, method, course)}
+    if not courses:
+        return ()
+    scale = {row.method: math.sqrt(row.stiffness) for row in found.rows if row.stiffness} if found.has_mode else {}
+    departs = not found.has_mode and found.verdict != "IMPACT"
+    starts = {m: float(c.s[int(np.argmax(c.force_N))]) if departs else 0.0 for m, c in courses.items()}
+    first = min(float(c.s[np.argmax(c.force_N > _SHARE * c.force_N.max())]) - starts[m] for m, c in courses.items())
+    rigid = _rigid(found, contact)
+    origin = "from the greatest force" if departs else ""
+
+    def panel(key: str, title: str, label: str, level: tuple[float, ...] = (), *, is_scaled: bool = True) -> Panel:
+        lines = {}
+        for method, course in courses.items():
+            values = np.asarray(getattr(course, key)).reshape(len(course.s), -1)
+            s, factor = course.s - starts[method], scale.get(method, 1.0) if is_scaled else 1.0
+            shown = s >= first - 0.1 * abs(first) - 1e-12
+            lines[method] = (s[shown], factor * values[shown])
+        return Panel(key, title, label, lines, level, origin)
+
+    root = "" if found.has_mode else r"/\sqrt{K}"
+    panels = [
+        panel("force_N", "Normal force", rf"$F_N{root}$", rigid[:1]),
+        panel("force_T", "Friction force", rf"$F_T{root}$", rigid[1:]),
+        panel("gap_dot", "Normal velocity", r"$\sqrt{K}\,\dot g_N$" if found.has_mode else r"$\dot g_N$"),
+        panel("slip", "Slip velocity", "$v_T$", is_scaled=False),
+        panel("penetration", "Penetration", r"$-K g_N$" if found.has_mode else r"$-\sqrt{K}\,g_N$", rigid[:1]),
+    ]
+    planar = [item for item in panels if all(values.shape[1] for _, values in item.lines.values())]
+    return (*planar, *(() if found.has_mode else _impulses(courses)))
+
+
+def _is_seen(found: Comparison, method: str, course: ContactCourse) -> bool:
+    """A lift-off has no course worth a line: only what strikes where something does."""
+    approach = {row.method: row.approach for row in found.rows}.get(method)
+    return bool(course.force_N.max(initial=0.0) > 0.0) and (approach is None or "2 w_crit" in method)
+
+
+def _rigid(found: Comparison, contact: str) -> tuple[float, ...]:
+    if not found.has_mode or found.selection is None:
+        return ()
+    branch = found.selection.branches[0]
+    return (branch.lambda_N.get(contact, 0.0), *branch.lambda_T.get(contact, ()))
+
+
+def _impulses(courses: Mapping[str, ContactCourse]) -> Iterator[Panel]:
+    """The friction impulse over the normal one: its slope is the ratio of the forces."""
+    lines = {m: (course.impulse_N, course.impulse_T) for m, course in courses.items()}
+    if all(values.shape[1] for _, values in lines.values()):
+        yield Panel("impulse_T", "Friction impulse", "$P_T$", lines, (), "impulse")
+
+
+def plot_panel(panel: Panel) -> Figure:
+    """Draw a panel: the limit black, penalty runs the darker the stiffer, components in space dashed."""
+    with settings():
+        figure, axes = _figure()
+        axes.axhline(0.0, color="0.85", linewidth=0.7, zorder=0)
+        runs = [method for method in panel.lines if method.startswith("penalty")]
+        for method, (x, values) in panel.lines.items():
+            is_run = method in runs
+            colour = _shade(runs.index(method), len(runs)) if is_run else "black"
+            for index, component in enumerate(values.T):
+                axes.plot(
+                    x,
+                    component,
+                    color=colour,
+                    linewidth=1.4 if is_run else 2.4,
+                    linestyle=("-", "--")[index % 2],
+                    zorder=3 if is_run else 2,
+                    label=_short(method) if index == 0 else None,
+                )
+        for index, level in enumerate(panel.rigid):
+            axes.axhline(level, color="black", linewidth=1.0, linestyle=":", label="" if index else "rigid")
+        if any(values.shape[1] == 2 for _, values in panel.lines.values()):
+            axes.plot([], [], color="0.4", linestyle="--", linewidth=1.3, label="2nd direction")
+        axes.set_title(panel.title, fontsize=9.5)
+        axes.set_ylabel(panel.label)
+        over_impulse = panel.origin == "impulse"
+        place = f"stretched time $s = \\sqrt{{K}}\\,t$ {panel.origin}".strip()
+        axes.set_xlabel("normal impulse $P_N$" if over_impulse else place)
+        axes.margins(x=0.02)
+        axes.legend(fontsize=7, frameon=False, handlelength=1.6, labelspacing=0.25, borderaxespad=0.2)
+    return figure
+
+
+def plot_convergence(found: Comparison) -> Figure | None:
+    """Draw the errors of the penalty runs over their stiffness with the fitted power and its uncertainty.
+
+    Parameters
+    ----------
+    found : Comparison
+
+    Returns
+    -------
+    matplotlib Figure or None
+        None without a fit.
+    """
+    fit = found.fit
+    if fit is None:
+        return None
+    with settings():
+        figure, axes = _figure()
+        points = np.array([(row.stiffness, row.error) for row in found.rows if row.stiffness and row.error])
+        low, high = fit.stiffness
+        K = np.geomspace(low / 2, high * 2, 40)
+        spread = "" if fit.standard_error is None else rf" \pm {fit.standard_error:.1g}"
+        axes.loglog(
+            K, fit.factor * K**fit.order, color="#1072b2", linewidth=1.3, label=rf"fit $K^{{{fit.order:.3f}{spread}}}$"
+        )
+        middle = math.sqrt(low * high)
+        reference = fit.factor * middle**fit.order * (K / middle) ** -0.5
+        axes.loglog(K, reference, color="0.6", linewidth=1.0, linestyle="--", label="slope $-1/2$")
+        axes.loglog(points[:, 0], points[:, 1], "o", color="black", markersize=5, label="penalty runs")
+        axes.set_xlabel("stiffness $K$")
+        axes.set_ylabel("relative error of the force" if found.has_mode else "error of the velocities")
+        axes.set_title("Convergence", fontsize=9.5)
+        axes.legend(fontsize=7.5, frameon=False)
+    return figure
+
+
+def _figure() -> tuple[Figure, Axes]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=_SIZE, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def _shade(index: int, count: int) -> Any:
+    """From yellow green to dark violet: lightness alone tells the runs apart."""
+    from matplotlib import colormaps
+
+    return colormaps["viridis_r"](0.1 + 0.75 * index / max(1, count - 1))
+
+
+def _short(method: str) -> str:
+    return (
+        "limit"
+        if method == "kelvin-voigt"
+        else method.removeprefix("penalty ").replace("e+0", "e").replace(", 2 w_crit", "")
+    )

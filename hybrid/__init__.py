@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         mechanism_from_toml,
         mechanism_to_toml,
         read_mechanism,
+        realise,
     )
     from hybrid.dynamics import Dynamics, State, States, derive, solve_state, solve_states
     from hybrid.errors import ComputationError, DeclarationError, HybridError, StateError
@@ -117,6 +118,7 @@ _HOMES = {
         "mechanism_from_toml",
         "mechanism_to_toml",
         "read_mechanism",
+        "realise",
     ),
     "hybrid.dynamics": ("Dynamics", "State", "States", "derive", "solve_state", "solve_states"),
     "hybrid.errors": ("ComputationError", "DeclarationError", "HybridError", "StateError"),
@@ -189,6 +191,7 @@ __all__ = [
     "plot_map",
     "plot_motion",
     "read_mechanism",
+    "realise",
     "refined_fractions",
     "region_map",
     "render_animation",

@@ -13,6 +13,7 @@ from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.domain import check_friction, mass_definiteness
 from hybrid.contact.reduction import free_motion
+from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -114,10 +115,10 @@ def contact_problem(
     Raises
     ------
     StateError
-        A contact penetrates, or approaches (then an impact law decides, not the acceleration level); or the mass
-        matrix is singular at this posture.
+        A contact penetrates, or approaches (then an impact law decides, not the acceleration level); a rigid
+        constraint is violated; or the mass matrix is singular at this posture.
     ComputationError
-        An expression has no value here, or constraints contradict.
+        An expression has no value here, constraints contradict, or they are dependent here but not nearby.
 
     Examples
     --------
@@ -130,12 +131,15 @@ def contact_problem(
     """
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
     _check_finite(dynamics, state, terms)
+    check_consistency(dynamics, state, parameters=parameters, tolerances=tolerances)
     check_friction(dynamics, terms)
     activities = carrier_activities(dynamics, terms, sides=state.sides, tolerances=tolerances)
     names = carrier_names(dynamics)
     for name, activity in zip(names, activities, strict=True):
         _check_takes_part(dynamics, name, Activity(int(activity)), terms)
     problem = pose(dynamics, terms, tuple(Activity(int(a)) for a in activities), sides=state.sides)
+    if problem.redundancy:
+        check_regularity(dynamics, state, parameters=parameters)
     _check_mass(dynamics, state, terms, problem, tolerances)
     return problem
 

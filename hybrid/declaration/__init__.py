@@ -11,6 +11,7 @@ from hybrid.declaration.mechanism import (
     Mechanism,
     Parameter,
 )
+from hybrid.declaration.realisation import realise
 from hybrid.declaration.specification import mechanism_from_toml, mechanism_to_toml, read_mechanism
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "mechanism_to_toml",
     "parse_expression",
     "read_mechanism",
+    "realise",
     "to_sympy",
 ]

@@ -2,10 +2,12 @@
 
 from hybrid.motion.branching import Limb, MotionTree, simulate_branches
 from hybrid.motion.distance import distance
+from hybrid.motion.elastic_motion import hand_over
 from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
 from hybrid.motion.rules import Penalty, Prefer, SelectionRule, Stop
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
+from hybrid.motion.singular_passage import singular_points_of
 from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.trajectory import Arc, Trajectory
@@ -25,9 +27,11 @@ __all__ = [
     "Termination",
     "Trajectory",
     "distance",
+    "hand_over",
     "load",
     "save",
     "simulate",
     "simulate_branches",
+    "singular_points_of",
     "time_stepping",
 ]

@@ -1,0 +1,109 @@
+"""Elastic realisations of rigid constraints: the same mechanism with springs in their place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from hybrid.declaration.names import suggestion
+from hybrid.declaration.parts import Constraint, Parameter
+from hybrid.errors import DeclarationError, Problem
+
+if TYPE_CHECKING:
+    from hybrid.declaration.mechanism import Mechanism
+
+__all__ = ["realise", "stiffness_name"]
+
+
+def stiffness_name(mechanism: Mechanism, name: str) -> str:
+    """Name of the parameter that holds the stiffness of a realised constraint."""
+    candidate = f"stiffness_{name}"
+    while candidate in mechanism.names:
+        candidate += "_"
+    return candidate
+
+
+def realise(
+    mechanism: Mechanism,
+    names: str | Sequence[str],
+    *,
+    stiffness: float | str,
+    length: float | str | None = None,
+) -> Mechanism:
+    """Realise rigid constraints by springs: ``f = 0`` becomes the potential ``stiffness * f**2 / 2``.
+
+    With ``stiffness = 2 N c`` that is the potential ``N c f^2`` whose motions tend to the rigid one as ``N`` grows,
+    away from singular configurations with an error of order ``1/N`` (Rubin and Ungar 1957).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    names : str or sequence of str
+        Constraints to realise.
+    stiffness : float or str
+        A number becomes the value of a new parameter ``stiffness_NAME`` that can be replaced as any other; an
+        expression is used as it is. In energy per square of the constraint's unit.
+    length : float or str, optional
+        For a rod that is declared by the square of its length, ``x**2 + y**2 - l**2``: its length, and the potential
+        is that of a spring, ``stiffness * (sqrt(f + length**2) - length)**2 / 2``.
+
+    Returns
+    -------
+    Mechanism
+
+    Raises
+    ------
+    DeclarationError
+        An unknown name, one with friction, or a stiffness that is not positive.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> spring = realise(mechanisms.load("singular_pendulum"), "BC", stiffness=1e4)
+    >>> spring.constraint[0].stiffness, spring.parameters["stiffness_BC"].value
+    ('stiffness_BC', 10000.0)
+    """
+    chosen = (names,) if isinstance(names, str) else tuple(names)
+    declared = {item.name: item for item in mechanism.constraint}
+    _check(mechanism, chosen, declared, stiffness)
+    parameters = dict(mechanism.parameters)
+    realised: dict[str, Constraint] = {}
+    for name in chosen:
+        given = stiffness
+        if not isinstance(stiffness, str):
+            given = stiffness_name(mechanism, name)
+            parameters[given] = Parameter(float(stiffness), doc=f"stiffness of the spring in place of {name}")
+        item = declared[name]
+        equation = item.equation if length is None else f"sqrt({item.equation} + ({length})**2) - ({length})"
+        realised[name] = attrs.evolve(item, equation=equation, stiffness=given)
+    changes: dict[str, Any] = {
+        "name": f"{mechanism.name}-elastic",
+        "parameters": parameters,
+        "constraint": [realised.get(item.name, item) for item in mechanism.constraint],
+        "source": "",
+    }
+    return attrs.evolve(mechanism, **changes)
+
+
+def _check(mechanism: Mechanism, names: Sequence[str], declared: dict[str, Constraint], stiffness: float | str) -> None:
+    problems = []
+    for name in names:
+        if name not in declared:
+            known = f"the constraints are {', '.join(declared)}" if declared else "it has no constraint"
+            problems.append(
+                Problem(
+                    f"{mechanism.name} has no constraint {name!r} to realise", hint=suggestion(name, declared) or known
+                )
+            )
+        elif declared[name].friction is not None:
+            message = "has dry friction, which acts on the force of a rigid constraint: it cannot be realised"
+            problems.append(Problem(message, f"constraint.{name}"))
+    if not names:
+        problems.append(Problem("name at least one constraint to realise"))
+    if not isinstance(stiffness, str) and not (math.isfinite(stiffness) and stiffness > 0.0):
+        problems.append(Problem(f"must be a positive number, not {stiffness!r}", "stiffness"))
+    if problems:
+        raise DeclarationError(problems)

@@ -1,0 +1,156 @@
+"""States that satisfy the rigid constraints, and the nearest one to a state that does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.singular_points import classify_configuration
+from hybrid.dynamics.state import State
+from hybrid.errors import ComputationError, StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+__all__ = ["check_consistency", "check_regularity", "project_state"]
+
+Array = NDArray[np.float64]
+
+_ITERATIONS = 50
+_CONVERGED = 4.0 * float(np.finfo(float).eps)
+_RANK = 1e-10
+
+
+def project_state(
+    dynamics: Dynamics, state: State, *, parameters: Values | None = None, tolerances: Tolerances = Tolerances()
+) -> State:
+    """The nearest state that satisfies the rigid constraints, in the metric of the mass matrix.
+
+    The position is found by Newton's method with the corrections ``M^-1 J^T (J M^-1 J^T)^+ f``; the velocity by one
+    such correction, which is the impulse of least kinetic energy (Ascher, Chin and Reich 1994).
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, optional
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    StateError
+        No position nearby satisfies the constraints, or no velocity does: they contradict each other.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> pendulum = derive(mechanisms.load("singular_pendulum"))
+    >>> near = project_state(pendulum, State([0.5, 0.3], [0.0, 1.0]))
+    >>> [round(float(value), 6) for value in (*near.q, *near.v)]
+    [0.526358, 0.267797, 0.592894, 0.279388]
+    """
+    q, v = np.array(state.q), np.array(state.v)
+    for _ in range(_ITERATIONS):
+        terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
+        change = _correction(dynamics, terms.M, terms.J, np.broadcast_to(terms.constraint, len(dynamics.rigid)))
+        q = q - change
+        if np.max(np.abs(change), initial=0.0) <= _CONVERGED * (1.0 + np.max(np.abs(q))):
+            break
+    terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
+    _refuse(dynamics, "position", np.asarray(terms.constraint), tolerances.gap)
+    v = v - _correction(dynamics, terms.M, terms.J, np.broadcast_to(terms.constraint_dot, len(dynamics.rigid)))
+    terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
+    _refuse(dynamics, "velocity", np.asarray(terms.constraint_dot), tolerances.velocity)
+    return State(q, v, state.t, state.sides)
+
+
+def _correction(dynamics: Dynamics, M: Array, J: Array, residual: Array) -> Array:
+    finite = np.isfinite(M).all() and np.isfinite(J).all() and np.isfinite(residual).all()
+    if not finite or np.linalg.matrix_rank(M) < dynamics.n:
+        raise StateError(f"{dynamics.name}: the constraints or the mass matrix have no usable value on the way")
+    lift = np.linalg.solve(M, J.T)
+    return np.asarray(lift @ (np.linalg.pinv(J @ lift, rcond=_RANK, hermitian=True) @ residual))
+
+
+def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: float) -> None:
+    if not np.max(np.abs(residual), initial=0.0) <= allowed:
+        listed = ", ".join(f"{name} = {value:.3g}" for name, value in zip(dynamics.rigid, residual, strict=True))
+        raise StateError(
+            f"{dynamics.name}: no {what} nearby satisfies the constraints; they contradict each other there ({listed})"
+        )
+
+
+def check_consistency(
+    dynamics: Dynamics, state: State, *, parameters: Values | None = None, tolerances: Tolerances = Tolerances()
+) -> None:
+    """Refuse a state that violates a rigid constraint: say by how much, and which state would do.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, optional
+    tolerances : Tolerances, optional
+
+    Raises
+    ------
+    StateError
+    """
+    if not dynamics.rigid:
+        return
+    at = dynamics.kinematics(state.q, state.v, t=state.t, parameters=parameters)
+    shape = (len(dynamics.rigid),)
+    values, rates = (np.broadcast_to(at[name], shape) for name in ("constraint", "constraint_dot"))
+    scale = 1.0 + float(np.max(np.abs(state.q), initial=0.0)), 1.0 + float(np.max(np.abs(state.v), initial=0.0))
+    wrong = [
+        f"{name} (value {value:.6g}, rate {rate:.6g})"
+        for name, value, rate in zip(dynamics.rigid, values, rates, strict=True)
+        if abs(value) > tolerances.gap * scale[0] or abs(rate) > tolerances.velocity * scale[1]
+    ]
+    if wrong:
+        raise StateError(
+            f"{dynamics.name}: the state violates the constraint{'s' if len(wrong) > 1 else ''} {', '.join(wrong)}; "
+            f"{_offer(dynamics, state, parameters, tolerances)}"
+        )
+
+
+def _offer(dynamics: Dynamics, state: State, parameters: Values | None, tolerances: Tolerances) -> str:
+    try:
+        near = project_state(dynamics, state, parameters=parameters, tolerances=tolerances)
+    except (StateError, ComputationError) as error:
+        return str(error)
+    mechanism = dynamics.mechanism
+    names = (*mechanism.coordinates, *mechanism.velocities)
+    shown = ", ".join(f"{name} = {value:.9g}" for name, value in zip(names, (*near.q, *near.v), strict=True))
+    return f"the nearest state that satisfies them, hybrid.dynamics.project_state, is {shown}"
+
+
+def check_regularity(dynamics: Dynamics, state: State, *, parameters: Values | None = None) -> None:
+    """Refuse a state in a singular configuration, where the constraints give no acceleration.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, optional
+
+    Raises
+    ------
+    ComputationError
+        With the kind of the singular configuration and its branches.
+    """
+    point = classify_configuration(ConfigurationSpace(dynamics, dict(parameters or {}), state.t), np.array(state.q))
+    if point is not None:
+        raise ComputationError(
+            f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} determine no acceleration at this singular "
+            f"configuration, a {point.describe()}; take a state beside it"
+        )

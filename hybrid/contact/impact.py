@@ -193,7 +193,35 @@ def resolve_impact(
     1.0
     """
     problem = impact_problem(dynamics, state, parameters=parameters, tolerances=tolerances, closed=closed)
-    answer = law.impulses(problem)
+    return impact_of(dynamics, state, problem, law.impulses(problem), law=law.name, parameters=parameters)
+
+
+def impact_of(
+    dynamics: Dynamics,
+    state: State,
+    problem: ImpactProblem,
+    answer: Impulses,
+    *,
+    law: str,
+    parameters: Values | None = None,
+) -> Impact:
+    """What impulses do to a state, and the energy they take or, with a warning that names the law, create.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    problem : ImpactProblem
+        Of that state.
+    answer : Impulses
+    law : str
+        Its name.
+    parameters : mapping, optional
+
+    Returns
+    -------
+    Impact
+    """
     M = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).M
     v_after = state.v + problem.response_W @ answer.values
     gamma = problem.gamma + problem.G @ answer.values
@@ -201,10 +229,10 @@ def resolve_impact(
     gain = after - before
     warnings = list(answer.warnings)
     if gain > _ENERGY_ROUNDING * max(before, after):
-        warnings.append(f"the {law.name} law created energy: {gain:.6g} on top of {before:.6g}")
+        warnings.append(f"the {law} law created energy: {gain:.6g} on top of {before:.6g}")
     carriers = problem.carriers
     return Impact(
-        law=law.name,
+        law=law,
         v_before=state.v,
         v_after=v_after + 0.0,
         impulse_N={c.name: float(answer.values[c.rows[0]]) + 0.0 for c in carriers},

@@ -82,7 +82,7 @@ def after_compression(problem: ImpactProblem, compression: NDArray[np.float64]) 
     """
     gamma = problem.gamma + problem.G @ compression
     floor = _NOTHING * (np.abs(problem.gamma) + np.abs(problem.G) @ np.abs(compression))
-    return np.where(np.abs(gamma) <= floor, 0.0, gamma)
+    return np.asarray(np.where(np.abs(gamma) <= floor, 0.0, gamma), dtype=np.float64)
 
 
 def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDArray[np.float64]) -> ImpulseQuestion:
@@ -123,7 +123,7 @@ def solved(question: lcp.LCP) -> NDArray[np.float64]:
     found = lcp.enumerate_solutions(question) if question.n <= _MAX_COUNTED else None
     if found is None or found.is_empty:
         raise ComputationError("no impulses satisfy the impact law and Coulomb's law together")
-    return found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0]
+    return np.asarray(found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0], dtype=np.float64)
 
 
 def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> tuple[lcp.LCP, NDArray[np.float64]]:

@@ -72,8 +72,18 @@ def explain_failure(context: Context, flow: Flow, passage: Passage) -> tuple[Ter
     return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
 
 
-def singular_point(context: Context, flow: Flow, passage: Passage) -> tuple[float, str]:
-    """Time at which a sliding contact's mobility vanishes, extrapolated, and how its force grows on the way."""
+def singular_point(context: Context, flow: Flow, passage: Passage) -> tuple[float, float, str]:
+    """Where a sliding contact's mobility ``A_s`` vanishes.
+
+    Returns
+    -------
+    t : float
+        Time, extrapolated.
+    exponent : float
+        Of the power of ``A_s`` that the force follows; not a number where it cannot be told.
+    note : str
+        Both in words.
+    """
     position = [guard.kind for guard in flow.guards].index(GuardKind.SINGULAR)
     step = passage.steps[-1]
     s = np.array([0.0, 0.5, 1.0]) if step.end > step.start else np.array([1.0])
@@ -81,11 +91,14 @@ def singular_point(context: Context, flow: Flow, passage: Passage) -> tuple[floa
     mobility = observed.guards[position]
     force = np.max(np.abs(observed.lambda_N), axis=0)
     if len(s) < 3 or mobility[0] == mobility[-1]:
-        return passage.t, f"the mobility is {mobility[-1]:.3g}"
+        return passage.t, float("nan"), f"the mobility is {mobility[-1]:.3g}"
     rate = (mobility[-1] - mobility[0]) / (step.end - step.start)
     t = passage.t - mobility[-1] / rate
     with np.errstate(all="ignore"):
         exponent = np.log(force[-1] / force[0]) / np.log(mobility[-1] / mobility[0])
-    return float(t), (
-        f"A_s reaches zero at t = {t:.10g}; the force is {force[-1]:.6g} and grows like A_s^{exponent:.4g}"
+    verb = "grows" if exponent < 0 else "changes"
+    return (
+        float(t),
+        float(exponent),
+        (f"A_s reaches zero at t = {t:.10g}; the force is {force[-1]:.6g} and {verb} like A_s^{exponent:.4g}"),
     )

@@ -44,6 +44,7 @@ class EventKind(Enum):
     """What an event is; the value is the word in tables and JSON."""
 
     IMPACT = "impact"
+    PASSAGE = "impact without collision"
     TOUCHDOWN = "touchdown"
     DETACHMENT = "detachment"
     SLIP_START = "slip start"

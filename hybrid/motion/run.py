@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity
+from hybrid.dynamics.consistency import check_consistency
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 from hybrid.motion.accumulating import completed, right_accumulation
 from hybrid.motion.arcs import Passage, follow, touch_limit
+from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
 from hybrid.motion.failure import explain_failure, posture, singular_point, undefined_at
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.parts import GuardKind
-from hybrid.motion.rules import Penalty
-from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
 from hybrid.motion.selecting import Decision, Moment, decide
+from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
 from hybrid.motion.trajectory import Arc, Trajectory
 from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact
 
@@ -95,9 +96,8 @@ class Run:
                 raise StateError(
                     f"contact {name!r} is closed and approaches at the start (gap_dot = {rate:.6g}): give an impact law"
                 )
-        for name, value, rate in zip(self.context.dynamics.rigid, terms.constraint, terms.constraint_dot, strict=True):
-            if abs(value) > tolerances.gap or abs(rate) > tolerances.velocity:
-                raise StateError(f"constraint {name!r} is violated at the start: value {value:.6g}, rate {rate:.6g}")
+        start, values = State(moment.q, moment.v, moment.t), self.context.parameters
+        check_consistency(self.context.dynamics, start, parameters=values, tolerances=tolerances)
 
     def _continue(
         self, moment: Moment, before: Mode | None
@@ -110,10 +110,10 @@ class Run:
         if any(activity is Activity.APPROACHING for activity in moment.activities.values()):
             return self._collide(moment, before)
         decision = decide(context, moment, self.t_end)
-        if decision.ending is Termination.INCONSISTENT and isinstance(context.rule, Penalty):
-            resolved = self._resolved(context.rule, moment, before)
-            if resolved is not None:
-                return None, resolved, before
+        if decision.ending is Termination.INCONSISTENT:
+            passed = self._passed(pass_inconsistent(context, moment, before))
+            if passed is not None:
+                return None, passed, before
         self._note(decision, moment, before)
         if decision.choice is None or decision.ending is not None:
             self.selection = decision.selection
@@ -191,7 +191,10 @@ class Run:
             return (Termination.CROWDED, f"the last at {', '.join(carriers)}"), arrived, choice.mode
         event = Event(passage.t, event_kind(passage.fired), carriers, choice.mode, None, arrived.q, v_before, arrived.v)
         if GuardKind.SINGULAR in kinds:
-            t, note = singular_point(context, flow, passage)
+            t, exponent, note = singular_point(context, flow, passage)
+            passed = self._passed(pass_jamming(context, arrived, choice.mode, note) if exponent < 0.0 else None)
+            if passed is not None:
+                return None, passed, choice.mode
             self.events.append(attrs.evolve(event, note=note, t=t))
             return (Termination.SINGULAR, note), arrived, choice.mode
         self.events.append(event)
@@ -237,23 +240,13 @@ class Run:
             self.events.append(event)
         return None, after, before
 
-    def _resolved(self, rule: Penalty, moment: Moment, before: Mode | None) -> Moment | None:
-        """The moment after an impact without collision; None where the compliant limit gives no impulse."""
-        from hybrid.contact.compliance_resolution import resolve
-
-        context = self.context
-        state = State(moment.q, moment.v, moment.t, sides=moment.sides)
-        resolution = resolve(context.dynamics, state, method=rule.method, parameters=context.parameters)
+    def _passed(self, passage: tuple[Moment, Event] | None) -> Moment | None:
+        """Record a passage through the compliant contact; None if there is none, or one too many at one instant."""
         self.crowd += 1
-        if resolution.impact is None or self.crowd > context.settings.crowd:
+        if passage is None or self.crowd > self.context.settings.crowd:
             return None
-        impact = resolution.impact
-        after = moment_after_impact(context, moment, impact)
-        kind, carriers = EventKind.IMPACT, tuple(impact.impulse_N)
-        self.events.append(
-            Event(moment.t, kind, carriers, before, None, moment.q, moment.v, after.v, impact, note=resolution.reason)
-        )
-        return after
+        self.events.append(passage[1])
+        return passage[0]
 
     def _note(self, decision: Decision, moment: Moment, before: Mode | None) -> None:
         """Complete the last event with the mode that follows it, or drop it if nothing changed."""
@@ -271,7 +264,7 @@ class Run:
             at = self.events.index(event)
             note = "; ".join(part for part in (event.note, decision.note) if part)
             self.events[at] = attrs.evolve(event, mode_after=after, verdict=decision.verdict, note=note)
-            lasting = (EventKind.IMPACT, EventKind.ACCUMULATION, EventKind.WATCH)
+            lasting = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION, EventKind.WATCH)
             if after is not None and after == event.mode_before and event.kind not in lasting:
                 del self.events[at]
 

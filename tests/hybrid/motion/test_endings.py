@@ -18,7 +18,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.contact import NewtonImpact
-from hybrid.motion import Penalty, Prefer, simulate_branches
+from hybrid.motion import Prefer
 
 
 @pytest.fixture(scope="module")
@@ -158,38 +158,3 @@ def test_two_contacts_on_one_coordinate_leave_no_room_and_no_motion():
     motion = simulate(pinched, State([0.0], [0.0]), t_end=1)
     assert motion.termination in (Termination.END_TIME, Termination.UNDECIDED)
     assert motion.q[0] == 0.0
-
-
-def test_tree_follows_every_consistent_mode(rod):
-    parameters = {"mu": 1.5}
-    start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters=parameters)
-    tree = simulate_branches(rod, start, t_end=0.02, parameters=parameters)
-    assert tree.is_complete
-    assert {limb.choice for limb in tree.leaves} == {"free", "slide+"}
-    graph = tree.graph()
-    assert sorted(graph.edges(data="choice")) == [(0, 1, tree.limbs[1].choice), (0, 2, tree.limbs[2].choice)]
-    assert {graph.nodes[number]["termination"] for number in (1, 2)} == {"END_TIME"}
-    # both start from the same state, and only one leaves the plane
-    gaps = {limb.choice: rod.kinematics(limb.motion.q, limb.motion.v)["gap"][0] for limb in tree.leaves}
-    assert gaps["free"] > 1e-5
-    assert abs(gaps["slide+"]) < 1e-12
-    bounded = simulate_branches(rod, start, t_end=0.02, parameters=parameters, max_limbs=2)
-    assert not bounded.is_complete
-
-
-def test_penalty_rule_passes_an_inconsistent_state_by_an_impact_without_collision(rod):
-    parameters = {"mu": 1.5, "delta": 0.25}
-    start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters=parameters)
-    motion = simulate(rod, start, t_end=0.1, parameters=parameters, rule=Penalty())
-    first = motion.events[0]
-    assert (first.t, first.kind.value, first.carriers) == (0.0, "impact", ("tip",))
-    # the limit of the compliant contact: the slip stops, the tip lifts off, energy is lost
-    assert first.impact.law == "kelvin-voigt"
-    assert first.impact.slip_after["tip"][0] == pytest.approx(0, abs=1e-12)
-    assert first.impact.gap_dot_after["tip"] > 0
-    assert first.impact.energy_change < 0
-    assert first.mode_after.label == "free"
-    assert motion.termination is Termination.END_TIME
-    lifted = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters=parameters)
-    motion = simulate(rod, lifted, t_end=0.02, parameters=parameters, rule=Penalty())
-    assert [event.mode_after.label for event in motion.events] == ["free"]

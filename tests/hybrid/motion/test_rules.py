@@ -1,0 +1,171 @@
+"""Rules where the rigid problem has no or several answers: the compliant limit, every branch, a preference."""
+
+import attrs
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import State, Termination, derive, simulate, solve_state
+from hybrid.contact import EnergeticImpact, KelvinVoigt, KelvinVoigtLimit, PoissonImpact, resolve_impact
+from hybrid.motion import Penalty, Prefer, simulate_branches
+from hybrid.reporting import motion_record
+
+JAMMING = {"g": 10, "mu": 5 / 3}
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("rod_on_incline"))
+
+
+def continued(rod, motion, index, *, t_end, **options):
+    """A separate simulation from the state after an event."""
+    event = motion.events[index]
+    start = State(event.q, event.v_after, event.t)
+    return simulate(rod, start, t_end=t_end, parameters=motion.parameters, **options)
+
+
+def test_penalty_rule_passes_an_inconsistent_state_by_an_impact_without_collision(rod):
+    parameters = {"mu": 1.5, "delta": 0.25}
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters=parameters)
+    motion = simulate(rod, start, t_end=0.1, parameters=parameters, rule=Penalty())
+    passage = motion.events[0]
+    assert (passage.t, passage.kind.value, passage.carriers) == (0.0, "impact without collision", ("tip",))
+    assert passage.impact.slip_after["tip"][0] == pytest.approx(0, abs=1e-12)
+    assert passage.impact.energy_change < 0
+    assert (motion.termination, passage.mode_after.label) == (Termination.END_TIME, "free")
+    # second road: the limit law applied by hand, then a simulation that knows of no rule
+    by_hand = resolve_impact(rod, start, law=KelvinVoigtLimit(), parameters=parameters)
+    np.testing.assert_allclose(passage.v_after, by_hand.v_after, atol=1e-14)
+    after = continued(rod, motion, 0, t_end=0.1)
+    assert after.events == ()
+    np.testing.assert_allclose([motion.q, motion.v], [after.q, after.v], atol=1e-12)
+    # a rod in flight: closed form, with unit gravity and mass
+    assert motion.q[1] == pytest.approx(start.q[1] + by_hand.v_after[1] * 0.1 - 0.005, abs=1e-12)
+    # the limit of closed form for undamped contacts (Genot and Brogliato 1999 notation), G of a uniform rod
+    undamped = simulate(rod, start, t_end=0.01, parameters=parameters | {"delta": 0}, rule=Penalty())
+    c, s = np.cos(2.0), np.sin(2.0)
+    G_NN, G_NT, G_TT = 1 + 3 * c * c, -3 * s * c, 1 + 3 * s * s
+    p, q, p_minus, q_minus = G_NN - 1.5 * G_NT, G_NT - 1.5 * G_TT, G_NN + 1.5 * G_NT, G_NT + 1.5 * G_TT
+    rebound = np.sqrt(p * (p_minus - p) / (q * (q_minus - q)))
+    assert undamped.events[0].impact.gap_dot_after["tip"] == pytest.approx(rebound, rel=1e-12)
+
+
+def test_penalty_rule_takes_the_branch_that_lifts_off_where_several_are_consistent(rod):
+    parameters = {"mu": 1.5, "delta": 0.25}
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters=parameters)
+    motion = simulate(rod, start, t_end=0.02, parameters=parameters, rule=Penalty())
+    assert [event.mode_after.label for event in motion.events] == ["free"]
+    assert motion.v[1] == pytest.approx(start.v[1] - 0.02, abs=1e-13)
+
+
+def jamming_start(rod):
+    # Glocker 1995, section 5.3.4: m = l = 1, g = 10, mu = 5/3, from 31 degrees with 30 m/s
+    return solve_state(rod, {"phi": np.radians(31), "phi_dot": 0, "x_dot": -30}, parameters=JAMMING)
+
+
+def test_penalty_rule_passes_the_singular_point_of_genot_and_brogliato(rod):
+    start = jamming_start(rod)
+    stopped = simulate(rod, start, t_end=1, parameters=JAMMING)
+    assert stopped.termination is Termination.SINGULAR
+    motion = simulate(rod, start, t_end=1, parameters=JAMMING, rule=Penalty())
+    assert motion.termination is Termination.END_TIME
+    [passage] = motion.events
+    assert passage.kind.value == "impact without collision"
+    assert passage.t == pytest.approx(0.8145497, abs=1e-7)
+    assert (passage.mode_before.label, passage.mode_after.label) == ("slide-", "free")
+    # By hand at 45 degrees, G = [[5/2, 3/2], [3/2, 5/2]]: A = 5/2 - (5/3)(3/2) = 0, and the slip of 9.333111 is
+    # stopped at the rate (5/3)(5/2) - 3/2 = 8/3 per impulse. It is taken over 2e-8 before the singular point, where
+    # the force of 3.8e3 has yet to give an impulse of 1e-4, so the slip is that much larger.
+    impulse = 9.333111 / (8 / 3)
+    assert passage.impact.impulse_N["tip"] == pytest.approx(impulse, abs=5e-4)
+    assert passage.impact.impulse_T["tip"][0] == pytest.approx(5 / 3 * impulse, abs=1e-3)
+    assert passage.impact.slip_after["tip"][0] == pytest.approx(0, abs=1e-12)
+    assert passage.impact.gap_dot_after["tip"] == 0.0
+    # the velocity before, from the closed form of the point, plus M^-1 W P
+    before = np.array([-11.992259, 3.7606031 * np.cos(np.pi / 4), 3.7606031])
+    lever = 3 * impulse * np.array([5 / 3, -1]) @ [np.sin(np.pi / 4), np.cos(np.pi / 4)]
+    expected = before + np.array([5 / 3 * impulse, impulse, lever])
+    np.testing.assert_allclose(passage.v_after, expected, atol=2e-3)
+    after = continued(rod, motion, 0, t_end=1)
+    np.testing.assert_allclose([motion.q, motion.v], [after.q, after.v], atol=1e-11)
+
+
+def test_contacts_of_growing_stiffness_stop_the_slip_at_the_singular_point_and_rebound_less_and_less(rod):
+    stopped = simulate(rod, jamming_start(rod), t_end=1, parameters=JAMMING)
+    t = stopped.arcs[-1].end - 0.01
+    state = State(*stopped.arcs[-1].sample(t), t)
+    rebounds = []
+    for stiffness in (1e4, 1e6, 1e8):
+        course = KelvinVoigt(stiffness=stiffness).pass_through(rod, state, parameters=JAMMING, horizon=1e5)
+        assert course.has_separated
+        assert course.slip_after["tip"][0] == pytest.approx(0, abs=1e-9)
+        rebounds.append(course.gap_dot_after["tip"])
+    # the limit is 0; slowly, because the mobility vanishes there
+    assert rebounds[0] > 1.3 * rebounds[1] > 1.3**2 * rebounds[2] > 0
+
+
+def test_poissons_law_gives_back_its_share_at_the_singular_point(rod):
+    start = jamming_start(rod)
+    motion = simulate(rod, start, t_end=0.9, parameters=JAMMING | {"e": 0.5}, rule=Penalty(PoissonImpact()))
+    impact = motion.events[0].impact
+    # P_c = v0/(8/3), and e P_c in sticking with A_S = 5/2 - (3/2)^2/(5/2) = 8/5
+    assert impact.impulse_N["tip"] == pytest.approx(1.5 * 9.333111 / (8 / 3), abs=1e-3)
+    assert impact.gap_dot_after["tip"] == pytest.approx(0.5 * 9.333111 / (8 / 3) * 8 / 5, abs=1e-3)
+
+
+def test_a_passage_shows_in_the_record_with_its_kind_and_phases(rod):
+    motion = simulate(rod, jamming_start(rod), t_end=1, parameters=JAMMING, rule=Penalty(EnergeticImpact()))
+    [event] = motion_record(motion)["events"]
+    assert event["kind"] == "impact without collision"
+    assert "grows like A_s^" in event["note"]
+    assert event["impact"]["law"] == "energetic"
+    assert [phase["kind"] for phase in event["impact"]["phases"]] == ["slide-", "stick"]
+    compliant = simulate(
+        rod,
+        solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters={"mu": 1.5}),
+        t_end=0.1,
+        parameters={"mu": 1.5, "delta": 0.25},
+        rule=Penalty(),
+    )
+    impact = motion_record(compliant)["events"][0]["impact"]
+    assert impact["law"] == "kelvin-voigt"
+    # the impact without collision departs from rest, which takes the stretched time for ever
+    assert impact["phases"][0] == {"kind": "slide+", "duration": None}
+    assert 0 < impact["phases"][1]["duration"] < 10
+
+
+def test_tree_follows_every_consistent_mode(rod):
+    parameters = {"mu": 1.5}
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters=parameters)
+    start = attrs.evolve(start, t=3.0)
+    tree = simulate_branches(rod, start, t_end=3.02, parameters=parameters)
+    assert tree.is_complete
+    graph = tree.graph()
+    edges = {data["choice"]: (number, data["t"]) for _, number, data in graph.edges(data=True)}
+    assert {choice: t for choice, (_, t) in edges.items()} == {"free": 3.0, "slide+": 3.0}
+    for choice, (number, _) in edges.items():
+        # second road: a motion that prefers this mode
+        chosen = simulate(rod, start, t_end=3.02, parameters=parameters, rule=Prefer((choice,)))
+        motion = graph.nodes[number]["motion"]
+        assert (graph.nodes[number]["termination"], motion.arcs[0].mode.label) == ("END_TIME", choice)
+        np.testing.assert_allclose([motion.q, motion.v], [chosen.q, chosen.v], atol=1e-13)
+    gaps = {limb.choice: rod.kinematics(limb.motion.q, limb.motion.v)["gap"][0] for limb in tree.leaves}
+    assert gaps["free"] > 1e-5
+    assert abs(gaps["slide+"]) < 1e-12
+    bounded = simulate_branches(rod, start, t_end=3.02, parameters=parameters, max_limbs=2)
+    assert not bounded.is_complete
+    assert len(bounded.limbs) == 2
+
+
+def test_preference_names_modes_in_order_and_declines_a_draw(rod):
+    parameters = {"mu": 1.5}
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters=parameters)
+
+    def followed(*modes):
+        return simulate(rod, start, t_end=0.01, parameters=parameters, rule=Prefer(modes))
+
+    assert followed("free").arcs[0].mode.label == "free"
+    assert followed("stick", "slide+").arcs[0].mode.label == "slide+"
+    assert followed("stick", "free", "slide+").arcs[0].mode.label == "free"
+    assert followed("stick").termination is Termination.INDETERMINATE

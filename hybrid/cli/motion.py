@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hybrid.cli.arguments import (
+    PLOT_ENDINGS,
     OutputPath,
     json_option,
     mechanism_argument,
@@ -15,6 +17,7 @@ from hybrid.cli.arguments import (
     pin_option,
     read_parameters,
 )
+from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
@@ -23,11 +26,15 @@ from hybrid.cli.progress import ProgressBar
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from hybrid.dynamics import Dynamics, State
     from hybrid.motion import MotionTree, Trajectory
 
 __all__ = ["simulate"]
 
 RULES = ("stop", "penalty", "branch")
+METHODS = ("event-driven", "time-stepping")
+_USUAL_LAW = "energetic"
+_PARTS = 1000  # of a progress bar
 
 
 @click.command()
@@ -36,7 +43,9 @@ RULES = ("stop", "penalty", "branch")
 @parameter_option
 @click.option("--t-end", type=float, required=True, metavar="T", help="When to stop.")
 @click.option(
-    "--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="The law that decides impacts."
+    "--law",
+    type=click.Choice(LAWS),
+    help="The law that decides impacts; by default energetic, with time-stepping newton.",
 )
 @click.option(
     "--rule",
@@ -46,10 +55,31 @@ RULES = ("stop", "penalty", "branch")
     help="Where the verdict is not unique: stop, hand over to the compliant contact, or follow every branch.",
 )
 @click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="event-driven",
+    show_default=True,
+    help="Arcs between located events, or steps of a given length that know no events.",
+)
+@click.option("--step", type=float, metavar="H", help="The length of the steps of time-stepping.")
+@click.option(
     "--plot",
-    type=OutputPath(path_type=Path, dir_okay=False),
+    type=OutputPath(path_type=Path, dir_okay=False, endings=PLOT_ENDINGS),
     metavar="FILE",
-    help="Draw the motion; .svg, .png or .pdf.",
+    help="Draw coordinates, contact forces and modes over time; .svg, .png or .pdf.",
+)
+@click.option(
+    "--animate",
+    type=OutputPath(path_type=Path, dir_okay=False, endings=(".html", ".htm")),
+    metavar="FILE",
+    help="Write a page that plays the motion and needs nothing else; .html.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=OutputPath(path_type=Path, dir_okay=False, endings=(".npz",)),
+    metavar="FILE",
+    help="Keep the motion, for hybrid.motion.load; .npz.",
 )
 @json_option
 def simulate(
@@ -58,43 +88,112 @@ def simulate(
     pins: dict[str, str],
     parameters: dict[str, str],
     t_end: float,
-    law: str,
+    law: str | None,
     rule: str,
+    method: str,
+    step: float | None,
     plot: Path | None,
+    animate: Path | None,
+    output: Path | None,
     as_json: bool,
 ) -> None:
-    """Follow the motion of MECH from a state, with every change of mode and impact located."""
+    """Follow the motion of MECH from a state, with every change of mode and impact located.
+
+    After Ctrl-C what was computed is printed, drawn and kept.
+    """
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
-    with ProgressBar(f"motion of {declared.name}"):
+    if rule == "branch" and method == "time-stepping":
+        raise click.UsageError("time-stepping selects no modes and has no branches: leave out --rule or --method")
+    if animate is not None:
+        from hybrid.reporting.scene import require_drawing
+
+        require_drawing(declared)
+    with ProgressBar(f"motion of {declared.name}") as bar:
         from hybrid.dynamics import derive, solve_state
-        from hybrid.reporting.motions import motion_record, plot_motion, tree_record
+        from hybrid.reporting.motions import motion_record, tree_record
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
-        found = _followed(dynamics, state, values, t_end=t_end, law=law, rule=rule)
-        motion = found if rule != "branch" else found.limbs[0].motion
-        answer = motion_record(found) if rule != "branch" else tree_record(found)
-        if plot is not None:
-            from hybrid.reporting import save_figure
-
-            save_figure(plot_motion(motion), plot)
+        if rule == "branch":
+            tree = _branches(dynamics, state, values, t_end=t_end, law=law)
+            motion, answer = tree.limbs[0].motion, tree_record(tree)
+        else:
+            motion = _followed(
+                dynamics, state, values, t_end=t_end, law=law, rule=rule, method=method, step=step, bar=bar
+            )
+            answer = motion_record(motion)
+        _write(motion, plot=plot, animate=animate, output=output)
     if as_json:
         print_json(answer)
     else:
-        say(*_tables(answer))
+        say(*_tables(answer), *_written(plot, animate, output))
+    if "INTERRUPTED" in (answer["termination"], *(limb["termination"] for limb in answer.get("limbs", ()))):
+        click.echo(f"interrupted at t = {answer['final']['t']:.10g}: what was computed is given", err=True)
+        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
 
 
-def _followed(dynamics: Any, state: Any, values: dict[str, float], *, t_end: float, law: str, rule: str) -> Any:
-    from hybrid import motion
+def _branches(
+    dynamics: Dynamics, state: State, values: Mapping[str, float], *, t_end: float, law: str | None
+) -> MotionTree:
+    from hybrid.motion import simulate_branches
 
-    decides = impact_law(law, None, None)
-    if rule == "branch":
-        tree: MotionTree = motion.simulate_branches(dynamics, state, t_end=t_end, parameters=values, law=decides)
-        return tree
-    chosen = motion.Penalty() if rule == "penalty" else motion.Stop()
-    followed: Trajectory = motion.simulate(dynamics, state, t_end=t_end, parameters=values, law=decides, rule=chosen)
-    return followed
+    decides = impact_law(law or _USUAL_LAW, None, None)
+    return simulate_branches(dynamics, state, t_end=t_end, parameters=values, law=decides)
+
+
+def _followed(
+    dynamics: Dynamics,
+    state: State,
+    values: Mapping[str, float],
+    *,
+    t_end: float,
+    law: str | None,
+    rule: str,
+    method: str,
+    step: float | None,
+    bar: ProgressBar,
+) -> Trajectory:
+    from hybrid.motion import Penalty, simulate
+
+    usual = None if method == "time-stepping" else _USUAL_LAW
+    named = law or usual
+    return simulate(
+        dynamics,
+        state,
+        t_end=t_end,
+        parameters=values,
+        law=None if named is None else impact_law(named, None, None),
+        rule=Penalty() if rule == "penalty" else None,
+        method=method,
+        step=step,
+        progress=lambda passed, whole: bar.advance(round(_PARTS * passed / whole), _PARTS),
+    )
+
+
+def _write(motion: Trajectory, *, plot: Path | None, animate: Path | None, output: Path | None) -> None:
+    """Write what was asked for; the data first, in case a picture fails."""
+    if output is not None:
+        from hybrid.motion import save
+
+        save(motion, output)
+    if plot is not None:
+        from hybrid.reporting import plot_motion, save_figure
+
+        save_figure(plot_motion(motion), plot)
+    if animate is not None:
+        from hybrid.reporting import render_animation
+
+        animate.write_text(render_animation(motion), encoding="utf-8")
+
+
+def _written(plot: Path | None, animate: Path | None, output: Path | None) -> Iterator[str]:
+    if plot is not None:
+        yield f"Drawn in {plot}."
+    if animate is not None:
+        yield f"Animated in {animate}."
+    if output is not None:
+        yield f"Kept in {output}."
 
 
 def _tables(answer: dict[str, Any]) -> list[RenderableType]:

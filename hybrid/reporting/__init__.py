@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.command import command_line
     from hybrid.reporting.comparisons import ComparisonReport, build_comparison, comparison_record
-    from hybrid.reporting.motions import motion_record, plot_motion
+    from hybrid.reporting.motion_plot import plot_motion
+    from hybrid.reporting.motions import motion_record
     from hybrid.reporting.plot import figure_svg, plot_map, save_figure
     from hybrid.reporting.records import critical_friction_record, map_record, plain, state_record, verdict_record
     from hybrid.reporting.render import render_html, render_markdown
@@ -26,7 +27,8 @@ _HOMES = {
     "animation": ("render_animation",),
     "around": ("pins_around",),
     "command": ("command_line",),
-    "motions": ("motion_record", "plot_motion"),
+    "motion_plot": ("plot_motion",),
+    "motions": ("motion_record",),
     "comparisons": ("ComparisonReport", "build_comparison", "comparison_record"),
     "plot": ("figure_svg", "plot_map", "save_figure"),
     "records": ("critical_friction_record", "map_record", "plain", "state_record", "verdict_record"),

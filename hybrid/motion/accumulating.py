@@ -52,7 +52,11 @@ def completed(
     found: dict[str, Accumulation] = {}
     for name, times in impacts.items():
         limit = accumulation(times) if times and times[-1] == moment.t else None
-        if limit is not None and limit.rest <= context.settings.zeno_rest * limit.elapsed and limit.t < t_end:
+        if limit is None or not limit.t < t_end:
+            continue
+        # where every hop has become too low for floating point, all that is left is to tell when the last would end
+        is_near = limit.rest <= context.settings.zeno_rest * limit.elapsed
+        if is_near or not _any_open(moment, impacts, limit.t - limit.elapsed):
             found[name] = limit
     if not found:
         return moment, None
@@ -75,6 +79,15 @@ def completed(
     for name in found:
         impacts[name].clear()
     return Moment(moment.t, q, v, activities, {}, frozenset(found)), event
+
+
+def _any_open(moment: Moment, impacts: Mapping[str, list[float]], since: float) -> bool:
+    """True if a contact with impacts since a time is open."""
+    return any(
+        moment.activities[name] in (Activity.OPEN, Activity.APPROACHING)
+        for name, times in impacts.items()
+        if times and times[-1] >= since
+    )
 
 
 def _is_slight(terms: Terms, change: Array, elapsed: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _GROWS = 1e-9  # growth per impact that is more than rounding
-_ANGLES = 64  # directions of departure looked at, before roots are refined
+_ANGLES = 32  # directions of departure looked at, before roots are refined
 _FLAT = 1e-6  # angle from the surface below which a departure is no flight
 
 
@@ -88,13 +89,16 @@ def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseC
     bounce = _bounces(problem, law)
     if bounce(0.0)[0] == 0.0:
         return None
-    angles = np.linspace(-np.pi / 2 + _FLAT, np.pi / 2 - _FLAT, _ANGLES)
-    drifts = [_drift(bounce, float(angle)) for angle in angles]
+    angles = np.linspace(-np.pi / 2 + _FLAT, np.pi / 2 - _FLAT, _ANGLES).tolist()
+    bounces = [bounce(math.tan(angle)) for angle in angles]
+    if max(normal for normal, _ in bounces) <= 1.0:
+        return None
+    drifts = [math.atan2(slip, normal) - angle for (normal, slip), angle in zip(bounces, angles, strict=True)]
     steady = [0.0] if _drift(bounce, 0.0) == 0.0 else []  # a slip that stops is stopped exactly
     for (low, before), (high, after) in pairwise(zip(angles, drifts, strict=True)):
         if before * after <= 0.0:
-            steady.append(_root(bounce, float(low), float(high)))
-    sequences = [(bounce(float(np.tan(angle)))[0], float(np.tan(angle))) for angle in steady]
+            steady.append(_root(bounce, low, high))
+    sequences = [(bounce(math.tan(angle))[0], math.tan(angle)) for angle in steady]
     growing = [item for item in sequences if item[0] > 1.0 + _GROWS and _is_steady(bounce, item[1])]
     if not growing:
         return None
@@ -127,8 +131,8 @@ def _bounces(problem: ContactProblem, law: AbstractImpactLaw) -> Callable[[float
 
 def _drift(bounce: Callable[[float], tuple[float, float]], angle: float) -> float:
     """By how much the direction of departure turns from one flight to the next."""
-    normal, slip = bounce(float(np.tan(angle)))
-    return float(np.arctan2(slip, normal)) - angle
+    normal, slip = bounce(math.tan(angle))
+    return math.atan2(slip, normal) - angle
 
 
 def _root(bounce: Callable[[float], tuple[float, float]], low: float, high: float) -> float:
@@ -139,4 +143,4 @@ def _root(bounce: Callable[[float], tuple[float, float]], low: float, high: floa
 
 def _is_steady(bounce: Callable[[float], tuple[float, float]], slip: float) -> bool:
     """True if a departure repeats; a jump of the law also changes the sign of the drift."""
-    return abs(_drift(bounce, float(np.arctan(slip)))) <= _FLAT
+    return abs(_drift(bounce, math.atan(slip))) <= _FLAT

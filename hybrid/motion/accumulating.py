@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_INSTANTS = 5
+_INSTANTS = 3
 _SLIGHT = 1e-13  # of the energy that free fall gains in the time of the sequence
 
 

@@ -1,11 +1,13 @@
 """A rod that slides, sticks, tips, lands and rests, from random starts."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import mechanisms
 from hybrid import State, Termination, derive, simulate
-from hybrid.contact import NewtonImpact, PoissonImpact
+from hybrid.contact import EnergeticImpact, NewtonImpact
 
 NAMED = {
     Termination.END_TIME,
@@ -35,28 +37,37 @@ def random_start(seed):
     return State([0, height, phi], v), {"e": random.uniform(0, 0.9), "mu": random.uniform(0.05, 2)}
 
 
-def check(rod, seeds, law):
-    ended = set()
+def check(rod, seeds):
+    """How motions under the energetic law end, after the energy and the gaps along them were looked at."""
+    ended = Counter()
     for seed in seeds:
         start, parameters = random_start(seed)
-        motion = simulate(rod, start, t_end=10, law=law, parameters=parameters)
+        motion = simulate(rod, start, t_end=10, law=EnergeticImpact(), parameters=parameters)
         assert motion.termination in NAMED, (seed, motion.cause)
-        ended.add(motion.termination)
+        assert not motion.warnings, (seed, motion.warnings)
         # the sum over up to some hundred events, each accurate to about 1e-12
-        assert abs(motion.energy().residual) < 1e-9, seed
+        assert abs(motion.energy().residual) < 1e-10, seed
+        assert all(event.impact.energy_change <= 0.0 for event in motion.events if event.impact is not None), seed
+        energies = [rod.energy(start.q, start.v, t=0.0, parameters=parameters)[0]]
         for arc in motion.arcs:
-            q, v = arc.sample(np.linspace(arc.start, arc.end, 60))
-            assert np.min(rod.kinematics(q, v)["gap"]) > -1e-9, seed
+            q, v = arc.sample(np.linspace(arc.start, arc.end, 20))
+            assert np.min(rod.kinematics(q, v)["gap"]) > -1e-10, seed
+            energies += list(rod.energy(q, v, t=0.0, parameters=parameters)[0])
+        assert np.max(np.diff(energies), initial=0.0) < 1e-10, seed
+        ended["at rest" if not motion.v.any() else motion.termination.name] += 1
     return ended
 
 
 def test_random_starts_end_in_rest_at_the_end_or_in_a_named_paradox(rod):
-    assert Termination.END_TIME in check(rod, range(12), PoissonImpact())
+    ended = check(rod, range(24))
+    assert ended["at rest"] > 8
+    assert ended["INCONSISTENT"] >= 1  # the rod that slides on one end with friction above 4/3
 
 
 @pytest.mark.long
 def test_1000_random_starts_end_in_rest_at_the_end_or_in_a_named_paradox(rod):
-    check(rod, range(1000), PoissonImpact())
+    ended = check(rod, range(1000))
+    assert ended["at rest"] > 600
 
 
 @pytest.mark.parametrize("seed", range(6))

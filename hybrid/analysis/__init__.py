@@ -1,4 +1,4 @@
-"""Questions about families of states: critical friction, singular points, region maps and their boundaries."""
+"""Questions about families of states and motions: critical friction, region maps, comparison, sensitivities."""
 
 from hybrid.analysis.areas import RefinedFractions, refined_fractions
 from hybrid.analysis.axes import Axis
@@ -6,7 +6,11 @@ from hybrid.analysis.boundaries import Boundary
 from hybrid.analysis.comparison import Comparison, ComparisonRow, compare
 from hybrid.analysis.comparison_map import ComparisonMap, compare_map
 from hybrid.analysis.criticality import CriticalFriction, critical_friction
+from hybrid.analysis.functional import Functional
+from hybrid.analysis.refusal import Refusal
 from hybrid.analysis.regions import RegionMap, region_map
+from hybrid.analysis.saltation import saltation_matrix
+from hybrid.analysis.sensitivity import EventSensitivity, Sensitivity, sensitivity
 from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, genot_brogliato_points
 
 __all__ = [
@@ -16,14 +20,20 @@ __all__ = [
     "ComparisonMap",
     "ComparisonRow",
     "CriticalFriction",
+    "EventSensitivity",
     "ForceAtPoint",
+    "Functional",
     "GenotBrogliatoPoint",
     "RefinedFractions",
+    "Refusal",
     "RegionMap",
+    "Sensitivity",
     "compare",
     "compare_map",
     "critical_friction",
     "genot_brogliato_points",
     "refined_fractions",
     "region_map",
+    "saltation_matrix",
+    "sensitivity",
 ]

@@ -1,0 +1,119 @@
+"""Functionals of a motion: an integrand over time and a term at the end, in the mechanism's own names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.declaration.expressions import to_sympy
+from hybrid.dynamics.kernel import Kernel, compile_kernel
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+__all__ = ["CompiledExpression", "Functional", "compile_expression"]
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen
+class Functional:
+    """The quantity ``integral of integrand over time + terminal at the end`` of a motion.
+
+    Attributes
+    ----------
+    integrand : str
+        An expression of coordinates, velocities, parameters, definitions and ``t``; ``"0"`` for none.
+    terminal : str
+        An expression of the same names, evaluated where the motion ends.
+
+    Examples
+    --------
+    >>> Functional("q1_dot**2 + q2_dot**2").terminal
+    '0'
+    """
+
+    integrand: str = "0"
+    terminal: str = "0"
+
+
+@attrs.frozen(eq=False)
+class CompiledExpression:
+    """An expression with its first derivatives, compiled; made by :func:`compile_expression`.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    """
+
+    dynamics: Dynamics
+    _kernel: Kernel = attrs.field(repr=False)
+
+    def value(self, t: Array, y: Array, parameters: Values) -> Array:
+        """Values (N,) at times (N,) and states (N, 2n)."""
+        found = self._evaluated(t, y, parameters)["value"]
+        return np.broadcast_to(found[..., 0], len(t))
+
+    def slope(self, t: Array, y: Array, parameters: Values) -> Array:
+        """Derivatives with respect to ``(q, v, t, parameters)``, (N, 2n + 1 + c)."""
+        found = self._evaluated(t, y, parameters)["slope"]
+        return np.broadcast_to(found, (len(t), found.shape[-1]))
+
+    def jump_time(self, t: Array, y: Array, parameters: Values) -> float | None:
+        """The first of the times (N,) at which an argument of ``sign`` has changed its sign; None if none does."""
+        signs = np.sign(self._evaluated(t, y, parameters)["switches"])
+        changed = np.broadcast_to(signs, (len(t), signs.shape[-1]))
+        changes = np.flatnonzero((changed[1:] * changed[:-1] < 0).any(axis=1))
+        return float(t[changes[0]]) if changes.size else None
+
+    def _evaluated(self, t: Array, y: Array, parameters: Values) -> dict[str, Array]:
+        return self._kernel([*y.T, t, *self.dynamics.arguments(parameters)])
+
+
+def compile_expression(
+    dynamics: Dynamics, text: str, *, parameters: Sequence[str] = (), field: str = "functional"
+) -> CompiledExpression:
+    """Read an expression in a mechanism's names and compile it with its derivatives.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    text : str
+    parameters : sequence of str
+        Parameters to differentiate with respect to.
+    field : str
+        What the expression is called in messages.
+
+    Returns
+    -------
+    CompiledExpression
+
+    Raises
+    ------
+    hybrid.errors.DeclarationError
+        Unknown names, with the nearest known one, or text that is no expression.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> speed = compile_expression(derive(mechanisms.load("bouncing_ball")), "m*y_dot**2/2", parameters=["m"])
+    >>> speed.slope(np.zeros(1), np.array([[0.0, 3.0]]), {}).tolist()
+    [[0.0, 3.0, 0.0, 4.5]]
+    """
+    import sympy
+
+    model = dynamics.model
+    state = [*model.coordinates, *model.velocities, model.time]
+    named = {symbol.name: symbol for symbol in state} | dict(model.parameters)
+    expression = to_sympy(dynamics.mechanism.expanded(text, field=field), named)
+    chosen = [*state, *(model.parameters[name] for name in parameters)]
+    slopes = [expression.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)) for symbol in chosen]
+    switches = sorted({item.args[0] for item in expression.atoms(sympy.sign, sympy.Heaviside)}, key=str)
+    quantities = {"value": [expression], "slope": slopes, "switches": switches}
+    kernel = compile_kernel(quantities, [*state, *model.parameters.values()])
+    return CompiledExpression(dynamics, kernel)

@@ -1,0 +1,233 @@
+"""Acceleration and contact forces of one mode along a motion, and their derivatives, by one linear system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.dynamics.partials import Forces, Partials
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.motion.parts import Part
+
+__all__ = ["ModeSystem", "Response", "sliding_direction"]
+
+Array = NDArray[np.float64]
+
+_RANK = 1e-10  # of the rows scaled to unit size; dependent constraints leave about 1e-15
+
+
+@attrs.frozen(eq=False)
+class Response:
+    """A mode at N instants: ``y' = f`` and the contact forces, with what differentiates them.
+
+    Attributes
+    ----------
+    t : array, (N,)
+    y : array, (N, 2n)
+    f : array, (N, 2n)
+        Velocities and accelerations.
+    forces : Forces
+    terms : Terms
+    inverse : array, (N, u, u)
+        Inverse of the mode's linear system for ``(a, lambda_N, lambda_T, lambda_B)``.
+    """
+
+    t: Array
+    y: Array
+    f: Array
+    forces: Forces
+    terms: Terms
+    inverse: Array
+
+
+def sliding_direction(part: Part, slip: Array) -> Array:
+    """Unit vector of the slip of a sliding carrier, (N, d), from its slip (N, p)."""
+    own = slip[:, list(part.columns)]
+    if len(part.columns) == 1:
+        return np.full(own.shape, part.slip_sign)
+    return np.asarray(own / np.linalg.norm(own, axis=1, keepdims=True))
+
+
+def _direction_slope(part: Part, slip: Array) -> Array:
+    """Derivative of the direction with respect to the slip, (N, d, d)."""
+    own = slip[:, list(part.columns)]
+    size = len(part.columns)
+    if size == 1:
+        return np.zeros((len(own), 1, 1))
+    length = np.linalg.norm(own, axis=1)[:, None, None]
+    unit = own[:, :, None] / length
+    return np.asarray((np.eye(size) - unit * np.swapaxes(unit, 1, 2)) / length)
+
+
+@attrs.frozen(eq=False)
+class ModeSystem:
+    """The linear system that gives accelerations and contact forces in one mode.
+
+    Its rows are the equations of motion and, for every contact, the condition of its mode: no force, or no normal
+    acceleration; no tangential acceleration, or Coulomb's force against the slip (Pfeiffer and Glocker 1996, ch. 5).
+
+    Attributes
+    ----------
+    partials : Partials
+    parts : tuple of Part
+        What every carrier does.
+    parameters : mapping
+        Values that replace those of the declaration.
+    """
+
+    partials: Partials
+    parts: tuple[Part, ...]
+    parameters: Values
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The mechanism."""
+        return self.partials.dynamics
+
+    @property
+    def offsets(self) -> tuple[int, int, int, int]:
+        """Where the normal, tangential and bilateral unknowns begin, and their number."""
+        n, k, m = self.dynamics.n, len(self.dynamics.contacts), len(self.dynamics.rigid)
+        p = max((columns.stop for columns in self.dynamics.columns.values()), default=0)
+        return n, n + k, n + k + p, n + k + p + m
+
+    def respond(self, t: Array, y: Array) -> Response:
+        """Accelerations and forces at N instants.
+
+        Parameters
+        ----------
+        t : array, (N,)
+        y : array, (N, 2n)
+
+        Returns
+        -------
+        Response
+        """
+        n = self.dynamics.n
+        terms = self.dynamics.terms(y[:, :n], y[:, n:], t=t, parameters=self.parameters)
+        matrix, right = self._assembled(terms, len(t))
+        inverse = _inverse(matrix)
+        u = (inverse @ right[..., None])[..., 0]
+        normal, tangential, bilateral, _ = self.offsets
+        forces = Forces(u[:, :n], u[:, normal:tangential], u[:, tangential:bilateral], u[:, bilateral:])
+        return Response(t, y, np.concatenate([y[:, n:], u[:, :n]], axis=1), forces, terms, inverse)
+
+    def _assembled(self, terms: Terms, N: int) -> tuple[Array, Array]:
+        n = self.dynamics.n
+        normal, tangential, bilateral, size = self.offsets
+        A, b = np.zeros((N, size, size)), np.zeros((N, size))
+        A[:, :n, :n] = terms.M
+        A[:, :n, normal:tangential] = -terms.W_N
+        A[:, :n, tangential:bilateral] = -terms.W_T
+        A[:, :n, bilateral:] = -np.swapaxes(terms.J, -1, -2)
+        b[:, :n] = terms.h
+        A[:, bilateral:, :n] = terms.J
+        b[:, bilateral:] = -terms.zeta_B
+        slip = np.broadcast_to(terms.slip, (N, terms.slip.shape[-1]))
+        for part in self.parts:
+            force = self._normal_place(part)
+            if part.kind is CarrierKind.CONTACT:
+                if part.is_open:
+                    A[:, force, force] = 1.0
+                else:
+                    A[:, force, :n] = terms.W_N[..., part.index]
+                    b[:, force] = -terms.zeta_N[..., part.index]
+            for place, column in enumerate(part.columns):
+                row = tangential + column
+                if part.sticks:
+                    A[:, row, :n] = terms.W_T[..., column]
+                    b[:, row] = -terms.zeta_T[..., column]
+                    continue
+                A[:, row, row] = 1.0
+                if part.slides:
+                    resistance = self._coefficient(terms, part) * sliding_direction(part, slip)[:, place]
+                    if part.kind is CarrierKind.ELEMENT:
+                        b[:, row] = -resistance
+                    else:
+                        A[:, row, force] = part.side * resistance
+        return A, b
+
+    def _normal_place(self, part: Part) -> int:
+        normal, _, bilateral, _ = self.offsets
+        return (bilateral if part.kind is CarrierKind.BILATERAL else normal) + part.index
+
+    def _coefficient(self, terms: Terms, part: Part) -> Array:
+        name = {CarrierKind.CONTACT: "friction", CarrierKind.ELEMENT: "limit"}.get(part.kind, "constraint_friction")
+        return np.asarray(getattr(terms, name)[..., part.index])
+
+    def residual_slopes(self, at: Response, found: dict[str, Array]) -> Array:
+        """Derivatives of the rows at fixed unknowns.
+
+        Parameters
+        ----------
+        at : Response
+        found : dict of array
+            Of :class:`Partials`, with respect to z variables.
+
+        Returns
+        -------
+        array, (N, u, z)
+        """
+        n = self.dynamics.n
+        normal, tangential, bilateral, size = self.offsets
+        N, _, z = found["balance"].shape
+        slopes = np.zeros((N, size, z))
+        slopes[:, :n] = found["balance"]
+        slopes[:, bilateral:] = found["bilateral"]
+        slip = np.broadcast_to(at.terms.slip, (N, at.terms.slip.shape[-1]))
+        for part in self.parts:
+            if part.kind is CarrierKind.CONTACT and not part.is_open:
+                slopes[:, normal + part.index] = found["normal"][:, part.index]
+            rows = [tangential + column for column in part.columns]
+            if part.sticks:
+                slopes[:, rows] = found["tangential"][:, list(part.columns)]
+            elif part.slides:
+                slopes[:, rows] = self._friction_slopes(at, found, part, slip)
+        return slopes
+
+    def _friction_slopes(self, at: Response, found: dict[str, Array], part: Part, slip: Array) -> Array:
+        name = {CarrierKind.CONTACT: "friction", CarrierKind.ELEMENT: "limit"}.get(part.kind, "constraint_friction")
+        pressing = np.ones(len(slip))
+        if part.kind is not CarrierKind.ELEMENT:
+            block = at.forces.lambda_B if part.kind is CarrierKind.BILATERAL else at.forces.lambda_N
+            pressing = part.side * block[:, part.index]
+        direction, slope = sliding_direction(part, slip), _direction_slope(part, slip)
+        turning = slope @ found["slip"][:, list(part.columns)]
+        coefficient = np.broadcast_to(self._coefficient(at.terms, part), len(slip))
+        change = direction[:, :, None] * found[name][:, part.index][:, None, :] + coefficient[:, None, None] * turning
+        return np.asarray(pressing[:, None, None] * change)
+
+    def unknown_slopes(self, at: Response, found: dict[str, Array]) -> Array:
+        """Derivatives of ``(a, lambda_N, lambda_T, lambda_B)``, (N, u, z), by differentiating the linear system."""
+        return np.asarray(-at.inverse @ self.residual_slopes(at, found))
+
+    def flow_slopes(self, at: Response, slopes: Array) -> Array:
+        """Derivatives of ``f = (v, a)``, (N, 2n, z), from those of the unknowns."""
+        n = self.dynamics.n
+        N, _, z = slopes.shape
+        result = np.zeros((N, 2 * n, z))
+        result[:, n:] = slopes[:, :n]
+        if z == 2 * n + 1:  # with respect to (q, v, t)
+            result[:, :n, n : 2 * n] = np.eye(n)
+        return result
+
+
+def _inverse(matrix: Array) -> Array:
+    """Inverse, or the pseudoinverse where constraints depend on each other: accelerations are unique all the same."""
+    scale = np.max(np.abs(matrix), axis=-1, keepdims=True)
+    scaled = matrix / np.where(scale > 0.0, scale, 1.0)
+    if not np.isfinite(scaled).all():
+        return np.full_like(matrix, np.nan)
+    extreme = np.linalg.svd(scaled[:1], compute_uv=False)
+    if extreme[0, -1] > _RANK * extreme[0, 0]:
+        try:
+            return np.asarray(np.linalg.inv(matrix))
+        except np.linalg.LinAlgError:
+            return np.full_like(matrix, np.nan)
+    return np.asarray(np.linalg.pinv(scaled, rcond=_RANK) / np.swapaxes(scale, -1, -2))

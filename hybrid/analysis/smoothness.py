@@ -1,0 +1,88 @@
+"""What would take the derivative away inside an arc: a surface touched in passing, or an equation that jumps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.collocation import Leg, interpolation
+from hybrid.analysis.refusal import NoDerivative
+from hybrid.analysis.surfaces import EventSurface, mode_surfaces
+from hybrid.contact.modes import ContactMode
+
+if TYPE_CHECKING:
+    from hybrid.motion.outcome import Event
+
+__all__ = ["check_smooth"]
+
+Array = NDArray[np.float64]
+
+_NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
+_TOUCHED = 1e-9  # of the same: the surface is touched
+
+
+def check_smooth(leg: Leg, events: tuple[Event, ...]) -> None:
+    """Refuse an arc that touches a surface without crossing it, or along which an equation jumps.
+
+    Raises
+    ------
+    NoDerivative
+    """
+    _check_switches(leg)
+    _check_spatial(leg)
+    for surface in mode_surfaces(leg.system):
+        _check_dips(leg, surface)
+
+
+def _check_switches(leg: Leg) -> None:
+    partials = leg.system.partials
+    if not partials.switches:
+        return
+    values = partials.switch_values(leg.at.t, leg.at.y, leg.system.parameters)
+    for column, text in enumerate(partials.switches):
+        signs = np.sign(values[:, column])
+        changes = np.flatnonzero(signs[1:] * signs[:-1] < 0)
+        if changes.size:
+            raise NoDerivative(
+                f"the equations jump: {text} changes sign inside sign() or heaviside()", float(leg.at.t[changes[0]])
+            )
+
+
+def _check_spatial(leg: Leg) -> None:
+    """The direction of friction has no derivative where the slip of a spatial contact vanishes."""
+    for part in leg.system.parts:
+        if part.label is not ContactMode.SLIDE or len(part.columns) != 2:
+            continue
+        ends = leg.system.respond(leg.knots[[0, -1]], leg.states[[0, -1]])
+        slip = np.linalg.norm(ends.terms.slip[:, list(part.columns)], axis=1)
+        largest = float(np.max(np.linalg.norm(leg.at.terms.slip[:, list(part.columns)], axis=1), initial=0.0))
+        for place, t in ((0, leg.knots[0]), (1, leg.knots[-1])):
+            if slip[place] <= 1e-7 * largest:
+                raise NoDerivative(
+                    f"the slip of {part.name!r} vanishes, and with it the direction of friction", float(t)
+                )
+
+
+def _check_dips(leg: Leg, surface: EventSurface) -> None:
+    from scipy.optimize import minimize_scalar
+
+    values = surface.values(leg.at, leg.system.parameters)
+    largest = float(np.max(np.abs(values), initial=0.0))
+    inner = values[1:-1]
+    dips = np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= _NEAR * largest)) + 1
+    sample = interpolation(leg)
+    for dip in dips:
+
+        def along(t: float) -> float:
+            at = leg.system.respond(np.array([t]), sample(np.array([t])))
+            return float(surface.values(at, leg.system.parameters)[0])
+
+        bounds = (float(leg.at.t[dip - 1]), float(leg.at.t[dip + 1]))
+        found = minimize_scalar(
+            along, bounds=bounds, method="bounded", options={"xatol": 1e-9 * (bounds[1] - bounds[0])}
+        )
+        if float(found.fun) <= _TOUCHED * largest:
+            what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"
+            raise NoDerivative(f"{what} touches zero without crossing it", float(found.x))

@@ -1,0 +1,216 @@
+"""First partial derivatives of every term of a mechanism, derived symbolically and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.kernel import Kernel, compile_kernel
+
+if TYPE_CHECKING:
+    import sympy
+
+    from hybrid.dynamics.derive import Dynamics, Values
+
+__all__ = ["Forces", "Partials", "partial_derivatives"]
+
+Array = NDArray[np.float64]
+
+_LAWS = ("friction", "static_friction", "restitution", "damping", "stiffness_ratio")
+_LIMITS = ("limit", "static_limit", "constraint_friction")
+_RATES = ("gap", "gap_dot", "slip", "constraint", "constraint_dot")
+
+
+@attrs.frozen(eq=False)
+class Forces:
+    """Accelerations and contact forces at N instants, or changes of velocity and impulses.
+
+    Attributes
+    ----------
+    a : array, (N, n)
+    lambda_N, lambda_T, lambda_B : array, (N, k), (N, p) and (N, m)
+    """
+
+    a: Array
+    lambda_N: Array
+    lambda_T: Array
+    lambda_B: Array
+
+    @property
+    def columns(self) -> list[Array]:
+        """Every number in the order of the kernel's last arguments, each (N,)."""
+        return [
+            block[:, index]
+            for block in (self.a, self.lambda_N, self.lambda_T, self.lambda_B)
+            for index in range(block.shape[1])
+        ]
+
+
+@attrs.frozen(eq=False)
+class Partials:
+    """Compiled first partial derivatives; made by :func:`partial_derivatives`.
+
+    The derivatives of the equations of motion are those of their residuals at fixed accelerations and forces,
+    ``balance = M a - h - W_N lambda_N - W_T lambda_T - J^T lambda_B`` and the contact accelerations
+    ``normal = W_N^T a + zeta_N``, ``tangential`` and ``bilateral``, so that the same functions serve every mode.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parameters : tuple of str
+        The parameters with respect to which derivatives were compiled.
+    switches : tuple of str
+        Texts of arguments of ``sign`` and ``heaviside`` in the equations: where one changes sign they jump.
+    """
+
+    dynamics: Dynamics
+    parameters: tuple[str, ...]
+    switches: tuple[str, ...]
+    _state: Kernel = attrs.field(repr=False)
+    _parameter: Kernel = attrs.field(repr=False)
+    _jumps: Kernel = attrs.field(repr=False)
+
+    def state(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
+        """Derivatives with respect to ``(q, v, t)`` at N instants.
+
+        Parameters
+        ----------
+        t : array, (N,)
+        y : array, (N, 2n)
+            Positions and velocities.
+        forces : Forces
+        parameters : mapping
+            Values that replace those of the declaration.
+
+        Returns
+        -------
+        dict of array, (N, size of the quantity, 2n + 1)
+        """
+        return self._evaluated(self._state, t, y, forces, parameters)
+
+    def parameter(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
+        """Derivatives with respect to ``parameters``, arguments as for :meth:`state`.
+
+        Returns
+        -------
+        dict of array, (N, size of the quantity, number of parameters)
+        """
+        return self._evaluated(self._parameter, t, y, forces, parameters)
+
+    def switch_values(self, t: Array, y: Array, parameters: Values) -> Array:
+        """Arguments of the functions that jump, (N, number of switches)."""
+        arguments = _arguments(self.dynamics, t, y, parameters)
+        value = self._jumps(arguments)["switches"]
+        return np.broadcast_to(value, (len(t), len(self.switches)))
+
+    def _evaluated(self, kernel: Kernel, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
+        values = kernel([*_arguments(self.dynamics, t, y, parameters), *forces.columns])
+        return {name: np.broadcast_to(value, (len(t), *value.shape[-2:])) for name, value in values.items()}
+
+
+def _arguments(dynamics: Dynamics, t: Array, y: Array, parameters: Values) -> list[Any]:
+    return [*y.T, np.asarray(t, dtype=float), *dynamics.arguments(parameters)]
+
+
+def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> Partials:
+    """Derive and compile the first partial derivatives of all terms.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parameters : sequence of str
+        Parameters of the declaration to differentiate with respect to, each held apart from those computed from it.
+
+    Returns
+    -------
+    Partials
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> cart = derive(mechanisms.load("two_carts"))
+    >>> partials = partial_derivatives(cart, ["k1"])
+    >>> none = Forces(np.zeros((1, 2)), np.zeros((1, 1)), np.zeros((1, 0)), np.zeros((1, 0)))
+    >>> partials.parameter(np.zeros(1), np.array([[3.0, 0, 0, 0]]), none, {})["balance"][0].tolist()
+    [[3.0], [0.0]]
+    """
+
+    model = dynamics.model
+    residuals, unknowns = _residuals(dynamics)
+    quantities: dict[str, sympy.Matrix] = dict(residuals)
+    quantities |= {name: getattr(model, name) for name in _RATES}
+    quantities |= {name: model.coefficients[name] for name in (*_LAWS, *_LIMITS)}
+    state = [*model.coordinates, *model.velocities, model.time]
+    arguments = [*state, *model.parameters.values()]
+    chosen = [model.parameters[name] for name in parameters]
+    switches = _switch_arguments([model.M, model.h, model.zeta_N, model.zeta_T, model.zeta_B, *quantities.values()])
+    return Partials(
+        dynamics=dynamics,
+        parameters=tuple(parameters),
+        switches=tuple(str(item) for item in switches),
+        state=compile_kernel(_jacobians(quantities, state), [*arguments, *unknowns]),
+        parameter=compile_kernel(_jacobians(quantities, chosen), [*arguments, *unknowns]),
+        jumps=compile_kernel({"switches": list(switches)}, arguments),
+    )
+
+
+def _residuals(dynamics: Dynamics) -> tuple[dict[str, sympy.Matrix], list[sympy.Symbol]]:
+    """Residuals of the equations of motion and of the contact accelerations, linear in the unknowns."""
+    import sympy
+
+    model = dynamics.model
+    sizes = (dynamics.n, model.W_N.shape[1], model.W_T.shape[1], model.J.shape[0])
+    unknowns = [sympy.Dummy(f"u{index}", real=True) for index in range(sum(sizes))]
+    blocks: list[sympy.Matrix] = []
+    start = 0
+    for size in sizes:
+        blocks.append(sympy.Matrix(size, 1, unknowns[start : start + size]))
+        start += size
+    a, lambda_N, lambda_T, lambda_B = blocks
+    balance = model.M * a - model.h
+    for directions, force in ((model.W_N, lambda_N), (model.W_T, lambda_T), (model.J.T, lambda_B)):
+        if len(force):
+            balance -= directions * force
+    residuals = {"balance": balance}
+    for name, rows, remainder in (
+        ("normal", model.W_N.T, model.zeta_N),
+        ("tangential", model.W_T.T, model.zeta_T),
+        ("bilateral", model.J, model.zeta_B),
+    ):
+        residuals[name] = rows * a + remainder if len(remainder) else sympy.Matrix(0, 1, [])
+    return residuals, unknowns
+
+
+def _jacobians(quantities: Mapping[str, sympy.Matrix], symbols: Sequence[sympy.Symbol]) -> dict[str, sympy.Matrix]:
+    import sympy
+
+    found: dict[str, sympy.Matrix] = {}
+    for name, column in quantities.items():
+        entries = [_derivative(entry, symbol) for entry in column for symbol in symbols]
+        found[name] = sympy.Matrix(len(column), len(symbols), entries)
+    return found
+
+
+def _derivative(entry: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    """Derivative without the impulses of jumps: it vanishes wherever it exists."""
+    import sympy
+
+    if symbol not in entry.free_symbols:
+        return sympy.Integer(0)
+    return cast("sympy.Expr", entry.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)))
+
+
+def _switch_arguments(matrices: Sequence[sympy.Matrix]) -> list[sympy.Expr]:
+    import sympy
+
+    found: dict[sympy.Expr, None] = {}
+    for matrix in matrices:
+        for entry in matrix:
+            for function in entry.atoms(sympy.sign, sympy.Heaviside):
+                found[function.args[0]] = None
+    return sorted(found, key=str)

@@ -86,12 +86,11 @@ def candidate(
     mode = conditions(problem, modes, scale)
     if not problem.n_rows:
         return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, Standing.CONSISTENT, np.inf, 1)
-    norms = np.linalg.norm(mode.E, axis=-1, keepdims=True)
+    norms = np.sqrt((mode.E * mode.E).sum(axis=-1, keepdims=True))
     normalised = mode.E / np.where(norms > 0, norms, 1.0)
-    left, singular_values, right = np.linalg.svd(normalised)
-    regularity = float(singular_values[-1])
+    regularity = float(np.linalg.svd(normalised, compute_uv=False)[-1])
     if regularity <= tolerances.rank:
-        return _singular_candidate(modes, mode, scale, tolerances, (left, singular_values, right), norms)
+        return _singular_candidate(modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
     x, slacks = solve_conditions(mode)
     standing = standing_of(slacks, tolerances)
     orientation = int(np.sign(np.linalg.det(normalised)))

@@ -149,12 +149,15 @@ def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scal
         return False
     if len({item.orientation for item in group}) != 1 or group[0].orientation == 0:
         return False
-    directions = np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, problem.n_rows))
-    moved = attrs.evolve(problem, c=problem.c + directions * scale.row * scale.size)
-    counts = np.zeros(_DIRECTIONS, dtype=int)
-    for item in group:
-        mode, shifted = (conditions(p, item.modes, scale) for p in (problem, moved))
-        _, slopes = solve_conditions(attrs.evolve(shifted, e=shifted.e - mode.e, b=shifted.b - mode.b))
-        tight = np.abs(item.scaled_slacks) <= tolerances.sign
-        counts += np.all(slopes[:, tight] > 0, axis=1)
-    return bool((counts == 1).all())
+    modes = [conditions(problem, item.modes, scale) for item in group]
+    for direction in np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, problem.n_rows)):
+        moved = attrs.evolve(problem, c=problem.c + direction * scale.row * scale.size)
+        count = 0
+        for item, mode in zip(group, modes, strict=True):
+            shifted = conditions(moved, item.modes, scale)
+            _, slopes = solve_conditions(attrs.evolve(mode, e=shifted.e - mode.e, b=shifted.b - mode.b))
+            tight = np.abs(item.scaled_slacks) <= tolerances.sign
+            count += bool(np.all(slopes[tight] > 0))
+        if count != 1:
+            return False
+    return True

@@ -24,6 +24,7 @@ _RANK = 1e-10
 _REGULAR = 1e-6  # two rows as independent as this need no pseudo-inverse
 _ITERATIONS = 5
 _SMALL = 1e-13
+_NEGLIGIBLE = 1e-9  # of the position: after a move so small the next is below rounding, its square
 _ENOUGH = 2e-16  # of the terms of a residual: that of a converged Newton step is rounding
 
 
@@ -52,6 +53,7 @@ class Constraints:
     anchors: dict[int, float] = attrs.field(factory=dict)
     _normals: list[int] = attrs.field(init=False)
     _sticking: list[int] = attrs.field(init=False)
+    _only: slice | None = attrs.field(init=False)
 
     @_normals.default
     def _contacts_that_hold(self) -> list[int]:
@@ -61,6 +63,13 @@ class Constraints:
     def _columns_that_stick(self) -> list[int]:
         columns = [column for part in self.parts if part.sticks for column in part.columns]
         return sorted(columns, key=lambda column: column not in self.tangents)  # first those that hold a position
+
+    @_only.default
+    def _only_contact(self) -> slice | None:
+        """The place of a single contact that holds nothing but its gap: the most frequent case."""
+        if self.dynamics.rigid or self._sticking or len(self._normals) != 1:
+            return None
+        return slice(self._normals[0], self._normals[0] + 1)
 
     @property
     def is_empty(self) -> bool:
@@ -79,6 +88,8 @@ class Constraints:
 
     def _rows(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array, Array]:
         """Jacobian of what is held, residual of positions (of its first rows), residual of velocities."""
+        if self._only is not None:
+            return terms.W_N.T[self._only], terms.gap[self._only], terms.gap_dot[self._only]
         held = np.concatenate([terms.J, terms.W_N.T[self._normals], terms.W_T.T[self._sticking]])
         anchored = [column for column in self._sticking if column in self.anchors]
         offsets = [self._displacement(self.tangents[column], t, q) - self.anchors[column] for column in anchored]
@@ -100,46 +111,43 @@ class Constraints:
         """
         if self.is_empty:
             return q, v
-        try:
-            held, residual, rates, lift, mobility = self._linearised(t, q, v)
-            m = len(residual)
-            for _ in range(_ITERATIONS):
-                if not (np.abs(residual) > _ENOUGH * (np.abs(held[:m]) @ np.abs(q))).any():
-                    break
-                correction = _correction(lift[:, :m], mobility[:m, :m], residual)
-                q = q - correction
-                if np.abs(correction).max() <= _SMALL * np.abs(q).max():
-                    break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
-                held, residual, rates, lift, mobility = self._linearised(t, q, v)
-        except np.linalg.LinAlgError:
-            return q, v
-        if rates.any():
-            drift = rates - held @ v
-            v = v - _correction(lift, mobility, rates)
-            if not drift.any() and self._leave_no_freedom(held):
-                v = np.zeros_like(v)
-        return q, v
-
-    def _linearised(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """The rows at a state, what each lifts in the metric of the mass matrix, and their mobility."""
         terms = self.terms(t, q, v)
         held, residual, rates = self._rows(terms, t, q)
-        lift = np.linalg.solve(terms.M, held.T)
-        return held, residual, rates, lift, held @ lift
+        m = len(residual)
+        for _ in range(_ITERATIONS):
+            try:
+                lift = np.linalg.solve(terms.M, held.T)
+            except np.linalg.LinAlgError:
+                return q, v
+            mobility = held @ lift
+            if not (np.abs(residual) > _ENOUGH * (np.abs(held[:m]) @ np.abs(q))).any():
+                break
+            correction = _correction(lift[:, :m], mobility[:m, :m], residual)
+            q = q - correction
+            move, size = (max(map(abs, vector.tolist())) for vector in (correction, q))
+            if move <= _SMALL * size:
+                break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
+            terms = self.terms(t, q, v)
+            held, residual, rates = self._rows(terms, t, q)
+            if move <= _NEGLIGIBLE * size:
+                break  # the same, but for the rates
+        if rates.any():
+            stands = len(held) >= self.dynamics.n and not (rates - held @ v).any()
+            v = v - _correction(lift, mobility, rates)
+            if stands and self.rank(held) == self.dynamics.n:
+                v = np.zeros_like(v)
+        return q, v
 
     def rank(self, rows: Array) -> int:
         """Rank of constraint rows."""
         return int(np.linalg.matrix_rank(rows, rtol=_RANK)) if rows.size else 0
-
-    def _leave_no_freedom(self, held: Array) -> bool:
-        return len(held) >= self.dynamics.n and self.rank(held) == self.dynamics.n
 
     def hold_everything(self, t: float, q: Array, v: Array) -> bool:
         """True if the constraints leave no freedom and stand still, so that the mechanism is at rest."""
         if np.any(v):
             return False
         held, _, rates = self._rows(self.terms(t, q, v), t, q)
-        return not rates.any() and self._leave_no_freedom(held)
+        return not rates.any() and len(held) >= self.dynamics.n and self.rank(held) == self.dynamics.n
 
 
 def _correction(lift: Array, mobility: Array, residual: Array) -> Array:

@@ -24,6 +24,9 @@ _ANGLES = (2 * np.arange(N_COEFFICIENTS) + 1) * np.pi / (2 * N_COEFFICIENTS)
 _POINTS = (1 - np.cos(_ANGLES)) / 2
 _TRANSFORM = 2 / N_COEFFICIENTS * np.cos(np.outer(np.arange(N_COEFFICIENTS), np.pi - _ANGLES))
 _TRANSFORM[0] /= 2
+# The dense output of DOP853 is s (F_0 + (1 - s) (F_1 + s (F_2 + ...))) (Hairer, Norsett and Wanner 1993, section II.6).
+_FACTORS = np.cumprod([_POINTS, 1 - _POINTS] * 3 + [_POINTS], axis=0)
+_FROM_DIFFERENCES = _TRANSFORM @ _FACTORS.T
 PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 """Where guards are looked at in every step: both ends and the Chebyshev points."""
 _AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
@@ -121,7 +124,8 @@ class Stepper:
                 max_step=settings.max_step,
                 first_step=first_step,
             )
-        if kind is DOP853:
+        self._is_explicit = kind is DOP853
+        if self._is_explicit:
             self._solver.fun = self._guarded  # takes any sequence; spares the class's conversions at every stage
 
     def _guarded(self, t: float, y: Array) -> Any:
@@ -140,7 +144,11 @@ class Stepper:
             if solver.status == "failed" or not np.isfinite(solver.y).all():
                 return None
             dense = solver.dense_output()
-        coefficients = _TRANSFORM @ dense(solver.t_old + _POINTS * (solver.t - solver.t_old)).T
+        if self._is_explicit:
+            coefficients = _FROM_DIFFERENCES @ dense.F
+            coefficients[0] += first
+        else:
+            coefficients = _TRANSFORM @ dense(solver.t_old + _POINTS * (solver.t - solver.t_old)).T
         return Step(float(solver.t_old), float(solver.t), first, np.array(solver.y), coefficients)
 
     def finish(self) -> tuple[Array, Array] | None:

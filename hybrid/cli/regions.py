@@ -140,8 +140,8 @@ def _units(
 ) -> dict[str, str]:
     """Units of the axes: declared ones of parameters; those of coordinates are found at the middle of the map."""
     from hybrid.dynamics import solve_state
+    from hybrid.dynamics.units import quantity_units
     from hybrid.errors import HybridError
-    from hybrid.reporting.units import quantity_units
 
     declared = dynamics.mechanism.parameters
     middle = {axis.name: (axis.low + axis.high) / 2 for axis in found.axes}

@@ -185,3 +185,38 @@ class Trajectory:
         from hybrid.motion.balance import energy_balance
 
         return energy_balance(self)
+
+    def to_xarray(self, *, points: int = 1000) -> Any:
+        """The motion as an ``xarray.Dataset``; needs xarray (the extra ``store``).
+
+        Parameters
+        ----------
+        points : int
+            About so many instants, evenly in time, and both ends of every arc.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``position`` and ``velocity`` over (time, coordinate), ``lambda_N`` over (time, contact), ``lambda_T`` over
+            (time, tangent), ``mode`` over (time, carrier), ``arc`` over time; units as coordinates, the events and
+            parameters as JSON in the attributes. Where the velocity jumps, the instant has two rows, of two arcs.
+
+        Raises
+        ------
+        ComputationError
+            xarray is not installed.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> from hybrid import State, derive, simulate
+        >>> ball = derive(mechanisms.load("bouncing_ball"))
+        >>> table = simulate(ball, State([1.0], [0.0]), t_end=0.4).to_xarray(points=5)
+        >>> table.position.sel(coordinate="y").round(2).values.tolist()
+        [1.0, 0.95, 0.8, 0.56, 0.22]
+        >>> table.time.units, table.position_units.values.tolist(), table.mode.values[0].tolist()
+        ('s', ['m'], ['free'])
+        """
+        from hybrid.motion.dataset import motion_dataset
+
+        return motion_dataset(self, points=points)

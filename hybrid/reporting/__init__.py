@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hybrid.reporting.render import render_html, render_markdown
     from hybrid.reporting.render_comparison import render_comparison_html, render_comparison_markdown
     from hybrid.reporting.report import Report, build_report, report_record
-    from hybrid.reporting.units import Units, quantity_units
     from hybrid.reporting.window import default_axes
 
 _HOMES = {
@@ -35,7 +34,6 @@ _HOMES = {
     "render": ("render_html", "render_markdown"),
     "render_comparison": ("render_comparison_html", "render_comparison_markdown"),
     "report": ("Report", "build_report", "report_record"),
-    "units": ("Units", "quantity_units"),
     "window": ("default_axes",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -43,7 +41,6 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "ComparisonReport",
     "Report",
-    "Units",
     "build_comparison",
     "build_report",
     "command_line",
@@ -57,7 +54,6 @@ __all__ = [
     "plain",
     "plot_map",
     "plot_motion",
-    "quantity_units",
     "render_animation",
     "render_comparison_html",
     "render_comparison_markdown",

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics import State
+from hybrid.dynamics.units import quantity_units
 from hybrid.motion.outcome import EventKind
 from hybrid.reporting.html import Html, environment
 from hybrid.reporting.scene import Force, Scene, build_scene, require_drawing
 from hybrid.reporting.timeline import ink_on, mode_fill, timeline
-from hybrid.reporting.units import quantity_units
 
 if TYPE_CHECKING:
     from hybrid.motion import Event, Trajectory

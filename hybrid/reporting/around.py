@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.units import is_angle
+from hybrid.dynamics.units import is_angle
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:

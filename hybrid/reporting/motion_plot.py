@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics import State
+from hybrid.dynamics.units import Units, quantity_units
 from hybrid.motion.outcome import EventKind
 from hybrid.reporting.plot import settings
 from hybrid.reporting.symbols import symbol_mathtext
 from hybrid.reporting.timeline import ink_on, mode_fill
-from hybrid.reporting.units import Units, quantity_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

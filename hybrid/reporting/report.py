@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.dynamics.units import Units, quantity_units
 from hybrid.reporting.command import command_line
 from hybrid.reporting.records import Json, critical_friction_record, labels, map_record, plain, verdict_record
-from hybrid.reporting.units import Units, quantity_units
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:

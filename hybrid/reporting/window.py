@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hybrid.analysis import Axis
 from hybrid.contact.reduction import free_motion
+from hybrid.dynamics.units import is_angle
 from hybrid.reporting.around import closed_contacts, pins_around, rank, slip_rows
-from hybrid.reporting.units import is_angle
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State

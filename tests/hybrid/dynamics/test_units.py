@@ -5,8 +5,7 @@ import pytest
 
 from hybrid import Parameter, derive
 from hybrid.dynamics import State
-from hybrid.reporting import quantity_units
-from hybrid.reporting.units import unit_powers
+from hybrid.dynamics.units import quantity_units, unit_powers
 from mechanisms import load, names
 from tests.catalogue import dynamics_of
 

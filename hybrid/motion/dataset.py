@@ -1,0 +1,112 @@
+"""A motion as a labelled table of samples."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.state import State
+from hybrid.dynamics.units import quantity_units
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.trajectory import Trajectory
+
+__all__ = ["motion_dataset"]
+
+Array = NDArray[np.float64]
+
+# Of the dimensions and variables, in words.
+_MEANINGS = {
+    "position": "generalised coordinates",
+    "velocity": "their rates of change",
+    "lambda_N": "normal contact forces",
+    "lambda_T": "tangential contact forces",
+    "mode": "mode of every contact, friction element and bilateral contact with friction",
+    "arc": "number of the arc; its ends are rows of their own, so that a jump is two rows at one time",
+}
+
+
+def motion_dataset(motion: Trajectory, *, points: int) -> Any:
+    """Sample a motion into an xarray Dataset; see :meth:`hybrid.Trajectory.to_xarray`."""
+    try:
+        import xarray
+    except ImportError as error:
+        raise ComputationError("to_xarray needs xarray; install it with: pip install 'painleve[store]'") from error
+    if points < 2:
+        raise ValueError(f"points must be at least 2, not {points}")
+    dynamics = motion.dynamics
+    mechanism = dynamics.mechanism
+    state = State(motion.q_start, motion.v_start, motion.t_start)
+    units = quantity_units(dynamics, state, parameters=motion.parameters)
+    t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
+    carriers = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
+    modes = np.array([[each.mode[name].value for name in carriers] for each in motion.arcs], dtype=str)
+    tangents = _tangent_names(dynamics)
+    owners = [name for name, columns in dynamics.columns.items() for _ in range(columns.start, columns.stop)]
+    variables = {
+        "position": (("time", "coordinate"), q),
+        "velocity": (("time", "coordinate"), v),
+        "lambda_N": (("time", "contact"), lambda_N),
+        "lambda_T": (("time", "tangent"), lambda_T),
+        "mode": (("time", "carrier"), modes.reshape(-1, len(carriers))[arc]),
+        "arc": (("time",), arc),
+    }
+    return xarray.Dataset(
+        {name: (dims, values, {"long_name": _MEANINGS[name]}) for name, (dims, values) in variables.items()},
+        coords={
+            "time": ("time", t, {"units": "s"}),
+            "coordinate": list(mechanism.coordinates),
+            "contact": list(dynamics.contacts),
+            "tangent": list(tangents),
+            "carrier": list(carriers),
+            "position_units": ("coordinate", [units.coordinates[name] for name in mechanism.coordinates]),
+            "velocity_units": ("coordinate", [units.coordinates[name] for name in mechanism.velocities]),
+            "lambda_N_units": ("contact", [units.forces.get(name, "") for name in dynamics.contacts]),
+            "lambda_T_units": ("tangent", [units.tangential_forces.get(name, "") for name in owners]),
+        },
+        attrs={
+            "mechanism": mechanism.name,
+            "title": mechanism.title,
+            "method": motion.method,
+            "termination": motion.termination.name,
+            "cause": motion.cause,
+            "parameters": json.dumps({name: float(value) for name, value in _values(motion).items()}),
+            "events": json.dumps([[event.t, event.kind.value, list(event.carriers)] for event in motion.events]),
+        },
+    )
+
+
+def _values(motion: Trajectory) -> Any:
+    return motion.dynamics.mechanism.parameter_values(motion.parameters)
+
+
+def _samples(motion: Trajectory, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:
+    """Times, numbers of arcs, positions, velocities and forces at both ends of every arc and evenly between."""
+    dynamics = motion.dynamics
+    n, k, p = dynamics.n, len(dynamics.contacts), len(_tangent_names(dynamics))
+    spacing = max((motion.t - motion.t_start) / (points - 1), 1e-300)
+    tables: list[Array] = [np.zeros((0, 1 + 2 * n + k + p))]
+    numbers: list[NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
+    for number, arc in enumerate(motion.arcs):
+        count = max(2, int(np.ceil((arc.end - arc.start) / spacing)) + 1)
+        t = np.linspace(arc.start, arc.end, count)
+        q, v = arc.sample(t)
+        seen = motion.forces(arc, t)
+        tables.append(np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T]))
+        numbers.append(np.full(count, number))
+    t, q, v, lambda_N, lambda_T = np.split(np.vstack(tables), np.cumsum([1, n, n, k]), axis=1)
+    return t[:, 0], np.concatenate(numbers), q, v, lambda_N, lambda_T
+
+
+def _tangent_names(dynamics: Dynamics) -> tuple[str, ...]:
+    """Names of the tangential columns: that of the carrier, numbered in space."""
+    return tuple(
+        name if dynamics.dimension(name) == 1 else f"{name}.{axis + 1}"
+        for name in dynamics.columns
+        for axis in range(dynamics.dimension(name))
+    )

@@ -89,7 +89,10 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     z = np.empty(vectors.shape)
     if n > MAX_MINORS:
         return _searched(matrices, vectors, z, problems_last=problems_last)
-    bases = _bases(matrices, vectors, z, problems_last=problems_last)
+    bases = np.empty(vectors.size // n, np.uint16)
+    # one unknown: both layouts are the same in memory
+    solve = loops.solve_last if problems_last or n == 1 else loops.solve_first
+    _refuse_unless(solve(matrices.reshape(-1), vectors.reshape(-1), n, z.reshape(-1), bases))
     return BatchSolution(z=z, count=np.bitwise_count(bases), bases=bases)
 
 
@@ -119,23 +122,10 @@ def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     n = vectors.shape[0] if problems_last else vectors.shape[1]
     if n > MAX_MINORS:
         return solve_batch(matrices, vectors, problems_last=problems_last).count
-    bases = _bases(matrices, vectors, np.empty((0, 0)), problems_last=problems_last)
-    return np.bitwise_count(bases)
-
-
-def _bases(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, problems_last: bool) -> npt.NDArray[np.uint16]:
-    n, N = vectors.shape if problems_last else vectors.shape[::-1]
-    bases = np.empty(N, np.uint16)
-    if n == 1:
-        # one unknown: both layouts are the same in memory
-        row = z.reshape(1, N) if z.size else z
-        is_fine = loops.problems_last(matrices.reshape(1, N), vectors.reshape(1, N), row, bases)
-    elif problems_last:
-        is_fine = loops.problems_last(matrices.reshape(n * n, N), vectors, z, bases)
-    else:
-        is_fine = loops.problems_first(matrices.reshape(N, n * n), vectors, z, bases)
-    _refuse_unless(is_fine)
-    return bases
+    counts = np.empty(vectors.size // n, np.uint8)
+    count = loops.count_last if problems_last or n == 1 else loops.count_first
+    _refuse_unless(count(matrices.reshape(-1), vectors.reshape(-1), n, counts))
+    return counts
 
 
 def _refuse_unless(is_fine: bool) -> None:

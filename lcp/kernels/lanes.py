@@ -1,4 +1,8 @@
-"""Blocks of problems, entry by entry in the innermost cache, so that one instruction serves several problems."""
+"""Problems along the last axis, entry by entry, so that one instruction serves several of them.
+
+Each kernel takes M (n * n, stride) and q (n, stride) row by row as vectors and the problems first to last - 1 of them,
+and tells whether all their entries are finite and zero or of a size whose products can be formed.
+"""
 
 from __future__ import annotations
 
@@ -6,160 +10,146 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.kernels.compiled import compiled
-from lcp.kernels.minors import bases_one, bases_three, bases_two
-from lcp.kernels.minors_four import bases_four
+from lcp.kernels.compiled import compiled, inlined
+from lcp.kernels.minors import bases_one, bases_three, bases_two, entries_one, entries_three, entries_two
+from lcp.kernels.minors_four import bases_four, entries_four
+from lcp.kernels.vectors import write
 
-__all__ = ["LANES", "bases_of_block", "is_in_range", "solutions_of_block", "transpose"]
+__all__ = ["count_lanes", "solve_lanes"]
 
-LANES = 256  # 20 rows of 256 doubles at n = 4 are 40 kB, the innermost cache of current processors
-SMALL, LARGE = 1e-70, 1e70  # products of four such entries neither vanish nor overflow
-IntArray = npt.NDArray[np.int64]
-
-# Entry e of M, row by row, then of q, of problem k is block[LANES * e + k]. One array with constant distances tells
-# the compiler that the answers, in other arrays, overlap none of the entries; otherwise it would not vectorise.
-
-
-@compiled
-def is_in_range(block: FloatArray, length: int) -> bool:
-    """Whether the first entries are finite and zero or of a size whose products can be formed."""
-    bad = 0
-    for k in range(length):
-        size = abs(block[k])
-        # written so that a NaN is bad, too
-        bad += 0 if (size <= LARGE) & ((size >= SMALL) | (size == 0.0)) else 1
-    return bad == 0
+Counts = npt.NDArray[np.uint8]
+Bases = npt.NDArray[np.uint16]
+# Moduli compared as integers, in which floats without sign are in order and NaN comes last. One is subtracted
+# from what must not be small, so that zero is large.
+MODULUS = np.uint64(0x7FFFFFFFFFFFFFFF)
+ONE, NONE, ALL = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+SMALL, LARGE = np.float64(1e-70), np.float64(1e70)  # products of four such entries neither vanish nor overflow
+LEAST, MOST = SMALL.view(np.uint64) - ONE, LARGE.view(np.uint64)
 
 
-@compiled
-def transpose(problems: FloatArray, start: int, length: int, block: FloatArray, first: int) -> None:
-    """Entry e of problem start + k, in row start + k, becomes block[LANES * (first + e) + k]."""
-    width = problems.shape[1]
-    for k in range(length):
-        problem = problems[start + k]
-        for r in range(width):
-            block[(first + r) * LANES + k] = problem[r]
+@inlined
+def _range(entries: tuple[float, ...], low: np.uint64, high: np.uint64) -> tuple[np.uint64, np.uint64]:
+    for entry in entries:
+        size = np.float64(entry).view(np.uint64) & MODULUS
+        low, high = min(low, size - ONE), max(high, size)
+    return low, high
 
 
 @compiled
-def bases_of_block(block: FloatArray, masks: IntArray, n: int) -> None:
-    """The solving bases of every problem of a block, as bits."""
+def count_lanes(M: FloatArray, q: FloatArray, stride: int, n: int, first: int, last: int, counts: Counts) -> bool:
+    """The number of solving bases of each problem."""
     if n == 1:
-        _bases_one(block, masks)
-    elif n == 2:
-        _bases_two(block, masks)
-    elif n == 3:
-        _bases_three(block, masks)
-    else:
-        _bases_four(block, masks)
+        return _count_one(M, q, stride, first, last, counts)
+    if n == 2:
+        return _count_two(M, q, stride, first, last, counts)
+    if n == 3:
+        return _count_three(M, q, stride, first, last, counts)
+    return _count_four(M, q, stride, first, last, counts)
 
 
 @compiled
-def solutions_of_block(block: FloatArray, masks: IntArray, z: FloatArray, n: int) -> None:
-    """The solving bases, and z of the lowest one: entry i of problem k at z[LANES * i + k]."""
+def solve_lanes(
+    M: FloatArray, q: FloatArray, stride: int, n: int, first: int, last: int, z: FloatArray, bases: Bases
+) -> bool:
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     if n == 1:
-        _solutions_one(block, masks, z)
-    elif n == 2:
-        _solutions_two(block, masks, z)
-    elif n == 3:
-        _solutions_three(block, masks, z)
-    else:
-        _solutions_four(block, masks, z)
+        return _solve_one(M, q, stride, first, last, z, bases)
+    if n == 2:
+        return _solve_two(M, q, stride, first, last, z, bases)
+    if n == 3:
+        return _solve_three(M, q, stride, first, last, z, bases)
+    return _solve_four(M, q, stride, first, last, z, bases)
 
 
 @compiled
-def _bases_one(block: FloatArray, masks: IntArray) -> None:
-    for k in range(LANES):
-        masks[k] = bases_one(
-            block[k],
-            block[1 * LANES + k], 1.0,
-        )[0]  # fmt: skip
+def _count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_one(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        write(counts, k, np.uint8(bases_one(*entries)[1]))
+    return bool((low >= LEAST) & (high <= MOST))
 
 
 @compiled
-def _solutions_one(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
-    for k in range(LANES):
-        found = bases_one(
-            block[k],
-            block[1 * LANES + k], 1.0,
-        )  # fmt: skip
-        masks[k] = found[0]
-        z[k] = found[2]
+def _solve_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_one(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        found = bases_one(*entries)
+        write(bases, k, np.uint16(found[0]))
+        write(z, k, found[3])
+    return bool((low >= LEAST) & (high <= MOST))
 
 
 @compiled
-def _bases_two(block: FloatArray, masks: IntArray) -> None:
-    for k in range(LANES):
-        masks[k] = bases_two(
-            block[k], block[1 * LANES + k],
-            block[2 * LANES + k], block[3 * LANES + k],
-            block[4 * LANES + k], block[5 * LANES + k], 1.0,
-        )[0]  # fmt: skip
+def _count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_two(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        write(counts, k, np.uint8(bases_two(*entries)[1]))
+    return bool((low >= LEAST) & (high <= MOST))
 
 
 @compiled
-def _solutions_two(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
-    for k in range(LANES):
-        found = bases_two(
-            block[k], block[1 * LANES + k],
-            block[2 * LANES + k], block[3 * LANES + k],
-            block[4 * LANES + k], block[5 * LANES + k], 1.0,
-        )  # fmt: skip
-        masks[k] = found[0]
-        z[k] = found[2]
-        z[1 * LANES + k] = found[3]
+def _solve_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_two(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        found = bases_two(*entries)
+        write(bases, k, np.uint16(found[0]))
+        write(z, k, found[3])
+        write(z, stride + k, found[4])
+    return bool((low >= LEAST) & (high <= MOST))
 
 
 @compiled
-def _bases_three(block: FloatArray, masks: IntArray) -> None:
-    for k in range(LANES):
-        masks[k] = bases_three(
-            block[k], block[1 * LANES + k], block[2 * LANES + k],
-            block[3 * LANES + k], block[4 * LANES + k], block[5 * LANES + k],
-            block[6 * LANES + k], block[7 * LANES + k], block[8 * LANES + k],
-            block[9 * LANES + k], block[10 * LANES + k], block[11 * LANES + k], 1.0,
-        )[0]  # fmt: skip
+def _count_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_three(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        write(counts, k, np.uint8(bases_three(*entries)[1]))
+    return bool((low >= LEAST) & (high <= MOST))
 
 
 @compiled
-def _solutions_three(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
-    for k in range(LANES):
-        found = bases_three(
-            block[k], block[1 * LANES + k], block[2 * LANES + k],
-            block[3 * LANES + k], block[4 * LANES + k], block[5 * LANES + k],
-            block[6 * LANES + k], block[7 * LANES + k], block[8 * LANES + k],
-            block[9 * LANES + k], block[10 * LANES + k], block[11 * LANES + k], 1.0,
-        )  # fmt: skip
-        masks[k] = found[0]
-        z[k] = found[2]
-        z[1 * LANES + k] = found[3]
-        z[2 * LANES + k] = found[4]
+def _solve_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_three(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        found = bases_three(*entries)
+        write(bases, k, np.uint16(found[0]))
+        write(z, k, found[3])
+        write(z, stride + k, found[4])
+        write(z, 2 * stride + k, found[5])
+    return bool((low >= LEAST) & (high <= MOST))
 
 
 @compiled
-def _bases_four(block: FloatArray, masks: IntArray) -> None:
-    for k in range(LANES):
-        masks[k] = bases_four(
-            block[k], block[1 * LANES + k], block[2 * LANES + k], block[3 * LANES + k],
-            block[4 * LANES + k], block[5 * LANES + k], block[6 * LANES + k], block[7 * LANES + k],
-            block[8 * LANES + k], block[9 * LANES + k], block[10 * LANES + k], block[11 * LANES + k],
-            block[12 * LANES + k], block[13 * LANES + k], block[14 * LANES + k], block[15 * LANES + k],
-            block[16 * LANES + k], block[17 * LANES + k], block[18 * LANES + k], block[19 * LANES + k], 1.0,
-        )[0]  # fmt: skip
+def _count_four(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_four(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        write(counts, k, np.uint8(bases_four(*entries)[1]))
+    return bool((low >= LEAST) & (high <= MOST))
 
 
 @compiled
-def _solutions_four(block: FloatArray, masks: IntArray, z: FloatArray) -> None:
-    for k in range(LANES):
-        found = bases_four(
-            block[k], block[1 * LANES + k], block[2 * LANES + k], block[3 * LANES + k],
-            block[4 * LANES + k], block[5 * LANES + k], block[6 * LANES + k], block[7 * LANES + k],
-            block[8 * LANES + k], block[9 * LANES + k], block[10 * LANES + k], block[11 * LANES + k],
-            block[12 * LANES + k], block[13 * LANES + k], block[14 * LANES + k], block[15 * LANES + k],
-            block[16 * LANES + k], block[17 * LANES + k], block[18 * LANES + k], block[19 * LANES + k], 1.0,
-        )  # fmt: skip
-        masks[k] = found[0]
-        z[k] = found[2]
-        z[1 * LANES + k] = found[3]
-        z[2 * LANES + k] = found[4]
-        z[3 * LANES + k] = found[5]
+def _solve_four(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
+    low, high = ALL, NONE
+    for k in range(first, last):
+        entries = entries_four(M, q, stride, k)
+        low, high = _range(entries, low, high)
+        found = bases_four(*entries)
+        write(bases, k, np.uint16(found[0]))
+        write(z, k, found[3])
+        write(z, stride + k, found[4])
+        write(z, 2 * stride + k, found[5])
+        write(z, 3 * stride + k, found[6])
+    return bool((low >= LEAST) & (high <= MOST))

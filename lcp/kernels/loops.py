@@ -7,66 +7,84 @@ import numpy.typing as npt
 from numba import prange
 
 from lcp.arrays import FloatArray
-from lcp.kernels.compiled import threaded
+from lcp.kernels.compiled import compiled, threaded
 from lcp.kernels.cones import solutions_into
-from lcp.kernels.lanes import LANES, bases_of_block, is_in_range, solutions_of_block, transpose
+from lcp.kernels.lanes import count_lanes, solve_lanes
+from lcp.kernels.vectors import read, write
 
-__all__ = ["NO_BASIS", "STORED", "problems_first", "problems_last", "solve_many"]
+__all__ = ["NO_BASIS", "STORED", "count_first", "count_last", "solve_first", "solve_last", "solve_many"]
 
+LANES = 256  # 20 rows of 256 doubles at n = 4 are 40 kB, the innermost cache of current processors
 CHUNK = 16 * LANES  # problems a thread takes at once with one set of buffers
 STORED = 64  # solutions compared with each other; those beyond are counted one by one
 NO_BASIS = 0xFFFFFFFF
 IntArray = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.uint8]
+Bases = npt.NDArray[np.uint16]
 
 
 @threaded
-def problems_last(M: FloatArray, q: FloatArray, z: FloatArray, bases: npt.NDArray[np.uint16]) -> bool:
-    """Problems along the last axis: M (n * n, N), q (n, N), z (n, N) or empty; False if an entry is out of range."""
-    n, N, bad = q.shape[0], q.shape[1], 0
+def count_last(M: FloatArray, q: FloatArray, n: int, counts: Counts) -> bool:
+    """Problems along the last axis: M (n * n * N,), q (n * N,); False if an entry is out of range."""
+    N, bad = counts.shape[0], 0
     for chunk in prange((N + CHUNK - 1) // CHUNK):
-        block, masks = np.zeros((n * n + n) * LANES), np.empty(LANES, np.int64)
-        answer = np.empty(n * LANES)
-        for start in range(chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), LANES):
-            stop = min(start + LANES, N)
-            length = stop - start
-            for r in range(n * n):
-                block[r * LANES : r * LANES + length] = M[r, start:stop]
-            for r in range(n):
-                block[(n * n + r) * LANES : (n * n + r) * LANES + length] = q[r, start:stop]
-            bad += 0 if is_in_range(block, block.shape[0]) else 1
-            if z.shape[0] > 0:
-                solutions_of_block(block, masks, answer, n)
-                for i in range(n):
-                    z[i, start:stop] = answer[i * LANES : i * LANES + length]
-            else:
-                bases_of_block(block, masks, n)
-            for k in range(length):
-                bases[start + k] = masks[k]
+        bad += 0 if count_lanes(M, q, N, n, chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), counts) else 1
     return bad == 0
 
 
 @threaded
-def problems_first(M: FloatArray, q: FloatArray, z: FloatArray, bases: npt.NDArray[np.uint16]) -> bool:
-    """Problems along the first axis: M (N, n * n), q (N, n), z (N, n) or empty; False if an entry is out of range."""
-    N, n, bad = q.shape[0], q.shape[1], 0
+def solve_last(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases) -> bool:
+    """Problems along the last axis: M (n * n * N,), q and z (n * N,); False if an entry is out of range."""
+    N, bad = bases.shape[0], 0
     for chunk in prange((N + CHUNK - 1) // CHUNK):
-        block, masks = np.zeros((n * n + n) * LANES), np.empty(LANES, np.int64)
-        answer = np.empty(n * LANES)
-        for start in range(chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), LANES):
-            length = min(start + LANES, N) - start
-            transpose(M, start, length, block, 0)
-            transpose(q, start, length, block, n * n)
-            bad += 0 if is_in_range(block, block.shape[0]) else 1
-            if z.shape[0] > 0:
-                solutions_of_block(block, masks, answer, n)
-                for k in range(length):
-                    for i in range(n):
-                        z[start + k, i] = answer[i * LANES + k]
-            else:
-                bases_of_block(block, masks, n)
-            for k in range(length):
-                bases[start + k] = masks[k]
+        bad += 0 if solve_lanes(M, q, N, n, chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), z, bases) else 1
     return bad == 0
+
+
+@threaded
+def count_first(M: FloatArray, q: FloatArray, n: int, counts: Counts) -> bool:
+    """Problems along the first axis: M (N * n * n,), q (N * n,); False if an entry is out of range."""
+    N, bad = counts.shape[0], 0
+    for chunk in prange((N + CHUNK - 1) // CHUNK):
+        matrices, vectors = np.empty(n * n * LANES), np.empty(n * LANES)
+        for start in range(chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), LANES):
+            length = min(LANES, N - start)
+            _transpose(M, n * n, start, length, matrices)
+            _transpose(q, n, start, length, vectors)
+            part = counts[start : start + length]
+            bad += 0 if count_lanes(matrices, vectors, LANES, n, 0, length, part) else 1
+    return bad == 0
+
+
+@threaded
+def solve_first(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases) -> bool:
+    """Problems along the first axis: M (N * n * n,), q and z (N * n,); False if an entry is out of range."""
+    N, bad = bases.shape[0], 0
+    for chunk in prange((N + CHUNK - 1) // CHUNK):
+        matrices, vectors, answers = np.empty(n * n * LANES), np.empty(n * LANES), np.empty(n * LANES)
+        for start in range(chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), LANES):
+            length = min(LANES, N - start)
+            _transpose(M, n * n, start, length, matrices)
+            _transpose(q, n, start, length, vectors)
+            part = bases[start : start + length]
+            bad += 0 if solve_lanes(matrices, vectors, LANES, n, 0, length, answers, part) else 1
+            _transpose_back(answers, n, start, length, z)
+    return bad == 0
+
+
+@compiled
+def _transpose(problems: FloatArray, width: int, start: int, length: int, block: FloatArray) -> None:
+    """Entry r of problem start + k, of `width` entries each, becomes block[LANES * r + k]."""
+    for r in range(width):
+        for k in range(length):
+            write(block, LANES * r + k, read(problems, (start + k) * width + r))
+
+
+@compiled
+def _transpose_back(block: FloatArray, width: int, start: int, length: int, problems: FloatArray) -> None:
+    for r in range(width):
+        for k in range(length):
+            write(problems, (start + k) * width + r, read(block, LANES * r + k))
 
 
 @threaded

@@ -3,12 +3,14 @@
 import subprocess
 import sys
 from fractions import Fraction as F
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions
-from lcp.kernels import NO_BASIS, count_batch, lemke_into, solutions_into, solve_batch, solve_into
+from lcp.kernels import NO_BASIS, count_batch, lemke_into, minors, solutions_into, solve_batch, solve_into
+from lcp.kernels.generate import MODULES, source
 from lcp.kernels.pivoting import FAILED, NONE, RAY
 from tests.lcp.families import FAMILIES
 
@@ -185,3 +187,8 @@ def test_importing_the_package_imports_neither_numba_nor_cvxpy_nor_scipy():
     code = "import sys, lcp, lcp.exact; print([m for m in ('numba', 'cvxpy', 'scipy') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_minors_are_what_their_generator_writes(name):
+    assert Path(minors.__file__).with_name(name).read_text(encoding="utf-8") == source(MODULES[name])

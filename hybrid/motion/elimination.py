@@ -104,7 +104,7 @@ def _direction(tape: Tape, part: Part, reference: int) -> list[Term]:
     """Unit vector of slip that runs straight on through zero: it keeps to the side of the extra arguments."""
     first, second = (tape.quantity("slip")[column] for column in part.columns)
     size = tape.put(f"sqrt({first}*{first} + {second}*{second})")
-    side = tape.put(f"sign({first}*u{reference} + {second}*u{reference + 1})/maximum({size}, 1e-300)")
+    side = tape.put(f"sign({first}*u{reference} + {second}*u{reference + 1} + 1e-300)/maximum({size}, 1e-300)")
     return [tape.put(f"{first}*{side}"), tape.put(f"{second}*{side}")]
 
 

@@ -154,7 +154,8 @@ def make_flow(
     if key not in dynamics.programs:
         dynamics.programs[key] = _program(dynamics, parts)
     program = dynamics.programs[key]
-    values, references = dynamics.arguments(parameters), [1.0] * program.n_references
+    # without a reference, zero, friction is against the slip itself
+    values, references = dynamics.arguments(parameters), [0.0] * program.n_references
     rate, observation = program.make_rate(values, references), program.make_observation(values, references)
     return CompiledFlow(mode, parts, guards_of(parts), rate, observation, program.sizes, references)
 

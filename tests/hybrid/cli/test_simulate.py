@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from hybrid.cli import main
+from hybrid.motion import load
+from hybrid.motion.run import Run
 
 ROD = ["rod_on_incline", "--pin=phi=0.4", "--pin=phi_dot=0.5", "--pin=slip.tip=0"]
 
@@ -66,3 +68,98 @@ def test_plot_is_written_with_every_mode_named(tmp_path, capsys):
 def test_end_before_the_start_is_bad_input(t_end, capsys):
     assert main(["simulate", *ROD, f"--t-end={t_end}"]) == 2
     assert "t_end" in capsys.readouterr().err
+
+
+def test_motion_is_animated_drawn_and_kept(tmp_path, capsys):
+    page, drawing, kept = (tmp_path / name for name in ("motion.html", "motion.svg", "motion.npz"))
+    outputs = [f"--animate={page}", f"--plot={drawing}", f"--output={kept}"]
+    found = answer(capsys, *ROD, "--t-end=1", *outputs)
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    read = load(kept)
+    assert [event.t for event in read.events] == [event["t"] for event in found["events"]]
+    assert drawing.exists()
+
+
+def test_time_stepping_answers_in_the_same_words(capsys):
+    found = answer(capsys, *ROD, "--t-end=2", "--method=time-stepping", "--step=1e-3")
+    exact = answer(capsys, *ROD, "--t-end=2")
+    assert set(found) == set(exact)
+    assert (found["method"], exact["method"]) == ("time-stepping", "event-driven")
+    assert [event["mode_after"] for event in found["events"]] == [event["mode_after"] for event in exact["events"]]
+    times = [[event["t"] for event in motion["events"]] for motion in (found, exact)]
+    assert times[0] == pytest.approx(times[1], abs=2e-3)
+    assert found["final"]["q"] == pytest.approx(exact["final"]["q"], abs=1e-3)
+
+
+BAD = {
+    "needs a step": ["--method=time-stepping"],
+    "chooses its steps": ["--step=0.1"],
+    "'time-stepping'": ["--method=timestepping"],
+    "Newton's law": ["--method=time-stepping", "--step=1e-2", "--law=poisson"],
+    "leave out rule": ["--method=time-stepping", "--step=1e-2", "--rule=penalty"],
+    "no branches": ["--method=time-stepping", "--step=1e-2", "--rule=branch"],
+    "must end in .svg, .png, .pdf": ["--plot=motion.txt"],
+    "must end in .html": ["--animate=motion.svg"],
+    "must end in .npz": ["-o", "motion.h5"],
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_what_cannot_be_done_is_said_before_it_is_tried(message, capsys):
+    assert main(["simulate", *ROD, "--t-end=2", *BAD[message]]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_a_mechanism_without_drawing_is_told_how_to_declare_one(tmp_path, capsys):
+    path = tmp_path / "mass.toml"
+    path.write_text('name = "mass"\ncoordinates = ["x"]\n[dynamics]\nkinetic = "x_dot**2/2"\n', encoding="utf-8")
+    pins = ["--pin=x=0", "--pin=x_dot=1", "--t-end=1"]
+    assert main(["simulate", str(path), *pins, f"--animate={tmp_path / 'motion.html'}"]) == 2
+    assert "declare them as [drawing] points" in capsys.readouterr().err
+    assert not (tmp_path / "motion.html").exists()
+
+
+FALL = ["rod_two_ends", "--pin=x=0", "--pin=y=1.6", "--pin=phi=0.5", "--pin=x_dot=0.3", "--pin=y_dot=0"]
+FALL += ["--pin=phi_dot=0.2", "--param=e=0.4", "--t-end=4"]
+
+
+@pytest.mark.parametrize("method", [[], ["--method=time-stepping", "--step=1e-2"]], ids=["events", "steps"])
+def test_interrupt_gives_keeps_and_draws_what_was_computed(method, tmp_path, capsys, monkeypatch):
+    def impatient(_, done, total):
+        if done > 0.65 * total:
+            raise KeyboardInterrupt
+
+    whole = answer(capsys, *FALL, *method)
+    monkeypatch.setattr("hybrid.cli.progress.ProgressBar.advance", impatient)
+    kept, page = tmp_path / "motion.npz", tmp_path / "motion.html"
+    assert main(["simulate", *FALL, *method, "--json", "-o", str(kept), f"--animate={page}"]) == 130
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["termination"] == "INTERRUPTED"
+    assert 2.6 < found["final"]["t"] < 4.0
+    *settled, last = found["events"]  # what follows the last one was not decided
+    assert settled == whole["events"][: len(settled)]
+    assert last["t"] == whole["events"][len(settled)]["t"]
+    assert len(settled) >= 2
+    assert f"interrupted at t = {found['final']['t']:.10g}" in err
+    assert load(kept).t == found["final"]["t"]
+    assert page.exists()
+
+
+def test_interrupted_branches_are_not_followed_further(capsys, monkeypatch):
+    pins = ["--pin=phi=2.0", "--pin=phi_dot=1.3", "--pin=slip.tip=1", "--param=mu=1.5"]
+    real = Run._arc
+
+    def impatient(run, choice, moment):
+        if choice.mode.label == "free":
+            raise KeyboardInterrupt
+        return real(run, choice, moment)
+
+    monkeypatch.setattr(Run, "_arc", impatient)
+    assert main(["simulate", "rod_on_incline", *pins, "--t-end=0.01", "--rule=branch", "--json"]) == 130
+    found = json.loads(capsys.readouterr().out)
+    assert not found["complete"]
+    assert [limb["termination"] for limb in found["limbs"]].count("INTERRUPTED") == 1
+    assert found["limbs"][-1]["termination"] == "INTERRUPTED"

@@ -1,0 +1,67 @@
+"""Plots of motions hold the motion's numbers, break at jumps and stay legible."""
+
+import numpy as np
+import pytest
+
+from hybrid import State, derive, plot_motion, simulate, solve_state
+from hybrid.contact import NewtonImpact
+from hybrid.reporting import figure_svg
+from mechanisms import load
+
+
+@pytest.fixture(scope="module")
+def bounced():
+    return simulate(derive(load("bouncing_ball")), State([1.0], [0.0]), t_end=5, law=NewtonImpact())
+
+
+def lines(axes):
+    return {line.get_label(): line.get_xydata() for line in axes.get_lines() if not line.get_label().startswith("_")}
+
+
+def test_velocities_break_where_they_jump(bounced):
+    _, velocity, _, _ = plot_motion(bounced).axes
+    (drawn,) = lines(velocity).values()
+    fall = np.sqrt(2 / 9.81)
+    gap = np.flatnonzero(np.isnan(drawn[:, 0]))[0]
+    assert drawn[gap - 1] == pytest.approx([fall, -9.81 * fall])
+    assert drawn[gap + 1] == pytest.approx([fall, 0.8 * 9.81 * fall])
+
+
+def test_curves_are_labelled_with_their_units_and_hold_the_motion():
+    rod = derive(load("rod_on_incline"))
+    motion = simulate(rod, solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}), t_end=2)
+    position, velocity, force, modes = plot_motion(motion).axes
+    assert list(lines(position)) == ["$x$ (m)", "$y$ (m)", r"$\varphi$ (rad)"]
+    assert list(lines(velocity))[2] == r"$\dot{\varphi}$ (rad/s)"
+    assert list(lines(force)) == [r"$\lambda_N$ tip (N)", r"$\lambda_T$ tip (N)"]
+    t, phi = lines(position)[r"$\varphi$ (rad)"].T
+    seen = ~np.isnan(t)
+    assert phi[seen] == pytest.approx(motion.sample(t[seen])[0][:, 2], abs=1e-12)
+    assert [text.get_text() for text in modes.texts] == ["stick", "slide-", "slide+"]
+    assert [text.get_text() for text in modes.get_legend().get_texts()] == ["stick", "slide-", "slide+"]
+
+
+def test_lines_at_an_accumulation_of_events_do_not_merge(bounced):
+    position, *_ = plot_motion(bounced).axes
+    dotted = [line.get_xdata()[0] for line in position.get_lines() if line.get_linestyle() == ":"]
+    assert len(dotted) < len(bounced.events)
+    assert np.diff(dotted).min() > 0.003 * bounced.t
+
+
+def test_impulses_of_time_stepping_do_not_flatten_the_forces():
+    ball = derive(load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=5, method="time-stepping", step=1e-3)
+    _, _, force, _ = plot_motion(motion).axes
+    # the weight at the end is 9.81 N, an impact of 8 kg m/s in a step of 1 ms is 8000 N
+    assert 9.81 < force.get_ylim()[1] < 15
+
+
+def test_a_motion_without_arcs_is_drawn_as_points():
+    rod = derive(load("rod_on_incline"))
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters={"mu": 1.5})
+    position, *_ = plot_motion(simulate(rod, start, t_end=1, parameters={"mu": 1.5})).axes
+    assert lines(position)[r"$\varphi$ (rad)"].tolist() == [[0.0, 2.0]]
+
+
+def test_the_same_motion_gives_the_same_picture(bounced):
+    assert figure_svg(plot_motion(bounced)) == figure_svg(plot_motion(bounced))

@@ -1,0 +1,97 @@
+"""Where contacts act on a drawing, found from displacements alone."""
+
+import numpy as np
+import pytest
+
+from hybrid import Contact, EnergyDynamics, FrictionElement, Mechanism, derive
+from hybrid.reporting.touching import drawn_points, point_jacobians, touching
+from mechanisms import load
+
+
+def at(dynamics, *postures, t=0.0):
+    q = np.array(postures, dtype=float)
+    return touching(dynamics, q, np.zeros_like(q), t)
+
+
+def test_the_ends_of_a_ladder_touch_floor_and_wall():
+    found = at(derive(load("ladder_in_corner")), [1, 2, 0.3], [0, 0, 1.2])
+    assert found["floor"].points == ("foot",)
+    assert found["wall"].points == ("top",)
+    assert found["floor"].normal == pytest.approx(np.array([[0, 1], [0, 1]]), abs=1e-8)
+    assert found["wall"].normal == pytest.approx(np.array([[1, 0], [1, 0]]), abs=1e-8)
+    # tangents are declared as foot_x and top_y
+    assert found["floor"].tangents[:, 0] == pytest.approx(np.array([[1, 0], [1, 0]]), abs=1e-8)
+    assert found["wall"].tangents[:, 0] == pytest.approx(np.array([[0, 1], [0, 1]]), abs=1e-8)
+
+
+def disc(points):
+    return derive(
+        Mechanism(
+            name="disc",
+            coordinates=["x", "y", "a"],
+            parameters={"R": 0.5},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2 + a_dot**2)/2"),
+            contact=[Contact(name="floor", gap="y - R", slip="x_dot + R*a_dot", friction="0.3")],
+            drawing={"points": points},
+        )
+    )
+
+
+CENTRE, LOWEST, RIM = ["x", "y"], ["x", "y - R"], ["x + R*cos(a)", "y + R*sin(a)"]
+
+
+def test_of_points_that_move_alike_the_one_at_the_surface_touches():
+    for order in (("centre", "lowest", "rim"), ("rim", "lowest", "centre")):
+        places = {"centre": CENTRE, "lowest": LOWEST, "rim": RIM}
+        found = at(disc({name: places[name] for name in order}), [1, 2, 0.3])
+        assert found["floor"].points == ("lowest",)
+
+
+def test_friction_of_a_rolling_disc_acts_along_the_surface():
+    # the point below the centre does not turn with the disc: it feels the force of friction and not its torque
+    found = at(disc({"lowest": LOWEST}), [1, 2, 0.3])
+    assert found["floor"].tangents[0, 0] == pytest.approx([1, 0], abs=1e-8)
+
+
+def test_a_contact_at_no_point_of_the_drawing_is_left_out():
+    assert at(disc({"rim": RIM, "origin": ["0", "0"]}), [1, 2, 0.3], [1, 2, 1.3]) == {}
+
+
+def test_between_two_bodies_the_nearest_points_touch():
+    found = at(derive(load("three_ball_chain")), [0, 1, 3])
+    assert found["first_pair"].points == ("right1", "left2")
+    assert found["second_pair"].points == ("right2", "left3")
+    assert found["second_pair"].normal == pytest.approx(np.array([[1, 0]]), abs=1e-8)
+
+
+def test_a_spatial_tip_has_a_normal_and_two_tangents():
+    found = at(derive(load("oblique_rod")), [0.1, 0.2, 0, 0.3, 1.0])
+    assert found["tip"].points == ("tip",)
+    assert found["tip"].normal == pytest.approx(np.array([[0, 0, 1]]), abs=1e-8)
+    assert found["tip"].tangents[0] == pytest.approx(np.array([[1, 0, 0], [0, 1, 0]]), abs=1e-8)
+
+
+def test_a_friction_element_acts_along_its_displacement():
+    guide = derive(
+        Mechanism(
+            name="guide",
+            coordinates=["s"],
+            dynamics=EnergyDynamics(kinetic="s_dot**2/2"),
+            friction=[FrictionElement(name="seal", tangent="s", limit="1")],
+            drawing={"points": {"wall": ["0", "0"], "piston": ["0.6*s", "0.8*s"]}},
+        )
+    )
+    found = at(guide, [0.2])
+    assert found["seal"].points == ("piston",)
+    assert found["seal"].tangents[0, 0] == pytest.approx([0.6, 0.8], abs=1e-8)
+    assert not found["seal"].normal.any()
+
+
+def test_points_and_their_derivatives_are_those_of_the_declaration():
+    rod = derive(load("rod_on_incline"))
+    q = np.array([[0.3, 0.4, 0.5], [1.0, 2.0, -1.0]])
+    top = drawn_points(rod, q, 0.0, {"l": 2})["top"]
+    assert top == pytest.approx(np.column_stack([q[:, 0] + 2 * np.cos(q[:, 2]), q[:, 1] + 2 * np.sin(q[:, 2])]))
+    moved = point_jacobians(rod, q, 0.0, {"l": 2})["top"]
+    assert moved[:, 0, 2] == pytest.approx(-2 * np.sin(q[:, 2]), abs=1e-8)
+    assert moved[:, :, :2] == pytest.approx(np.broadcast_to(np.eye(2), (2, 2, 2)), abs=1e-8)

@@ -106,7 +106,7 @@ def _pendulum_potential(q: Values, p: Parameters) -> Any:
 def _pendulum_contacts(q: Values, t: Any, p: Parameters) -> Contacts:
     elbow = 1j * p["H"] - 1j * p["l1"] * mp.expj(q[0])
     tip = elbow - 1j * p["l2"] * mp.expj(q[1])
-    return {"elbow": (elbow.imag, (elbow.real,)), "tip": (tip.imag, (tip.real,))}
+    return {"elbow": (elbow.imag, ()), "tip": (tip.imag, (tip.real,))}
 
 
 def _pendulum_delassus(q: Sequence[float], p: Parameters) -> np.ndarray:
@@ -116,8 +116,8 @@ def _pendulum_delassus(q: Sequence[float], p: Parameters) -> np.ndarray:
     M = np.array([[upper, coupling], [coupling, lower]])
     (s1, s2), (c1, c2) = np.sin(q), np.cos(q)
     normal = [(p["l1"] * s1, 0), (p["l1"] * s1, p["l2"] * s2)]
-    tangential = [(p["l1"] * c1, 0), (p["l1"] * c1, p["l2"] * c2)]
-    W = np.array(normal + tangential).T
+    tangential = (p["l1"] * c1, p["l2"] * c2)
+    W = np.array([*normal, tangential]).T
     return W.T @ np.linalg.inv(M) @ W
 
 

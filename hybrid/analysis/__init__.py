@@ -5,8 +5,11 @@ from hybrid.analysis.axes import Axis
 from hybrid.analysis.boundaries import Boundary
 from hybrid.analysis.comparison import Comparison, ComparisonRow, compare
 from hybrid.analysis.comparison_map import ComparisonMap, compare_map
+from hybrid.analysis.configuration_curves import ConfigurationCurves, configuration_curves
+from hybrid.analysis.configurations import singular_configurations
 from hybrid.analysis.criticality import CriticalFriction, critical_friction
 from hybrid.analysis.functional import Functional
+from hybrid.analysis.realisation import RealisationRow, RealisationStudy, realisation_study
 from hybrid.analysis.refusal import Refusal
 from hybrid.analysis.regions import RegionMap, region_map
 from hybrid.analysis.saltation import saltation_matrix
@@ -19,21 +22,27 @@ __all__ = [
     "Comparison",
     "ComparisonMap",
     "ComparisonRow",
+    "ConfigurationCurves",
     "CriticalFriction",
     "EventSensitivity",
     "ForceAtPoint",
     "Functional",
     "GenotBrogliatoPoint",
+    "RealisationRow",
+    "RealisationStudy",
     "RefinedFractions",
     "Refusal",
     "RegionMap",
     "Sensitivity",
     "compare",
     "compare_map",
+    "configuration_curves",
     "critical_friction",
     "genot_brogliato_points",
+    "realisation_study",
     "refined_fractions",
     "region_map",
     "saltation_matrix",
     "sensitivity",
+    "singular_configurations",
 ]

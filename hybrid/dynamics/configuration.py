@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["ConfigurationSpace", "Regularity"]
+__all__ = ["LOST", "ConfigurationSpace", "Regularity"]
 
 Array = NDArray[np.float64]
 
@@ -22,7 +22,9 @@ _CONVERGED = 4.0 * float(np.finfo(float).eps)
 _ON_IT = 1e-9  # residual, relative to the Jacobian times the size of the posture, of a posture on the space
 _NEIGHBOURS = 8
 _MOVED = 0.05  # share of the reach by which a neighbour must differ from the posture
-_RANK = 1e-6  # a singular value below this share of its size nearby counts as lost
+_PSEUDO = 1e-9  # relative singular value below which constraint rows count as dependent
+LOST = 1e-6
+"""A singular value below this share of its size nearby counts as lost."""
 
 
 @attrs.frozen(eq=False)
@@ -157,10 +159,28 @@ class ConfigurationSpace:
                 found.append(other)
         return found
 
-    def regularity(self, q: Array) -> Regularity:
+    def distances(self, q: Array) -> Array:
+        """Distances of N postures (N, n) from the space: to where Gauss and Newton's method leads from each."""
+        reached = np.array(q, dtype=float)
+        for _ in range(_ITERATIONS):
+            at = self._at(reached)
+            with np.errstate(all="ignore"):
+                change = (np.linalg.pinv(at["J"], rcond=_PSEUDO) @ at["constraint"][..., None])[..., 0]
+            reached = reached - change
+            if np.max(np.abs(change), initial=0.0) <= _CONVERGED * (1.0 + np.max(np.abs(reached), initial=0.0)):
+                break
+        return np.asarray(np.linalg.norm(reached - q, axis=-1))
+
+    def regularity(self, q: Array, *, lost: float = LOST) -> Regularity:
         """Compare the rank of the constraints at a posture with that nearby.
 
         An isolated posture has no neighbours; it is compared with postures off the space.
+
+        Parameters
+        ----------
+        q : array, (n,)
+        lost : float
+            A singular value below this share of its size nearby counts as lost.
         """
         around = self.neighbours(q)
         if not around:
@@ -172,10 +192,10 @@ class ConfigurationSpace:
         if not own.size or not len(nearby):
             return Regularity(len(own), len(own), 1.0, 1.0)
         largest = max(float(nearby.max()), float(own[0]))
-        regular_rank = int(np.median((nearby > _RANK * largest).sum(axis=1)))
+        regular_rank = int(np.median((nearby > LOST * largest).sum(axis=1)))
         sizes = np.median(nearby, axis=0)
         if regular_rank == 0:
             return Regularity(0, 0, 1.0, 1.0)
         last = float(sizes[regular_rank - 1])
-        rank = int(sum(value > _RANK * size for value, size in zip(own, sizes, strict=True) if size > _RANK * largest))
+        rank = int(sum(value > lost * size for value, size in zip(own, sizes, strict=True) if size > LOST * largest))
         return Regularity(rank, regular_rank, float(own[regular_rank - 1]) / last, last)

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.configuration import LOST
 from hybrid.dynamics.contact_order import Spine, spine_of
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _named(names: Sequence[str], values: Array, *, order: int = 0) -> str:
     return ", ".join(f"{name}{order * _DASH} = {value + 0.0:.6g}" for name, value in zip(names, clean, strict=True))
 
 
-def classify_configuration(space: ConfigurationSpace, q: Array) -> SingularPoint | None:
+def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float = LOST) -> SingularPoint | None:
     """Classify a posture of the configuration space by the constraint that is lost there.
 
     To second order the space is the zero set of the lost constraint's quadratic form on the velocities that the other
@@ -128,7 +129,9 @@ def classify_configuration(space: ConfigurationSpace, q: Array) -> SingularPoint
     ----------
     space : ConfigurationSpace
     q : array, (n,)
-        A posture of the space, or one near a singular one.
+        A posture of the space.
+    lost : float
+        A singular value of the Jacobian below this share of its size nearby counts as lost.
 
     Returns
     -------
@@ -149,7 +152,7 @@ def classify_configuration(space: ConfigurationSpace, q: Array) -> SingularPoint
     1.8 isolated point 0
     """
     q = np.array(q, dtype=float)
-    regularity = space.regularity(q)
+    regularity = space.regularity(q, lost=lost)
     if not regularity.is_singular:
         return None
     left, _, right = np.linalg.svd(space.jacobian(q))

@@ -1,0 +1,166 @@
+"""Singular configurations of a mechanism, found by search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.declaration.names import suggestion
+from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
+from hybrid.errors import StateError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+__all__ = ["Box", "independent_rows", "sides", "singular_configurations", "spread"]
+
+Array = NDArray[np.float64]
+Box = Mapping[str, tuple[float, float]]
+
+_STARTS = 100
+_TRIED = 1e-2  # share of the reach from a known point within which a candidate is that one
+_SAME = 1e-3  # share of the reach within which two singular points are one
+_NEARLY = 1e-3  # share of its usual size below which a singular value makes a posture a candidate
+_EVALUATIONS = 60
+_FINEST = 1e-15
+_SAMPLED = 20
+
+
+def singular_configurations(
+    dynamics: Dynamics,
+    *,
+    box: Box,
+    parameters: Values | None = None,
+    t: float = 0.0,
+    starts: int = _STARTS,
+    reach: float = 0.05,
+) -> tuple[SingularPoint, ...]:
+    """Search a box of postures for singular configurations of the rigid constraints.
+
+    Solves ``f(q) = 0, J(q)^T w = 0, |w| = 1`` by the method of Levenberg and Marquardt from evenly spread starts.
+    The search is not exhaustive: a point whose neighbourhood no start falls into is missed.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    box : mapping of str to (float, float)
+        Interval of every coordinate.
+    parameters : mapping, optional
+    t : float
+    starts : int
+        Number of starts.
+    reach : float
+        Distance at which the neighbourhood of a point is looked at to classify it, in the units of the coordinates.
+
+    Returns
+    -------
+    tuple of SingularPoint
+        Classified, with the tangents of their branches, in the order of their coordinates.
+
+    Raises
+    ------
+    StateError
+        The mechanism has no rigid constraint, or the box lacks a coordinate.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, singular_configurations
+    >>> pendulum = derive(mechanisms.load("singular_pendulum"))
+    >>> (point,) = singular_configurations(pendulum, box={"u": (-1, 1), "theta": (-1, 1)}, starts=20)
+    >>> point.kind.value
+    'transversal crossing'
+    """
+    from scipy.optimize import least_squares
+
+    low, high = sides(dynamics, box)
+    space = ConfigurationSpace(dynamics, dict(parameters or {}), t, reach)
+    from_where = spread(low, high, starts)
+    rows = independent_rows(space, from_where)
+    found: list[SingularPoint] = []
+    for start in from_where:
+        left = np.linalg.svd(space.jacobian(start)[rows])[0]
+        guess = np.concatenate([start, left[:, -1]])
+        options = {"method": "lm", "xtol": _FINEST, "ftol": _FINEST, "gtol": _FINEST, "max_nfev": _EVALUATIONS}
+        try:
+            solved = least_squares(_residual(space, rows), guess, jac=_slope(space, rows), **options)
+        except ValueError:  # a residual without a finite value on the way
+            continue
+        q = solved.x[: space.n]
+        if (q < low - reach).any() or (q > high + reach).any() or not space.contains(q):
+            continue
+        if any(np.linalg.norm(point.q - q) <= _TRIED * reach for point in found):
+            continue
+        point = _confirmed(space, q)
+        if point is None or (point.q < low - _SAME * reach).any() or (point.q > high + _SAME * reach).any():
+            continue
+        if all(np.linalg.norm(other.q - point.q) > _SAME * reach for other in found):
+            found.append(point)
+    return tuple(sorted(found, key=lambda point: tuple(np.round(point.q, 6))))
+
+
+def _confirmed(space: ConfigurationSpace, q: Array) -> SingularPoint | None:
+    """The singular point near a candidate, which a degenerate one leaves only approximately known."""
+    point = classify_configuration(space, q, lost=_NEARLY)
+    return point if point is not None and space.regularity(point.q).is_singular else None
+
+
+def sides(dynamics: Dynamics, box: Box) -> tuple[Array, Array]:
+    """Lower and upper ends of a box, (n,) each, checked."""
+    names = dynamics.mechanism.coordinates
+    if not dynamics.rigid:
+        raise StateError(f"{dynamics.name} has no rigid constraint, so no singular configuration")
+    for name in box:
+        if name not in names:
+            hint = suggestion(name, names) or f"the coordinates are {', '.join(names)}"
+            raise StateError(f"the box names {name!r}, which is no coordinate of {dynamics.name}; {hint}")
+    missing = [name for name in names if name not in box]
+    if missing:
+        raise StateError(f"the box needs an interval for every coordinate; missing: {', '.join(missing)}")
+    low, high = (np.array([float(box[name][end]) for name in names]) for end in (0, 1))
+    if not (low < high).all() or not np.isfinite(low + high).all():
+        raise StateError("every interval of the box must be finite, with its lower end first")
+    return low, high
+
+
+def spread(low: Array, high: Array, count: int) -> list[Array]:
+    """Postures that fill a box evenly (Halton 1960)."""
+    from scipy.stats.qmc import Halton
+
+    return [low + share * (high - low) for share in Halton(len(low), scramble=False).random(count + 1)[1:]]
+
+
+def independent_rows(space: ConfigurationSpace, postures: list[Array]) -> list[int]:
+    """Constraints that are independent at most postures; further ones repeat them."""
+    from scipy.linalg import qr
+
+    found = [q for q in map(space.nearest, postures[:_SAMPLED]) if q is not None]
+    jacobians = [space.jacobian(q) for q in found or postures[:1]]
+    ranks = [int(np.linalg.matrix_rank(J, rtol=1e-8)) for J in jacobians]
+    rank = max(ranks)
+    _, _, order = qr(jacobians[ranks.index(rank)].T, pivoting=True)
+    return sorted(int(row) for row in order[:rank])
+
+
+def _residual(space: ConfigurationSpace, rows: list[int]) -> Callable[[Array], Array]:
+    def residual(x: Array) -> Array:
+        q, w = x[: space.n], x[space.n :]
+        return np.concatenate([space.values(q)[rows], space.jacobian(q)[rows].T @ w, [(w @ w - 1) / 2]])
+
+    return residual
+
+
+def _slope(space: ConfigurationSpace, rows: list[int]) -> Callable[[Array], Array]:
+    def slope(x: Array) -> Array:
+        q, w = x[: space.n], x[space.n :]
+        J, m = space.jacobian(q)[rows], len(rows)
+        turning = np.array([w @ space.curvature(q, direction)[rows] for direction in np.eye(space.n)])
+        top = np.hstack([J, np.zeros((m, m))])
+        middle = np.hstack([turning, J.T])
+        return np.vstack([top, middle, np.concatenate([np.zeros(space.n), w])])
+
+    return slope

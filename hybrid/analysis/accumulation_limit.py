@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.outcome import Event
 
-__all__ = ["closing_jump", "limit_slopes"]
+__all__ = ["closing_jump", "limit_slopes", "open_sum"]
 
 Array = NDArray[np.float64]
 
@@ -43,11 +43,9 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
         The sum has no such form.
     """
     dynamics = site.partials.dynamics
-    reason = _not_a_geometric_sum(dynamics, event)
+    reason = open_sum(dynamics, event)
     if reason:
-        raise NoDerivative(
-            f"impacts accumulate (t = {event.t:.10g}), and their limit is no sum in closed form: {reason}"
-        )
+        raise NoDerivative(f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t)
     closed = dynamics.contacts.index(event.carriers[0])
     p = max((columns.stop for columns in dynamics.columns.values()), default=0)
     conditions = [
@@ -66,7 +64,8 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
     return Jump(np.concatenate([site.q, end.v]), slopes)
 
 
-def _not_a_geometric_sum(dynamics: Dynamics, event: Event) -> str:
+def open_sum(dynamics: Dynamics, event: Event) -> str:
+    """Why the limit of an accumulation is no geometric sum; empty if it is one."""
     model = dynamics.model
     if len(event.carriers) != 1:
         return "several contacts bounce together"

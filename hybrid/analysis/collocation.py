@@ -28,7 +28,7 @@ Surface = Callable[[float, Array], tuple[float, float]]
 _STAGES = 6  # order 12: steps of an integrator of order 8 with error 1e-12 leave about 1e-18
 _ITERATIONS = 12
 _CONVERGED = 1e-13  # of the size of the states; Newton's method is quadratic, so the Jacobians are exact to rounding
-_ACCEPTED = 1e-9  # where rounding stops the iteration earlier, as beside a force that grows without bounds
+_ACCEPTED = 1e-6  # where rounding stops the iteration earlier, as in a hop so low that its gap is hardly resolved
 _TAIL = 1e-6  # of the last Legendre coefficient of the flow; the error at the end of a step is about its square
 _REFINEMENTS = 24
 

@@ -17,7 +17,7 @@ from hybrid.contact.carriers import CarrierKind
 if TYPE_CHECKING:
     from hybrid.analysis.mode_system import ModeSystem
 
-__all__ = ["EventMap", "Passing", "agreed_map", "held_rows", "passing"]
+__all__ = ["EventMap", "Passing", "admissible", "agreed_map", "held_rows", "passing"]
 
 Array = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ def held_rows(point: Point) -> Array:
     return np.array(rows).reshape(len(rows), size)
 
 
-def _admissible(point: Point) -> tuple[Array, Array]:
+def admissible(point: Point) -> tuple[Array, Array]:
     """Directions that keep what a mode holds, (2n, d), and those that follow parameters, (2n, c)."""
     size = len(point.f)
     rows = held_rows(point)
@@ -163,7 +163,7 @@ def agreed_map(passings: Sequence[Passing], reason: str, *, keeps: bool = True) 
         They do not agree, or a changed motion would leave the mode after the event.
     """
     maps = [item.map() for item in passings]
-    free, follow = _admissible(passings[0].before)
+    free, follow = admissible(passings[0].before)
     images = [(item.matrix @ free, item.matrix @ follow + item.parameter) for item in maps]
     for other in images[1:]:
         if not all(_are_alike(a, b) for a, b in zip(images[0], other, strict=True)):
@@ -186,10 +186,11 @@ def _check_kept(after: Point, free: Array, follow: Array) -> None:
         return
     states, parameters = rows[:, :size], rows[:, size + 1 :]
     left = np.concatenate([states @ free, states @ follow + parameters], axis=1)
-    terms = np.concatenate(
-        [np.abs(states) @ np.abs(free), np.abs(states) @ np.abs(follow) + np.abs(parameters)], axis=1
-    )
-    if (np.abs(left) > _ALIKE * (terms + np.max(terms, initial=0.0))).any():
+    image = np.concatenate([free, follow], axis=1)
+    n = size // 2
+    sizes = np.repeat([np.max(np.abs(image[:n]), initial=0.0), np.max(np.abs(image[n:]), initial=0.0)], n)
+    terms = np.abs(states) @ sizes + np.max(np.abs(parameters), axis=1, initial=0.0)
+    if (np.abs(left) > _ALIKE * terms[:, None]).any():
         raise NoDerivative(
             "a change of the motion to one side leaves the mode that follows, as at a restitution of zero"
         )

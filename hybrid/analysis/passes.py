@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.replay import Junction, Replay
     from hybrid.analysis.start_slopes import Directions
 
-__all__ = ["ForwardPass", "adjoint_pass", "forward_pass"]
+__all__ = ["ForwardPass", "adjoint_pass", "forward_pass", "transition"]
 
 Array = NDArray[np.float64]
 
@@ -83,6 +83,18 @@ def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> Fo
     if len(motion.junctions) == len(motion.legs):
         gradient += slope[size] * times[-1]
     return ForwardPass(value + terminal, gradient, tangent, tuple(times), tuple(tangents))
+
+
+def transition(motion: Replay, tangent: Array, chain: Array) -> Array:
+    """Carry tangents (2n, m) from the start of a motion to its end, parameters changing by ``chain`` (c, m)."""
+    maps = [junction.map for junction in motion.junctions]
+    if motion.opening is not None:
+        tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
+    for index, leg in enumerate(motion.legs):
+        tangent, _ = push_forward(leg, tangent, parameter_slopes(leg) @ chain)
+        if index < len(maps):
+            tangent = maps[index].matrix @ tangent + maps[index].parameter @ chain
+    return tangent
 
 
 def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tuple[float, Array]:

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.accumulation_limit import open_sum
 from hybrid.analysis.collocation import Leg, integrate_leg
 from hybrid.analysis.event_map import EventMap
 from hybrid.analysis.meetings import event_map
@@ -137,6 +138,8 @@ def _unfinished(trajectory: Trajectory) -> Refusal | None:
     for event in trajectory.events:
         if event.kind is EventKind.CHOICE:
             return Refusal(event.t, f"several modes are consistent and a rule chose one ({event.note})")
+        if event.kind is EventKind.ACCUMULATION and (reason := open_sum(trajectory.dynamics, event)):
+            return Refusal(event.t, f"impacts accumulate, and their limit is no sum in closed form: {reason}")
         if event.kind is EventKind.SINGULAR:
             return Refusal(event.t, "a contact force grows beyond bounds")
     last = [event for event in trajectory.events if abs(event.t - trajectory.t) <= _close(trajectory.t)]

@@ -30,7 +30,7 @@ __all__ = ["RealisationRow", "RealisationStudy", "realisation_study"]
 Array = NDArray[np.float64]
 
 _SAMPLES = 4000
-_BEFORE = 0.9  # share of the time to the first singular configuration that counts as before it
+_BEFORE = 0.5  # share of the time to the first singular configuration that counts as before it
 
 
 @attrs.frozen(eq=False)
@@ -45,7 +45,7 @@ class RealisationRow:
     distance_to_space : float
         Largest distance from the configuration space.
     distance_before : float
-        Largest distance from the rigid motion at the same time, up to 0.9 of the time of the first singular
+        Largest distance from the rigid motion at the same time, up to half the time of the first singular
         configuration (the whole time if there is none).
     distance_at_end : float
         Distance from the rigid motion at its end.

@@ -10,10 +10,12 @@ from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels import loops
 
-__all__ = ["NO_BASIS", "BatchSolution", "count_batch", "solve_batch"]
+__all__ = ["NO_BASIS", "BatchEnumeration", "BatchSolution", "count_batch", "enumerate_batch", "solve_batch"]
 
 MAX_MINORS = 4  # from here on a compiled loop over single problems is faster than 2**n principal minors
 MAX_N = 30
+FIRST_GUESS = 2  # solutions a problem, on the average of a chunk; doubled where it does not do
+OUT_OF_RANGE = "M and q must be finite, and their entries zero or between 1e-70 and 1e70 in modulus"
 NO_BASIS = loops.NO_BASIS  # in `BatchSolution.bases`: no further basis
 
 
@@ -36,6 +38,25 @@ class BatchSolution:
     z: FloatArray
     count: npt.NDArray[np.integer]
     bases: npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+
+
+@attrs.frozen(eq=False)
+class BatchEnumeration:
+    """Every solution of N problems of order n.
+
+    Parameters
+    ----------
+    z : ndarray, shape (solutions, n)
+        Those of problem k are z[first[k]:first[k + 1]].
+    first : ndarray of int, shape (N + 1,)
+        Where the solutions of each problem begin.
+    is_degenerate : ndarray of bool, shape (N,)
+        Whether a solution is a degenerate vertex, which may be one point of a continuum.
+    """
+
+    z: FloatArray
+    first: npt.NDArray[np.int64]
+    is_degenerate: npt.NDArray[np.bool_]
 
 
 def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tuple[FloatArray, FloatArray]:
@@ -103,7 +124,7 @@ def _searched(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, probl
         return attrs.evolve(found, z=np.ascontiguousarray(found.z.T))
     N = vectors.shape[0]
     counts, bases = np.empty(N, np.int64), np.empty((N, loops.STORED), np.uint32)
-    _refuse_unless(loops.solve_many(matrices, vectors, z, counts, bases))
+    _refuse_unless(loops.solve_many(matrices, vectors, z, counts, bases), "M and q must be finite")
     kept = bases[:, : max(1, counts.max(initial=1))]
     return BatchSolution(z=z, count=counts, bases=kept.copy())
 
@@ -128,6 +149,44 @@ def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     return counts
 
 
-def _refuse_unless(is_fine: bool) -> None:
+def enumerate_batch(M: npt.ArrayLike, q: npt.ArrayLike) -> BatchEnumeration:
+    """Every solution of many problems, each as by `lcp.kernels.solutions_into`, without proof and without continua.
+
+    Parameters
+    ----------
+    M : array_like, shape (N, n, n)
+    q : array_like, shape (N, n)
+
+    Returns
+    -------
+    BatchEnumeration
+
+    Raises
+    ------
+    LCPError
+        If shapes do not match, n is not between 1 and 30, or an entry is not finite.
+
+    Examples
+    --------
+    >>> batch = enumerate_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
+    >>> batch.first, batch.z.ravel()
+    (array([0, 1, 3, 3]), array([2., 0., 3.]))
+    """
+    matrices, vectors = _checked(M, q, problems_last=False)
+    N, n = vectors.shape
+    counts, is_degenerate = np.zeros(N, np.int64), np.zeros(N, np.bool_)
+    n_chunks, rows = -(-N // loops.PART), FIRST_GUESS * loops.PART
+    Z = np.empty((n_chunks * rows, n))
+    while misfits := loops.enumerate_many(matrices, vectors, Z, counts, is_degenerate):
+        _refuse_unless(misfits > 0, "M and q must be finite")
+        rows *= 2
+        Z = np.empty((n_chunks * rows, n))
+    first = np.concatenate(([0], np.cumsum(counts)))
+    solutions = np.empty((first[-1], n))
+    loops.gather(Z, first, solutions)
+    return BatchEnumeration(z=solutions, first=first, is_degenerate=is_degenerate)
+
+
+def _refuse_unless(is_fine: bool, reason: str = OUT_OF_RANGE) -> None:
     if not is_fine:
-        raise LCPError("M and q must be finite, and their entries zero or between 1e-70 and 1e70 in modulus")
+        raise LCPError(reason)

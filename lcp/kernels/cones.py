@@ -1,4 +1,8 @@
-"""All solutions of one problem, compiled: the search of `lcp.cones` in floating point without proof."""
+"""All solutions of one problem, compiled and without proof.
+
+Up to four unknowns by minors, up to eight by principal pivot transforms; beyond that, and where rounding may have
+decided, by the search of `lcp.cones` in floating point.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
 from lcp.kernels.relaxation import branching_index, fix, restore
 from lcp.kernels.small import CLEAR, bases_of_small
+from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 
 __all__ = ["solutions_into"]
 
@@ -52,6 +57,10 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
         mask, clearance = bases_of_small(M, q, scale, q_scale, Z[0])
         if clearance > CLEAR:
             return _store_bases(M, q, Z, mask)
+    elif n <= MAX_TRANSFORMS:
+        count = _by_transforms(M, q, Z, scale, q_scale)
+        if count >= 0:
+            return count
     return _search(M, q, Z, scale, q_scale)
 
 
@@ -69,6 +78,17 @@ def _store_bases(M: FloatArray, q: FloatArray, Z: FloatArray, mask: int) -> int:
                 _basic_point(M, q, basis, Z[count], work)
             count += 1
         basis += 1
+    return count
+
+
+@compiled
+def _by_transforms(M: FloatArray, q: FloatArray, Z: FloatArray, scale: float, q_scale: float) -> int:
+    n = q.shape[0]
+    T, bases = np.empty(room(n)), np.empty(1 << n, np.int64)
+    count = solving_bases(M, q, scale, q_scale, T, bases)
+    work = T[: n * (n + 1)].reshape(n, n + 1)
+    for k in range(min(count, Z.shape[0])):
+        _basic_point(M, q, bases[k], Z[k], work)
     return count
 
 
@@ -152,42 +172,9 @@ def _store(
 
 
 @compiled
-def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray, A: FloatArray) -> float:
-    """The z of a complementary basis by elimination with row exchanges in A (n, n + 1); its smallest pivot."""
-    n = q.shape[0]
-    m = 0
-    for i in range(n):
-        z[i] = 0.0
-        if basis >> i & 1:
-            c = 0
-            for j in range(n):
-                if basis >> j & 1:
-                    A[m, c] = M[i, j]
-                    c += 1
-            A[m, n] = -q[i]
-            m += 1
-    smallest = np.inf
-    for k in range(m):
-        p = k
-        for i in range(k + 1, m):
-            if abs(A[i, k]) > abs(A[p, k]):
-                p = i
-        if p != k:
-            for j in range(k, n + 1):
-                A[k, j], A[p, j] = A[p, j], A[k, j]
-        smallest = min(smallest, abs(A[k, k]))
-        for i in range(k + 1, m):
-            factor = A[i, k] / A[k, k]
-            for j in range(k + 1, m):
-                A[i, j] -= factor * A[k, j]
-            A[i, n] -= factor * A[k, n]
-    for k in range(m - 1, -1, -1):
-        for j in range(k + 1, m):
-            A[k, n] -= A[k, j] * A[j, n]
-        A[k, n] /= A[k, k]
-    k = 0
-    for i in range(n):
-        if basis >> i & 1:
-            z[i] = max(A[k, n], 0.0)
-            k += 1
+def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray, work: FloatArray) -> float:
+    """The z of a basis that solves the problem, so that what is negative is rounding; its smallest pivot."""
+    smallest = point_of_basis(M, q, basis, z, work)
+    for i in range(q.shape[0]):
+        z[i] = max(z[i], 0.0)
     return smallest

@@ -12,10 +12,22 @@ from lcp.kernels.cones import solutions_into
 from lcp.kernels.lanes import count_lanes, solve_lanes
 from lcp.kernels.vectors import read, write
 
-__all__ = ["NO_BASIS", "STORED", "count_first", "count_last", "solve_first", "solve_last", "solve_many"]
+__all__ = [
+    "NO_BASIS",
+    "PART",
+    "STORED",
+    "count_first",
+    "count_last",
+    "enumerate_many",
+    "gather",
+    "solve_first",
+    "solve_last",
+    "solve_many",
+]
 
 LANES = 256  # 20 rows of 256 doubles at n = 4 are 40 kB, the innermost cache of current processors
 CHUNK = 16 * LANES  # problems a thread takes at once with one set of buffers
+PART = 64  # problems a thread enumerates at once
 STORED = 64  # solutions compared with each other; those beyond are counted one by one
 NO_BASIS = 0xFFFFFFFF
 IntArray = npt.NDArray[np.int64]
@@ -88,6 +100,53 @@ def _transpose_back(block: FloatArray, width: int, start: int, length: int, prob
 
 
 @threaded
+def enumerate_many(
+    M: FloatArray, q: FloatArray, Z: FloatArray, counts: IntArray, is_degenerate: npt.NDArray[np.bool_]
+) -> int:
+    """Every solution of problems along the first axis: -1 if an entry is not finite, else how many chunks did not fit.
+
+    Z has as many rows for each chunk of PART problems; its solutions follow each other from the first of these rows.
+    """
+    N, misfits, bad = q.shape[0], 0, 0
+    n_chunks = (N + PART - 1) // PART
+    for chunk in prange(n_chunks):
+        rows = Z.shape[0] // n_chunks
+        at, end = chunk * rows, chunk * rows + rows
+        for k in range(chunk * PART, min(chunk * PART + PART, N)):
+            if not _is_finite(M[k], q[k]):
+                bad += 1
+                break
+            found = solutions_into(M[k], q[k], Z[at:end])
+            counts[k], is_degenerate[k] = found if found >= 0 else -1 - found, found < 0
+            at += counts[k]
+            if at > end:
+                misfits += 1
+                break
+    return -1 if bad > 0 else misfits
+
+
+@compiled
+def _is_finite(M: FloatArray, q: FloatArray) -> bool:
+    total = 0.0
+    for i in range(q.shape[0]):
+        total += 0.0 * q[i]
+        for j in range(q.shape[0]):
+            total += 0.0 * M[i, j]
+    return total == 0.0  # infinity and NaN times zero are NaN
+
+
+@threaded
+def gather(Z: FloatArray, first: IntArray, solutions: FloatArray) -> None:
+    """The rows of Z that `enumerate_many` wrote, one after the other."""
+    N = first.shape[0] - 1
+    n_chunks = (N + PART - 1) // PART
+    for chunk in prange(n_chunks):
+        rows = Z.shape[0] // n_chunks
+        start, stop = first[chunk * PART], first[min(chunk * PART + PART, N)]
+        solutions[start:stop] = Z[chunk * rows : chunk * rows + stop - start]
+
+
+@threaded
 def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray, bases: npt.NDArray[np.uint32]) -> bool:
     """Problems along the first axis, each by its own search; False if an entry is not finite.
 
@@ -95,26 +154,19 @@ def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray, bas
     """
     bad = 0
     for k in prange(q.shape[0]):
-        problem, vector = M[k], q[k]
-        is_finite = True
-        bases[k] = NO_BASIS
-        for i in range(q.shape[1]):
-            is_finite = is_finite and abs(vector[i]) < np.inf
-            z[k, i] = 0.0
-            for j in range(q.shape[1]):
-                is_finite = is_finite and abs(problem[i, j]) < np.inf
-        if is_finite:
-            Z = np.empty((STORED, q.shape[1]))
-            found = solutions_into(problem, vector, Z)
-            count[k] = found if found >= 0 else -1 - found
-            if count[k] > 0:
-                z[k] = Z[0]
-            for s in range(min(count[k], bases.shape[1], STORED)):
-                support = 0
-                for i in range(q.shape[1]):
-                    if Z[s, i] > 0.0:
-                        support |= 1 << i
-                bases[k, s] = support
-        else:
+        bases[k], z[k] = NO_BASIS, 0.0
+        if not _is_finite(M[k], q[k]):
             bad += 1
+            continue
+        Z = np.empty((STORED, q.shape[1]))
+        found = solutions_into(M[k], q[k], Z)
+        count[k] = found if found >= 0 else -1 - found
+        if count[k] > 0:
+            z[k] = Z[0]
+        for s in range(min(count[k], bases.shape[1], STORED)):
+            support = 0
+            for i in range(q.shape[1]):
+                if Z[s, i] > 0.0:
+                    support |= 1 << i
+            bases[k, s] = support
     return bad == 0

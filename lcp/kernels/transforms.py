@@ -1,0 +1,181 @@
+"""All complementary bases of one problem of up to eight unknowns by principal pivot transforms.
+
+Breadth first: from the dictionaries of all bases within the first k indices, one pivot each at (k, k) gives those
+that have the index k, and column k, by then zero, is dropped from both. So 2**n - 1 pivots of a shrinking dictionary
+decide all bases, without a branch; a column of up to eight rows is one operand of the processor.
+
+Source: Tucker 1960; Cottle, Pang and Stone 1992, section 2.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled
+from lcp.kernels.vectors import EIGHT, eliminate, largest_modulus, least
+
+__all__ = ["MAX_TRANSFORMS", "is_solving", "point_of_basis", "room", "solving_bases"]
+
+MAX_TRANSFORMS = EIGHT
+MAX_DOUBTFUL = 16  # doubtful bases that are looked at one by one
+ROUNDING = 2e-14  # about a hundred units in the last place: three roundings at each of eight pivots, and their sum
+USELESS = 1e-12  # a pivot below this times the growth may be nothing but rounding
+STEADY = 1e-6  # smallest pivot with row exchanges, over the largest entry, that leaves ten digits
+CLEAR = 1e-9  # and what is no zero then
+IntArray = npt.NDArray[np.int64]
+
+
+@compiled
+def room(n: int) -> int:
+    """Numbers of work space that `solving_bases` takes."""
+    return (1 << n) * (EIGHT * (n + 1) + 1)
+
+
+@compiled
+def solving_bases(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArray, bases: IntArray) -> int:
+    """The number of bases that solve (M, q), written into `bases` (2**n); -1 if rounding may have decided.
+
+    Parameters
+    ----------
+    M, q : ndarray
+        1 to 8 unknowns.
+    s, t : float
+        Reciprocals of the largest entries of M and q.
+    T : ndarray, shape (room(n),)
+        Overwritten.
+    """
+    n = q.shape[0]
+    width = EIGHT * (n + 1)
+    growth = T[(1 << n) * width :]
+    _start(M, q, s, t, T)
+    growth[0] = 1.0
+    for k in range(n):
+        for a in range(1 << k):
+            b = a + (1 << k)
+            growth[b] = growth[a] * _transform(T, a * width, b * width, k, n, USELESS * growth[a])
+    count, doubtful, last = 0, 0, (1 << n) - 1
+    for a in range(1 << n):
+        lowest, bound = least(T, a * width + EIGHT * n), ROUNDING * growth[a]
+        # an infinite bound, or not a number, is in doubt
+        if not lowest < -bound:
+            if lowest > bound:
+                bases[count] = a
+                count += 1
+            else:
+                bases[last - doubtful] = a
+                doubtful += 1
+                if doubtful > MAX_DOUBTFUL or count + doubtful > last:
+                    return -1
+    z, work = T[:n], T[n : n + n * (n + 1)].reshape(n, n + 1)
+    for k in range(doubtful):
+        code = is_solving(M, q, 1.0 / s, 1.0 / t, bases[last - k], z, work)
+        if code < 0:
+            return -1
+        if code > 0:
+            bases[count] = bases[last - k]
+            count += 1
+    return count
+
+
+@compiled
+def _start(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArray) -> None:
+    """The dictionary of the empty basis, column by column; rows that do not exist are w = 1."""
+    n = q.shape[0]
+    for j in range(n + 1):
+        column = T[EIGHT * j : EIGHT * j + EIGHT]
+        for i in range(n, EIGHT):
+            column[i] = 1.0 if j == n else 0.0
+    for i in range(n):
+        T[EIGHT * n + i] = t * q[i]
+        for j in range(n):
+            T[EIGHT * j + i] = s * M[i, j]
+
+
+@compiled
+def _transform(T: FloatArray, source: int, target: int, k: int, n: int, useless: float) -> float:
+    """Pivot the dictionary at `source` at (k, k), columns from k + 1, into `target`; how much errors may grow.
+
+    With l the largest entry of column k over the pivot and r that of row k, T_ij - T_ik T_kj / T_kk has at most
+    (1 + l) (1 + r) times the error of the entries it is made of, to first order.
+    """
+    column = source + EIGHT * k
+    pivot = T[column + k]
+    inverse = 1.0 / pivot
+    largest = 0.0
+    for j in range(EIGHT * (k + 1), EIGHT * (n + 1), EIGHT):
+        factor = T[source + j + k] * inverse
+        largest = max(largest, abs(factor))
+        eliminate(T, source + j, column, k, factor, target + j)
+    if not abs(pivot) > useless:
+        return np.inf
+    return float((1.0 + largest_modulus(T, column) * abs(inverse)) * (1.0 + largest))
+
+
+@compiled
+def is_solving(
+    M: FloatArray, q: FloatArray, largest: float, size: float, basis: int, z: FloatArray, work: FloatArray
+) -> int:
+    """Whether a basis solves the problem: 1 or 0, or -1 if that is in doubt. `largest` of M and `size` of q."""
+    n = q.shape[0]
+    if not point_of_basis(M, q, basis, z, work) > STEADY * largest:
+        return -1
+    height = 0.0
+    for i in range(n):
+        height = max(height, abs(z[i]))
+    code = 1
+    for i in range(n):
+        if basis >> i & 1:
+            value, bound = z[i], CLEAR * height
+        else:
+            value, bound = q[i], CLEAR * (size + largest * height)
+            for j in range(n):
+                value += M[i, j] * z[j]
+        if value < -bound:
+            return 0
+        if not value > bound:
+            code = -1
+    return code
+
+
+@compiled
+def point_of_basis(M: FloatArray, q: FloatArray, basis: int, z: FloatArray, A: FloatArray) -> float:
+    """The z of a complementary basis by elimination with row exchanges in A (n, n + 1); its smallest pivot."""
+    n = q.shape[0]
+    m = 0
+    for i in range(n):
+        z[i] = 0.0
+        if basis >> i & 1:
+            c = 0
+            for j in range(n):
+                if basis >> j & 1:
+                    A[m, c] = M[i, j]
+                    c += 1
+            A[m, n] = -q[i]
+            m += 1
+    smallest = np.inf
+    for k in range(m):
+        p = k
+        for i in range(k + 1, m):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if p != k:
+            for j in range(k, n + 1):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+        smallest = min(smallest, abs(A[k, k]))
+        for i in range(k + 1, m):
+            factor = A[i, k] / A[k, k]
+            for j in range(k + 1, m):
+                A[i, j] -= factor * A[k, j]
+            A[i, n] -= factor * A[k, n]
+    for k in range(m - 1, -1, -1):
+        for j in range(k + 1, m):
+            A[k, n] -= A[k, j] * A[j, n]
+        A[k, n] /= A[k, k]
+    k = 0
+    for i in range(n):
+        if basis >> i & 1:
+            z[i] = A[k, n]
+            k += 1
+    return smallest

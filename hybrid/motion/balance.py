@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from hybrid.motion.outcome import EnergyBalance
 
 if TYPE_CHECKING:
+    from hybrid.contact.impact import Impact
+    from hybrid.motion.outcome import Event
     from hybrid.motion.trajectory import Arc, Trajectory
 
 _GAUSS_POINTS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
@@ -34,7 +36,12 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
     initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start, parameters=parameters)
     final, _ = dynamics.energy(trajectory.q, trajectory.v, t=trajectory.t, parameters=parameters)
     friction = applied = 0.0
-    impacts = sum(event.impact.energy_change for event in trajectory.events if event.impact is not None)
+    impacts = 0.0
+    for event in trajectory.events:
+        if event.impact is not None:
+            worked = _guides_in_impact(trajectory, event, event.impact)
+            applied += worked
+            impacts += _energy_change(trajectory, event) - worked
     for arc in trajectory.arcs:
         t, weights = _quadrature(arc)
         if not t.size:
@@ -44,6 +51,32 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
         applied += float(weights @ brought)
         impacts += float(weights @ struck)
     return EnergyBalance(float(initial), float(final), applied, friction, float(impacts))
+
+
+def _energy_change(trajectory: Trajectory, event: Event) -> float:
+    """Of all that happened at an impact; where it completes an accumulation, with the impacts that were not made."""
+    before, after = (
+        trajectory.dynamics.energy(event.q, v, t=event.t, parameters=trajectory.parameters)[0]
+        for v in (event.v_before, event.v_after)
+    )
+    return float(after - before)
+
+
+def _guides_in_impact(trajectory: Trajectory, event: Event, impact: Impact) -> float:
+    """Work of moving guides in an impact: impulses times the velocities of the surfaces."""
+    dynamics = trajectory.dynamics
+    terms = dynamics.terms(event.q, event.v_after, t=event.t, parameters=trajectory.parameters)
+    surface_N = event.v_after @ terms.W_N - terms.gap_dot
+    surface_T = event.v_after @ terms.W_T - terms.slip
+    work = sum(
+        impulse * surface_N[dynamics.contacts.index(name)]
+        for name, impulse in impact.impulse_N.items()
+        if name in dynamics.contacts
+    )
+    for name, impulses in impact.impulse_T.items():
+        if name in dynamics.columns:
+            work += float(np.dot(impulses, surface_T[dynamics.columns[name]]))
+    return float(work)
 
 
 def _quadrature(arc: Arc) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -109,7 +109,7 @@ class EnergyBalance:
     friction : float
         Work of friction, at most zero.
     impacts : float
-        Sum of the energy changes in impacts.
+        Sum of the energy changes in impacts, less the work of moving guides in them.
     """
 
     initial: float

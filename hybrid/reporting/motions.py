@@ -38,6 +38,8 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
             "initial": plain(energy.initial),
             "final": plain(energy.final),
             "dissipated": plain(energy.dissipated),
+            "friction": plain(energy.friction),
+            "impacts": plain(energy.impacts),
             "applied": plain(energy.applied),
             "residual": plain(energy.residual),
         },

@@ -1,0 +1,108 @@
+"""The balance of energy: what guides and forces bring, what friction and impacts take, closes to 1e-9."""
+
+import math
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import Contact, EnergyDynamics, Mechanism, State, derive, simulate, solve_state
+from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
+
+G = 9.81
+
+
+def block(**contact):
+    return derive(
+        Mechanism(
+            name="block",
+            coordinates=["x", "y"],
+            parameters={"m": 2, "u": 1.5, "mu": 0.3, "e": 0, "a": 0, "P": 0},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2)/2", potential="9.81*m*y"),
+            forces={"x": "P"},
+            contact=[Contact(name="floor", friction="mu", restitution="e", **contact)],
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def on_belt():
+    return block(gap="y", slip="x_dot - u")
+
+
+def test_a_block_dropped_on_a_belt_takes_twice_what_it_keeps(on_belt):
+    # the belt does m u^2, half of it is lost to friction while the block gets up to speed, after u/(mu g)
+    motion = simulate(on_belt, State([0, 0], [0, 0]), t_end=1)
+    balance = motion.energy()
+    assert balance.final == pytest.approx(2 * 1.5**2 / 2, abs=1e-12)
+    assert balance.applied == pytest.approx(2 * 1.5**2, abs=1e-9)
+    assert balance.friction == pytest.approx(-2 * 1.5**2 / 2, abs=1e-9)
+    assert balance.impacts == 0.0
+    assert abs(balance.residual) < 1e-12
+
+
+def test_a_block_that_falls_on_a_belt_is_accelerated_by_its_impulse(on_belt):
+    # normal impulse m sqrt(2 g h), tangential mu times that: the belt does mu m sqrt(2 g h) u
+    h, mu, m, u = 0.05, 0.3, 2, 1.5
+    fall = math.sqrt(2 * G * h)
+    gained = mu * fall
+    assert gained < u
+    motion = simulate(on_belt, State([0, h], [0, 0]), t_end=fall / G + 1e-6, law=NewtonImpact())
+    balance = motion.energy()
+    assert motion.v[0] == pytest.approx(gained, abs=1e-5)
+    assert balance.impacts == pytest.approx(-m * G * h + m * gained**2 / 2 - mu * m * fall * u, abs=1e-9)
+    assert balance.applied == pytest.approx(mu * m * fall * u, abs=1e-4)  # and the belt's work in the last 1e-6 s
+    assert abs(balance.residual) < 1e-12
+
+
+def test_a_rising_floor_works_on_what_it_strikes():
+    lift = block(gap="y - a*t", tangent="x")
+    a, e, m = 0.7, 0.5, 2
+    motion = simulate(lift, State([0, 1], [0, 0]), t_end=0.5, law=NewtonImpact(), parameters={"a": a, "e": e, "mu": 0})
+    (event,) = motion.events
+    before, after = event.v_before[1], event.v_after[1]
+    assert after - a == pytest.approx(-e * (before - a), abs=1e-12)
+    balance = motion.energy()
+    assert balance.applied == pytest.approx(m * (after - before) * a, abs=1e-10)
+    assert balance.impacts == pytest.approx(-m * (1 - e**2) * (before - a) ** 2 / 2, abs=1e-10)
+    assert abs(balance.residual) < 1e-12
+
+
+def test_a_user_force_pays_for_friction():
+    # pushed with P = 10 N over mu m g = 5.886 N: a = (P - mu m g)/m
+    pushed = block(gap="y", tangent="x")
+    balance = simulate(pushed, State([0, 0], [0, 0]), t_end=2, parameters={"P": 10}).energy()
+    distance = (10 - 0.3 * 2 * G) / 2 * 2**2 / 2
+    assert balance.applied == pytest.approx(10 * distance, rel=1e-12)
+    assert balance.friction == pytest.approx(-0.3 * 2 * G * distance, rel=1e-12)
+    assert balance.final == pytest.approx((10 - 0.3 * 2 * G) * distance, rel=1e-12)
+    assert abs(balance.residual) < 1e-11
+
+
+@pytest.mark.parametrize("law", [NewtonImpact(), PoissonImpact(), EnergeticImpact()], ids=lambda law: law.name)
+def test_balance_closes_with_friction_impacts_and_a_moving_rail(law):
+    # an arm that falls on a rail which moves along itself and up and down
+    arm = derive(mechanisms.load("two_link_arm"))
+    values = {"rail_speed": 1.5, "heave": 0.03, "Omega": 5, "e": 0.3, "mu": 0.05}
+    motion = simulate(arm, State([1.1, -0.3], [0.5, -1.0]), t_end=1.5, law=law, parameters=values)
+    balance = motion.energy()
+    assert len(motion.events) > 3
+    assert balance.friction < -1e-3
+    assert balance.impacts < -1e-3
+    assert abs(balance.applied) > 1e-2
+    assert abs(balance.residual) < 1e-9
+
+
+def test_energies_along_a_rod_that_falls_and_slides_agree_with_the_balance():
+    rod = derive(mechanisms.load("rod_two_ends"))
+    start = solve_state(rod, {"phi": 0.3, "x": 0, "y": 1, "x_dot": 1, "y_dot": 0, "phi_dot": 0.5})
+    motion = simulate(rod, start, t_end=5, law=EnergeticImpact(), parameters={"e": 0.2, "mu": 0.2})
+    q, v = motion.q, motion.v
+    # m = g = l = 1, I = 1/3, written by hand
+    final = (v[0] ** 2 + v[1] ** 2) / 2 + v[2] ** 2 / 6 + q[1]
+    balance = motion.energy()
+    assert balance.final == pytest.approx(final, abs=1e-12)
+    assert balance.initial == pytest.approx(0.5 + 0.5**2 / 6 + 1, abs=1e-12)
+    assert balance.friction < 0 > balance.impacts
+    assert balance.dissipated == pytest.approx(balance.initial - final, abs=1e-9)
+    assert np.isclose(balance.applied, 0.0)

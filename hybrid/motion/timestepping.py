@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.dynamics.derive import Terms
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.flow import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
@@ -21,7 +22,7 @@ from hybrid.motion.velocity_step import VelocityStep, velocity_step
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
 __all__ = ["time_stepping"]
@@ -126,15 +127,17 @@ def _march(
     terms_at = PointTerms(dynamics, parameters)
     held = constraints_of(dynamics, (), parameters, terms_at)
     start = record.t[0]
+    made: VelocityStep | None = None
+    names = [field.name for field in attrs.fields(Terms)]
     persisting = _closed(dynamics, terms_at(start, record.q[0], record.v[0]), tolerances)
     for index in range(count):
         q, v = record.q[-1], record.v[-1]
         middle, t = q + h / 2 * v, start + (index + 0.5) * h
         terms = terms_at(t, middle, v)
-        if not all(np.isfinite(getattr(terms, field.name)).all() for field in attrs.fields(type(terms))):
+        if not np.isfinite(np.concatenate([getattr(terms, name).ravel() for name in names])).all():
             record.ending = (Termination.UNDEFINED, f"at the middle of the step, t = {t:.12g}")
             return
-        made = velocity_step(dynamics, terms, v, h, persisting=persisting, tolerances=tolerances)
+        made = velocity_step(dynamics, terms, v, h, persisting=persisting, tolerances=tolerances, before=made)
         persisting = frozenset(name for name in dynamics.contacts if made.labels[name] is not ContactMode.FREE)
         if not np.isfinite(made.change).all():
             record.ending = (Termination.SINGULAR_MASS, f"at the middle of the step, t = {t:.12g}")

@@ -22,6 +22,8 @@ __all__ = ["VelocityStep", "velocity_step"]
 
 Array = NDArray[np.float64]
 
+_ROUNDING = 1e-14  # of the largest datum of a complementarity problem: zero
+
 
 @attrs.frozen(eq=False)
 class VelocityStep:
@@ -39,6 +41,10 @@ class VelocityStep:
         Contacts with a normal impulse.
     is_solved : bool
         False where Lemke's method found no impulses; the step is then made without contact.
+    carriers : tuple of str
+        Contacts and elements that took part.
+    support : tuple of int
+        Positive unknowns of the complementarity problem.
     """
 
     change: Array
@@ -47,10 +53,19 @@ class VelocityStep:
     labels: dict[str, ContactMode]
     touched: frozenset[str]
     is_solved: bool = True
+    carriers: tuple[str, ...] = ()
+    support: tuple[int, ...] = ()
 
 
 def velocity_step(
-    dynamics: Dynamics, terms: Terms, v: Array, h: float, *, persisting: frozenset[str], tolerances: Tolerances
+    dynamics: Dynamics,
+    terms: Terms,
+    v: Array,
+    h: float,
+    *,
+    persisting: frozenset[str],
+    tolerances: Tolerances,
+    before: VelocityStep | None = None,
 ) -> VelocityStep:
     """Find the velocities after a step.
 
@@ -72,6 +87,9 @@ def velocity_step(
     persisting : frozenset of str
         Contacts that were closed at the end of the step before.
     tolerances : Tolerances
+    before : VelocityStep, optional
+        The step before: where the complementarity problem of this one has a solution with the same positive unknowns,
+        that is taken; Lemke's method decides otherwise.
 
     Returns
     -------
@@ -90,8 +108,10 @@ def velocity_step(
     if not problem.carriers:
         return VelocityStep(smooth, impulse_N, impulse_T, labels, frozenset())
     gamma, offset = _contact_velocities(dynamics, problem, terms, h, persisting)
-    solved = _impulses(problem, gamma + offset + problem.W.T @ smooth, h)
-    P = np.zeros(problem.n_rows) if solved is None else solved
+    carriers = tuple(carrier.name for carrier in problem.carriers)
+    likely = before.support if before is not None and before.carriers == carriers else None
+    solved = _impulses(problem, gamma + offset + problem.W.T @ smooth, h, likely)
+    P, support = (np.zeros(problem.n_rows), ()) if solved is None else solved
     after = gamma + problem.W.T @ smooth + problem.G @ P
     touched = set()
     for carrier in problem.carriers:
@@ -102,7 +122,8 @@ def velocity_step(
         for row in carrier.tangential:
             impulse_T[dynamics.columns[carrier.name]] = P[row]
     change = smooth + problem.response_W @ P
-    return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), solved is not None)
+    is_solved = solved is not None
+    return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, carriers, support)
 
 
 def _contact_velocities(
@@ -139,7 +160,9 @@ def _label(
     return ContactMode.SLIDE_PLUS if slip > 0.0 else ContactMode.SLIDE_MINUS
 
 
-def _impulses(problem: ContactProblem, free: Array, h: float) -> Array | None:
+def _impulses(
+    problem: ContactProblem, free: Array, h: float, likely: tuple[int, ...] | None
+) -> tuple[Array, tuple[int, ...]] | None:
     """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None if Lemke's method ends on a ray.
 
     Unknowns: ``P_N`` of every contact, then ``P_R = P_T + mu P_N`` and the part ``gamma_L`` of the slip to the left of
@@ -163,10 +186,26 @@ def _impulses(problem: ContactProblem, free: Array, h: float) -> Array | None:
     M[k : k + p, :k], M[k : k + p, k : k + p], M[k : k + p, k + p :] = lift[tangents], G_T[tangents], np.eye(p)
     M[k + p :, :k], M[k + p :, k : k + p] = 2 * coupling, -np.eye(p)
     q[:k], q[k : k + p], q[k + p :] = base[normals], base[tangents], 2 * limits
-    solution = lcp.Lemke().solve(lcp.LCP(M, q))
-    if solution.status is not lcp.Status.SOLVED:
-        return None
+    z = None if likely is None else _with_support(M, q, list(likely))
+    if z is None:
+        solution = lcp.Lemke().solve(lcp.LCP(M, q))
+        if solution.status is not lcp.Status.SOLVED:
+            return None
+        z = solution.z
     P = np.zeros(problem.n_rows)
-    P[normals] = solution.z[:k]
-    P[tangents] = solution.z[k : k + p] - coupling @ solution.z[:k] - limits
-    return P
+    P[normals] = z[:k]
+    P[tangents] = z[k : k + p] - coupling @ z[:k] - limits
+    return P, tuple(np.flatnonzero(z).tolist())
+
+
+def _with_support(M: Array, q: Array, support: list[int]) -> Array | None:
+    """The solution of a complementarity problem with given positive unknowns; None if there is none."""
+    z = np.zeros(len(q))
+    try:
+        z[support] = np.linalg.solve(M[support][:, support], -q[support])
+    except np.linalg.LinAlgError:
+        return None
+    w = M @ z + q
+    w[support] = 0.0
+    slack = _ROUNDING * np.abs(q).max()
+    return z if (z[support] > 0.0).all() and (w >= -slack).all() else None

@@ -239,12 +239,14 @@ def _certificate(certificate: Certificate) -> dict[str, Json]:
 
 
 def _sliding(selection: Selection) -> dict[str, Json]:
-    """The closed form of every contact that takes part and has friction."""
+    """The closed form of every contact that takes part, has friction and may be the only one: no other is bilateral."""
     from hybrid.contact import sliding_terms
+    from hybrid.contact.carriers import CarrierKind
 
     found: dict[str, Json] = {}
+    bilateral = [carrier.name for carrier in selection.problem.carriers if carrier.kind is CarrierKind.BILATERAL]
     for carrier in selection.problem.carriers:
-        if carrier.normal is None or not carrier.tangential:
+        if carrier.normal is None or not carrier.tangential or set(bilateral) - {carrier.name}:
             continue
         terms = sliding_terms(selection.problem, carrier.name)
         found[carrier.name] = {

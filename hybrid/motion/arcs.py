@@ -117,7 +117,15 @@ class Watch:
 
 
 def follow(
-    watch: Watch, constraints: Constraints, t: float, y: Array, t_end: float, *, first_step: float | None, rests: bool
+    watch: Watch,
+    constraints: Constraints,
+    t: float,
+    y: Array,
+    t_end: float,
+    *,
+    first_step: float | None,
+    rests: bool,
+    progress: Callable[[float], None] | None = None,
 ) -> Passage:
     """Follow a mode's flow until a guard fires, the time ends, or no step is possible.
 
@@ -133,6 +141,8 @@ def follow(
         Largest first step, so that a short hop is not stepped over.
     rests : bool
         True if the constraints leave no motion: the state stays exactly as it is.
+    progress : callable, optional
+        Called with the time after every step.
 
     Returns
     -------
@@ -161,6 +171,8 @@ def follow(
             if stalled > _PATIENCE:
                 return Passage(tuple(steps), t, y, failure="")
             t = step.end
+            if progress is not None:
+                progress(t)
             q, v = constraints.project(t, step.last[:n], step.last[n:])
             y = np.concatenate([q, v])
             if stepper is None or stepper.is_finished:

@@ -53,7 +53,7 @@ class Run:
     last : Moment or None
         Where it ended, with what its history tells.
     progress : callable or None
-        Called after every arc with the time that has passed and the whole time.
+        Called after every step with the time that has passed and the whole time.
     """
 
     context: Context
@@ -79,12 +79,15 @@ class Run:
                 ended, moment, mode = self._continue(moment, mode)
                 if ended is not None:
                     return self._trajectory(moment, *ended)
-                if self.progress is not None:
-                    self.progress(moment.t - self._start.t, self.t_end - self._start.t)
+                self._report(moment.t)
         except KeyboardInterrupt:
             self.arcs = [arc for arc in self.arcs if arc.end <= moment.t]
             self.events = [event for event in self.events if event.t <= moment.t]
             return self._trajectory(moment, Termination.INTERRUPTED, "")
+
+    def _report(self, t: float) -> None:
+        if self.progress is not None and self._start is not None:
+            self.progress(t - self._start.t, self.t_end - self._start.t)
 
     def _check_start(self, moment: Moment) -> None:
         terms = self.context.terms(moment.t, moment.q, moment.v)
@@ -132,7 +135,9 @@ class Run:
         rests = constraints.hold_everything(moment.t, q, v)
         y = np.concatenate([q, v])
         limit = None if rests else self._hop_limit(choice, moment.t, y)
-        passage = follow(watch, constraints, moment.t, y, self.t_end, first_step=limit, rests=rests)
+        passage = follow(
+            watch, constraints, moment.t, y, self.t_end, first_step=limit, rests=rests, progress=self._report
+        )
         if loses_rank(passage):
             passage, event = pass_singular(context, watch, constraints, passage, self.t_end, choice.mode)
             self.events += [] if event is None else [event]

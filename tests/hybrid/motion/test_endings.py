@@ -158,3 +158,34 @@ def test_two_contacts_on_one_coordinate_leave_no_room_and_no_motion():
     motion = simulate(pinched, State([0.0], [0.0]), t_end=1)
     assert motion.termination in (Termination.END_TIME, Termination.UNDECIDED)
     assert motion.q[0] == 0.0
+
+
+def test_progress_is_told_on_the_way_of_a_single_long_arc():
+    told = []
+
+    def tell(passed, whole):
+        told.append((passed, whole))
+
+    swing = Mechanism(
+        name="swing", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2")
+    )
+    motion = simulate(derive(swing), State([1.0], [0.0], t=2.0), t_end=42.0, progress=tell)
+    assert len(motion.arcs) == 1
+    assert len(told) > 20
+    assert {whole for _, whole in told} == {40.0}
+    assert [passed for passed, _ in told] == sorted(passed for passed, _ in told)
+
+
+def test_interrupt_within_an_arc_keeps_its_steps():
+    def impatient(passed, whole):
+        if passed > whole / 2:
+            raise KeyboardInterrupt
+
+    swing = Mechanism(
+        name="swing", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2")
+    )
+    motion = simulate(derive(swing), State([1.0], [0.0]), t_end=40.0, progress=impatient)
+    assert motion.termination is Termination.INTERRUPTED
+    assert 20.0 < motion.t < 25.0
+    assert motion.q[0] == pytest.approx(np.cos(motion.t), abs=1e-9)
+    assert motion.sample(motion.t / 2)[0][0] == pytest.approx(np.cos(motion.t / 2), abs=1e-9)

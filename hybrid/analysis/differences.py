@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.polynomial import legendre
 
+from hybrid.analysis.start_slopes import base_values
 from hybrid.declaration.evaluation import evaluate
-from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.pins import solve_state
 from hybrid.dynamics.state import State
 from hybrid.errors import HybridError
@@ -110,7 +110,7 @@ def richardson_differences(
     -------
     dict of str to Difference
     """
-    base = _base_values(trajectory, names, pins)
+    base = base_values(trajectory, names, pins=pins)
     pattern = _pattern(trajectory)
     found = {}
     for name in names:
@@ -142,19 +142,6 @@ def _extrapolated(value: Callable[[float], float], h: float) -> Difference:
         previous = row if np.isfinite(row[0]) else []
         h /= _SHRINK
     return best
-
-
-def _base_values(
-    trajectory: Trajectory, names: Sequence[str], pins: Mapping[str, str | float] | None
-) -> dict[str, float]:
-    dynamics = trajectory.dynamics
-    known = dynamics.mechanism.parameter_values(trajectory.parameters)
-    state = dict(zip(dynamics.mechanism.coordinates, trajectory.q_start, strict=True))
-    state |= dict(zip(dynamics.mechanism.velocities, trajectory.v_start, strict=True))
-    if pins is not None:
-        completed = sort_pins(dynamics, pins, trajectory.parameters)
-        state = {**completed.positions, **completed.velocities}
-    return {name: float(known[name] if name in known else state[name]) for name in names}
 
 
 def _pattern(trajectory: Trajectory) -> list[tuple[EventKind, tuple[str, ...]]]:

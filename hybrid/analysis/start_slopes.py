@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["Directions", "directions"]
+__all__ = ["Directions", "base_values", "directions"]
 
 Array = NDArray[np.float64]
 Pins = Mapping[str, str | float]
@@ -191,3 +191,15 @@ def _occurs(dynamics: Dynamics, changing: tuple[str, ...], slopes: Array) -> boo
     matrices = [model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values()]
     occurring = set().union(*(matrix.free_symbols for matrix in matrices))
     return any(model.parameters[name] in occurring for name in used)
+
+
+def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | None = None) -> dict[str, float]:
+    """Values of parameters and quantities of the start, by name."""
+    dynamics = trajectory.dynamics
+    known = dynamics.mechanism.parameter_values(trajectory.parameters)
+    state = dict(zip(dynamics.mechanism.coordinates, trajectory.q_start, strict=True))
+    state |= dict(zip(dynamics.mechanism.velocities, trajectory.v_start, strict=True))
+    if pins is not None:
+        completed = sort_pins(dynamics, pins, trajectory.parameters)
+        state = {**completed.positions, **completed.velocities}
+    return {name: float(known[name] if name in known else state[name]) for name in names}

@@ -21,6 +21,7 @@ from hybrid.cli.motion import simulate
 from hybrid.cli.paradox import critical_friction
 from hybrid.cli.regions import map_
 from hybrid.cli.report import report
+from hybrid.cli.sensitivity import sensitivity
 from hybrid.cli.verdict import verdict
 
 __all__ = ["main", "program"]
@@ -48,6 +49,7 @@ _COMMANDS = (
     simulate,
     impact,
     compare,
+    sensitivity,
     report,
     lcp_,
     doctor,

@@ -29,6 +29,11 @@ CONTRACT = {
         | {"energy_change", "phases", "duration", "warnings"},
     ),
     "compare": (["rod_on_incline", *PINS, "--stiffness=1e4"], {"verdict", "rows", "observed_order", "notes"}),
+    "sensitivity": (
+        ["two_carts", "--pin=q1=1", "--pin=q2=2", "--pin=q1_dot=1", "--pin=q2_dot=0", "--t-end=2"]
+        + ["--functional=q1_dot**2 + q2_dot**2", "--wrt=k1,k2"],
+        {"value", "gradient", "check", "events", "refusal", "end", "notes"},
+    ),
     "report": (["rod_on_incline", *PINS], VERDICT),
     "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "classes", "certificate"}),
     "doctor": ([], {"ok", "python", "libraries", "checks"}),

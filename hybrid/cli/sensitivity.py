@@ -1,0 +1,190 @@
+"""``painleve sensitivity``: the derivative of a functional of a motion through its events."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import (
+    OutputPath,
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    read_parameters,
+)
+from hybrid.cli.comparison import LAWS, impact_law
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import json_text, number, print_json, say, table
+from hybrid.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hybrid.reporting.sensitivities import SensitivityReport
+
+__all__ = ["sensitivity"]
+
+ENDINGS = (".html", ".md", ".json")
+
+
+def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
+    names = tuple(text.strip() for text in value.split(",") if text.strip())
+    if not names:
+        raise click.BadParameter("expected names separated by commas", param=option)
+    return names
+
+
+@click.command()
+@mechanism_argument
+@pin_option
+@parameter_option
+@click.option("--t-end", type=float, required=True, metavar="T", help="When the motion ends.")
+@click.option("--functional", default="0", metavar="EXPR", help="Integrated over time, for example 'q1_dot**2'.")
+@click.option("--terminal", default="0", metavar="EXPR", help="Added at the end of the motion.")
+@click.option(
+    "--wrt",
+    "names",
+    required=True,
+    metavar="NAME,...",
+    callback=_names,
+    help="Parameters and pins to differentiate with respect to.",
+)
+@click.option(
+    "--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="The law that decides impacts."
+)
+@click.option(
+    "--check/--no-check",
+    default=True,
+    show_default=True,
+    help="Also by tangents carried forwards, and by differences of neighbouring motions.",
+)
+@click.option(
+    "--plot",
+    type=OutputPath(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Draw the gradient as a tornado; .svg, .png or .pdf.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS),
+    metavar="FILE",
+    help="Write a page with table and plot (.html), or .md, .json.",
+)
+@json_option
+def sensitivity(
+    *,
+    mechanism: str,
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    t_end: float,
+    functional: str,
+    terminal: str,
+    names: tuple[str, ...],
+    law: str,
+    check: bool,
+    plot: Path | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Differentiate a functional of a motion of MECH, exactly through impacts, release and stick-slip."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    with ProgressBar(f"sensitivity of {declared.name}"):
+        from hybrid.analysis import Functional
+        from hybrid.analysis.sensitivity import sensitivity as differentiate
+        from hybrid.analysis.start_slopes import base_values
+        from hybrid.dynamics import derive, solve_state
+        from hybrid.motion import simulate
+        from hybrid.reporting.sensitivities import SensitivityReport, plot_tornado, sensitivity_record
+
+        dynamics = derive(declared)
+        state = solve_state(dynamics, pins, parameters=values)
+        motion = simulate(dynamics, state, t_end=t_end, parameters=values, law=impact_law(law, None, None))
+        found = differentiate(motion, Functional(functional, terminal), names, pins=pins, check=check)
+        words = _words(mechanism, pins, parameters, t_end, functional, terminal, names, law, check, output)
+        base = base_values(motion, names, pins=pins)
+        report = SensitivityReport(motion, found, base, shlex.join(words), metadata.version("painleve"))
+        answer = sensitivity_record(report)
+        if plot is not None:
+            from hybrid.reporting import save_figure
+
+            save_figure(plot_tornado(report), plot)
+        if output is not None:
+            _write(report, answer, output)
+    if as_json:
+        print_json(answer)
+    else:
+        say(*_tables(answer))
+        if output is not None:
+            say("", f"The page is in {output}.")
+
+
+def _words(
+    mechanism: str,
+    pins: Mapping[str, str],
+    parameters: Mapping[str, str],
+    t_end: float,
+    functional: str,
+    terminal: str,
+    names: tuple[str, ...],
+    law: str,
+    check: bool,
+    output: Path | None,
+) -> list[str]:
+    """The command line with the values as the user wrote them."""
+    words = ["painleve", "sensitivity", mechanism]
+    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
+    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
+    words += ["--t-end", f"{t_end!r}", "--functional", functional]
+    words += [] if terminal == "0" else ["--terminal", terminal]
+    words += ["--wrt", ",".join(names), "--law", law]
+    words += [] if check else ["--no-check"]
+    return words if output is None else [*words, "-o", str(output)]
+
+
+def _write(report: SensitivityReport, answer: dict[str, Any], output: Path) -> None:
+    from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
+
+    match output.suffix.lower():
+        case ".html":
+            text = render_sensitivity_html(report)
+        case ".md":
+            text = render_sensitivity_markdown(report)
+        case _:
+            text = json_text(answer) + "\n"
+    output.write_text(text, encoding="utf-8")
+
+
+def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    refusal, check = answer["refusal"], answer["check"]
+    if refusal is not None:
+        yield f"{answer['mechanism']}: no derivative exists: at t = {refusal['t']:.10g}, {refusal['reason']}."
+    else:
+        yield f"{answer['mechanism']}: the functional is {answer['value']:.12g} at t = {answer['t_end']:.10g}"
+        rows = [
+            (
+                name,
+                f"{slope:.12g}",
+                _shown(check["forward"].get(name)),
+                _shown(check["finite_difference"].get(name)),
+            )
+            for name, slope in answer["gradient"].items()
+        ]
+        yield table("Gradient", ["with respect to", "adjoint", "forward", "differences"], rows)
+        if check["forward"]:
+            yield f"Adjoint and forward differ by {number(check['disagreement'])} of the largest derivative."
+    events = [(f"{event['t']:.10g}", event["kind"], event["contact"]) for event in answer["events"]]
+    if events:
+        yield table("Events", ["t", "event", "contact"], events)
+    yield from (f"Note: {note}." for note in answer["notes"])
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.12g}"

@@ -1,0 +1,165 @@
+"""Sensitivities as plain records, and the tornado plot: what one per cent of each quantity changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.reporting.plot import settings
+from hybrid.reporting.records import plain
+from hybrid.reporting.symbols import symbol_mathtext
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hybrid.analysis.sensitivity import Sensitivity, SensitivityCheck
+    from hybrid.motion import Trajectory
+
+__all__ = ["SensitivityReport", "plot_tornado", "sensitivity_record", "tornado_bars"]
+
+SHARE = 0.01
+"""The change of each quantity in the tornado plot, relative; a quantity that is zero changes by this much itself."""
+_COLOURS = ("#1f6f8b", "#c8702a")  # a rise and a fall of the functional: apart in greyscale and for red-green blindness
+
+
+@attrs.frozen(eq=False)
+class SensitivityReport:
+    """A sensitivity with the motion it belongs to.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+    sensitivity : Sensitivity
+    base : mapping of str to float
+        The value of everything that derivatives are with respect to.
+    command : str
+        The command line that makes the report.
+    version : str
+    """
+
+    trajectory: Trajectory
+    sensitivity: Sensitivity
+    base: Mapping[str, float]
+    command: str = ""
+    version: str = ""
+
+
+def sensitivity_record(report: SensitivityReport) -> dict[str, Any]:
+    """A sensitivity as a plain JSON object.
+
+    Parameters
+    ----------
+    report : SensitivityReport
+
+    Returns
+    -------
+    dict
+        Keys ``mechanism, functional, terminal, method, value, gradient, base, t_end, check, events, end, refusal,
+        notes``. Where no derivative exists ``refusal`` has the time and the reason, and there are no numbers.
+    """
+    found, mechanism = report.sensitivity, report.trajectory.dynamics.mechanism
+    names = (*mechanism.coordinates, *mechanism.velocities)
+    slopes: dict[str, Any] = {}
+    if found.end_slopes is not None:
+        slopes = {
+            name: dict(zip(found.names, map(float, row), strict=True))
+            for name, row in zip(names, found.end_slopes, strict=True)
+        }
+    return {
+        "mechanism": mechanism.name,
+        "functional": found.functional.integrand,
+        "terminal": found.functional.terminal,
+        "method": found.method,
+        "value": plain(found.value),
+        "gradient": {name: plain(value) for name, value in found.gradient.items()},
+        "base": dict(report.base),
+        "t_end": float(found.t_end),
+        "check": _check_record(found.check),
+        "events": [
+            {"t": float(event.t), "kind": event.kind.value, "contact": ", ".join(event.carriers)}
+            | {"gradient": dict(event.gradient)}
+            for event in found.events
+        ],
+        "end": {"state": dict(zip(names, map(float, found.end), strict=True)), "gradient": slopes},
+        "refusal": None if found.refusal is None else {"t": found.refusal.t, "reason": found.refusal.reason},
+        "notes": list(found.notes),
+    }
+
+
+def _check_record(check: SensitivityCheck | None) -> dict[str, Any]:
+    if check is None:
+        return {"forward": {}, "finite_difference": {}}
+    return {
+        "adjoint": dict(check.adjoint),
+        "forward": dict(check.forward),
+        "finite_difference": {name: plain(item.value) for name, item in check.differences.items()},
+        "finite_difference_error": {name: plain(item.error) for name, item in check.differences.items()},
+        "disagreement": plain(check.disagreement),
+    }
+
+
+def tornado_bars(report: SensitivityReport) -> list[tuple[str, float]]:
+    """Change of the functional when each quantity grows by one per cent, the largest first."""
+    bars = []
+    for name, slope in report.sensitivity.gradient.items():
+        size = abs(report.base[name])
+        bars.append((name, slope * SHARE * (size or 1.0)))
+    return sorted(bars, key=lambda bar: -abs(bar[1]))
+
+
+def plot_tornado(report: SensitivityReport) -> Figure:
+    """Draw what one per cent more of each quantity does to the functional, the largest on top.
+
+    Parameters
+    ----------
+    report : SensitivityReport
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        For :func:`hybrid.reporting.save_figure`. Where no derivative exists it says so and when.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import Functional, State, derive, sensitivity, simulate
+    >>> from hybrid.contact import NewtonImpact
+    >>> carts = derive(mechanisms.load("two_carts"))
+    >>> motion = simulate(carts, State([1, 2], [1, 0]), t_end=2, law=NewtonImpact())
+    >>> found = sensitivity(motion, Functional("q1_dot**2 + q2_dot**2"), ["k1", "k2"])
+    >>> figure = plot_tornado(SensitivityReport(motion, found, {"k1": 2.5, "k2": 2.5}))
+    >>> len(figure.axes[0].patches)
+    2
+    """
+    from matplotlib.figure import Figure
+
+    bars = tornado_bars(report)
+    with settings():
+        figure = Figure(figsize=(6.2, 1.2 + 0.42 * max(len(bars), 2)), layout="constrained")
+        axes = figure.add_subplot()
+        if report.sensitivity.refusal is not None:
+            axes.axis("off")
+            axes.text(0.5, 0.5, _wrapped(str(report.sensitivity.refusal)), ha="center", va="center")
+            return figure
+        places = np.arange(len(bars))[::-1]
+        values = [value for _, value in bars]
+        axes.barh(places, values, height=0.62, color=[_COLOURS[value < 0] for value in values])
+        axes.axvline(0.0, color="0.2", linewidth=0.8)
+        axes.set_yticks(places, [_label(report, name) for name, _ in bars])
+        axes.set_xlabel("change of the functional when each grows by 1 %")
+        axes.margins(x=0.08)
+        return figure
+
+
+def _label(report: SensitivityReport, name: str) -> str:
+    own = symbol_mathtext(name) if name.isidentifier() else name
+    return own if report.base[name] else f"{own} (by {SHARE:g})"
+
+
+def _wrapped(text: str) -> str:
+    import textwrap
+
+    return "\n".join(textwrap.wrap(text, 64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.axes import Axis
+from hybrid.analysis.penalty_map import Cells, PenaltyMap, penalty_map
 from hybrid.analysis.plane import plane_of
 from hybrid.contact.activity import Activity
-from hybrid.contact.classify import CellVerdict
+from hybrid.contact.classify import CellVerdict, Classification
+from hybrid.contact.compliance_grid import LABELS
 from hybrid.contact.compliance_planar import planar_limit
 from hybrid.contact.problem import pose
 from hybrid.errors import ComputationError, StateError
@@ -20,6 +22,7 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.state import States
 
 
 @attrs.frozen(eq=False)
@@ -38,6 +41,8 @@ class ComparisonMap:
     shares : mapping of str to float
         Share of the cells by verdict and by what the limit does, ``"INCONSISTENT, strikes"`` or ``"UNIQUE, agrees"``.
         From ``INDETERMINATE`` states the limit strikes after any approach and lifts off from rest.
+    penalty : PenaltyMap or None
+        Runs at finite stiffnesses, if any were asked for.
     """
 
     axes: tuple[Axis, Axis]
@@ -46,6 +51,7 @@ class ComparisonMap:
     gap_dot_after: NDArray[np.float64]
     energy_change: NDArray[np.float64]
     shares: Mapping[str, float]
+    penalty: PenaltyMap | None = None
 
 
 def compare_map(
@@ -54,10 +60,13 @@ def compare_map(
     axes: Sequence[Axis],
     pins: Mapping[str, Any] | None = None,
     damping: float | None = None,
+    stiffness: Sequence[float] = (),
+    duration: float | None = None,
     parameters: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
+    progress: Callable[[int, int], None] | None = None,
 ) -> ComparisonMap:
-    """Compare the rigid verdict with the compliant limit over a map.
+    """Compare the rigid verdict with the compliant limit, and with penalty runs, over a map.
 
     Parameters
     ----------
@@ -69,7 +78,13 @@ def compare_map(
         All other pins.
     damping : float, optional
         Replaces the declared damping.
+    stiffness : sequence of float, optional
+        Of penalty runs in every cell; two or more give the order with which they converge.
+    duration : float, optional
+        In seconds, of the penalty runs where the rigid motion is unique.
     parameters, tolerances : optional
+    progress : callable, optional
+        Called with how many of the stiffnesses are done, and their number.
 
     Returns
     -------
@@ -80,7 +95,7 @@ def compare_map(
     ComputationError
         The mechanism has several contacts, or one that is not planar.
     StateError, DeclarationError
-        Bad axes, pins, parameters or damping.
+        Bad axes, pins, parameters, damping or stiffness.
 
     Examples
     --------
@@ -96,10 +111,14 @@ def compare_map(
         raise ComputationError(f"{dynamics.name}: a comparison map needs one planar contact and no other friction")
     if damping is not None and not damping >= 0.0:
         raise StateError(f"the damping of a compliant contact must not be below 0, got {damping:g}")
+    for K in stiffness:
+        if not 0.0 < K < np.inf:
+            raise StateError(f"the stiffness of a compliant contact must be a number above 0, got {K:g}")
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
     first, second = plane.axes
     x, y = first.values[:, None], second.values[None, :]
-    verdict = np.array(plane.classified(x, y).verdict)
+    classified = plane.classified(x, y)
+    verdict = np.array(classified.verdict)
     states, values = plane.states(x, y)
     terms = dynamics.terms(states.q, states.v, t=states.t, parameters=values)
     posed = pose(dynamics, terms, (Activity.RESTING,), sides={})
@@ -113,6 +132,13 @@ def compare_map(
     limit = planar_limit(G, gamma, friction=terms.friction[..., 0], damping=d)
     strikes = known & (limit.impulse[..., 0] > 0)
     energy = np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2
+    penalty = None
+    if len(stiffness):
+        jump = (posed.response_W @ limit.impulse[..., None])[..., 0]
+        cells = _cells(dynamics, states, values, classified, jump, damping)
+        penalty = penalty_map(
+            cells, places=(first.values, second.values), stiffness=stiffness, duration=duration, progress=progress
+        )
     return ComparisonMap(
         axes=plane.axes,
         verdict=verdict,
@@ -120,6 +146,35 @@ def compare_map(
         gap_dot_after=np.where(strikes, limit.gamma[..., 0], np.nan),
         energy_change=np.where(strikes, energy, np.nan),
         shares=_shares(verdict, strikes),
+        penalty=penalty,
+    )
+
+
+def _cells(
+    dynamics: Dynamics,
+    states: States,
+    values: Mapping[str, Any],
+    found: Classification,
+    jump: NDArray[np.float64],
+    damping: float | None,
+) -> Cells:
+    """The states of a map in a row."""
+    shape, n = found.verdict.shape, dynamics.n
+    count = found.verdict.size
+    v = np.broadcast_to(states.v, (*shape, n)).reshape(count, n)
+    mode = np.full(shape, -1, dtype=np.int8)
+    for bit, label in enumerate(found.labels):
+        mode[(found.modes >> np.uint64(bit)) & np.uint64(1) == 1] = LABELS.index(label)
+    return Cells(
+        dynamics=dynamics,
+        q=np.broadcast_to(states.q, (*shape, n)).reshape(count, n),
+        v=v,
+        t=np.broadcast_to(states.t, shape).reshape(count),
+        parameters={k: np.broadcast_to(np.asarray(x, dtype=float), shape).reshape(count) for k, x in values.items()},
+        verdict=found.verdict.reshape(count),
+        mode=mode.reshape(count),
+        after=v + np.broadcast_to(jump, (*shape, n)).reshape(count, n),
+        damping=damping,
     )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
     from hybrid.reporting import ComparisonReport
 
-__all__ = ["LAWS", "compare", "impact", "impact_law"]
+__all__ = ["LAWS", "compare", "damping_option", "impact", "impact_law", "read_stiffnesses"]
 
 # Limits of vanishing time steps are found to ten digits; the rest is rounding.
 ROUNDING = 1e-9
@@ -38,7 +38,8 @@ ENDINGS = (".html", ".md", ".json")
 LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 
 
-def _stiffnesses(_: click.Context, option: click.Parameter, value: str) -> tuple[float, ...]:
+def read_stiffnesses(_: click.Context, option: click.Parameter, value: str) -> tuple[float, ...]:
+    """Read numbers above 0 separated by commas."""
     try:
         found = tuple(float(text) for text in value.split(",") if text.strip())
     except ValueError as error:
@@ -49,13 +50,7 @@ def _stiffnesses(_: click.Context, option: click.Parameter, value: str) -> tuple
     return found
 
 
-def _page_path(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None and value.suffix.lower() not in ENDINGS:
-        raise click.BadParameter(f"{value} must end in {', '.join(ENDINGS)}", param=option)
-    return value
-
-
-_damping_option = click.option(
+damping_option = click.option(
     "--damping", type=click.FloatRange(min=0.0), metavar="D", help="Replace the declared damping of every contact."
 )
 
@@ -71,7 +66,7 @@ _damping_option = click.option(
     metavar="E",
     help="Replace the declared coefficients of restitution (newton, poisson, energetic).",
 )
-@_damping_option
+@damping_option
 @json_option
 def impact(
     *,
@@ -109,15 +104,14 @@ def impact(
     default="1e6,1e7,1e8",
     show_default=True,
     metavar="K1,K2,...",
-    callback=_stiffnesses,
+    callback=read_stiffnesses,
     help="Stiffnesses of the penalty runs.",
 )
-@_damping_option
+@damping_option
 @click.option(
     "-o",
     "--output",
-    type=OutputPath(dir_okay=False, path_type=Path),
-    callback=_page_path,
+    type=OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS),
     metavar="FILE",
     help="Write a page with plots (.html), or .md, .json.",
 )

@@ -14,6 +14,7 @@ import click
 from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
 from hybrid.cli.comparison import compare, impact
+from hybrid.cli.comparison_map import compare_map
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.graph import graph
@@ -49,6 +50,7 @@ _COMMANDS = (
     simulate,
     impact,
     compare,
+    compare_map,
     sensitivity,
     report,
     lcp_,

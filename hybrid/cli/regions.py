@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +26,11 @@ from hybrid.reporting.records import map_record
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.analysis import RegionMap
+    from hybrid.analysis import Axis, RegionMap
     from hybrid.declaration import Mechanism
     from hybrid.dynamics import Dynamics
 
-__all__ = ["map_"]
+__all__ = ["axis_units", "map_"]
 
 
 @click.command("map")
@@ -131,12 +131,12 @@ def _draw(
 ) -> None:
     from hybrid.reporting.plot import plot_map, save_figure
 
-    units = _units(dynamics, found, pins=pins, parameters=parameters)
+    units = axis_units(dynamics, found.axes, pins=pins, parameters=parameters)
     save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
 
 
-def _units(
-    dynamics: Dynamics, found: RegionMap, *, pins: Mapping[str, str], parameters: Mapping[str, float]
+def axis_units(
+    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, str], parameters: Mapping[str, float]
 ) -> dict[str, str]:
     """Units of the axes: declared ones of parameters; those of coordinates are found at the middle of the map."""
     from hybrid.dynamics import solve_state
@@ -144,7 +144,7 @@ def _units(
     from hybrid.errors import HybridError
 
     declared = dynamics.mechanism.parameters
-    middle = {axis.name: (axis.low + axis.high) / 2 for axis in found.axes}
+    middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
     values = {**parameters, **{name: value for name, value in middle.items() if name in declared}}
     pinned: dict[str, str | float] = {**pins}
     pinned |= {name: value for name, value in middle.items() if name not in declared}

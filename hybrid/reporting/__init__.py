@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from hybrid.reporting.animation import render_animation
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.command import command_line
+    from hybrid.reporting.comparison_maps import comparison_map_record, plot_comparison_map
     from hybrid.reporting.comparisons import ComparisonReport, build_comparison, comparison_record
+    from hybrid.reporting.configurations import plot_configuration_space, plot_realisation
     from hybrid.reporting.motion_plot import plot_motion
     from hybrid.reporting.motions import motion_record
     from hybrid.reporting.plot import figure_svg, plot_map, save_figure
@@ -28,7 +30,9 @@ _HOMES = {
     "command": ("command_line",),
     "motion_plot": ("plot_motion",),
     "motions": ("motion_record",),
+    "comparison_maps": ("comparison_map_record", "plot_comparison_map"),
     "comparisons": ("ComparisonReport", "build_comparison", "comparison_record"),
+    "configurations": ("plot_configuration_space", "plot_realisation"),
     "plot": ("figure_svg", "plot_map", "save_figure"),
     "records": ("critical_friction_record", "map_record", "plain", "state_record", "verdict_record"),
     "render": ("render_html", "render_markdown"),
@@ -44,6 +48,7 @@ __all__ = [
     "build_comparison",
     "build_report",
     "command_line",
+    "comparison_map_record",
     "comparison_record",
     "critical_friction_record",
     "default_axes",
@@ -52,8 +57,11 @@ __all__ = [
     "motion_record",
     "pins_around",
     "plain",
+    "plot_comparison_map",
+    "plot_configuration_space",
     "plot_map",
     "plot_motion",
+    "plot_realisation",
     "render_animation",
     "render_comparison_html",
     "render_comparison_markdown",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis import Axis, RegionMap
 
-__all__ = ["figure_svg", "plot_map", "save_figure", "settings"]
+__all__ = ["figure_svg", "finish", "plot_map", "save_figure", "settings"]
 
 # Shapes instead of fonts, so that a file looks alike everywhere; a fixed salt, so that it is the same every time.
 _SETTINGS: Any = {
@@ -91,7 +91,7 @@ def plot_map(
             axes.plot(boundary.points[:, 0], boundary.points[:, 1], color="0.1", linewidth=0.9, zorder=3)
         if state is not None:
             axes.plot(*state, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False)
-        _finish(axes, first, second, units or {}, title)
+        finish(axes, first, second, units or {}, title)
         if len(found) > _CROWDED:
             _number(axes, found, first, second)
         _legend(figure, found, state is not None)
@@ -204,7 +204,8 @@ def _centres(axis: Axis) -> NDArray[np.float64]:
     return axis.at((np.arange(-1, axis.cells + 1) + 0.5) / axis.cells)
 
 
-def _finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str], title: str) -> None:
+def finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str], title: str) -> None:
+    """Label the two axes of a map, with ticks at fractions of pi on a long axis in radians."""
     from matplotlib.ticker import FuncFormatter, MultipleLocator
 
     for axis, target in ((first, axes.xaxis), (second, axes.yaxis)):

@@ -59,3 +59,67 @@ def test_bad_input_is_refused(rod):
     spatial = derive(mechanisms.load("oblique_rod"))
     with pytest.raises(ComputationError, match="one planar contact"):
         compare_map(spatial, axes=AXES)
+    with pytest.raises(StateError, match="stiffness"):
+        compare_map(rod, axes=AXES, pins={"slip.tip": 1}, stiffness=(1e6, 0.0))
+
+
+def follows_the_rigid_mode(rod, n, stiffness, duration=None):
+    """A map whose penalty runs follow the rigid mode; the cells where they do not, one by one."""
+    axes = [Axis.parse(f"theta=0.05:1.52:{n}"), Axis.parse(f"theta_dot=-3:3:{n}")]
+    found = compare_map(
+        rod, axes=axes, pins={"slip.tip": 1}, parameters={"mu": 1.5}, stiffness=stiffness, duration=duration
+    )
+    runs = found.penalty
+    unique = found.verdict == CellVerdict.UNIQUE
+    listed = np.zeros_like(unique)
+    for item in runs.exceptions:
+        listed[item.cell] = True
+    # every unique cell agrees or is listed with its reason, none both
+    assert np.array_equal(listed & unique, unique & ~runs.agrees)
+    assert not (runs.agrees & ~unique).any()
+    orders = runs.order[runs.agrees & np.isfinite(runs.order)]
+    # deviations of a damped fast motion are of the size K^-1/2 and fall faster while it dies out (Tikhonov)
+    assert np.median(orders) <= -0.5
+    stiff, soft = runs.error[-1][runs.agrees], runs.error[:-1].max(axis=0)[runs.agrees]
+    assert np.all(stiff <= np.maximum(soft, 1e-8))
+    # free contacts are not touched: the same flight to rounding
+    free = unique & (runs.mode[-1] == 0) & runs.agrees
+    assert np.nanmax(runs.error[:, free]) < 1e-9
+    paradoxical = np.isin(found.verdict, [CellVerdict.INCONSISTENT, CellVerdict.INDETERMINATE])
+    # what the penalty does there: the slip stops, the contact sticks, lets go, and its velocities approach the limit
+    assert paradoxical.any()
+    assert runs.sticks[-1][paradoxical].all()
+    assert (runs.mode[-1][paradoxical] == 0).all()
+    medians = [np.median(error[paradoxical]) for error in runs.error]
+    assert medians == sorted(medians, reverse=True)
+    return found
+
+
+def distance_to_borders(theta, rate):
+    """Of the rod's own closed forms: inertia factor A, and free acceleration b, whose zeros bound the modes."""
+    c, s = np.cos(theta), np.sin(theta)
+    return min(abs(1 + 3 * c * (c - 1.5 * s)), abs(-1 + rate**2 * s))
+
+
+def test_penalty_follows_the_unique_mode_on_a_coarse_map(rod):
+    found = follows_the_rigid_mode(rod, 5, (1e6, 1e8))
+    assert found.penalty.stiffness == (1e6, 1e8)
+    assert found.penalty.duration == pytest.approx(12 / 1e3)
+
+
+@pytest.mark.long
+def test_penalty_follows_the_unique_mode_on_a_map_of_10000_states(rod):
+    found = follows_the_rigid_mode(rod, 100, (1e6, 1e7, 1e8))
+    unique = found.verdict == CellVerdict.UNIQUE
+    assert np.count_nonzero(found.penalty.agrees) > 0.96 * np.count_nonzero(unique)
+    for item in found.penalty.exceptions:
+        # cells are 0.0147 by 0.06: A and b change by up to 0.3 within the 0.012 s that the runs last
+        assert distance_to_borders(*item.place) < 0.3, item
+
+
+@pytest.mark.long
+def test_cells_that_do_not_settle_are_fewer_the_stiffer_the_contact(rod):
+    # four decades stiffer runs are a hundredth as long in seconds and ten times longer in stretched time
+    soft = follows_the_rigid_mode(rod, 40, (1e6, 1e7, 1e8)).penalty.exceptions
+    stiff = follows_the_rigid_mode(rod, 40, (1e8, 1e9, 1e10), duration=12 / 10**3.5).penalty.exceptions
+    assert 0 < len(stiff) < len(soft) / 1.5

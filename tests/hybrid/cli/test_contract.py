@@ -29,6 +29,7 @@ CONTRACT = {
         | {"energy_change", "phases", "duration", "warnings"},
     ),
     "compare": (["rod_on_incline", *PINS, "--stiffness=1e4"], {"verdict", "rows", "observed_order", "notes"}),
+    "compare-map": (["rod_on_incline", *SWEPT], {"axes", "cells", "shares", "stiffness", "penalty", "exceptions"}),
     "sensitivity": (
         ["two_carts", "--pin=q1=1", "--pin=q2=2", "--pin=q1_dot=1", "--pin=q2_dot=0", "--t-end=2"]
         + ["--functional=q1_dot**2 + q2_dot**2", "--wrt=k1,k2"],

@@ -1,0 +1,130 @@
+"""``painleve compare-map``: where the rigid problem and compliant contacts agree over two quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import (
+    PLOT_ENDINGS,
+    OutputPath,
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    read_parameters,
+)
+from hybrid.cli.comparison import damping_option, read_stiffnesses
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.progress import ProgressBar
+from hybrid.cli.regions import axis_units
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["compare_map"]
+
+SHOWN = 12
+"""Exceptions listed for people; all are in the JSON."""
+
+
+@click.command("compare-map")
+@mechanism_argument
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    required=True,
+    metavar="NAME=LOW:HIGH:CELLS",
+    help="A pin or a parameter; give two.",
+)
+@pin_option
+@parameter_option
+@click.option(
+    "--stiffness",
+    default="",
+    metavar="K1,K2,...",
+    callback=read_stiffnesses,
+    help="Penalty runs of these stiffnesses in every cell; by default only the limit.",
+)
+@damping_option
+@click.option(
+    "--plot",
+    type=OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS),
+    metavar="FILE",
+    help="Draw the map (.svg, .png, .pdf).",
+)
+@json_option
+def compare_map(
+    *,
+    mechanism: str,
+    axes: tuple[str, ...],
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    stiffness: tuple[float, ...],
+    damping: float | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Where the rigid problem, the compliant limit and penalty runs of MECH agree over two quantities."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    if len(axes) != 2:
+        raise click.UsageError(f"a map has two axes, got {len(axes)}: --axis phi=0:pi:40 --axis phi_dot=-3:3:40")
+    with ProgressBar(f"comparing over a map of {declared.name}") as bar:
+        from hybrid.analysis import Axis
+        from hybrid.analysis.comparison_map import compare_map as compare_over
+        from hybrid.dynamics import derive
+        from hybrid.reporting import comparison_map_record
+
+        dynamics = derive(declared)
+        resolved = declared.parameter_values(values)
+        found = compare_over(
+            dynamics,
+            axes=[Axis.parse(text, values=resolved) for text in axes],
+            pins=pins,
+            damping=damping,
+            stiffness=stiffness,
+            parameters=values,
+            progress=bar.advance,
+        )
+        if plot is not None:
+            from hybrid.reporting import plot_comparison_map, save_figure
+
+            units = axis_units(dynamics, found.axes, pins=pins, parameters=values)
+            save_figure(plot_comparison_map(found, units=units, title=declared.title), plot)
+    answer = {"mechanism": declared.name, **comparison_map_record(found)}
+    if as_json:
+        print_json(answer)
+    else:
+        say(*_description(answer), *([] if plot is None else [f"Drawn in {plot}."]))
+
+
+def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    swept = ", ".join(f"{item['name']} from {number(item['low'])} to {number(item['high'])}" for item in answer["axes"])
+    yield f"{answer['mechanism']}: {answer['cells']} states, {swept}"
+    yield ""
+    shares = [(name, f"{share:.6f}") for name, share in answer["shares"].items()]
+    yield table("Rigid verdict and compliant limit", ("cells", "share"), shares)
+    if not answer["penalty"]:
+        return
+    columns = ["verdict", "cells", "agree", "ends in"]
+    columns += [f"error at K={K:g}" for K in answer["stiffness"]] + ["order (median)"]
+    rows = []
+    for verdict, item in answer["penalty"].items():
+        ends = ", ".join(f"{name} {count}" for name, count in item["modes"].items())
+        order = number(None if item["order"] is None else item["order"]["median"])
+        errors = [number(error) for error in item["errors"]]
+        rows.append([verdict, str(item["cells"]), str(item.get("agree", "-")), ends, *errors, order])
+    yield table(f"Penalty runs over {answer['duration']:.4g} s, or to release (errors: medians)", columns, rows)
+    exceptions = answer["exceptions"]
+    if exceptions:
+        places = [(item["verdict"], *(number(x) for x in item["place"]), item["reason"]) for item in exceptions[:SHOWN]]
+        names = [item["name"] for item in answer["axes"]]
+        yield table("Cells in which penalty runs do not settle", ("verdict", *names, "why"), places)
+    if len(exceptions) > SHOWN:
+        yield f"... and {len(exceptions) - SHOWN} more; --json lists all."

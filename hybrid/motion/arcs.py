@@ -179,6 +179,8 @@ def follow(
                 return Passage(tuple(steps), t, y)
             stepper.correct(y)
     except KeyboardInterrupt:
+        if steps:  # it may have come between a step and its projection
+            t, y = steps[-1].end, steps[-1].last
         return Passage(tuple(steps), t, y, interrupted=True)
 
 

@@ -176,8 +176,8 @@ def pose(
     frictional = {dynamics.rigid.index(name) for name in names if name in dynamics.rigid}
     eliminated = tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
     motion = free_motion(terms, eliminated=eliminated)
-    W = np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros((dynamics.n, 0))
-    zeta = np.stack(np.broadcast_arrays(*remainders), axis=-1) if columns else np.zeros(0)
+    W = _side_by_side(columns) if columns else np.zeros((dynamics.n, 0))
+    zeta = _side_by_side(remainders) if columns else np.zeros(0)
     response_W = motion.response @ W
     G = np.swapaxes(W, -1, -2) @ response_W
     return ContactProblem(
@@ -194,6 +194,13 @@ def pose(
         inconsistency=float(np.max(motion.inconsistency)),
         terms=terms,
     )
+
+
+def _side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Stack along a new last axis what may have been evaluated for fewer states."""
+    if len({array.shape for array in arrays}) == 1:
+        return np.moveaxis(np.array(arrays), 0, -1)
+    return np.stack(np.broadcast_arrays(*arrays), axis=-1)
 
 
 def _kind(dynamics: Dynamics, index: int) -> CarrierKind:

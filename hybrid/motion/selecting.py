@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_CANCELLED = 1e-14  # of the terms that cancel: some tens of roundings
 _FEW = 2  # carriers whose modes are tried before the full verdict is asked for
 _ENDINGS = {
     Verdict.INCONSISTENT: Termination.INCONSISTENT,
@@ -103,7 +104,7 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     dynamics = context.dynamics
     terms = context.terms(moment.t, moment.q, moment.v)
     activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
-    problem = pose(dynamics, terms, activities, sides=moment.sides)
+    problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides))
     definite = _definite(context, problem)
     if definite is not None:
         return Decision(definite, None)
@@ -122,6 +123,12 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:
         return Decision(choices[0][0], selection, note="a tie that no flow resolves")
     return _by_rule(context, selection, Termination.UNDECIDED)
+
+
+def _without_rounding(problem: ContactProblem) -> ContactProblem:
+    """The problem with free accelerations of zero where they are the rounding of terms that cancel, as at a release."""
+    terms = np.abs(problem.W).T @ np.abs(problem.a_free)
+    return attrs.evolve(problem, c=np.where(np.abs(problem.c) <= _CANCELLED * terms, 0.0, problem.c))
 
 
 def _definite(context: Context, problem: ContactProblem) -> Choice | None:

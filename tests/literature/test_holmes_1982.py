@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from hybrid import State, simulate
 from hybrid.contact import NewtonImpact
@@ -71,3 +72,25 @@ def test_energy_of_the_bounce_comes_from_the_table():
     assert first.v_before[0] == pytest.approx(-np.pi, abs=1e-10)
     assert first.v_after[0] == pytest.approx(np.pi, abs=1e-10)
     assert first.impact.impulse_N["floor"] == pytest.approx(2 * np.pi, abs=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [1.05, 1.2, 3.0])
+def test_dead_ball_leaves_the_table_where_gravity_no_longer_holds_it(gamma):
+    # e = 0: at rest on the table until Gamma sin = 1, then thrown with Gamma cos; free flight meets the table again
+    table = dynamics_of("ball_on_vibrating_table")
+    parameters = UNIT | {"Gamma": gamma, "e": 0}
+    start = State([0.0], [gamma])
+    motion = simulate(table, start, t_end=2 * PERIOD, law=NewtonImpact(), parameters=parameters)
+    release = np.arcsin(1 / gamma)
+
+    def gap(t):
+        flown = t - release
+        return 1 + np.sqrt(gamma**2 - 1) * flown - flown**2 / 2 - gamma * np.sin(t)
+
+    times = release + np.linspace(0.05, 2 * PERIOD, 4000)
+    after = int(np.argmax(gap(times) < 0))
+    landing = brentq(gap, times[after - 1], times[after], xtol=1e-14)
+    assert [event.kind.value for event in motion.events[:2]] == ["detachment", "impact"]
+    # the gap opens with its third power in time, so the release is known by the force, to rounding
+    assert motion.events[0].t == pytest.approx(release, abs=1e-12)
+    assert motion.events[1].t == pytest.approx(landing, abs=1e-9)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.reduction import free_motion
+from hybrid.motion.distribution import RANK, admissible, null_space
 from hybrid.motion.parts import Guard, Part
 
 if TYPE_CHECKING:
@@ -19,12 +20,52 @@ if TYPE_CHECKING:
     from hybrid.motion.flow import Observation
 
 Array = NDArray[np.float64]
-_RANK = 1e-10  # as for the elimination of bilateral constraints
+_FACETS = 16
+
+
+@attrs.frozen(eq=False)
+class _Solved:
+    """Accelerations, and forces of least norm, of a mode at states of one shape.
+
+    Attributes
+    ----------
+    acceleration : array, (..., n)
+    forces : array, (..., r)
+    labels : tuple of (str, int)
+        Which unknown each is.
+    determinant : array, (...)
+        Of the conditions that are not redundant, dimensionless.
+    system, response : array, (..., r, r) and (..., n, r)
+    shape : tuple of int
+    is_redundant : bool
+        True if somewhere the forces are not unique.
+    """
+
+    acceleration: Array
+    forces: Array
+    labels: tuple[tuple[str, int], ...]
+    determinant: Array
+    system: Array
+    response: Array
+    shape: tuple[int, ...]
+    is_redundant: bool = False
+
+
+def _around(dimension: int) -> list[Array]:
+    """Directions in which a cone of friction is bounded: exactly in the plane, by a polygon in space."""
+    if dimension == 1:
+        return [np.array([1.0]), np.array([-1.0])]
+    angles = 2 * np.pi * np.arange(_FACETS) / _FACETS
+    return [np.array([np.cos(angle), np.sin(angle)]) / np.cos(np.pi / _FACETS) for angle in angles]
 
 
 @attrs.frozen(eq=False)
 class NumericFlow:
-    """A flow that solves its linear system at every state, by least squares of least norm where it is redundant."""
+    """A flow that solves its linear system at every state.
+
+    Where conditions are redundant the forces are not unique, and the motion is: those of least norm are shown, moved
+    as far as admissibility needs, and the mode lasts as long as any distribution is admissible.
+    """
 
     mode: Mode
     parts: tuple[Part, ...]
@@ -37,8 +78,7 @@ class NumericFlow:
         """Right-hand side at one state."""
         n = self._dynamics.n
         terms = self._dynamics.terms(y[:n], y[n:], t=t, parameters=self._parameters)
-        acceleration = self._solve(terms)[0]
-        return [*y[n:].tolist(), *acceleration.tolist()]
+        return [*y[n:].tolist(), *self._solve(terms).acceleration.tolist()]
 
     def refer(self, slip: Array) -> None:
         """Tell the directions of slip at the start of a step."""
@@ -52,12 +92,19 @@ class NumericFlow:
 
         n = self._dynamics.n
         terms = self._dynamics.terms(y[:n].T, y[n:].T, t=t, parameters=self._parameters)
-        acceleration, lambda_N, lambda_T, lambda_B, determinant = self._solve(terms)
-        guards = self._guard_values(terms, lambda_N, lambda_T, lambda_B, determinant)
+        solved = self._solve(terms)
+        forces, slack = self._distribution(terms, solved) if solved.is_redundant else (solved.forces, None)
+        lambda_N, lambda_T, lambda_B = self._by_carrier(terms, forces, solved)
+        guards = self._guard_values(terms, lambda_N, lambda_T, lambda_B, solved.determinant, slack)
         N = np.size(t)
         columns = [
             np.broadcast_to(a, (N, a.shape[-1])).T
-            for a in (acceleration, lambda_N, lambda_T, np.stack(np.broadcast_arrays(*guards, np.zeros(N)), axis=-1))
+            for a in (
+                solved.acceleration,
+                lambda_N,
+                lambda_T,
+                np.stack(np.broadcast_arrays(*guards, np.zeros(N)), axis=-1),
+            )
         ]
         return Observation(columns[0], columns[1], columns[2], columns[3][:-1])
 
@@ -110,28 +157,79 @@ class NumericFlow:
                     labels.append(("T", column))
         return R, F, zeta, labels, load
 
-    def _solve(self, terms: Terms) -> tuple[Array, Array, Array, Array, Any]:
+    def _solve(self, terms: Terms) -> _Solved:
         R, F, zeta, labels, load = self._rows(terms)
         frictional = {part.index for part in self.parts if part.kind is CarrierKind.BILATERAL}
         smooth = tuple(row for row in range(len(self._dynamics.rigid)) if row not in frictional)
         motion = free_motion(attrs.evolve(terms, h=load), eliminated=smooth)
         batches = (motion.a_free, terms.gap, terms.slip, terms.W_T[..., 0, :], terms.zeta_N, terms.zeta_B)
         shape = np.broadcast_shapes(*(array.shape[:-1] for array in batches))
-        lambda_N = np.zeros((*shape, terms.gap.shape[-1]))
-        lambda_T = np.zeros((*shape, terms.slip.shape[-1]))
-        lambda_B = np.zeros((*shape, len(self._dynamics.rigid)))
-        acceleration, determinant = motion.a_free, np.ones(shape)
-        if R:
-            rows = np.stack(np.broadcast_arrays(*R), axis=-2)
-            response = motion.response @ np.stack(np.broadcast_arrays(*F), axis=-1)
-            c = (rows @ motion.a_free[..., None])[..., 0] + np.stack(np.broadcast_arrays(*zeta), axis=-1)
-            G = rows @ response
-            sizes = np.maximum(np.einsum("...ij,...jk,...ik->...i", rows, motion.response, rows), 1e-300)
-            determinant = np.linalg.det(G / sizes[..., None])
-            forces = -(np.linalg.pinv(G, rcond=_RANK) @ c[..., None])[..., 0]
-            acceleration = motion.a_free + (response @ forces[..., None])[..., 0]
-            for column, (kind, index) in enumerate(labels):
-                {"N": lambda_N, "T": lambda_T, "B": lambda_B}[kind][..., index] = forces[..., column]
+        if not R:
+            nothing = np.zeros((*shape, 0))
+            return _Solved(motion.a_free, nothing, (), np.ones(shape), nothing, motion.response[..., :0], shape)
+        rows = np.stack(np.broadcast_arrays(*R), axis=-2)
+        response = motion.response @ np.stack(np.broadcast_arrays(*F), axis=-1)
+        c = (rows @ motion.a_free[..., None])[..., 0] + np.stack(np.broadcast_arrays(*zeta), axis=-1)
+        G = rows @ response
+        sizes = np.maximum(np.einsum("...ij,...jk,...ik->...i", rows, motion.response, rows), 1e-300)
+        scaled = G / sizes[..., None]
+        singular = np.linalg.svd(scaled, compute_uv=False)
+        regular = singular > RANK * singular[..., :1]
+        # of redundant conditions, those that are left tell whether the force grows beyond bounds
+        rest = np.prod(np.where(regular, singular, 1.0), axis=-1)
+        determinant = np.where(regular.all(axis=-1), np.linalg.det(scaled), rest)
+        forces = -(np.linalg.pinv(G, rcond=RANK) @ c[..., None])[..., 0]
+        acceleration = motion.a_free + (response @ forces[..., None])[..., 0]
+        return _Solved(acceleration, forces, tuple(labels), determinant, scaled, response, shape, not regular.all())
+
+    def _distribution(self, terms: Terms, solved: _Solved) -> tuple[Array, Array]:
+        """Forces to show where they are not unique, and the slack that tells how long any distribution is admissible.
+
+        The slack is infinite where forces are unique, so that their own guards tell.
+        """
+        slopes, constants = self._slacks(terms, solved)
+        r = len(solved.labels)
+        forces = np.broadcast_to(solved.forces, (*solved.shape, r)).reshape(-1, r).copy()
+        slack = np.full(len(forces), np.inf)
+        shape, (n, m) = solved.shape, (solved.response.shape[-2], slopes.shape[-2])
+        systems = np.broadcast_to(solved.system, (*shape, r, r)).reshape(-1, r, r)
+        responses = np.broadcast_to(solved.response, (*shape, n, r)).reshape(-1, n, r)
+        for index, at in enumerate(forces):
+            null = null_space(systems[index], responses[index])
+            if null.shape[1]:
+                rows, values = slopes.reshape(-1, m, r)[index], constants.reshape(-1, m)[index]
+                forces[index], slack[index] = admissible(at, null, rows, values)
+        return forces.reshape(*shape, r), slack.reshape(shape)
+
+    def _slacks(self, terms: Terms, solved: _Solved) -> tuple[Array, Array]:
+        """Inequalities of the mode: pressing normal forces, and sticking within the cone or a polygon in it."""
+        r = len(solved.labels)
+        place = {label: column for column, label in enumerate(solved.labels)}
+        slopes, constants = [], []
+        for part in self.parts:
+            normal = np.zeros((*solved.shape, r))
+            if part.has_normal:
+                normal[..., place["B" if part.kind is CarrierKind.BILATERAL else "N", part.index]] = part.side
+                slopes.append(normal)
+                constants.append(np.zeros(solved.shape))
+            if not part.sticks:
+                continue
+            limit = np.broadcast_to(self._coefficient(terms, part, static=True), solved.shape)
+            for direction in _around(len(part.columns)):
+                row = limit[..., None] * normal
+                for column, component in zip(part.columns, direction, strict=True):
+                    row[..., place["T", column]] = -component
+                slopes.append(row)
+                constants.append(np.zeros(solved.shape) if part.has_normal else np.array(limit))
+        return np.stack(slopes, axis=-2), np.stack(constants, axis=-1)
+
+    def _by_carrier(self, terms: Terms, forces: Array, solved: _Solved) -> tuple[Array, Array, Array]:
+        """Normal and tangential forces of all carriers from the unknowns of the mode."""
+        lambda_N = np.zeros((*solved.shape, terms.gap.shape[-1]))
+        lambda_T = np.zeros((*solved.shape, terms.slip.shape[-1]))
+        lambda_B = np.zeros((*solved.shape, len(self._dynamics.rigid)))
+        for column, (kind, index) in enumerate(solved.labels):
+            {"N": lambda_N, "T": lambda_T, "B": lambda_B}[kind][..., index] = forces[..., column]
         for part in self.parts:
             if part.slides:
                 size = self._coefficient(terms, part, static=False)
@@ -139,10 +237,10 @@ class NumericFlow:
                     normal = lambda_B if part.kind is CarrierKind.BILATERAL else lambda_N
                     size = size * normal[..., part.index] * part.side
                 lambda_T[..., list(part.columns)] = -np.asarray(size)[..., None] * self._direction(terms, part)
-        return acceleration, lambda_N, lambda_T, lambda_B, determinant
+        return lambda_N, lambda_T, lambda_B
 
     def _guard_values(
-        self, terms: Terms, lambda_N: Array, lambda_T: Array, lambda_B: Array, determinant: Any
+        self, terms: Terms, lambda_N: Array, lambda_T: Array, lambda_B: Array, determinant: Any, slack: Array | None
     ) -> list[Any]:
         values: list[Any] = []
         for part in self.parts:
@@ -150,16 +248,16 @@ class NumericFlow:
                 values.append(terms.gap[..., part.index])
                 continue
             normal = (lambda_B if part.kind is CarrierKind.BILATERAL else lambda_N)[..., part.index] * part.side
-            if part.has_normal:
-                values.append(normal)
+            own = [normal] if part.has_normal else []
             if part.sticks:
                 limit = self._coefficient(terms, part, static=True) * (normal if part.has_normal else 1.0)
                 force = lambda_T[..., list(part.columns)]
                 if len(part.columns) == 1:
-                    values += [limit - force[..., 0], limit + force[..., 0]]
+                    own += [limit - force[..., 0], limit + force[..., 0]]
                 else:
-                    values.append(limit - np.linalg.norm(force, axis=-1))
-            elif part.slides:
+                    own.append(limit - np.linalg.norm(force, axis=-1))
+            values += own if slack is None else [np.where(np.isfinite(slack), slack, value) for value in own]
+            if part.slides:
                 slip = terms.slip[..., list(part.columns)]
                 sign = self._references.get(part.name, np.array([part.slip_sign] * len(part.columns)))
                 values.append(slip @ sign)

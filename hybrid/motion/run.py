@@ -19,10 +19,11 @@ from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
 from hybrid.motion.failure import explain_failure, posture, singular_point, undefined_at
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.parts import GuardKind
-from hybrid.motion.selecting import Decision, Moment, decide
+from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
+from hybrid.motion.simultaneous import order_of_impacts
 from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
 from hybrid.motion.trajectory import Arc, Trajectory
-from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact
+from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact, told_by_modes
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
@@ -67,7 +68,7 @@ class Run:
     last: Moment | None = None
     progress: Callable[[float, float], None] | None = None
     _start: Moment | None = None
-    _accumulating: set[Mode] = attrs.field(factory=set)
+    _said: set[tuple[Mode, str]] = attrs.field(factory=set)
 
     def follow(self, moment: Moment) -> Trajectory:
         """Follow the motion from its start to its end."""
@@ -146,17 +147,15 @@ class Run:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
             self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
             self.crowd = 0
-            self._note_accumulation()
+            if (choice.mode, "accumulation") not in self._said:
+                self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
         return passage
 
-    def _note_accumulation(self) -> None:
-        """Say once of every mode that impacts may grow out of it."""
-        if self.arcs[-1].mode in self._accumulating:
-            return
-        warning = right_accumulation(self.context, self.arcs[-1])
-        if warning is not None:
-            self._accumulating.add(self.arcs[-1].mode)
-            self.warnings.append(warning)
+    def _say(self, mode: Mode, subject: str, sentence: str | None) -> None:
+        """Warn, once of every mode and subject."""
+        if sentence is not None and (mode, subject) not in self._said:
+            self._said.add((mode, subject))
+            self.warnings.append(sentence)
 
     def _hop_limit(self, choice: Choice, t: float, y: Array) -> float | None:
         context, n = self.context, self.context.dynamics.n
@@ -229,13 +228,15 @@ class Run:
             closed=closed,
         )
         after = moment_after_impact(context, moment, impact)
-        self.warnings += [f"t = {moment.t:.10g}: {text}" for text in impact.warnings]
+        depends = order_of_impacts(context, moment, touching, impact.v_after)
+        told = (*impact.warnings, *((depends,) if depends else ()))
+        self.warnings += [f"t = {moment.t:.10g}: {text}" for text in told]
         if self.events and self.events[-1].t == moment.t and self.events[-1].kind is EventKind.TOUCHDOWN:
             self.events.pop()
         self.events.append(
             Event(
                 moment.t, EventKind.IMPACT, touching, before, None, moment.q, moment.v, after.v, impact,
-                note="; ".join(impact.warnings),
+                note="; ".join(told),
             )
         )  # fmt: skip
         for name in touching:
@@ -256,6 +257,8 @@ class Run:
     def _note(self, decision: Decision, moment: Moment, before: Mode | None) -> None:
         """Complete the last event with the mode that follows it, or drop it if nothing changed."""
         after = None if decision.choice is None else decision.choice.mode
+        if after is not None:
+            self._say(after, "forces", indefinite_forces(decision, moment.t))
         if decision.chosen_by_rule:
             kind, v = EventKind.CHOICE, moment.v
             self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
@@ -267,6 +270,7 @@ class Run:
         ]
         for event in pending:
             at = self.events.index(event)
+            event = told_by_modes(event, after)
             note = "; ".join(part for part in (event.note, decision.note) if part)
             self.events[at] = attrs.evolve(event, mode_after=after, verdict=decision.verdict, note=note)
             lasting = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION, EventKind.WATCH)

@@ -192,6 +192,18 @@ def _fits(mode: Mode, branches: tuple[Branch, ...], moment: Moment) -> bool:
     return True
 
 
+def indefinite_forces(decision: Decision, t: float) -> str | None:
+    """A sentence where the motion is unique and its contact forces are not."""
+    if decision.choice is None or decision.selection is None or decision.selection.force_set is None:
+        return None
+    if decision.verdict is not Verdict.HYPERSTATIC:
+        return None
+    return (
+        f"t = {t:.10g}: the motion in mode {decision.choice.mode} is unique, its contact forces are not: they form a "
+        f"set of dimension {decision.selection.force_set.dimension}, of which one is shown"
+    )
+
+
 def kind_of(context: Context, name: str) -> CarrierKind:
     """What a carrier is."""
     if name in context.dynamics.contacts:

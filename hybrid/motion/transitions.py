@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,14 +19,17 @@ from hybrid.motion.selecting import Moment, kind_of
 
 if TYPE_CHECKING:
     from hybrid.contact.impact import Impact
+    from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Terms
     from hybrid.motion.context import Context
+    from hybrid.motion.outcome import Event
 
 Array = NDArray[np.float64]
 
 _KINDS = (
     (GuardKind.UNTIL, EventKind.UNTIL),
     (GuardKind.SINGULAR, EventKind.SINGULAR),
+    (GuardKind.RANK, EventKind.SINGULAR_CONFIGURATION),
     (GuardKind.TOUCH, EventKind.TOUCHDOWN),
     (GuardKind.RELEASE, EventKind.DETACHMENT),
     (GuardKind.STOP, EventKind.SLIP_END),
@@ -45,6 +49,22 @@ def event_kind(fired: Iterable[Guard]) -> EventKind:
     """The most telling word for guards that fired together."""
     kinds = {guard.kind for guard in fired}
     return next(word for kind, word in _KINDS if kind in kinds)
+
+
+def told_by_modes(event: Event, after: Mode | None) -> Event:
+    """The event with its word and carriers as the modes before and after it tell.
+
+    Where contact forces are not unique, the guards of all contacts that share them fire together.
+    """
+    told = (EventKind.DETACHMENT, EventKind.SLIP_START)
+    if event.kind not in told or len(event.carriers) < 2 or event.mode_before is None or after is None:
+        return event
+    before = event.mode_before
+    changed = tuple(name for name in event.carriers if before[name] is not after[name])
+    if not changed:
+        return event
+    leaves = any(after[name] is ContactMode.FREE for name in changed)
+    return attrs.evolve(event, carriers=changed, kind=told[0] if leaves else told[1])
 
 
 def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mapping[str, tuple[float, ...]]) -> Moment:

@@ -1,0 +1,110 @@
+"""Motions that are unique while their contact forces are not, and motions that depend on how forces are shared."""
+
+import numpy as np
+import pytest
+
+from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate
+from hybrid.contact import NewtonImpact
+from hybrid.motion.distribution import admissible, null_space
+
+HEIGHT = 1.0
+
+
+def block(places, *, friction, force="0"):
+    """A block of unit mass, g = 10, on feet at given places below its centre, pushed at its centre."""
+    feet = [
+        Contact(
+            name=f"foot{index}",
+            gap=f"y - {HEIGHT}*cos(phi) + ({x})*sin(phi)",
+            tangent=f"x + ({x})*cos(phi) + {HEIGHT}*sin(phi)",
+            friction=str(mu),
+        )
+        for index, (x, mu) in enumerate(zip(places, friction, strict=True))
+    ]
+    return derive(
+        Mechanism(
+            name="block",
+            coordinates=["x", "y", "phi"],
+            parameters={"J": 0.5},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2 + J*phi_dot**2)/2", potential="10*y"),
+            forces={"x": force},
+            contact=feet,
+        )
+    )
+
+
+THREE = (-0.5, 0, 0.5)
+
+
+@pytest.mark.parametrize("places", [(-0.5, 0.5), THREE])
+def test_pushed_block_tips_when_no_distribution_of_forces_holds_it(places):
+    # F h = m g b at t = 5, whatever the distribution; the one of least norm would give up a foot of three at t = 10/3
+    motion = simulate(block(places, friction=[2] * len(places), force="t"), State([0, HEIGHT, 0], [0, 0, 0]), t_end=5.5)
+    assert motion.termination is Termination.END_TIME
+    [tipping] = motion.events
+    assert tipping.t == pytest.approx(5.0, abs=1e-12)
+    assert tipping.kind.value == "detachment"
+    assert tipping.carriers == tuple(f"foot{index}" for index in range(len(places) - 1))
+    assert tipping.mode_after.label.endswith(f"foot{len(places) - 1}=stick")
+    assert np.array_equal(motion.sample(4.999)[0], [0, HEIGHT, 0])
+    # until then the motion says that its forces are one choice of many, and shows forces that may act
+    sentences = [text for text in motion.warnings if "contact forces are not" in text]
+    assert len(sentences) == 1
+    assert sentences[0].startswith("t = 0: the motion in mode foot0=stick")
+    at = np.linspace(0, 4.99, 40)
+    for arc in motion.arcs[:-1]:
+        inside = at[(at >= arc.start) & (at <= arc.end)]
+        if inside.size:
+            forces = motion.forces(arc, inside)
+            assert forces.lambda_N.min() > -1e-12
+            assert (np.abs(forces.lambda_T) <= 2 * forces.lambda_N + 1e-12).all()
+            np.testing.assert_allclose(forces.lambda_N.sum(axis=0), 10, atol=1e-12)
+            np.testing.assert_allclose(forces.lambda_T.sum(axis=0), -inside, atol=1e-12)
+
+
+def test_block_on_three_feet_brakes_like_a_particle():
+    motion = simulate(block(THREE, friction=[0.3] * 3), State([0, HEIGHT, 0], [2, 0, 0]), t_end=1)
+    assert [(event.t, event.mode_after.label) for event in motion.events] == [
+        (pytest.approx(2 / 3, abs=1e-13), "foot0=stick,foot1=stick,foot2=stick")
+    ]
+    assert motion.q[0] == pytest.approx(2**2 / (2 * 3), abs=1e-13)
+    assert abs(motion.energy().residual) < 1e-12
+    assert "they form a set of dimension 1" in motion.warnings[0]
+
+
+def test_motion_that_depends_on_how_unequal_feet_share_the_load_is_not_guessed():
+    motion = simulate(block(THREE, friction=[0.1, 0.2, 0.4]), State([0, HEIGHT, 0], [2, 0, 0]), t_end=1)
+    assert (motion.t, motion.termination) == (0.0, Termination.UNDECIDED)
+    assert motion.selection.verdict is Verdict.UNDECIDED
+    assert "a continuum of forces with different accelerations" in motion.cause
+    # on two feet the load is known: N0 + N1 = 10, and about the centre (N1 - N0)/2 = 0.1 N0 + 0.2 N1
+    two = simulate(block((-0.5, 0.5), friction=[0.1, 0.2]), State([0, HEIGHT, 0], [2, 0, 0]), t_end=0.1)
+    front = 10 * 0.6 / (0.6 + 0.3)
+    assert two.v[0] == pytest.approx(2 - 0.1 * (0.1 * (10 - front) + 0.2 * front), abs=1e-12)
+    assert not two.warnings
+
+
+def test_three_redundant_normals_on_two_dimensions_of_motion_have_one_internal_force():
+    system = np.array([[1.0, 1, 1], [1, 1, 1], [1, 1, 1]]) + np.outer(THREE, THREE)
+    null = null_space(system, np.vstack([np.ones(3), THREE]))
+    np.testing.assert_allclose(np.abs(null[:, 0]) * np.sqrt(6), [1, 2, 1], atol=1e-12)
+
+
+def test_the_best_distribution_of_a_plane_of_internal_forces_is_found():
+    # four feet in a row: second differences are internal; the best smallest normal force of a load of 12 is 3 each
+    null = np.linalg.qr(np.array([[1.0, -2, 1, 0], [0, 1, -2, 1]]).T)[0]
+    start = np.array([3.0, 3, 3, 3]) + null @ [5.0, -7.0]
+    nearest, slack = admissible(start, null, np.eye(4), np.zeros(4))
+    assert slack == pytest.approx(3.0, abs=1e-9)
+    assert nearest.min() == pytest.approx(0.0, abs=1e-9)
+    assert nearest.sum() == pytest.approx(12.0, abs=1e-9)
+    # a load outside the feet has none
+    assert admissible(np.array([-1.0, 0, 0, 13.0]), null, np.eye(4), np.zeros(4))[1] < 0
+
+
+def test_block_dropped_on_one_foot_comes_to_rest_on_both():
+    dropped = State([0, HEIGHT + 0.1, 0.05], [0.3, 0, 0])
+    motion = simulate(block((-0.5, 0.5), friction=[0.5, 0.5]), dropped, t_end=3, law=NewtonImpact())
+    assert motion.termination is Termination.END_TIME
+    assert motion.arcs[-1].mode.label == "foot0=stick,foot1=stick"
+    assert not motion.v.any()

@@ -14,6 +14,7 @@ from hybrid.analysis.periodic import PeriodicMotion, periodic_motion
 from hybrid.analysis.realisation import RealisationRow, RealisationStudy, realisation_study
 from hybrid.analysis.refusal import Refusal
 from hybrid.analysis.regions import RegionMap, region_map
+from hybrid.analysis.restitution import RestitutionMap, restitution_map
 from hybrid.analysis.saltation import saltation_matrix
 from hybrid.analysis.sensitivity import EventSensitivity, Sensitivity, sensitivity
 from hybrid.analysis.singularities import ForceAtPoint, GenotBrogliatoPoint, genot_brogliato_points
@@ -37,6 +38,7 @@ __all__ = [
     "RefinedFractions",
     "Refusal",
     "RegionMap",
+    "RestitutionMap",
     "Sensitivity",
     "StabilityChange",
     "compare",
@@ -49,6 +51,7 @@ __all__ = [
     "realisation_study",
     "refined_fractions",
     "region_map",
+    "restitution_map",
     "saltation_matrix",
     "sensitivity",
     "singular_configurations",

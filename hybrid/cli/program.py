@@ -22,6 +22,7 @@ from hybrid.cli.motion import simulate
 from hybrid.cli.paradox import critical_friction
 from hybrid.cli.regions import map_
 from hybrid.cli.report import report
+from hybrid.cli.restitution import restitution
 from hybrid.cli.sensitivity import sensitivity
 from hybrid.cli.verdict import verdict
 
@@ -51,6 +52,7 @@ _COMMANDS = (
     impact,
     compare,
     compare_map,
+    restitution,
     sensitivity,
     report,
     lcp_,

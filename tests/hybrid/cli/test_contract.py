@@ -35,6 +35,7 @@ CONTRACT = {
         + ["--functional=q1_dot**2 + q2_dot**2", "--wrt=k1,k2"],
         {"value", "gradient", "check", "events", "refusal", "end", "notes"},
     ),
+    "restitution": (["rod_on_incline", "--over=phi=0.1:1.5:9"], {"axes", "restitution", "absorbed"}),
     "report": (["rod_on_incline", *PINS], VERDICT),
     "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "classes", "certificate"}),
     "doctor": ([], {"ok", "python", "libraries", "checks"}),

@@ -24,13 +24,3 @@ def test_friction_impulse_of_the_oblique_rod_has_the_slope_of_sticking():
     slope = np.diff(stick[[5, 290], 2]) / np.diff(stick[[5, 290], 0]) / 1.7
     # 3 sin cos / (k (1 + 3 sin^2)) at theta = pi/3
     assert slope[0] == pytest.approx(0.23512001913, abs=1e-10)
-
-
-def test_restitution_exceeds_one_and_bands_absorb_nearly_all_energy():
-    # a million states would do as well; 200 x 200 resolve the bands
-    make = runpy.run_path(str(EXAMPLES / "energy_absorption.py"))["absorption"]
-    _, _, restitution, lost = make(200, friction=1.5, damping=0.1)
-    assert restitution.max() > 1.5
-    assert lost.max() > 0.95
-    assert lost.min() >= 0.0
-    assert restitution.min() >= 0.0

@@ -226,10 +226,11 @@ def impact_of(
     v_after = state.v + problem.response_W @ answer.values
     gamma = problem.gamma + problem.G @ answer.values
     before, after = (float(v @ M @ v) / 2 for v in (state.v, v_after))
-    gain = after - before
+    # of the contact alone: a surface that moves may do work besides
+    created = float(answer.values @ (problem.gamma + gamma)) / 2
     warnings = list(answer.warnings)
-    if gain > _ENERGY_ROUNDING * max(before, after):
-        warnings.append(f"the {law} law created energy: {gain:.6g} on top of {before:.6g}")
+    if created > _ENERGY_ROUNDING * max(before, after):
+        warnings.append(f"the {law} law created energy: {created:.6g} on top of {before:.6g}")
     carriers = problem.carriers
     return Impact(
         law=law,
@@ -239,7 +240,7 @@ def impact_of(
         impulse_T={c.name: tuple(float(answer.values[row]) + 0.0 for row in c.tangential) for c in carriers},
         gap_dot_after={c.name: float(gamma[c.rows[0]]) + 0.0 for c in carriers},
         slip_after={c.name: tuple(float(gamma[row]) + 0.0 for row in c.tangential) for c in carriers},
-        energy_change=gain,
+        energy_change=after - before,
         phases=answer.phases,
         duration=answer.duration,
         warnings=tuple(warnings),

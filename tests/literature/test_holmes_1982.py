@@ -72,6 +72,11 @@ def test_energy_of_the_bounce_comes_from_the_table():
     assert first.v_before[0] == pytest.approx(-np.pi, abs=1e-10)
     assert first.v_after[0] == pytest.approx(np.pi, abs=1e-10)
     assert first.impact.impulse_N["floor"] == pytest.approx(2 * np.pi, abs=1e-10)
+    # the energy gained is the table's work: the law creates none, and the balance tells them apart
+    assert not motion.warnings
+    balance = motion.energy()
+    assert balance.impacts == pytest.approx(-len(times) * 2 * np.pi * np.pi / 3, abs=1e-8)
+    assert balance.applied == pytest.approx(-balance.impacts, abs=1e-8)
 
 
 @pytest.mark.parametrize("gamma", [1.05, 1.2, 3.0])

@@ -49,7 +49,7 @@ def test_published_paradox_of_energy(law, mu, gap_dot, slip, energy):
     if energy is not None:
         assert event.impact.energy_change == pytest.approx(energy, abs=5e-8)
     # kinetic energy 0.023181411 before: the balance counts what the law adds, and the motion says so
-    assert motion.energy().impacts == pytest.approx(event.impact.energy_change, abs=1e-15)
+    assert motion.energy().impacts == pytest.approx(event.impact.energy_change, abs=1e-13)
     assert any("created energy" in warning for warning in motion.warnings) is (law == "newton")
 
 

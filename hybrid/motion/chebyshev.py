@@ -43,7 +43,8 @@ def evaluate(coefficients: Array, s: float | Array) -> Array:
 
 def excludes_zero(values: Array) -> NDArray[np.bool_]:
     """For each row of values at ``NODES``, (number, 17): True if its function is certainly positive on [0, 1]."""
-    coefficients = series(values)
+    with np.errstate(invalid="ignore"):  # a watched function may be infinite
+        coefficients = series(values)
     sizes = np.abs(coefficients)
     return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > _BEYOND * sizes[:, -2:].max(axis=1))
 

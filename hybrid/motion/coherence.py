@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.motion.arcs import is_known_zero
+from hybrid.motion.events import is_known_zero
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.steps import PLACES, Step, Stepper, constant_step
 
 if TYPE_CHECKING:
-    from hybrid.motion.arcs import Watch
     from hybrid.motion.context import Choice, Context
+    from hybrid.motion.events import Watch
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.declaration.evaluation import evaluate
-from hybrid.motion.arcs import Functions, Watch
+from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.pointwise import PointTerms

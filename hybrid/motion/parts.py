@@ -30,6 +30,7 @@ class GuardKind(Enum):
     RANK = "rank of the constraints"
     WATCH = "watch"
     UNTIL = "until"
+    UNDEFINED = "no value"
 
 
 @attrs.frozen

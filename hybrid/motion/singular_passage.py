@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import ComputationError
-from hybrid.motion.arcs import Passage, first_event
+from hybrid.motion.arcs import Passage
 from hybrid.motion.crossing import cross
+from hybrid.motion.events import first_event
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.steps import Step, resampled
@@ -20,8 +21,8 @@ from hybrid.motion.steps import Step, resampled
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.motion.arcs import Watch
     from hybrid.motion.context import Context
+    from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints
     from hybrid.motion.selecting import Moment
     from hybrid.motion.trajectory import Trajectory

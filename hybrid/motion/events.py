@@ -1,0 +1,206 @@
+"""What ends an arc: the guards along a step, and the first of them that falls to zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.motion.breaks import jump, loss
+from hybrid.motion.chebyshev import excludes_zero, first_descent
+from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.steps import PLACES, Step, end_at, resampled
+
+if TYPE_CHECKING:
+    from hybrid.motion.flow import Flow
+    from hybrid.motion.settings import Settings
+
+__all__ = ["SINGULAR_FROM", "Functions", "Watch", "first_event", "is_known_zero"]
+
+Array = NDArray[np.float64]
+Functions = Callable[[Array, Array], Array]
+
+SINGULAR_FROM = 1e-7
+"""Relative size of the contact's mobility ``A_s`` below which the motion counts as having reached ``A_s = 0``."""
+_KNOWN = 1e-9  # a guard this small next to its values over the first step is the zero from which the arc starts
+_ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero from which the arc starts
+_EPSILON = float(np.finfo(float).eps)
+_TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
+_USERS = (GuardKind.WATCH, GuardKind.UNTIL)
+_POLISHING = 4
+_CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent, exact to the square
+
+
+@attrs.define(eq=False)
+class Watch:
+    """The guards of an arc with what is known of them.
+
+    Attributes
+    ----------
+    flow : Flow
+    guards : tuple of Guard
+        Of the mode, then the user's.
+    functions : callable or None
+        The user's functions of ``(t, y)``.
+    signs : array or None
+        +1, or the sign that makes a guard positive where it may have either sign; known after the first step.
+    floors : mapping of int to float
+        Rounding of a guard, by position.
+    settings : Settings
+    """
+
+    flow: Flow
+    guards: tuple[Guard, ...]
+    functions: Functions | None
+    floors: dict[int, float]
+    settings: Settings
+    signs: Array | None = None
+    _levels: Array = attrs.field(init=False)
+
+    @_levels.default
+    def _level_of_each(self) -> Array:
+        levels = [SINGULAR_FROM if guard.kind is GuardKind.SINGULAR else 0.0 for guard in self.guards]
+        return np.array(levels).reshape(-1, 1)
+
+    def values(self, t: Array, y: Array) -> Array:
+        """Guards at N states, (number, N), with their signs."""
+        values = self.flow.guard_values(t, y)
+        if self.functions is not None:
+            values = np.concatenate([values, self.functions(t, y)])
+        return np.asarray((values if self.signs is None else values * self.signs) - self._levels)
+
+    def orient(self, values: Array) -> Array:
+        """Choose the signs from the values over the first step."""
+        signs = np.ones((len(self.guards), 1))
+        for position, guard in enumerate(self.guards):
+            if guard.kind in (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL):
+                row = values[position]
+                clear = np.abs(row) > _KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0)
+                signs[position] = -1.0 if clear.any() and row[np.argmax(clear)] < 0 else 1.0
+        self.signs = signs
+        return np.asarray((values + self._levels) * signs - self._levels)
+
+    def slopes(self, step: Step, s: float) -> Array:
+        """Rates of all guards at a point of a step, (number,)."""
+        width = 1e-6
+        s = min(max(s, width), 1.0 - width)
+        around = np.array([s - width, s + width])
+        values = self.values(step.time(around), step.at(around))
+        return np.asarray((values[:, 1] - values[:, 0]) / (2 * width * (step.end - step.start)))
+
+
+def first_event(
+    watch: Watch, step: Step, *, is_first: bool, repeats: bool = True
+) -> tuple[Step, tuple[Guard, ...]] | None:
+    """The part of a step up to its first event with the guards that fire there, or None.
+
+    Parameters
+    ----------
+    watch : Watch
+    step : Step
+    is_first : bool
+        True for the first step of an arc, whose guards may start at zero.
+    repeats : bool
+        True if a shorter step is integrated up to the event; else the step's own series gives the state there.
+    """
+    values = watch.values(step.time(PLACES), step.at_places())
+    if is_first:
+        values = watch.orient(values)
+    candidates = np.flatnonzero(~excludes_zero(values[:, 1:-1])).tolist()
+    found = [(_fall(watch, step, position, values[position], is_first), position) for position in candidates]
+    (s, fall), which = min(((item, position) for item, position in found if item), default=((0.0, None), -1))
+    if fall is None:
+        return None
+    t, guard = float(step.time(s)), watch.guards[which]
+    if fall is _Fall.LOSS:
+        return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.carrier),)
+    if fall is _Fall.JUMP:
+        return resampled(step, t), (guard,)
+    slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
+    last = _polished(watch, step, which, s, float(slopes[which])) if repeats else resampled(step, t)
+    return last, _fired_together(watch, last, which, slopes, step.end - step.start)
+
+
+class _Fall(IntEnum):
+    """How a guard ends an arc."""
+
+    ZERO = 0
+    JUMP = 1
+    LOSS = 2
+
+
+def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -> tuple[float, _Fall] | None:
+    """Where on a step a guard falls below zero, jumps there, or has no value from then on."""
+    of_user = watch.guards[position].kind in _USERS
+    if of_user and not np.isfinite(row).all():
+        s, is_lost = loss(_function(watch, step, position), row)
+        return s, _Fall.LOSS if is_lost else _Fall.ZERO
+    start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
+    fallen = _descent(watch, step, position, row, start)
+    if fallen is None or not of_user:
+        return None if fallen is None else (fallen, _Fall.ZERO)
+    jumped = jump(_function(watch, step, position), row, fallen)
+    if jumped is None:
+        return None
+    return jumped, _Fall.ZERO if jumped == fallen else _Fall.JUMP
+
+
+def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
+    """True if a guard vanishes, up to its rounding, where its values ``row`` over a step begin."""
+    size = float(np.max(np.abs(row)))
+    if watch.guards[position].kind in (GuardKind.TOUCH, GuardKind.STOP):
+        return bool(row[0] <= _ROUNDING * (watch.floors.get(position, 0.0) + _EPSILON * size))
+    return bool(abs(row[0]) <= _KNOWN * size)
+
+
+def _function(watch: Watch, step: Step, position: int) -> Callable[[Array], Array]:
+    """One guard along a step, a function of [0, 1]."""
+    return lambda s: np.asarray(watch.values(step.time(s), step.at(s))[position])
+
+
+def _descent(watch: Watch, step: Step, position: int, row: Array, start: float | None) -> float | None:
+    if not np.isfinite(row).all():
+        return None
+    floor = watch.floors.get(position, 0.0)
+    if start is None and row[0] < 0 and -row[0] <= _KNOWN * np.max(np.abs(row)) + 2 * floor:
+        start = float(row[0])  # rounding at the boundary between two steps
+    s = first_descent(_function(watch, step, position), row[1:-1], start=start, floor=floor)
+    if s is None and start is None and row[-1] < -floor:
+        return 1.0
+    return s
+
+
+def _polished(watch: Watch, step: Step, position: int, s: float, slope: float) -> Step:
+    """The step up to the zero of a guard, which is refined by repeating the step (Newton)."""
+    duration = step.end - step.start
+    t = float(step.time(s))
+    if duration <= 0 or np.array_equal(step.first, step.last):
+        return attrs.evolve(step, end=t)
+    last = None
+    for _ in range(_POLISHING):
+        reached = end_at(watch.flow.derivative, step, t, watch.settings) if t > step.start else None
+        if reached is None:
+            break
+        (last, rate), end = reached, t
+        value = float(watch.values(np.array([t]), last[:, None])[position, 0])
+        change = -value / slope if slope else 0.0
+        if not abs(change) <= 1e-3 * duration:
+            break
+        t = max(t + change, step.start)
+        if abs(change) <= _CLOSE * duration:
+            return resampled(step, t, last + (t - end) * rate)
+    return resampled(step, t) if last is None else resampled(step, end, last)
+
+
+def _fired_together(watch: Watch, last: Step, which: int, slopes: Array, duration: float) -> tuple[Guard, ...]:
+    values = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
+    limits = -slopes * _TOGETHER * max(abs(last.end), duration)
+    return tuple(
+        guard
+        for position, guard in enumerate(watch.guards)
+        if position == which or (slopes[position] < 0 and values[position] <= limits[position])
+    )

@@ -76,7 +76,7 @@ def posture(
     >>> from hybrid import derive, solve_state
     >>> rod = derive(mechanisms.load("rod_on_incline"))
     >>> state = solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0})
-    >>> posture(rod, state, closed=("tip",)).surfaces[0].normal.round(9).tolist()
+    >>> (posture(rod, state, closed=("tip",)).surfaces[0].normal.round(9) + 0.0).tolist()
     [0.0, 1.0]
     """
     drawing = dynamics.mechanism.drawing

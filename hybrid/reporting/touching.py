@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 _STEP = 1e-6
 _FIT = 1e-5  # central differences of the points are good to about 1e-9
+_NEAR = 0.1  # in units of the coordinates
+_MOST = 0.9  # of the states; at some a mechanism may be stretched
 
 
 @attrs.frozen(eq=False)
@@ -103,82 +105,100 @@ def touching(
     dict of str to Touching
         Without those that act at no point of the drawing.
     """
+    count = len(q)
+    q, v, t = _with_neighbours(q, v, t)
     points = drawn_points(dynamics, q, t, parameters)
     moved = point_jacobians(dynamics, q, t, parameters)
     terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    all_N, all_T = (np.broadcast_to(W, (len(q), *W.shape[-2:])) for W in (terms.W_N, terms.W_T))
     found = {}
     for name in (*dynamics.contacts, *dynamics.elements) if names is None else names:
-        columns = dynamics.columns.get(name, slice(0, 0))
-        W_T = np.swapaxes(np.broadcast_to(terms.W_T, (len(q), *terms.W_T.shape[-2:]))[..., columns], -1, -2)
-        if name in dynamics.contacts:
-            index = dynamics.contacts.index(name)
-            W_N = np.broadcast_to(terms.W_N, (len(q), *terms.W_N.shape[-2:]))[..., index]
-            place = _at_contact(name, points, moved, W_N, W_T)
-        else:
-            place = _at_element(name, points, moved, W_T)
+        W_T = np.swapaxes(all_T[..., dynamics.columns.get(name, slice(0, 0))], -1, -2)
+        W_N = all_N[..., dynamics.contacts.index(name)] if name in dynamics.contacts else None
+        place = _place(name, points, moved, W_N, W_T)
         if place is not None:
-            found[name] = place
+            found[name] = attrs.evolve(place, normal=place.normal[:count], tangents=place.tangents[:count])
     return found
 
 
-def _at_contact(
-    name: str, points: dict[str, Array], moved: dict[str, Array], W_N: Array, W_T: Array
+def _with_neighbours(q: Array, v: Array, t: Any) -> tuple[Array, Array, Array]:
+    """States, and postures around the first: a direction is one for all of them, or it is not that of a plane."""
+    times = np.broadcast_to(np.asarray(t, dtype=float), len(q))
+    offsets = _NEAR * np.concatenate([np.eye(q.shape[1]), -np.eye(q.shape[1])])
+    near = q[0] + offsets
+    rest = np.zeros_like(near)
+    return np.concatenate([q, near]), np.concatenate([v, rest]), np.concatenate([times, np.full(len(near), times[0])])
+
+
+def _place(
+    name: str, points: dict[str, Array], moved: dict[str, Array], W_N: Array | None, W_T: Array
 ) -> Touching | None:
-    best: tuple[float, tuple[str, ...], Array] | None = None
+    """The point or pair of points at which a carrier acts: one that feels all forces, and nearest to the surface."""
+    best: tuple[tuple[bool, float], Touching] | None = None
     for chosen in [*((point,) for point in points), *permutations(points, 2)]:
-        if best is not None and len(chosen) > len(best[1]):
+        if best is not None and len(chosen) > len(best[1].points):
             break
-        normal = _fitted(_between(moved, chosen), W_N)
+        jacobian = _between(moved, chosen)
+        normal = np.zeros(jacobian.shape[:2]) if W_N is None else _fitted(jacobian, W_N)
         if normal is None:
+            continue
+        tangents = _tangents(jacobian, W_T, None if W_N is None else normal)
+        if W_N is None and not tangents.shape[1]:
             continue
         size = np.linalg.norm(normal[0])
         height = float(_between(points, chosen)[0] @ normal[0] / size) if size > 0 else 0.0
-        if best is None or height < best[0] - _FIT * (1 + abs(height)):
-            best = (height, chosen, normal)
-    if best is None:
-        return None
-    _, chosen, normal = best
-    tangents = [_tangent(_between(moved, chosen), W_T[:, row], normal) for row in range(W_T.shape[1])]
-    return Touching(name, chosen, normal, _stacked(tangents, normal))
-
-
-def _at_element(name: str, points: dict[str, Array], moved: dict[str, Array], W_T: Array) -> Touching | None:
-    for chosen in [*((point,) for point in points), *permutations(points, 2)]:
-        tangent = _fitted(_between(moved, chosen), W_T[:, 0])
-        if tangent is not None:
-            return Touching(name, chosen, np.zeros_like(tangent), tangent[:, None, :])
-    return None
+        rank = (tangents.shape[1] < W_T.shape[1], height)
+        if best is None or rank[0] < best[0][0] or (rank[0] == best[0][0] and rank[1] < best[0][1] - _FIT):
+            best = rank, Touching(name, chosen, normal, tangents)
+    return None if best is None else best[1]
 
 
 def _between(of: dict[str, Array], chosen: tuple[str, ...]) -> Array:
     return of[chosen[0]] if len(chosen) == 1 else of[chosen[1]] - of[chosen[0]]
 
 
-def _solved(jacobian: Array, direction: Array) -> Array:
-    """Least-squares ``n`` (N, d) of ``J^T n = w`` for Jacobians (N, d, n) and directions (N, n)."""
-    return (np.linalg.pinv(np.swapaxes(jacobian, -1, -2), rcond=_FIT) @ direction[..., None])[..., 0]
-
-
 def _fitted(jacobian: Array, direction: Array) -> Array | None:
-    normal = _solved(jacobian, direction)
-    left = np.abs((np.swapaxes(jacobian, -1, -2) @ normal[..., None])[..., 0] - direction)
-    size = np.max(np.abs(direction), initial=0.0)
-    return normal if size > 0 and np.max(left) <= _FIT * max(1.0, size) and np.any(np.abs(normal) > _FIT) else None
+    """Directions ``n`` (N, d) with ``J^T n = w`` for Jacobians (N, d, n) and directions ``w`` (N, n).
 
-
-def _tangent(jacobian: Array, direction: Array, normal: Array) -> Array | None:
-    """A tangential direction: what the point feels of it, if that lies in the surface.
-
-    The point below the centre of a ball does not turn with it, and feels of rolling friction all but the torque.
+    The same ``n`` for all states if there is one; otherwise one for each, where the point moves freely in the drawing:
+    on a line that is its only path, the direction across it could be any.
     """
-    tangent = _solved(jacobian, direction)
-    across = np.abs(np.sum(tangent * normal, axis=-1))
-    size = np.linalg.norm(tangent, axis=-1) * np.linalg.norm(normal, axis=-1)
-    return tangent if np.all(across <= _FIT * np.maximum(size, 1.0)) and np.any(size > _FIT) else None
+    size = np.max(np.abs(direction), initial=0.0)
+    axes = jacobian.shape[1]
+    rows = np.swapaxes(jacobian, -1, -2)
+    one = np.linalg.lstsq(rows.reshape(-1, axes), direction.ravel(), rcond=_FIT)[0]
+    for normal in (np.broadcast_to(one, (len(rows), axes)), _solved(jacobian, direction)):
+        left = np.abs((rows @ normal[..., None])[..., 0] - direction)
+        if size > 0 and np.max(left) <= _FIT * max(1.0, size) and np.any(np.abs(normal) > _FIT):
+            return np.array(normal)
+    return None
 
 
-def _stacked(tangents: Sequence[Array | None], normal: Array) -> Array:
-    known = [tangent for tangent in tangents if tangent is not None]
-    if len(known) < len(tangents) or not known:
-        return np.zeros((len(normal), 0, normal.shape[1]))
-    return np.stack(known, axis=1)
+def _solved(jacobian: Array, direction: Array) -> Array:
+    """For each state by itself; NaN where the point moves on a line."""
+    sizes = np.linalg.svd(jacobian, compute_uv=False)
+    is_free = np.mean(sizes[:, -1] > _FIT * sizes[:, 0]) > _MOST
+    normal = (np.linalg.pinv(np.swapaxes(jacobian, -1, -2), rcond=_FIT) @ direction[..., None])[..., 0]
+    return np.asarray(normal) if is_free and jacobian.shape[2] >= jacobian.shape[1] else np.full(normal.shape, np.nan)
+
+
+def _tangents(jacobian: Array, W_T: Array, normal: Array | None) -> Array:
+    """Tangential directions (N, c, d); c = 0 where one of them does not fit.
+
+    The point below the centre of a ball does not turn with it: it feels of rolling friction all but the torque.
+    """
+    none = np.zeros((len(jacobian), 0, jacobian.shape[1]))
+    found = []
+    for row in range(W_T.shape[1]):
+        tangent = _fitted(jacobian, W_T[:, row])
+        if tangent is None and normal is not None:
+            tangent = _solved(jacobian, W_T[:, row])
+        if tangent is None or not np.isfinite(tangent).all() or not np.any(np.abs(tangent) > _FIT):
+            return none
+        if normal is not None:
+            across = np.abs(np.sum(tangent * normal, axis=-1))
+            size = np.linalg.norm(tangent, axis=-1) * np.linalg.norm(normal, axis=-1)
+            if np.any(across > _FIT * np.maximum(size, 1.0)):
+                return none
+        found.append(tangent)
+    return np.stack(found, axis=1) if found else none

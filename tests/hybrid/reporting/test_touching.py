@@ -95,3 +95,60 @@ def test_points_and_their_derivatives_are_those_of_the_declaration():
     moved = point_jacobians(rod, q, 0.0, {"l": 2})["top"]
     assert moved[:, 0, 2] == pytest.approx(-2 * np.sin(q[:, 2]), abs=1e-8)
     assert moved[:, :, :2] == pytest.approx(np.broadcast_to(np.eye(2), (2, 2, 2)), abs=1e-8)
+
+
+def test_an_elbow_that_moves_on_a_circle_is_pushed_up_by_a_level_floor():
+    # its displacement alone does not tell the direction; that one is the same in all postures does
+    pendulum = derive(load("double_pendulum_over_floor"))
+    found = at(pendulum, [1.2, 1.5])
+    assert found["elbow"].points == ("elbow",)
+    assert found["elbow"].normal == pytest.approx(np.array([[0, 1]]), abs=1e-7)
+    assert found["tip"].points == ("tip",)
+
+
+def test_a_shoe_on_a_hinge_is_pushed_by_the_belt():
+    found = at(derive(load("brake_shoe")), [0.1], [0.3])
+    assert found["tip"].normal == pytest.approx(np.array([[0, 1], [0, 1]]), abs=1e-7)
+    assert found["tip"].tangents[:, 0] == pytest.approx(np.array([[1, 0], [1, 0]]), abs=1e-7)
+
+
+def test_a_point_that_feels_friction_is_preferred():
+    # the wall of this drawing moves up and down with the block but not along the belt
+    block = derive(
+        Mechanism(
+            name="block",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2"),
+            contact=[Contact(name="belt", gap="y", slip="x_dot - 1", friction="0.2")],
+            drawing={"points": {"wall": ["-1", "y"], "block": ["x", "y"]}},
+        )
+    )
+    assert at(block, [0.1, 0.0])["belt"].points == ("block",)
+
+
+def test_the_normal_of_a_round_surface_turns_with_the_place():
+    bead = derive(
+        Mechanism(
+            name="bead",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2"),
+            contact=[Contact(name="bowl", gap="2 - sqrt(x**2 + y**2)")],
+            drawing={"points": {"bead": ["x", "y"]}},
+        )
+    )
+    found = at(bead, [2, 0], [0, -2], [1.2, 1.6])
+    assert found["bowl"].normal == pytest.approx(-np.array([[1, 0], [0, -1], [0.6, 0.8]]), abs=1e-7)
+
+
+def test_an_undetermined_direction_is_left_out():
+    # on its circle about the origin the point feels the torque of a force, which may point anywhere
+    crank = derive(
+        Mechanism(
+            name="crank",
+            coordinates=["a"],
+            dynamics=EnergyDynamics(kinetic="a_dot**2/2"),
+            contact=[Contact(name="stop", gap="a")],
+            drawing={"points": {"pin": ["cos(a)", "sin(a)"]}},
+        )
+    )
+    assert at(crank, [0.2], [0.5]) == {}

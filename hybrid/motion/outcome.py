@@ -27,6 +27,7 @@ class Termination(Enum):
     SINGULAR = "a sliding contact reached the point where its force grows beyond bounds"
     SINGULAR_CONFIGURATION = "the rigid constraints became dependent: a singular configuration"
     NO_IMPACT_LAW = "a contact closed with a velocity, and no impact law was given"
+    NOT_COMPUTED = "what comes next could not be computed"
     CROWDED = "events follow each other without progress in time"
     MAX_EVENTS = "the largest number of events was reached"
     UNDEFINED = "an expression of the declaration has no finite value"

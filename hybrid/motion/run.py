@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.dynamics.state import State
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, StateError
 from hybrid.motion.accumulating import completed, right_accumulation
 from hybrid.motion.arcs import Passage, follow, touch_limit
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
@@ -85,6 +85,10 @@ class Run:
             self.arcs = [arc for arc in self.arcs if arc.end <= moment.t]
             self.events = [event for event in self.events if event.t <= moment.t]
             return self._trajectory(moment, Termination.INTERRUPTED, "")
+        except ComputationError as error:
+            if not self.arcs:
+                raise
+            return self._trajectory(moment, Termination.NOT_COMPUTED, str(error))
 
     def _report(self, t: float) -> None:
         if self.progress is not None and self._start is not None:
@@ -233,12 +237,8 @@ class Run:
         self.warnings += [f"t = {moment.t:.10g}: {text}" for text in told]
         if self.events and self.events[-1].t == moment.t and self.events[-1].kind is EventKind.TOUCHDOWN:
             self.events.pop()
-        self.events.append(
-            Event(
-                moment.t, EventKind.IMPACT, touching, before, None, moment.q, moment.v, after.v, impact,
-                note="; ".join(told),
-            )
-        )  # fmt: skip
+        hit = Event(moment.t, EventKind.IMPACT, touching, before, None, moment.q, moment.v, after.v, impact)
+        self.events.append(attrs.evolve(hit, note="; ".join(told)))
         for name in touching:
             self.impacts.setdefault(name, []).append(moment.t)
         after, event = completed(context, after, self.impacts, self.t_end)

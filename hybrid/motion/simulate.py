@@ -86,6 +86,8 @@ def simulate(
     StateError
         The start penetrates a contact, violates a constraint, or approaches a closed contact without an impact law;
         or ``t_end`` is not later than the start; or an argument that the method does not know.
+    ComputationError
+        Nothing could be computed; after a first arc the motion so far is returned.
 
     Examples
     --------

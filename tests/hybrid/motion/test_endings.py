@@ -17,7 +17,7 @@ from hybrid import (
     simulate,
     solve_state,
 )
-from hybrid.contact import NewtonImpact
+from hybrid.contact import NewtonImpact, PoissonImpact
 from hybrid.motion import Prefer
 
 
@@ -189,3 +189,21 @@ def test_interrupt_within_an_arc_keeps_its_steps():
     assert 20.0 < motion.t < 25.0
     assert motion.q[0] == pytest.approx(np.cos(motion.t), abs=1e-9)
     assert motion.sample(motion.t / 2)[0][0] == pytest.approx(np.cos(motion.t / 2), abs=1e-9)
+
+
+@pytest.mark.parametrize("law", [NewtonImpact(), PoissonImpact()])
+def test_a_body_squeezed_between_walls_keeps_its_motion_up_to_then(law):
+    # the right wall comes in with speed 1 and leaves no room at t = 1
+    squeezed = derive(
+        Mechanism(
+            name="squeezed",
+            coordinates=["x"],
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+            contact=[Contact(name="left", gap="x"), Contact(name="right", gap="1 - t - x")],
+        )
+    )
+    motion = simulate(squeezed, State([0.0], [0.0]), t_end=3, law=law)
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert motion.t == pytest.approx(1.0, abs=1e-14)
+    assert "at t = 1 (x = 0): no impulses satisfy the impact law" in motion.cause
+    assert np.array_equal(motion.sample(0.5)[0], [0.0])

@@ -51,6 +51,21 @@ class Forces:
 
 
 @attrs.frozen(eq=False)
+class _Jacobians:
+    """Jacobians of which only the entries that are not identically zero are computed."""
+
+    places: Mapping[str, tuple[slice, tuple[int, int]]]
+    filled: NDArray[np.intp]
+    size: int
+    kernel: Kernel
+
+    def __call__(self, arguments: Sequence[Any], N: int) -> dict[str, Array]:
+        flat = np.zeros((N, self.size))
+        flat[:, self.filled] = self.kernel(arguments)["entries"]
+        return {name: flat[:, place].reshape(N, *shape) for name, (place, shape) in self.places.items()}
+
+
+@attrs.frozen(eq=False)
 class Partials:
     """Compiled first partial derivatives; made by :func:`partial_derivatives`.
 
@@ -70,8 +85,8 @@ class Partials:
     dynamics: Dynamics
     parameters: tuple[str, ...]
     switches: tuple[str, ...]
-    _state: Kernel = attrs.field(repr=False)
-    _parameter: Kernel = attrs.field(repr=False)
+    _state: _Jacobians = attrs.field(repr=False)
+    _parameter: _Jacobians = attrs.field(repr=False)
     _jumps: Kernel = attrs.field(repr=False)
 
     def state(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
@@ -107,9 +122,10 @@ class Partials:
         value = self._jumps(arguments)["switches"]
         return np.broadcast_to(value, (len(t), len(self.switches)))
 
-    def _evaluated(self, kernel: Kernel, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
-        values = kernel([*_arguments(self.dynamics, t, y, parameters), *forces.columns])
-        return {name: np.broadcast_to(value, (len(t), *value.shape[-2:])) for name, value in values.items()}
+    def _evaluated(
+        self, jacobians: _Jacobians, t: Array, y: Array, forces: Forces, parameters: Values
+    ) -> dict[str, Array]:
+        return jacobians([*_arguments(self.dynamics, t, y, parameters), *forces.columns], len(t))
 
 
 def _arguments(dynamics: Dynamics, t: Array, y: Array, parameters: Values) -> list[Any]:
@@ -153,8 +169,8 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
         dynamics=dynamics,
         parameters=tuple(parameters),
         switches=tuple(str(item) for item in switches),
-        state=compile_kernel(_jacobians(quantities, state), [*arguments, *unknowns]),
-        parameter=compile_kernel(_jacobians(quantities, chosen), [*arguments, *unknowns]),
+        state=_jacobians(quantities, state, [*arguments, *unknowns]),
+        parameter=_jacobians(quantities, chosen, [*arguments, *unknowns]),
         jumps=compile_kernel({"switches": list(switches)}, arguments),
     )
 
@@ -186,14 +202,18 @@ def _residuals(dynamics: Dynamics) -> tuple[dict[str, sympy.Matrix], list[sympy.
     return residuals, unknowns
 
 
-def _jacobians(quantities: Mapping[str, sympy.Matrix], symbols: Sequence[sympy.Symbol]) -> dict[str, sympy.Matrix]:
-    import sympy
-
-    found: dict[str, sympy.Matrix] = {}
+def _jacobians(
+    quantities: Mapping[str, sympy.Matrix], symbols: Sequence[sympy.Symbol], arguments: Sequence[sympy.Symbol]
+) -> _Jacobians:
+    places: dict[str, tuple[slice, tuple[int, int]]] = {}
+    entries: list[sympy.Expr] = []
     for name, column in quantities.items():
-        entries = [_derivative(entry, symbol) for entry in column for symbol in symbols]
-        found[name] = sympy.Matrix(len(column), len(symbols), entries)
-    return found
+        start = len(entries)
+        entries += [_derivative(entry, symbol) for entry in column for symbol in symbols]
+        places[name] = slice(start, len(entries)), (len(column), len(symbols))
+    filled = [index for index, entry in enumerate(entries) if entry != 0]
+    kernel = compile_kernel({"entries": [entries[index] for index in filled]}, arguments)
+    return _Jacobians(places, np.array(filled, dtype=np.intp), len(entries), kernel)
 
 
 def _derivative(entry: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:

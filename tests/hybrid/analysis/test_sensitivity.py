@@ -1,0 +1,250 @@
+"""Gradients of functionals through single events, against closed forms and by three roads."""
+
+import numpy as np
+import pytest
+
+from hybrid import (
+    Contact,
+    EnergyDynamics,
+    FrictionElement,
+    Functional,
+    Mechanism,
+    State,
+    derive,
+    saltation_matrix,
+    sensitivity,
+    simulate,
+    solve_state,
+)
+from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
+from tests.catalogue import dynamics_of
+
+LAWS = [NewtonImpact(), PoissonImpact(), EnergeticImpact()]
+
+
+def two_balls():
+    return derive(
+        Mechanism(
+            name="two_balls",
+            coordinates=["x1", "x2"],
+            parameters={"R": 0.1, "e": 1, "idle": 3},
+            dynamics=EnergyDynamics(kinetic="x1_dot**2/2 + x2_dot**2/2", potential="0"),
+            contact=[Contact(name="pair", gap="x2 - x1 - 2*R", restitution="e")],
+        )
+    )
+
+
+def by_three_roads(motion, functional, names, **options):
+    found = sensitivity(motion, functional, names, check=True, **options)
+    assert found.refusal is None, found.refusal
+    assert found.check.disagreement < 1e-11
+    size = max(1.0, *(abs(value) for value in found.gradient.values()))
+    for name in names:
+        assert found.check.differences[name].value == pytest.approx(found.gradient[name], abs=1e-7 * size)
+    return found
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_two_equal_balls_exchange_velocities_and_so_do_the_gradients(law):
+    # x2(1) = x1 + 2 R + v1 + ..., because the second ball leaves with the velocity of the first
+    motion = simulate(two_balls(), State([0, 0.52], [1, 0]), t_end=1, law=law)
+    found = by_three_roads(motion, Functional(terminal="x2"), ["x1", "x2", "x1_dot", "x2_dot", "R"])
+    assert found.value == pytest.approx(1.2, abs=1e-14)
+    # the derivative that another engine returns here is (0.75, 0.25, 0.91, 0.08)
+    assert list(found.gradient.values()) == pytest.approx([1, 0, 1, 0, 2], abs=1e-13)
+
+
+def test_end_state_and_event_time_of_a_bounce():
+    g, e, h, T = 9.81, 0.8, 1.0, 0.7
+    motion = simulate(dynamics_of("bouncing_ball"), State([h], [0]), t_end=T, law=NewtonImpact())
+    found = sensitivity(motion, Functional(terminal="y"), ["e", "g", "y"], method="forward")
+    t1 = np.sqrt(2 * h / g)
+    # y = e v1 (T - t1) - g (T - t1)^2 / 2 with v1 = sqrt(2 g h), by hand
+    v1, rest = np.sqrt(2 * g * h), T - t1
+    dt = {"e": 0.0, "g": -t1 / (2 * g), "y": t1 / (2 * h)}
+    dv = {"e": 0.0, "g": v1 / (2 * g), "y": v1 / (2 * h)}
+    for name in ("e", "g", "y"):
+        slope = e * dv[name] * rest - e * v1 * dt[name] + g * rest * dt[name]
+        slope += {"e": v1 * rest, "g": -(rest**2) / 2, "y": 0.0}[name]
+        assert found.gradient[name] == pytest.approx(slope, abs=1e-12)
+        assert found.events[0].gradient[name] == pytest.approx(dt[name], abs=1e-13)
+        assert found.end_slopes[0, found.names.index(name)] == pytest.approx(slope, abs=1e-12)
+
+
+@pytest.mark.parametrize("law", [LAWS[0], *(pytest.param(law, marks=pytest.mark.long) for law in LAWS[1:])])
+def test_limit_of_the_bounces_of_a_ball(law):
+    # sqrt(2 h / g) (1 + e) / (1 - e): 4.0637128 s and 22.576182 s per unit of e (Brogliato 2016)
+    h, g, e = 1.0, 9.81, 0.8
+    motion = simulate(dynamics_of("bouncing_ball"), State([h], [0]), t_end=5, law=law)
+    found = sensitivity(motion, Functional("y"), ["e", "g", "y"], method="forward")
+    limit = next(event for event in found.events if "accumulation" in event.kind.value)
+    fall = np.sqrt(2 * h / g)
+    assert limit.t == pytest.approx(fall * (1 + e) / (1 - e), abs=1e-12)
+    assert limit.gradient["e"] == pytest.approx(fall * 2 / (1 - e) ** 2, abs=1e-10)
+    assert limit.gradient["e"] == pytest.approx(22.576182, abs=1e-6)
+    assert limit.gradient["g"] == pytest.approx(-limit.t / (2 * g), abs=1e-11)
+    assert limit.gradient["y"] == pytest.approx(limit.t / (2 * h), abs=1e-11)
+    # the area under hop j is g T_j^3 / 12 with T_j = 2 fall e^j, and the first fall gives 2 h fall / 3
+    area = 2 * h * fall / 3 + g * (2 * fall) ** 3 / 12 * e**3 / (1 - e**3)
+    slope = g * (2 * fall) ** 3 / 12 * 3 * e**2 / (1 - e**3) ** 2
+    assert found.value == pytest.approx(area, abs=1e-11)
+    assert found.gradient["e"] == pytest.approx(slope, abs=1e-9)
+
+
+def test_limit_of_bounces_with_friction_is_refused():
+    motion = simulate(
+        dynamics_of("block_on_belt"), State([0, 0.02], [0, 0]), t_end=1, law=NewtonImpact(), parameters={"e": 0.5}
+    )
+    refusal = sensitivity(motion, Functional("x"), ["mu"]).refusal
+    assert "impacts accumulate" in refusal.reason
+    assert refusal.t == pytest.approx(np.sqrt(2 * 0.02 / 10) * 3, abs=1e-9)  # fall (1 + e)/(1 - e)
+
+
+def test_restitution_of_zero_has_no_two_sided_derivative_with_respect_to_itself():
+    block = dynamics_of("block_on_belt")
+    motion = simulate(block, State([0, 0.02], [0, 0]), t_end=0.2, law=NewtonImpact())
+    refusal = sensitivity(motion, Functional("x**2"), ["e"]).refusal
+    assert "restitution of zero" in refusal.reason
+    assert refusal.t == pytest.approx(np.sqrt(2 * 0.02 / 10), abs=1e-12)
+    # with respect to all else there is one
+    by_three_roads(motion, Functional("x**2"), ["mu", "y", "x_dot"])
+
+
+def test_stick_and_slip_of_a_block_on_a_belt():
+    block = dynamics_of("block_on_belt")
+    pins = {"x": 0.1, "slip.floor": 0}
+    start = solve_state(block, pins)
+    motion = simulate(block, start, t_end=5)
+    kinds = [event.kind.value for event in motion.events]
+    assert kinds[:3] == ["slip start", "slip end", "slip start"]
+    names = ["mu", "mu_s", "k", "belt_speed", "m", "P", "x"]
+    found = by_three_roads(motion, Functional("x_dot**2 + x", "x**2"), ["mu", "mu_s", "belt_speed"], pins=pins)
+    # it slips where the spring reaches the static friction: x = mu_s P / k, from x = 0.1 at the belt's speed
+    forward = sensitivity(motion, Functional("x"), names, pins=pins, method="forward")
+    slopes = forward.events[0].gradient
+    k, P, mu_s, speed = 4, 10, 0.12, 0.15
+    assert forward.events[0].t == pytest.approx((mu_s * P / k - 0.1) / speed, abs=1e-12)
+    assert slopes["mu_s"] == pytest.approx(P / k / speed, abs=1e-10)
+    assert slopes["k"] == pytest.approx(-mu_s * P / k**2 / speed, abs=1e-10)
+    assert slopes["x"] == pytest.approx(-1 / speed, abs=1e-10)
+    assert slopes["mu"] == pytest.approx(0, abs=1e-12)
+    assert found.gradient["mu"] != 0
+
+
+def test_reversal_and_rest_of_an_oscillator_with_dry_friction():
+    oscillator = dynamics_of("coulomb_oscillator")
+    motion = simulate(oscillator, State([0.5], [0]), t_end=2)
+    found = sensitivity(
+        motion, Functional(terminal="x"), ["mu", "k", "m", "x"], method="forward", pins={"x": 0.5, "x_dot": "-0"}
+    )
+    # two half cycles of duration pi sqrt(m/k), each shortening the amplitude by 2 mu m g / k
+    m, k, g = 2, 50, 9.81
+    assert found.end[0] == pytest.approx(0.5 - 4 * 0.3 * m * g / k, abs=1e-12)
+    assert found.gradient["mu"] == pytest.approx(-4 * m * g / k, abs=1e-11)
+    assert found.gradient["k"] == pytest.approx(4 * 0.3 * m * g / k**2, abs=1e-11)
+    assert found.gradient["x"] == pytest.approx(1, abs=1e-11)
+    assert found.events[-1].gradient["k"] == pytest.approx(-np.pi * np.sqrt(m / k) / k, abs=1e-11)
+
+
+def test_release_from_a_moving_guide_by_its_force_and_not_by_its_gap():
+    # a block on a table y = a sin(w t) leaves where a w^2 sin(w t) = g
+    table = dynamics_of("ball_on_vibrating_table")
+    w, gamma = 20 * np.pi, 2.0
+    pins = {"gap.floor": 0, "gap_dot.floor": 0}
+    motion = simulate(
+        table, solve_state(table, pins, parameters={"Gamma": gamma}), t_end=0.02, parameters={"Gamma": gamma}
+    )
+    found = by_three_roads(motion, Functional("y", "y_dot**2"), ["Gamma", "Omega", "g"], pins=pins)
+    release = sensitivity(motion, Functional("y"), ["Gamma", "Omega"], pins=pins, method="forward").events[0]
+    assert release.t == pytest.approx(np.arcsin(1 / gamma) / w, abs=1e-13)
+    assert release.gradient["Gamma"] == pytest.approx(-1 / (gamma**2 * w * np.sqrt(1 - 1 / gamma**2)), abs=1e-11)
+    assert release.gradient["Omega"] == pytest.approx(-release.t / w, abs=1e-12)
+    assert found.events[0].kind.value == "detachment"
+
+
+@pytest.mark.parametrize(
+    "law", [LAWS[2], *(pytest.param(law, marks=pytest.mark.long) for law in (*LAWS[:2], KelvinVoigtLimit()))]
+)
+def test_an_impact_with_friction_under_every_law(law):
+    rod = dynamics_of("painleve_rod")
+    start = State([0.0, 0.85, 0.9], [0.3, -0.4, 0.2])
+    motion = simulate(rod, start, t_end=0.4, law=law, parameters={"e": 0.5, "mu": 0.4, "delta": 0.2})
+    assert [event.kind.value for event in motion.events] == ["impact"]
+    names = ["mu", "delta" if law == KelvinVoigtLimit() else "e", "m", "l", "alpha", "theta", "y_dot"]
+    known = {*rod.mechanism.parameters, *rod.mechanism.coordinates, *rod.mechanism.velocities}
+    by_three_roads(motion, Functional("x_dot**2", "y"), [name for name in names if name in known])
+
+
+def test_moving_guide_with_impacts():
+    table = dynamics_of("ball_on_vibrating_table")
+    motion = simulate(table, State([0.02], [0]), t_end=0.3, law=NewtonImpact(), parameters={"Gamma": 2.5})
+    assert len(motion.events) == 3
+    by_three_roads(motion, Functional("y_dot**2", "y"), ["Omega", "e", "y_dot"])
+
+
+def test_a_motion_that_ends_where_a_condition_is_met():
+    ball = dynamics_of("bouncing_ball")
+    motion = simulate(ball, State([1.0], [0]), t_end=5, law=NewtonImpact(), until="y_dot - 2")
+    found = by_three_roads(motion, Functional("y", "t*y"), ["e", "g", "y"])
+    # the condition is met on the way up, v1 e - g (t - t1) = 2
+    t1, v1 = np.sqrt(2 / 9.81), np.sqrt(2 * 9.81)
+    assert found.t_end == pytest.approx(t1 + (0.8 * v1 - 2) / 9.81, abs=1e-12)
+
+
+def test_a_motion_that_starts_with_an_impact():
+    ball = dynamics_of("bouncing_ball")
+    motion = simulate(ball, State([0.0], [-2.0]), t_end=0.2, law=NewtonImpact())
+    pins = {"gap.floor": 0, "gap_dot.floor": -2}
+    found = by_three_roads(motion, Functional(terminal="y"), ["e", "gap_dot.floor"], pins=pins)
+    assert found.gradient == pytest.approx({"e": 0.4, "gap_dot.floor": -0.16}, abs=1e-13)
+
+
+def test_parameters_that_others_follow():
+    rod = dynamics_of("rod_on_incline")
+    pins = {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}
+    motion = simulate(rod, solve_state(rod, pins), t_end=1)
+    # the inertia follows the length: its own derivative times (2 m l / 3) is part of the length's
+    names = ["l", "m", "mu"]
+    by_three_roads(motion, Functional("x_dot**2", "phi"), names, pins=pins)
+
+
+def test_friction_element_with_a_given_limit():
+    seal = derive(
+        Mechanism(
+            name="seal",
+            coordinates=["x"],
+            parameters={"m": 1, "F": 1, "A": 2},
+            dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="0"),
+            forces={"x": "A*sin(t)"},
+            friction=[FrictionElement(name="seal", tangent="x", limit="F")],
+        )
+    )
+    pins = {"x": 0, "x_dot": 0}
+    motion = simulate(seal, solve_state(seal, pins), t_end=3.5)
+    assert [event.kind.value for event in motion.events] == ["slip start"]
+    found = by_three_roads(motion, Functional(terminal="x"), ["F", "A", "m"], pins=pins)
+    assert motion.events[0].t == pytest.approx(np.pi / 6, abs=1e-12)
+    # m x = A (sin t0 - sin t + (t - t0) cos t0) - F (t - t0)^2 / 2 with A sin t0 = F; at fixed t0 by hand (d/dt0 = 0)
+    t0, rest = np.pi / 6, 3.5 - np.pi / 6
+    assert found.gradient["F"] == pytest.approx(-(rest**2) / 2, abs=1e-11)
+    assert found.gradient["A"] == pytest.approx(np.sin(t0) - np.sin(3.5) + rest * np.cos(t0), abs=1e-11)
+
+
+def test_saltation_matrix_of_a_bounce():
+    # [[-e, 0], [-(1 + e) g / v-, -e]] for a ball (Leine and Nijmeijer 2004, section 7.4)
+    ball = dynamics_of("bouncing_ball")
+    motion = simulate(ball, State([1.0], [0]), t_end=0.6, law=NewtonImpact())
+    v = -np.sqrt(2 * 9.81)
+    expected = [[-0.8, 0], [-1.8 * 9.81 / v, -0.8]]
+    assert saltation_matrix(ball, motion.events[0]) == pytest.approx(np.array(expected), abs=1e-11)
+
+
+def test_saltation_matrix_where_a_block_comes_to_stick_forgets_the_slip():
+    block = dynamics_of("block_on_belt")
+    motion = simulate(block, solve_state(block, {"x": 0.1, "slip.floor": 0}), t_end=5)
+    event = next(event for event in motion.events if event.kind.value == "slip end")
+    matrix = saltation_matrix(block, event)
+    # coordinates x, y; the tangential velocity after the event is the belt's, whatever it was
+    assert matrix[2] == pytest.approx(np.zeros(4), abs=1e-12)
+    # and x is the belt's motion from where the slip ended: the velocity is continuous, so x does not shift
+    assert matrix[0] == pytest.approx([1, 0, 0, 0], abs=1e-12)

@@ -44,7 +44,9 @@ class Painleve:
 
     def all(self, problem):
         M, q = problem
-        count = self.solutions_into(M, q, self.Z)
+        return self.solutions_into(M, q, self.Z)
+
+    def found(self, count):
         return self.Z[: count if count >= 0 else -1 - count]
 
 
@@ -198,6 +200,7 @@ def every(solver, task):
     found = 0
     for M, q in cases:
         solutions = solver.all((M, q))
+        solutions = solver.found(solutions) if hasattr(solver, "found") else solutions
         found += sum(is_solution(M, q, z) for z in solutions)
     seconds = fastest_pass(solver.all, cases)
     return {"seconds": seconds, "found": found, "count": len(cases)}
@@ -210,12 +213,9 @@ def stack(n, count):
 
 
 def batch_painleve(task):
-    from lcp.kernels import count_batch, solve_batch
+    from lcp.kernels import solve_batch
 
     M, q = stack(task["n"], task["count"])
-    if task["what"] == "count, problems last":
-        M, q = np.ascontiguousarray(np.moveaxis(M, 0, 2)), np.ascontiguousarray(q.T)
-        return timed(lambda: count_batch(M, q, problems_last=True), task["count"])
     return timed(lambda: solve_batch(M, q), task["count"])
 
 
@@ -233,25 +233,63 @@ def batch_quantecon(task):
     return timed(lambda: loop(M, q, z), task["count"])
 
 
-def streaming():
-    """Bytes a second that all processors read from memory together."""
-    from numba import njit, prange
+def batch_all(task):
+    """All solutions of many problems by `enumerate_batch`, on one processor or on all of them."""
+    import numba
 
-    @njit(parallel=True, fastmath=True)
-    def total(a):
-        s = 0.0
-        for i in prange(a.shape[0]):
-            s += a[i]
-        return s
+    from lcp.kernels import enumerate_batch
 
-    a = np.ones(30_000_000)
-    return {"seconds": timed(lambda: total(a), 1)["seconds"] / a.nbytes}
+    cases = list(problems("gaussian", task["n"], task["count"], 2))
+    M, q = np.array([case[0] for case in cases]), np.array([case[1] for case in cases])
+    numba.set_num_threads(task["threads"] or numba.config.NUMBA_NUM_THREADS)
+    answer = timed(lambda: enumerate_batch(M, q), task["count"], 20)
+    batch = enumerate_batch(M, q)
+    owner = np.repeat(np.arange(len(M)), np.diff(batch.first))
+    right = sum(is_solution(M[k], q[k], z) for k, z in zip(owner, batch.z, strict=True))
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    return answer | {"found": right, "count": len(owner)}
 
 
-def timed(call, count):
+def streaming(task):
+    """`count_batch` and what only reads the same entries and writes one byte a problem, in turn, on all processors."""
+    import numba
+
+    from lcp.kernels import count_batch, minors
+    from lcp.kernels.minors_four import entries_four
+    from lcp.kernels.vectors import write
+
+    n, N = task["n"], task["count"]
+    M, q = stack(n, N)
+    M, q = np.ascontiguousarray(np.moveaxis(M, 0, 2)), np.ascontiguousarray(q.T)
+    flat, vectors, counts, chunk = M.ravel(), q.ravel(), np.empty(N, np.uint8), 4096
+    entries = {1: minors.entries_one, 2: minors.entries_two, 3: minors.entries_three, 4: entries_four}[n]
+
+    @numba.njit(parallel=True, fastmath=True)
+    def stream(flat, vectors, counts):
+        for c in numba.prange((N + chunk - 1) // chunk):
+            for k in range(c * chunk, min(c * chunk + chunk, N)):
+                total = 0.0
+                for entry in entries(flat, vectors, N, k):
+                    total += entry
+                write(counts, k, np.uint8(total > 0.0))
+
+    best = {}
+    calls = {
+        "stream": lambda: stream(flat, vectors, counts),
+        "seconds": lambda: count_batch(M, q, problems_last=True),
+    }
+    for _ in range(task["repetitions"]):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            best[name] = min(best.get(name, np.inf), time.perf_counter() - start)
+    return best | {"bandwidth": (M.nbytes + q.nbytes + N) / best["stream"]}
+
+
+def timed(call, count, repetitions=5):
     call()
     best = float("inf")
-    for _ in range(5):
+    for _ in range(repetitions):
         start = time.perf_counter()
         call()
         best = min(best, time.perf_counter() - start)
@@ -270,7 +308,9 @@ def answer(name, task):
         SOLVERS[name](2)
         return versions(name)
     if task["task"] == "streaming":
-        return streaming()
+        return streaming(task)
+    if task["task"] == "batch of all":
+        return batch_all(task)
     if task["task"] == "batch":
         return batch_painleve(task) if name == "painleve" else batch_quantecon(task)
     solver = SOLVERS[name](task["n"])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
+from lcp.kernels.reductions import largest_entry, largest_matrix_entry
 from lcp.kernels.relaxation import branching_index, fix, restore
 from lcp.kernels.small import CLEAR, bases_of_small
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
@@ -47,11 +48,7 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     (2, array([0. , 0.5]))
     """
     n = q.shape[0]
-    largest, size = 0.0, 0.0
-    for i in range(n):
-        size = max(size, abs(q[i]))
-        for j in range(n):
-            largest = max(largest, abs(M[i, j]))
+    largest, size = largest_matrix_entry(M), largest_entry(q)
     scale, q_scale = 1.0 / largest if largest > 0.0 else 1.0, 1.0 / size if size > 0.0 else 1.0
     if n <= 4 and Z.shape[0] > 0:
         mask, clearance = bases_of_small(M, q, scale, q_scale, Z[0])

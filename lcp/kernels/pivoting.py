@@ -1,4 +1,4 @@
-"""Lemke's method compiled, for one small problem at a time."""
+"""One solution of one problem, compiled: the thin entry, and Lemke's method."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
+from lcp.kernels.blocks import GAVE_UP, blocks_into
 from lcp.kernels.compiled import compiled
+from lcp.kernels.reductions import dot, largest_entry, largest_matrix_entry
 from lcp.kernels.small import CLEAR, bases_of_small
 
 __all__ = ["FAILED", "NONE", "RAY", "lemke_into", "solve_into"]
@@ -18,6 +20,7 @@ FAILED = -2
 TIE = 1e-11  # as in lcp.Lemke
 ACCURACY = 1e-8
 PIVOTS_PER_UNKNOWN = 1000
+BLOCKS_FROM = 16  # unknowns from which a few linear systems are faster than pivots
 
 
 @compiled
@@ -25,7 +28,8 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     """The thin entry for one solution: write it into z.
 
     Up to four unknowns by the signs of all principal minors and numerators, which also finds solutions that
-    Lemke's method misses; beyond that, and where rounding may decide a sign, by `lemke_into`. No validation.
+    Lemke's method misses; from sixteen on by block principal pivoting as long as pivots are positive, as those of
+    P-matrices are; between, and where that gave up or rounding may decide a sign, by `lemke_into`. No validation.
 
     Parameters
     ----------
@@ -54,17 +58,15 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     if n == 0:
         return 1
     if n <= 4:
-        largest, size = 0.0, 0.0
-        for i in range(n):
-            size = max(size, abs(q[i]))
-            for j in range(n):
-                largest = max(largest, abs(M[i, j]))
+        largest, size = largest_matrix_entry(M), largest_entry(q)
         if largest > 0.0 and size > 0.0:
             mask, clearance = bases_of_small(M, q, 1.0 / largest, 1.0 / size, z)
             if clearance > CLEAR:
                 if mask == 0:
                     return NONE
                 return 1 if _is_solution(M, q, z, size) else FAILED
+    elif n >= BLOCKS_FROM and blocks_into(M, q, z) > GAVE_UP and _is_solution(M, q, z, largest_entry(q)):
+        return 1
     code = lemke_into(M, q, z)
     return code if code < 0 else code + 1
 
@@ -73,9 +75,7 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
 def _is_solution(M: FloatArray, q: FloatArray, z: FloatArray, size: float) -> bool:
     bound = ACCURACY * max(1.0, size)
     for i in range(q.shape[0]):
-        w = q[i]
-        for j in range(q.shape[0]):
-            w += M[i, j] * z[j]
+        w = q[i] + dot(M[i], z)
         if not abs(min(w, z[i])) <= bound:
             return False
     return True
@@ -139,7 +139,7 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
     integers = np.empty(5 * n + 2, np.int64)
     basic, candidates = integers[:n], integers[n : 2 * n]
     nonbasic, place = integers[2 * n : 3 * n + 1], integers[3 * n + 1 :]
-    largest = 1.0
+    largest = max(1.0, largest_matrix_entry(M))
     for tied in range(first + 1, n):
         # the perturbation (eps, eps**2, ...) makes the last of equal entries the least
         if q[tied] == q[first]:
@@ -148,7 +148,6 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
         basic[i], place[i] = i, i
         nonbasic[i], place[n + i] = n + i, i
         for j in range(n):
-            largest = max(largest, abs(M[i, j]))
             T[i, j] = M[i, j] - M[first, j]
         T[i, n], T[i, n + 1] = 1.0, q[i] - q[first]
     for j in range(n):

@@ -280,7 +280,7 @@
     pen.fillText(short(scene.end) + " s", width - 2, height - 8);
   }
   const short = (value) => String(Number(value.toPrecision(6)));
-  const digits = Math.max(0, Math.min(12, 3 - Math.floor(Math.log10(scene.span))));
+  const digits = scene.end > scene.start ? Math.max(0, Math.min(12, 3 - Math.floor(Math.log10(scene.span)))) : 3;
   let told = "";
   function tell() {
     const states = scene.timeline.map((row) => [row.name, labelAt(row, now)]);
@@ -289,7 +289,7 @@
     if (words !== told) {
       told = words;
       by("state").replaceChildren(
-        ...states.map(([name, label]) => {
+        ...states.filter(([, label]) => label).map(([name, label]) => {
           const chip = document.createElement("span");
           chip.className = "chip";
           chip.textContent = scene.timeline.length > 1 ? name + ": " + label : label;
@@ -419,7 +419,6 @@
   readColours();
   /* "#t=0.5" opens the page at an instant */
   const asked = Number((location.hash.match(/^#t=([-+.\deE]+)$/) || [])[1]);
-  if (Number.isFinite(asked) && location.hash) go(asked);
-  else if (still) draw();
-  else setPlaying(true);
+  go(Number.isFinite(asked) && location.hash ? asked : scene.start);
+  if (!location.hash && !still && scene.end > scene.start) setPlaying(true);
 })();

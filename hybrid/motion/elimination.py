@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
+import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.dynamics.tape import Tape, Term, solve_mass
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
 
 MAX_ROWS = 2  # Cramer's rule; larger systems need pivoting
+_POSTURES = (0.3, -1.1, 2.3)  # no particular ones
 
 
 @attrs.define
@@ -48,11 +50,36 @@ class Solved:
     determinant: Term
 
 
-def is_eliminable(dynamics: Dynamics, parts: Sequence[Part]) -> bool:
-    """True if the mode can be solved without pivoting and without pseudo-inverses."""
+def is_eliminable(dynamics: Dynamics, parts: Sequence[Part], *, independent: bool) -> bool:
+    """True if the mode can be solved without pivoting and without pseudo-inverses.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of Part
+    independent : bool
+        True if the rigid constraints are known to be independent, but for singular configurations.
+    """
     rows = sum(part.has_normal + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
     frictional = any(part.kind is CarrierKind.BILATERAL for part in parts)
-    return not frictional and len(dynamics.rigid) <= 1 and rows <= min(MAX_ROWS, dynamics.n)
+    if frictional or (len(dynamics.rigid) > 1 and not independent) or rows > min(MAX_ROWS, dynamics.n):
+        return False
+    return rows < 2 or _is_independent(dynamics, parts)
+
+
+def _is_independent(dynamics: Dynamics, parts: Sequence[Part]) -> bool:
+    """True if the conditions of a mode are independent at some posture; those of a hinged link's end on a floor are not."""
+    for posture in _POSTURES:
+        q = posture + np.linspace(0.0, 0.5, dynamics.n)
+        terms = dynamics.terms(q, np.zeros(dynamics.n))
+        rows = [*terms.J]
+        for part in parts:
+            rows += [terms.W_N[:, part.index]] if part.has_normal else []
+            rows += [terms.W_T[:, column] for column in part.columns] if part.sticks else []
+        directions = np.array(rows)
+        if not np.isfinite(directions).all() or np.linalg.matrix_rank(directions) == len(rows):
+            return True
+    return False
 
 
 def rows_of(tape: Tape, parts: Sequence[Part]) -> Rows:

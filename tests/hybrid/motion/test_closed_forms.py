@@ -1,5 +1,6 @@
 """Motions with contact and friction against closed forms."""
 
+import attrs
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ from hybrid import (
     derive,
     simulate,
 )
-from hybrid.contact import NewtonImpact
+from hybrid.contact import NewtonImpact, PoissonImpact
 
 G = 9.81
 
@@ -155,3 +156,20 @@ def test_two_carts_hit_the_stop_at_the_time_of_the_modal_solution():
     assert [event.t for event in motion.events] == pytest.approx([1.684902874555358], abs=1e-12)
     assert motion.q == pytest.approx([0.567445244116, -0.035990381535], abs=1e-11)
     assert motion.v == pytest.approx([1.541879478954, -1.381045264987], abs=1e-11)
+
+
+@pytest.mark.parametrize(("mu", "bounces"), [(0.47, True), (0.5, False)])
+def test_rough_end_of_a_hinged_link_jams_where_friction_holds_the_rebound(mu, bounces):
+    # the elbow of a double pendulum moves on a circle: its normal and tangential directions depend on each other, and
+    # at the angle theta friction can hold any impulse of the floor if mu >= tan(theta); H = 0.9 gives tan = 0.484
+    smooth = mechanisms.load("double_pendulum_over_floor")
+    rough = attrs.evolve(smooth.contact[0], tangent="elbow_x", friction="mu")
+    pendulum = derive(attrs.evolve(smooth, contact=(rough, smooth.contact[1])))
+    parameters = {"H": 0.9, "mu": mu, "e": 0.3}
+    motion = simulate(pendulum, State([1.4, 1.5], [0, 0]), t_end=20, law=PoissonImpact(), parameters=parameters)
+    assert motion.termination is Termination.END_TIME, motion.cause
+    landing = next(event for event in motion.events if "elbow" in event.carriers)
+    assert (landing.impact.gap_dot_after["elbow"] > 1e-3) is bounces
+    assert np.cos(motion.q) == pytest.approx([0.9, 0.0], abs=1e-9)
+    assert motion.v == pytest.approx([0, 0], abs=1e-9)
+    assert abs(motion.energy().residual) < 1e-9

@@ -68,7 +68,7 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[Part], *, independent: boo
 
 
 def _is_independent(dynamics: Dynamics, parts: Sequence[Part]) -> bool:
-    """True if the conditions of a mode are independent at some posture; those of a hinged link's end on a floor are not."""
+    """True if the conditions of a mode are independent somewhere; those of a hinged link's end on a floor never are."""
     for posture in _POSTURES:
         q = posture + np.linspace(0.0, 0.5, dynamics.n)
         terms = dynamics.terms(q, np.zeros(dynamics.n))

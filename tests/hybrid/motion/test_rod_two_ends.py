@@ -44,7 +44,8 @@ def check(rod, seeds):
         start, parameters = random_start(seed)
         motion = simulate(rod, start, t_end=10, law=EnergeticImpact(), parameters=parameters)
         assert motion.termination in NAMED, (seed, motion.cause)
-        assert not motion.warnings, (seed, motion.warnings)
+        # nothing to warn of but that both ends share the forces of rest in many ways
+        assert all("contact forces are not" in text for text in motion.warnings), (seed, motion.warnings)
         # the sum over up to some hundred events, each accurate to about 1e-12
         assert abs(motion.energy().residual) < 1e-10, seed
         assert all(event.impact.energy_change <= 0.0 for event in motion.events if event.impact is not None), seed

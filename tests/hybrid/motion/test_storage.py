@@ -49,3 +49,12 @@ def test_no_pickle_is_read(tmp_path):
     np.savez(path, record=np.array([{"format": "x"}], dtype=object))
     with pytest.raises(StateError, match="is not a motion"):
         load(path)
+
+
+def test_a_file_with_parts_missing_is_refused(motion, tmp_path):
+    save(motion, tmp_path / "motion.npz")
+    with np.load(tmp_path / "motion.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "arc_1_knots"}
+    np.savez(tmp_path / "torn.npz", **arrays)
+    with pytest.raises(StateError, match=r"is not a whole motion: .*arc_1_knots"):
+        load(tmp_path / "torn.npz")

@@ -64,7 +64,12 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[Part], *, independent: boo
     frictional = any(part.kind is CarrierKind.BILATERAL for part in parts)
     if frictional or (len(dynamics.rigid) > 1 and not independent) or rows > min(MAX_ROWS, dynamics.n):
         return False
-    return rows < 2 or _is_independent(dynamics, parts)
+    if rows < 2:
+        return True
+    key = (_is_independent, tuple(parts))
+    if key not in dynamics.programs:
+        dynamics.programs[key] = _is_independent(dynamics, parts)
+    return bool(dynamics.programs[key])
 
 
 def _is_independent(dynamics: Dynamics, parts: Sequence[Part]) -> bool:

@@ -195,8 +195,8 @@ def _draw_modes(axes: Axes, motion: Trajectory, names: Sequence[str]) -> None:
     axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
     if present:
         patches = [Patch(facecolor=mode_fill(mode), edgecolor="0.2", linewidth=0.5, label=mode) for mode in present]
-        columns = 1 + (len(patches) > 3)
-        axes.legend(handles=patches, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, ncols=columns)
+        small = {"fontsize": 7.0, "labelspacing": 0.15} if len(patches) > 3 else {}
+        axes.legend(handles=patches, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, **small)
 
 
 def _apart(times: Sequence[float], least: float) -> list[float]:

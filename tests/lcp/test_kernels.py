@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions
-from lcp.kernels import NO_BASIS, count_batch, lemke_into, minors, solutions_into, solve_batch, solve_into
+from lcp.kernels import (
+    NO_BASIS,
+    count_batch,
+    enumerate_batch,
+    lemke_into,
+    minors,
+    solutions_into,
+    solve_batch,
+    solve_into,
+    transforms,
+)
 from lcp.kernels.generate import MODULES, source
 from lcp.kernels.pivoting import FAILED, NONE, RAY
 from tests.lcp.families import FAMILIES
@@ -51,6 +61,85 @@ def test_thin_solver_finds_every_solvable_small_problem(family):
         else:
             # Lemke's method may miss a solution, but only where a sign was not clear enough for the minors
             assert code == RAY
+
+
+@ALL
+def test_thin_solver_of_large_order_solves_what_lemke_solves(family):
+    rng = np.random.default_rng(4)
+    for _ in range(25):
+        problem = FAMILIES[family](rng, int(rng.integers(16, 50)))
+        z, solution = np.empty(problem.n), Lemke().solve(problem)
+        code = solve_into(*writable(problem), z)
+        assert code != FAILED
+        if solution.status is Status.SOLVED:
+            assert code > 0
+        if code > 0:
+            assert problem.residual(z) <= 1e-8
+            assert (z >= 0).all()
+
+
+@pytest.mark.parametrize("skew", [0.0, 1.0])
+@pytest.mark.parametrize("n", [5, 16, 17, 50, 100])
+def test_thin_solver_finds_the_solution_of_a_definite_problem(n, skew):
+    # z and w are given, and a matrix with a positive definite symmetric part has one solution only
+    rng = np.random.default_rng(n)
+    A, B = rng.normal(size=(2, n, n))
+    M = A @ A.T / n + np.eye(n) + skew * (B - B.T)
+    is_basic = rng.random(n) < 0.5
+    z, w = np.where(is_basic, rng.random(n), 0.0), np.where(is_basic, 0.0, rng.random(n))
+    found = np.empty(n)
+    assert solve_into(M, w - M @ z, found) > 0
+    # the smallest eigenvalue of the symmetric part is at least one: the error of z is at most that of w, some roundings
+    np.testing.assert_allclose(found, z, atol=1e-11)
+
+
+@pytest.mark.parametrize(("n", "count"), [(3, 40), (5, 30), (6, 6)])
+def test_transforms_decide_rightly_or_not_at_all_near_degenerate_problems(n, count):
+    rng = np.random.default_rng(n)
+    decided = 0
+    for k in range(count):
+        M = rng.integers(-199, 200, size=(n, n)) / 64.0  # minors that vanish would leave all in doubt
+        is_basic = rng.random(n) < 0.5
+        z, w = np.where(is_basic, rng.integers(0, 3, n), 0.0), np.where(is_basic, 0.0, rng.integers(0, 3, n))
+        # a variable that was zero is now a tiny number of either sign, exactly as q holds it
+        q = w - M @ z + rng.choice([-1.0, 1.0], n) * 10.0 ** -(k % 17)
+        largest, size = np.abs(M).max(), np.abs(q).max()
+        bases, T = np.empty(2**n, np.int64), np.empty(transforms.room(n))
+        found = transforms.solving_bases(M, q, 1.0 / largest, 1.0 / size, T, bases)
+        if found >= 0:
+            decided += 1
+            assert set(bases[:found].tolist()) == solving_bases(M, q)
+    assert decided >= count // 6  # what is in doubt goes to the search; but the test would be empty if all were
+
+
+@ALL
+def test_batch_of_all_solutions_is_what_the_checked_enumeration_finds(family):
+    rng = np.random.default_rng(5)
+    problems = [FAMILIES[family](rng, int(rng.integers(1, 9))) for _ in range(60)]
+    for n in sorted({problem.n for problem in problems}):
+        same = [problem for problem in problems if problem.n == n]
+        batch = enumerate_batch([problem.M for problem in same], [problem.q for problem in same])
+        for k, problem in enumerate(same):
+            truth, Z = enumerate_solutions(problem), batch.z[batch.first[k] : batch.first[k + 1]]
+            if truth.continua:
+                assert batch.is_degenerate[k]
+                continue
+            assert len(Z) == len(truth.isolated)
+            for z in Z:
+                assert problem.residual(z) <= 1e-8
+                assert np.abs(truth.isolated - z).max(axis=1).min() <= 1e-6 * max(1.0, z.max())
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 6])
+def test_batch_has_room_for_every_solution(n):
+    # M = -I, q = 1: each index may be basic with z = 1 or not, independently of the others
+    N = 150
+    batch = enumerate_batch(np.repeat(-np.eye(n)[None], N, axis=0), np.ones((N, n)))
+    assert batch.first.tolist() == [2**n * k for k in range(N + 1)]
+    assert not batch.is_degenerate.any()
+    vertices = {tuple(float(b >> i & 1) for i in range(n)) for b in range(2**n)}
+    for k in range(N):
+        assert {tuple(z) for z in batch.z[batch.first[k] : batch.first[k + 1]].tolist()} == vertices
 
 
 @ALL
@@ -104,8 +193,8 @@ def solving_bases(M, q):
     for b in range(2**n):
         inside = [i for i in range(n) if b >> i & 1]
         # columns -M_j for z_j basic, e_i for w_i basic: C x = q
-        C = [[F(int(i == j)) if j not in inside else F(-int(M[i, j])) for j in range(n)] for i in range(n)]
-        x = solved(C, [F(int(v)) for v in q])
+        C = [[F(int(i == j)) if j not in inside else -F(float(M[i, j])) for j in range(n)] for i in range(n)]
+        x = solved(C, [F(float(v)) for v in q])
         if x is not None and min(x) >= 0:
             bases.add(b)
     return bases
@@ -173,10 +262,14 @@ def test_malformed_batch_is_refused_with_its_reason(M, q, message):
     for solve in (solve_batch, count_batch):
         with pytest.raises(LCPError, match=message):
             solve(M, q)
+    if message != "1e70":  # these entries are no trouble to a search
+        with pytest.raises(LCPError, match=message):
+            enumerate_batch(M, q)
 
 
 def test_empty_integer_and_read_only_batches():
     assert count_batch(np.zeros((0, 2, 2)), np.zeros((0, 2))).shape == (0,)
+    assert enumerate_batch(np.zeros((0, 2, 2)), np.zeros((0, 2))).z.shape == (0, 2)
     M = np.broadcast_to(np.eye(2, dtype=int), (5, 2, 2))
     batch = solve_batch(M, np.full((5, 2), -3))
     assert batch.count.tolist() == [1] * 5

@@ -121,7 +121,11 @@ class Context:
         """The flow of a mode, compiled once."""
         if choice.key not in self._flows:
             self._flows[choice.key] = make_flow(
-                self.dynamics, choice.mode, parameters=self.parameters, sides=choice.sides
+                self.dynamics,
+                choice.mode,
+                parameters=self.parameters,
+                sides=choice.sides,
+                independent=self.rank is not None and self.rank.is_full,
             )
         return self._flows[choice.key]
 

@@ -36,7 +36,7 @@ _ATTEMPTS = 4
 _SETTLED = 1e-14
 _SMOOTH = 1e-8  # what a window may lack, relative to its size, and still be the smooth motion
 _CENTRED = 0.1
-_VANISHES = 1e-6  # of the oriented measure, where it touches zero without a change of sign
+_ROOT_ROUNDS = 20
 _PIECES = 3
 _HISTORY = 12
 
@@ -116,11 +116,12 @@ def cross(
     for _ in range(_ATTEMPTS):
         if half is None or not np.isfinite(half) or half <= 0.0:
             return None
-        window = _collocated(flow, constraints, _start(flow, steps, t, y, half))
+        with np.errstate(all="ignore"):  # an iterate may stray far before it is given up
+            window = _collocated(flow, constraints, _start(flow, steps, t, y, half))
         if window is None:
             half *= 0.5
             continue
-        centre = _singular_place(guard, window)
+        centre = _singular_place(guard, window.times, _placed(constraints, window)[:, : len(window.q)])
         if centre is None:
             return None
         if abs(centre) <= _CENTRED:
@@ -172,7 +173,12 @@ def _collocated(flow: Flow, constraints: Constraints, window: _Window) -> _Windo
     n = len(window.q)
     for _ in range(_ROUNDS):
         placed = _placed(constraints, window)
-        rates = np.array([flow.derivative(t, y)[n:] for t, y in zip(window.times, placed, strict=True)])
+        if not np.isfinite(placed).all():
+            return None
+        try:
+            rates = np.array([flow.derivative(t, y)[n:] for t, y in zip(window.times, placed, strict=True)])
+        except (ValueError, ArithmeticError, TypeError):  # undefined there, as in a step of the integrator
+            return None
         if not np.isfinite(rates).all():
             return None
         series = _FIT @ rates
@@ -202,29 +208,39 @@ def _is_smooth(constraints: Constraints, window: _Window) -> bool:
     return bool(max(float(np.max(moved)), tail) <= _SMOOTH * travelled)
 
 
-def _singular_place(guard: RankGuard, window: _Window) -> float | None:
-    """Where in the window the rank is lost, from the Jacobian's oriented measure, which is smooth there."""
-    measure = _oriented(guard, window)
-    roots = chebyshev.chebroots(measure)
-    size = float(np.max(np.abs(chebyshev.chebval(_OUTER, measure))))
-    real = roots.real[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) < 1.0)]
-    if len(real) == 1:
-        return float(real[0])
-    turns = chebyshev.chebroots(chebyshev.chebder(measure))
-    turns = turns.real[(np.abs(turns.imag) < 1e-6) & (np.abs(turns.real) < 1.0)]
-    touching = [float(s) for s in turns if abs(chebyshev.chebval(s, measure)) <= _VANISHES * size]
-    return min(touching, key=abs, default=None)
+def _singular_place(guard: RankGuard, t: Array, q: Array) -> float | None:
+    """Where in the window the rank is lost: the Jacobian's oriented measure vanishes there as ``(s - s_0)^p``.
+
+    Its root of order ``p`` with a sign is smooth and has a simple zero, whose place keeps the digits.
+    """
+    measure = _oriented(guard, t, q)
+    place = 0.0
+    for _ in range(_ROOT_ROUNDS):
+        distance = _OUTER - place
+        with np.errstate(divide="ignore"):
+            slope = np.polyfit(np.log(np.abs(distance)), np.log(np.abs(measure)), 1)[0]
+        power = max(round(float(slope)), 1)
+        root = np.sign(distance) * np.abs(measure) ** (1 / power)
+        if (np.sign(measure) != np.sign(distance) ** power).any():  # it lies elsewhere, if anywhere
+            return float(_OUTER[np.argmin(np.abs(measure))])
+        series = _FIT @ root
+        zeros = chebyshev.chebroots(series)
+        real = zeros.real[(np.abs(zeros.imag) < 1e-9) & (np.abs(zeros.real) < _GAP)]
+        if len(real) != 1:
+            return None
+        moved, place = abs(float(real[0]) - place), float(real[0])
+        if moved <= _SETTLED:
+            break
+    return place if np.max(np.abs(chebyshev.chebval(_OUTER, series) - root)) <= _SMOOTH * np.max(np.abs(root)) else None
 
 
-def _oriented(guard: RankGuard, window: _Window) -> Array:
-    """``det(U^T J(s) M^-1 J(1)^T U)`` as a series, with the independent rows U at the end of the window."""
-    space, n = guard.space, len(window.q)
-    q = window.states(window.times)[:n].T
-    J = np.array([attrs.evolve(space, t=t).jacobian(x) for t, x in zip(window.times, q, strict=True)])
+def _oriented(guard: RankGuard, t: Array, q: Array) -> Array:
+    """``det(U^T J(s) M^-1 J(1)^T U)`` in the outer parts, with the independent rows U at the end of the window."""
+    J = guard.jacobians(t, q)
     last = J[-1]
     independent = np.linalg.svd(last)[0][:, : guard.rank]
     products = np.swapaxes(independent, 0, 1) @ J @ guard.metric @ last.T @ independent
-    return np.asarray(_FIT @ np.linalg.det(products))
+    return np.asarray(np.linalg.det(products))
 
 
 def _crossing(guard: RankGuard, window: _Window, t: float) -> Crossing | None:

@@ -122,7 +122,12 @@ class CompiledFlow:
 
 
 def make_flow(
-    dynamics: Dynamics, mode: Mode, *, parameters: Values | None = None, sides: Mapping[str, float] | None = None
+    dynamics: Dynamics,
+    mode: Mode,
+    *,
+    parameters: Values | None = None,
+    sides: Mapping[str, float] | None = None,
+    independent: bool = False,
 ) -> Flow:
     """Compile the flow of a mode.
 
@@ -133,6 +138,8 @@ def make_flow(
     parameters : mapping, optional
     sides : mapping of str to float, optional
         Signs of the normal forces of bilateral contacts with friction.
+    independent : bool
+        True if the rigid constraints are known to be independent, but for singular configurations.
 
     Returns
     -------
@@ -148,7 +155,7 @@ def make_flow(
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     parts = parts_of(dynamics, mode, sides)
-    if not is_eliminable(dynamics, parts):
+    if not is_eliminable(dynamics, parts, independent=independent):
         return NumericFlow(mode, parts, guards_of(parts), dynamics, dict(parameters or {}))
     key = (FlowProgram, parts)
     if key not in dynamics.programs:

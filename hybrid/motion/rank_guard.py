@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.tape import Tape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hybrid.dynamics.derive import Dynamics, Values
 
 __all__ = ["NEAR", "RankGuard", "rank_guard"]
@@ -47,15 +47,38 @@ class RankGuard:
     metric: Array
     rank: int
     usual: float
+    _jacobian: Callable[[Any, Any], tuple[Any, ...]] = attrs.field(init=False, repr=False)
+
+    @_jacobian.default
+    def _compiled(self) -> Callable[[Any, Any], tuple[Any, ...]]:
+        dynamics = self.space.dynamics
+        if RankGuard not in dynamics.programs:
+            tape = Tape(dynamics)
+            entries = [entry for row in tape.quantity("J") for entry in row]
+            dynamics.programs[RankGuard] = tape.functions(entries)[1]
+        make: Callable[..., Callable[[Any, Any], tuple[Any, ...]]] = dynamics.programs[RankGuard]
+        return make(dynamics.arguments(self.space.parameters))
+
+    @property
+    def is_full(self) -> bool:
+        """True if all constraints are independent."""
+        return self.rank == len(self.space.dynamics.rigid)
 
     def sizes(self, t: Array, q: Array) -> Array:
         """The product at N postures (N, n), as a share of its usual size."""
         return self._products(t, q) / self.usual
 
+    def jacobians(self, t: Array, q: Array) -> Array:
+        """The Jacobian at N postures, (N, m, n)."""
+        with np.errstate(all="ignore"):
+            rows = self._jacobian(t, np.concatenate([q.T, np.zeros_like(q.T)]))
+        table = np.empty((len(rows), len(q)))
+        for index, row in enumerate(rows):
+            table[index] = row
+        return table.T.reshape(len(q), -1, self.space.n)
+
     def _products(self, t: Array, q: Array) -> Array:
-        space = self.space
-        at = space.dynamics.kinematics(q, np.zeros(space.n), t=t, parameters=space.parameters)
-        J = np.broadcast_to(at["J"], (len(q), len(space.dynamics.rigid), space.n))
+        J = self.jacobians(t, q)
         mobility = J @ self.metric @ np.swapaxes(J, -1, -2)
         if mobility.shape[-1] == 1:
             return np.asarray(mobility[:, 0, 0])

@@ -12,7 +12,7 @@ from math import cos, sin, tan
 import numpy as np
 import pytest
 
-from hybrid import Axis, Verdict, build_report, region_map, render_html, solve_state, verify_certificate
+from hybrid import Axis, Verdict, build_report, region_map, render_markdown, solve_state, verify_certificate
 from tests.catalogue import decide, dynamics_of, labels
 
 PINS = {"x1": 0}
@@ -100,7 +100,7 @@ def test_report_tells_both_solutions_and_no_critical_friction_of_one_rail_alone(
     pins, parameters = {"x1": 0, "x1_dot": 1}, {"mu1": 2}
     state = solve_state(klein, pins, parameters=parameters)
     axes = [Axis.parse("mu1=0:4:8"), Axis.parse("P1=-1:1:8")]
-    page = render_html(build_report(klein, state, parameters=parameters, axes=axes, pins=pins))
+    page = render_markdown(build_report(klein, state, parameters=parameters, axes=axes, pins=pins))
     assert "several contact modes are consistent" in page.lower()
     T = [T for T, _ in solutions({"m1": 1, "m2": 1, "phi": 1, "mu1": 2, "mu2": 0, "P1": 1, "P2": 0}, 1)]
     for force in T:

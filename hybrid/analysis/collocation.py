@@ -7,7 +7,8 @@ the adjoint of the discrete motion is the discrete adjoint: both give the same g
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import numpy as np
@@ -19,7 +20,7 @@ from hybrid.errors import ComputationError
 if TYPE_CHECKING:
     from hybrid.analysis.mode_system import ModeSystem, Response
 
-__all__ = ["Leg", "integrate_leg", "interpolation", "pull_back", "push_forward"]
+__all__ = ["Leg", "Measure", "integrate_leg", "interpolation", "pull_back", "push_forward"]
 
 Array = NDArray[np.float64]
 Sampler = Callable[[Array], Array]
@@ -43,6 +44,16 @@ def _gauss_tables() -> tuple[Array, Array, Array, Array]:
 
 
 _C, _A, _B, _TO_SERIES = _gauss_tables()
+
+
+class Measure(Protocol):
+    """A function that is to be integrated along legs."""
+
+    def values(self, at: Response) -> Array:
+        """Its values at N stages, (N,)."""
+
+    def kinks(self, t: Array, y: Array) -> Array:
+        """Quantities (N, number) at whose zeros it has a kink."""
 
 
 @attrs.frozen(eq=False)
@@ -82,7 +93,13 @@ class Leg:
 
 
 def integrate_leg(
-    system: ModeSystem, knots: Array, sample: Sampler, start: Array, *, surface: Surface | None = None
+    system: ModeSystem,
+    knots: Array,
+    sample: Sampler,
+    start: Array,
+    *,
+    surface: Surface | None = None,
+    measure: Measure | None = None,
 ) -> Leg:
     """Solve an arc by collocation, from values close to it.
 
@@ -96,6 +113,8 @@ def integrate_leg(
     start : array, (2n,)
     surface : callable, optional
         Value and rate of the guard that ends the arc, at a time and state; the end is moved to its zero.
+    measure : Measure, optional
+        What is to be integrated: steps resolve it as well, and end at its kinks and those of the equations.
 
     Returns
     -------
@@ -108,23 +127,54 @@ def integrate_leg(
     """
     for _ in range(_REFINEMENTS):
         leg = _solved(system, knots, sample, start, surface)
-        coarse = _unresolved(leg)
-        if not coarse.any():
-            return leg
-        middle = (leg.knots[:-1] + leg.knots[1:])[coarse] / 2
-        knots = np.sort(np.concatenate([leg.knots, middle]))
+        added = _kink_times(leg, measure)
+        if not added.size:
+            coarse = _unresolved(leg, measure)
+            if not coarse.any():
+                return leg
+            added = (leg.knots[:-1] + leg.knots[1:])[coarse] / 2
+        knots = np.sort(np.concatenate([leg.knots, added]))
         sample = interpolation(leg)
     return leg
 
 
-def _unresolved(leg: Leg) -> NDArray[np.bool_]:
+def _unresolved(leg: Leg, measure: Measure | None) -> NDArray[np.bool_]:
     S = len(leg.lengths)
     flow = leg.at.f.reshape(S, _STAGES, -1)
     tail = np.abs(_TO_SERIES[-1] @ flow)
     size = np.max(np.abs(leg.at.f), axis=0) + 1e-300
     n = flow.shape[2] // 2
     blocks = np.repeat([np.max(size[:n]), np.max(size[n:])], n)
-    return np.asarray((tail > _TAIL * blocks).any(axis=1))
+    coarse = (tail > _TAIL * blocks).any(axis=1)
+    if measure is not None:
+        values = measure.values(leg.at).reshape(S, _STAGES)
+        coarse |= np.abs(values @ _TO_SERIES[-1]) > _TAIL * np.max(np.abs(values), initial=0.0)
+    return np.asarray(coarse)
+
+
+def _kink_times(leg: Leg, measure: Measure | None) -> Array:
+    """Times inside steps at which the equations or the measure have a kink."""
+    from scipy.optimize import brentq
+
+    partials, parameters = leg.system.partials, leg.system.parameters
+
+    def quantities(t: Array, y: Array) -> Array:
+        blocks = [partials.kink_values(t, y, parameters)] if partials.n_kinks else []
+        blocks += [] if measure is None else [measure.kinks(t, y)]
+        return np.concatenate(blocks, axis=1) if blocks else np.zeros((len(t), 0))
+
+    signs = np.sign(quantities(leg.at.t, leg.at.y)).reshape(len(leg.lengths), _STAGES, -1)
+    sample, found = interpolation(leg), []
+    for step, stage, column in zip(*np.nonzero(signs[:, 1:] * signs[:, :-1] < 0), strict=True):
+        low, high = leg.at.t[step * _STAGES + stage : step * _STAGES + stage + 2]
+        along = partial(_quantity, quantities, sample, int(column))
+        found.append(float(brentq(along, low, high, xtol=1e-15 * max(abs(high), 1e-300))))
+    return np.array(found)
+
+
+def _quantity(quantities: Callable[[Array, Array], Array], sample: Sampler, column: int, t: float) -> float:
+    times = np.array([t])
+    return float(quantities(times, sample(times))[0, column])
 
 
 def interpolation(leg: Leg) -> Sampler:

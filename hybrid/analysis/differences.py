@@ -27,6 +27,7 @@ __all__ = ["Difference", "functional_value", "richardson_differences"]
 _FIRST = 2e-3  # of the size of what is changed
 _SHRINK = 2.0
 _LEVELS = 7
+_ENOUGH = 1e-10  # of a derivative: the simulations themselves are hardly better
 _NODES = 10
 
 
@@ -139,6 +140,8 @@ def _extrapolated(value: Callable[[float], float], h: float) -> Difference:
                 best = Difference(row[-1], error)
         if len(previous) > 1 and abs(row[-1] - previous[-1]) > 4 * best.error:
             break  # rounding has taken over
+        if best.error <= _ENOUGH * abs(best.value):
+            break
         previous = row if np.isfinite(row[0]) else []
         h /= _SHRINK
     return best

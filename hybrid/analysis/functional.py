@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.declaration.expressions import to_sympy
 from hybrid.dynamics.kernel import Kernel, compile_kernel
+from hybrid.dynamics.partials import kink_arguments, switch_arguments
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -70,6 +71,11 @@ class CompiledExpression:
         changes = np.flatnonzero((changed[1:] * changed[:-1] < 0).any(axis=1))
         return float(t[changes[0]]) if changes.size else None
 
+    def kinks(self, t: Array, y: Array, parameters: Values) -> Array:
+        """Quantities (N, number) at whose zeros the expression has a kink."""
+        found = self._evaluated(t, y, parameters)["kinks"]
+        return np.broadcast_to(found, (len(t), found.shape[-1]))
+
     def _evaluated(self, t: Array, y: Array, parameters: Values) -> dict[str, Array]:
         return self._kernel([*y.T, t, *self.dynamics.arguments(parameters)])
 
@@ -113,7 +119,11 @@ def compile_expression(
     expression = to_sympy(dynamics.mechanism.expanded(text, field=field), named)
     chosen = [*state, *(model.parameters[name] for name in parameters)]
     slopes = [expression.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)) for symbol in chosen]
-    switches = sorted({item.args[0] for item in expression.atoms(sympy.sign, sympy.Heaviside)}, key=str)
-    quantities = {"value": [expression], "slope": slopes, "switches": switches}
+    quantities = {
+        "value": [expression],
+        "slope": slopes,
+        "switches": switch_arguments([expression]),
+        "kinks": kink_arguments([expression]),
+    }
     kernel = compile_kernel(quantities, [*state, *model.parameters.values()])
     return CompiledExpression(dynamics, kernel)

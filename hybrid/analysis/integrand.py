@@ -14,6 +14,7 @@ from hybrid.analysis.replay import Replay
 
 if TYPE_CHECKING:
     from hybrid.analysis.collocation import Leg
+    from hybrid.analysis.mode_system import Response
     from hybrid.dynamics.partials import Partials
     from hybrid.motion.trajectory import Trajectory
 
@@ -39,6 +40,14 @@ class Integrand:
     names: frozenset[str]
     trajectory: Trajectory
 
+    def values(self, at: Response) -> Array:
+        """The integrand at N instants."""
+        return self.along.value(at.t, at.y, self.trajectory.parameters)
+
+    def kinks(self, t: Array, y: Array) -> Array:
+        """Quantities (N, number) at whose zeros the integrand has a kink."""
+        return self.along.kinks(t, y, self.trajectory.parameters)
+
     def at(self, t: float, y: Array) -> float:
         """The integrand at one state."""
         return float(self.along.value(np.array([t]), y[None, :], self.trajectory.parameters)[0])
@@ -51,7 +60,7 @@ class Integrand:
     def over(self, leg: Leg) -> tuple[float, Array]:
         """The integral over a leg, and the slopes (S, s, 2n + 1 + c) at its stages."""
         S = len(leg.lengths)
-        values = self.along.value(leg.at.t, leg.at.y, self.trajectory.parameters).reshape(S, -1)
+        values = self.values(leg.at).reshape(S, -1)
         slopes = self.along.slope(leg.at.t, leg.at.y, self.trajectory.parameters)
         return float(np.sum(leg.weights * values)), slopes.reshape(S, values.shape[1], -1)
 

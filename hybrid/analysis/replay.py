@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.accumulation_limit import open_sum
-from hybrid.analysis.collocation import Leg, integrate_leg
+from hybrid.analysis.collocation import Leg, Measure, integrate_leg
 from hybrid.analysis.event_map import EventMap
 from hybrid.analysis.meetings import event_map
 from hybrid.analysis.mode_system import ModeSystem
@@ -77,13 +77,15 @@ class Replay:
         return np.asarray(self.legs[-1].states[-1])
 
 
-def replay(trajectory: Trajectory, partials: Partials) -> Replay | Refusal:
+def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | None = None) -> Replay | Refusal:
     """Follow a motion once more by collocation, event by event, and differentiate every event.
 
     Parameters
     ----------
     trajectory : Trajectory
     partials : Partials
+    measure : Measure, optional
+        What is to be integrated over the motion.
 
     Returns
     -------
@@ -108,7 +110,7 @@ def replay(trajectory: Trajectory, partials: Partials) -> Replay | Refusal:
             t = arc.end
             following = trajectory.arcs[index + 1] if index + 1 < len(trajectory.arcs) else None
             here = groups[index + 1]
-            leg = _leg(trajectory, partials, arc, y, _first_surface(here))
+            leg = _leg(trajectory, partials, arc, y, here[0] if here else None, measure)
             t = arc.start
             check_smooth(leg, here)
             t = float(leg.knots[-1])
@@ -168,11 +170,9 @@ def _grouped(trajectory: Trajectory, events: Sequence[Event]) -> list[tuple[Even
     return [tuple(group) for group in groups]
 
 
-def _first_surface(events: tuple[Event, ...]) -> Event | None:
-    return events[0] if events else None
-
-
-def _leg(trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None) -> Leg:
+def _leg(
+    trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None, measure: Measure | None
+) -> Leg:
     system = system_of(trajectory, partials, arc)
 
     def sample(t: Array) -> Array:
@@ -188,7 +188,7 @@ def _leg(trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: 
             raise NoDerivative("an event that no guard of the mode explains", t)
         return surface[0].value(point), surface[0].rate(point)
 
-    return integrate_leg(system, arc.knots, sample, y, surface=None if event is None else guard)
+    return integrate_leg(system, arc.knots, sample, y, surface=None if event is None else guard, measure=measure)
 
 
 def _junction(

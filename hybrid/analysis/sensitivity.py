@@ -172,7 +172,7 @@ def sensitivity(
     integrand = compiled_integrand(trajectory, functional, chosen.partials)
     notes = _notes(trajectory, integrand, chosen)
     try:
-        motion = replay(trajectory, chosen.partials)
+        motion = replay(trajectory, chosen.partials, measure=integrand)
     except ComputationError as error:
         motion = Refusal(trajectory.t, str(error))
     if isinstance(motion, Refusal):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from hybrid.dynamics.derive import Dynamics, Values
 
-__all__ = ["Forces", "Partials", "partial_derivatives"]
+__all__ = ["Forces", "Partials", "kink_arguments", "partial_derivatives", "switch_arguments"]
 
 Array = NDArray[np.float64]
 
@@ -80,11 +81,14 @@ class Partials:
         The parameters with respect to which derivatives were compiled.
     switches : tuple of str
         Texts of arguments of ``sign`` and ``heaviside`` in the equations: where one changes sign they jump.
+    n_kinks : int
+        Number of arguments of ``abs``, ``min`` and ``max``: where one changes sign they have a kink.
     """
 
     dynamics: Dynamics
     parameters: tuple[str, ...]
     switches: tuple[str, ...]
+    n_kinks: int
     _state: _Jacobians = attrs.field(repr=False)
     _parameter: _Jacobians = attrs.field(repr=False)
     _jumps: Kernel = attrs.field(repr=False)
@@ -115,6 +119,11 @@ class Partials:
         dict of array, (N, size of the quantity, number of parameters)
         """
         return self._evaluated(self._parameter, t, y, forces, parameters)
+
+    def kink_values(self, t: Array, y: Array, parameters: Values) -> Array:
+        """Arguments of the functions that have a kink, (N, number of kinks)."""
+        value = self._jumps(_arguments(self.dynamics, t, y, parameters))["kinks"]
+        return np.broadcast_to(value, (len(t), self.n_kinks))
 
     def switch_values(self, t: Array, y: Array, parameters: Values) -> Array:
         """Arguments of the functions that jump, (N, number of switches)."""
@@ -164,14 +173,20 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
     state = [*model.coordinates, *model.velocities, model.time]
     arguments = [*state, *model.parameters.values()]
     chosen = [model.parameters[name] for name in parameters]
-    switches = _switch_arguments([model.M, model.h, model.zeta_N, model.zeta_T, model.zeta_B, *quantities.values()])
+    entries = [
+        entry
+        for matrix in (model.M, model.h, model.zeta_N, model.zeta_T, model.zeta_B, *quantities.values())
+        for entry in matrix
+    ]
+    switches, kinks = switch_arguments(entries), kink_arguments(entries)
     return Partials(
         dynamics=dynamics,
         parameters=tuple(parameters),
         switches=tuple(str(item) for item in switches),
+        n_kinks=len(kinks),
         state=_jacobians(quantities, state, [*arguments, *unknowns]),
         parameter=_jacobians(quantities, chosen, [*arguments, *unknowns]),
-        jumps=compile_kernel({"switches": list(switches)}, arguments),
+        jumps=compile_kernel({"switches": switches, "kinks": kinks}, arguments),
     )
 
 
@@ -225,12 +240,19 @@ def _derivative(entry: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     return cast("sympy.Expr", entry.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)))
 
 
-def _switch_arguments(matrices: Sequence[sympy.Matrix]) -> list[sympy.Expr]:
+def switch_arguments(entries: Sequence[sympy.Expr]) -> list[sympy.Expr]:
+    """Arguments of ``sign`` and ``heaviside`` in expressions."""
     import sympy
 
-    found: dict[sympy.Expr, None] = {}
-    for matrix in matrices:
-        for entry in matrix:
-            for function in entry.atoms(sympy.sign, sympy.Heaviside):
-                found[function.args[0]] = None
+    return sorted({f.args[0] for entry in entries for f in entry.atoms(sympy.sign, sympy.Heaviside)}, key=str)
+
+
+def kink_arguments(entries: Sequence[sympy.Expr]) -> list[sympy.Expr]:
+    """Arguments of ``abs``, and differences of those of ``min`` and ``max``, in expressions."""
+    import sympy
+
+    found = {f.args[0] for entry in entries for f in entry.atoms(sympy.Abs)}
+    for entry in entries:
+        for function in entry.atoms(sympy.Max, sympy.Min):
+            found |= {first - second for first, second in combinations(function.args, 2)}
     return sorted(found, key=str)

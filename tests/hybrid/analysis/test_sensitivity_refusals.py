@@ -1,0 +1,276 @@
+"""Where no derivative exists the answer says so, with time and reason; and what is asked wrongly is an error."""
+
+import numpy as np
+import pytest
+
+from hybrid import (
+    Contact,
+    DeclarationError,
+    EnergyDynamics,
+    FrictionElement,
+    Functional,
+    Mechanism,
+    Refusal,
+    State,
+    StateError,
+    derive,
+    saltation_matrix,
+    sensitivity,
+    simulate,
+    solve_state,
+)
+from hybrid.contact import NewtonImpact
+from hybrid.motion import Prefer
+from tests.catalogue import dynamics_of
+
+
+def refusal_of(motion, functional, names, **options):
+    for method in ("adjoint", "forward"):
+        found = sensitivity(motion, functional, names, method=method, **options)
+        assert isinstance(found.refusal, Refusal)
+        assert found.gradient == {}
+        assert np.isnan(found.value)
+        assert found.end_slopes is None
+    return found.refusal
+
+
+def particle(**options):
+    """A particle in the plane above a floor with a step of its choice."""
+    return derive(
+        Mechanism(
+            name="particle",
+            coordinates=["x", "y"],
+            parameters={"g": 1, "e": 0.5, "idle": 2},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="g*y"),
+            **options,
+        )
+    )
+
+
+def test_a_trajectory_that_grazes_a_corner():
+    # over the circle x^2 + y^2 = 1 on the parabola y = 1 + x - x^2/2 ...: touches y = 1 at its top
+    ball = particle(contact=[Contact(name="ceiling", gap="1 - y", restitution="e")])
+    motion = simulate(ball, State([0, 0.5], [1, 1]), t_end=3, law=NewtonImpact())  # top at y = 0.5 + 1/2 = 1, t = 1
+    found = refusal_of(motion, Functional("x"), ["g", "y_dot"])
+    assert found.t == pytest.approx(1.0, abs=1e-6)
+    assert "graz" in found.reason
+
+
+def test_near_grazing_has_a_derivative_that_grows_as_the_root():
+    ball = particle(contact=[Contact(name="ceiling", gap="1 - y", restitution="e")])
+    slopes = []
+    for excess in (1e-4, 1e-6):
+        motion = simulate(ball, State([0, 0.5 + excess], [1, 1]), t_end=1.5, law=NewtonImpact())
+        found = sensitivity(motion, Functional(terminal="y"), ["y"], method="forward")
+        slopes.append(found.events[0].gradient["y"])
+        assert found.events[0].gradient["y"] == pytest.approx(-1 / np.sqrt(2 * excess), rel=1e-8)
+    assert slopes[1] / slopes[0] == pytest.approx(10, rel=1e-6)
+
+
+def test_a_corner_met_exactly_whose_orders_differ():
+    # two smooth walls that meet at an obtuse angle: who comes first decides where the particle goes
+    wedge = particle(
+        contact=[
+            Contact(name="left", gap="y - x/2", restitution="e"),
+            Contact(name="right", gap="y + x/2", restitution="e"),
+        ]
+    )
+    motion = simulate(wedge, State([0, 0.5], [0, 0]), t_end=1.2, law=NewtonImpact())
+    found = refusal_of(motion, Functional(terminal="x"), ["x"])
+    assert found.t == pytest.approx(1.0, abs=1e-9)
+    assert "at once" in found.reason
+
+
+def test_a_right_angle_is_the_same_in_either_order():
+    corner = particle(
+        contact=[
+            Contact(name="floor", gap="y", restitution="e"),
+            Contact(name="wall", gap="x", restitution="e"),
+        ]
+    )
+    motion = simulate(corner, State([1, 0.5], [-1, 0]), t_end=1.4, law=NewtonImpact())
+    found = sensitivity(motion, Functional(terminal="x + y"), ["x", "y", "x_dot", "g"])
+    assert found.refusal is None
+    # both bounces by hand: x = e (t - 1), y = e (t - 1) - (t - 1)^2/2 at t = 1.4, with v1 = t1 = sqrt(2 y / g) = 1
+    e, rest = 0.5, 0.4
+    assert found.gradient["x"] == pytest.approx(-e, abs=1e-12)
+    assert found.gradient["x_dot"] == pytest.approx(-e * rest - e, abs=1e-12)
+    # y: v1 = sqrt(2 g y), t1 = sqrt(2 y / g): dv1 = 1, dt1 = 1
+    assert found.gradient["y"] == pytest.approx(e * rest - e + rest, abs=1e-12)
+
+
+def test_a_paradox_at_the_end():
+    rod = dynamics_of("painleve_rod")
+    pins = {"theta": 1.0, "theta_dot": 0.5, "slip.tip": 1} if "theta" in rod.mechanism.coordinates else {}
+    motion = simulate(rod, solve_state(rod, pins, parameters={"mu": 1.5}), t_end=1, parameters={"mu": 1.5})
+    assert motion.termination.name == "INCONSISTENT"
+    found = refusal_of(motion, Functional("x"), ["mu"])
+    assert found.t == 0.0
+    assert "no contact mode is consistent" in found.reason
+
+
+def test_a_choice_between_several_motions():
+    rod = dynamics_of("painleve_rod")
+    parameters = {"mu": 1.5, "g": 1}
+    start = solve_state(rod, {"theta": 1.0, "theta_dot": 1.3, "slip.tip": 1}, parameters=parameters)
+    motion = simulate(rod, start, t_end=0.1, parameters=parameters, rule=Prefer(("free",)))
+    found = refusal_of(motion, Functional("x"), ["mu"])
+    assert found.t == 0.0
+    assert "several modes" in found.reason
+
+
+def test_the_end_at_an_event():
+    ball = dynamics_of("bouncing_ball")
+    fall = float(np.sqrt(2 / 9.81))
+    short = simulate(ball, State([1.0], [0]), t_end=1, law=NewtonImpact())
+    t_impact = short.events[0].t
+    assert t_impact == pytest.approx(fall, abs=1e-12)
+    motion = simulate(ball, State([1.0], [0]), t_end=t_impact + 1e-14, law=NewtonImpact())
+    found = sensitivity(motion, Functional("y"), ["g"])
+    if motion.events:
+        assert "cut off at an event" in found.refusal.reason
+        assert found.refusal.t == pytest.approx(fall, abs=1e-12)
+    else:
+        assert found.refusal is None
+
+
+def test_equations_that_jump():
+    fan = derive(
+        Mechanism(
+            name="fan",
+            coordinates=["x"],
+            parameters={"c": 1},
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+            forces={"x": "-c*sign(x)"},
+        )
+    )
+    motion = simulate(fan, State([1.0], [0.0]), t_end=1.0)
+    assert sensitivity(motion, Functional("x"), ["c"]).refusal is None
+    motion = simulate(fan, State([1.0], [-1.0]), t_end=1.0)
+    found = refusal_of(motion, Functional("x"), ["c"])
+    assert found.t == pytest.approx(np.sqrt(3) - 1, abs=0.2)
+    assert "sign" in found.reason
+
+
+def test_an_integrand_that_jumps():
+    ball = dynamics_of("bouncing_ball")
+    motion = simulate(ball, State([1.0], [1.0]), t_end=0.4)
+    found = refusal_of(motion, Functional("sign(y_dot)"), ["g"])
+    assert "integrand jumps" in found.reason
+    # a kink is no jump: the derivative of its integral exists
+    kink = sensitivity(motion, Functional("abs(y_dot)"), ["g"])
+    # integral of |1 - g t| over 0.4 = (1/g + (0.4 g - 1)^2 / g) / 2
+    g = 9.81
+    assert kink.value == pytest.approx((1 + (0.4 * g - 1) ** 2) / (2 * g), abs=1e-13)
+    assert kink.gradient["g"] == pytest.approx(0.08 - 1 / g**2, abs=1e-12)
+
+
+def test_directions_that_leave_a_closed_contact():
+    rod = dynamics_of("rod_on_incline")
+    motion = simulate(rod, solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}), t_end=1)
+    found = refusal_of(motion, Functional("x"), ["phi"])
+    assert found.t == 0.0
+    assert "give the pins" in found.reason
+    assert sensitivity(motion, Functional("x"), ["mu", "x"]).refusal is None
+
+
+def test_spatial_slip_that_ends():
+    puck = dynamics_of("spatial_ball")
+    coordinates = puck.mechanism.coordinates
+    pins = dict.fromkeys(coordinates[:2], 0)
+    assert pins
+    start = State(solve_floor(puck), np.r_[1.0, 0.3, np.zeros(len(coordinates) - 2)])
+    motion = simulate(puck, start, t_end=1.5, law=NewtonImpact())
+    assert any(event.kind.value == "slip end" for event in motion.events)
+    found = refusal_of(motion, Functional("0", coordinates[0]), ["mu"])
+    assert "direction of friction" in found.reason
+
+
+def solve_floor(puck):
+    """A posture on the floor."""
+    q = np.zeros(puck.n)
+    gap = puck.terms(q, np.zeros(puck.n)).gap[0]
+    normal = puck.terms(q, np.zeros(puck.n)).W_N[:, 0]
+    return q - normal * gap / (normal @ normal)
+
+
+def test_saltation_of_a_graze_is_refused():
+    ball = particle(contact=[Contact(name="floor", gap="y", restitution="e")])
+    motion = simulate(ball, State([0, 1], [0, 0]), t_end=2, law=NewtonImpact())
+    event = motion.events[0]
+    assert not isinstance(saltation_matrix(ball, event), Refusal)
+    with pytest.raises(StateError, match="does not give the recorded velocities"):
+        saltation_matrix(ball, event, law=NewtonImpact(restitution=0.9))
+
+
+def carts_motion():
+    carts = dynamics_of("two_carts")
+    return simulate(carts, State([1, 2], [1, 0]), t_end=2, law=NewtonImpact())
+
+
+def test_unknown_names_are_errors_that_tell_the_nearest():
+    motion = carts_motion()
+    with pytest.raises(DeclarationError, match=r"(?s)q1_dto.*q1_dot"):
+        sensitivity(motion, Functional("q1_dto**2"), ["k1"])
+    with pytest.raises(DeclarationError, match="terminal"):
+        sensitivity(motion, Functional("0", "q3"), ["k1"])
+    with pytest.raises(StateError, match="did you mean 'k1'"):
+        sensitivity(motion, Functional("q1"), ["K1"])
+    with pytest.raises(StateError, match="pin of the start"):
+        sensitivity(motion, Functional("q1"), ["q3"], pins={"q1": 1, "q2": 2, "q1_dot": 1, "q2_dot": 0})
+    with pytest.raises(StateError, match="nothing to differentiate"):
+        sensitivity(motion, Functional("q1"), [])
+    with pytest.raises(StateError, match="twice"):
+        sensitivity(motion, Functional("q1"), ["k1", "k1"])
+
+
+def test_text_is_not_executed():
+    with pytest.raises(DeclarationError):
+        sensitivity(carts_motion(), Functional("__import__('os').getcwd()"), ["k1"])
+
+
+def test_a_parameter_that_occurs_nowhere_has_derivative_zero_and_a_note():
+    ball = particle(contact=[Contact(name="floor", gap="y", restitution="e")])
+    motion = simulate(ball, State([0, 1], [1, 0]), t_end=2, law=NewtonImpact())
+    found = sensitivity(motion, Functional("x"), ["idle", "g"])
+    assert found.gradient["idle"] == 0.0
+    assert found.notes == ("idle occurs neither in the equations nor in the functional: its derivative is 0",)
+    found = sensitivity(motion, Functional("idle*x"), ["idle"])
+    assert found.notes == ()
+    assert found.gradient["idle"] == pytest.approx(found.value / 2)
+
+
+def test_a_law_with_its_own_restitution_says_so():
+    ball = dynamics_of("bouncing_ball")
+    motion = simulate(ball, State([1.0], [0]), t_end=0.6, law=NewtonImpact(restitution=0.5))
+    found = sensitivity(motion, Functional("y"), ["e"])
+    assert found.gradient["e"] == 0.0
+    assert "replaces the declared restitution by 0.5" in found.notes[0]
+
+
+def test_time_stepping_has_no_located_events():
+    ball = dynamics_of("bouncing_ball")
+    motion = simulate(ball, State([1.0], [0]), t_end=0.6, method="time-stepping", step=1e-2)
+    assert "time-stepping" in refusal_of(motion, Functional("y"), ["e"]).reason
+
+
+def test_friction_that_is_met_from_both_sides_at_once():
+    # two equal seals on two equal masses slip at one instant; they are apart, so the order does not matter
+    pair = derive(
+        Mechanism(
+            name="pair",
+            coordinates=["x", "z"],
+            parameters={"F": 1, "A": 2},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + z_dot**2)/2", potential="0"),
+            forces={"x": "A*sin(t)", "z": "A*sin(t)"},
+            friction=[
+                FrictionElement(name="one", tangent="x", limit="F"),
+                FrictionElement(name="two", tangent="z", limit="F"),
+            ],
+        )
+    )
+    pins = {"x": 0, "z": 0, "x_dot": 0, "z_dot": 0}
+    motion = simulate(pair, solve_state(pair, pins), t_end=1.5)
+    found = sensitivity(motion, Functional(terminal="x + z"), ["F", "A"], pins=pins)
+    rest = 1.5 - np.pi / 6
+    assert found.gradient["F"] == pytest.approx(-(rest**2), abs=1e-11)

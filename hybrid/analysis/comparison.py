@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -13,7 +13,8 @@ from hybrid.analysis.convergence import ObservedOrder, observed_order
 from hybrid.analysis.courses import ContactCourse
 from hybrid.contact.compliance import KelvinVoigtLimit
 from hybrid.contact.compliance_resolution import Outcome, Resolution, resolve
-from hybrid.contact.selection import Selection, Verdict
+from hybrid.contact.selection import Selection, Verdict, select
+from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ def compare(
     ('INCONSISTENT', 0.04577472)
     """
     inquiry = Inquiry(dynamics, state, damping, parameters, tolerances, samples)
-    resolution = resolve(
-        dynamics, state, method=KelvinVoigtLimit(damping), parameters=parameters, tolerances=tolerances
-    )
+    resolution = _resolution(inquiry)
     selection = resolution.selection
     rows = [*([inquiry.rigid(selection)] if selection is not None else []), *inquiry.laws()]
     verdict = "IMPACT" if selection is None else selection.verdict.name
@@ -142,6 +141,21 @@ def compare(
         selection=selection,
         courses=inquiry.courses,
     )
+
+
+def _resolution(inquiry: Inquiry) -> Resolution:
+    """The resolution of the state; unresolved with the reason where the compliant limit has none."""
+    common: dict[str, Any] = {"parameters": inquiry.parameters, "tolerances": inquiry.tolerances}
+    try:
+        return resolve(inquiry.dynamics, inquiry.state, method=KelvinVoigtLimit(inquiry.damping), **common)
+    except ComputationError as error:
+        terms = inquiry.dynamics.terms(
+            inquiry.state.q, inquiry.state.v, t=inquiry.state.t, parameters=inquiry.parameters
+        )
+        closed = terms.gap <= inquiry.tolerances.gap
+        approaches = bool((terms.gap_dot[closed] < -inquiry.tolerances.velocity).any())
+        selection = None if approaches else select(inquiry.dynamics, inquiry.state, **common)
+        return Resolution(Outcome.UNRESOLVED, str(error), selection)
 
 
 def _penalty_runs(

@@ -84,7 +84,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         StateError
             A declared damping is negative.
         ComputationError
-            Several contacts, one of them spatial or bilateral.
+            Several contacts, one of them spatial or bilateral; an impact that cannot end.
         """
         contacts = _contacts(problem, self.damping)
         rows = len(problem.carriers[0].rows)
@@ -128,6 +128,11 @@ def _planar_path(problem: ImpactProblem, contact: ContactRows, samples: int) -> 
     G, gamma = np.zeros((2, 2)), np.zeros(2)
     G[:size, :size], gamma[:size] = problem.G, problem.gamma
     answer = planar_limit(G, gamma, friction=contact.friction, damping=contact.damping)
+    if not np.isfinite(answer.impulse).all():
+        raise ComputationError(
+            f"the impact of contact {contact.name!r} on a compliant surface cannot end: once its slip has stopped, "
+            f"friction locks the mechanism and the normal force does not vanish"
+        )
     phases = tuple(
         CompliantPhase(
             kind=KINDS[kind] if size == 2 else "closed",

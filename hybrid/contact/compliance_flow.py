@@ -21,8 +21,9 @@ _AT_REST = 1e-8  # slip below this, relative to the velocities of the passage, h
 
 @attrs.define(eq=False)
 class CompliantStanding:
-    """What each contact does: whether it presses, and the direction of slip from rest; None while it sticks.
+    """What each carrier does: whether it presses, and the direction of slip from rest; None while it sticks.
 
+    Carriers are the contacts, then the friction elements, which always press.
     A planar direction is ``(1.0,)`` or ``(-1.0,)``; that of a spatial contact that slips is only where its slip began.
     """
 
@@ -57,11 +58,16 @@ class CompliantFlow:
     speed: float
 
     @property
-    def rows(self) -> list[tuple[int, list[int]]]:
-        """Normal row and tangential rows of every contact among the forces."""
+    def names(self) -> tuple[str, ...]:
+        """Contacts, then friction elements."""
+        return (*self.dynamics.contacts, *self.dynamics.elements)
+
+    @property
+    def rows(self) -> list[tuple[int | None, list[int]]]:
+        """Normal row (None for a friction element) and tangential rows of every carrier among the forces."""
         k = len(self.dynamics.contacts)
-        columns = [self.dynamics.columns.get(name, slice(0, 0)) for name in self.dynamics.contacts]
-        return [(i, [k + j for j in range(at.start, at.stop)]) for i, at in enumerate(columns)]
+        columns = [self.dynamics.columns.get(name, slice(0, 0)) for name in self.names]
+        return [(i if i < k else None, [k + j for j in range(at.start, at.stop)]) for i, at in enumerate(columns)]
 
     def evaluate(self, q: Array, v: Array, t: float, standing: CompliantStanding) -> CompliantForces:
         """Everything at one state."""
@@ -75,9 +81,11 @@ class CompliantFlow:
         else:
             solved = np.linalg.solve(terms.M, np.column_stack([terms.h, W]))
             a_free, response = solved[:, 0], solved[:, 1:]
+        bound, holds = terms.friction * potential, terms.static_friction * potential
         at = CompliantForces(
             terms.gap, terms.gap_dot, terms.slip, potential, a_free, response, W.T @ response,
-            W.T @ a_free + np.concatenate([terms.zeta_N, terms.zeta_T]), terms.friction, np.zeros(W.shape[1]),
+            W.T @ a_free + np.concatenate([terms.zeta_N, terms.zeta_T]), np.concatenate([bound, terms.limit]),
+            np.concatenate([holds, terms.static_limit]), np.zeros(W.shape[1]),
         )  # fmt: skip
         at.forces[:] = self.forces(at, standing)
         return at
@@ -90,7 +98,8 @@ class CompliantFlow:
         for i, (normal, tangential) in enumerate(self.rows):
             if not standing.presses[i]:
                 continue
-            found[normal] = at.potential[i]
+            if normal is not None:
+                found[normal] = at.potential[i]
             direction = standing.slip[i]
             if not tangential:
                 continue
@@ -102,7 +111,7 @@ class CompliantFlow:
                 slip = at.slip[[row - k for row in tangential]]
                 size = float(np.linalg.norm(slip))
                 u = slip / size if size > _AT_REST * self.speed else u
-            found[tangential] = -at.friction[i] * at.potential[i] * u
+            found[tangential] = -at.bound[i] * u
         if held:
             block = at.G[np.ix_(held, held)]
             found[held] = -np.linalg.lstsq(block, at.free[held] + at.G[held] @ found, rcond=1e-12)[0]
@@ -124,9 +133,9 @@ class CompliantFlow:
             a = at.free + at.G @ forces
             slacks = [float("inf")]
             for i, direction in zip(rest, directions, strict=True):
-                normal, (row,) = self.rows[i]
-                bound = at.friction[i] * forces[normal] - abs(forces[row])
-                slacks.append(float(bound if direction is None else direction[0] * a[row]))
+                (row,) = self.rows[i][1]
+                reserve = at.holds[i] - abs(forces[row])
+                slacks.append(float(reserve if direction is None else direction[0] * a[row]))
             if min(slacks) > best:
                 best, choice = min(slacks), trial
             if best >= 0:
@@ -135,11 +144,12 @@ class CompliantFlow:
 
     def _settle_spatial(self, at: CompliantForces, standing: CompliantStanding, rest: list[int]) -> None:
         if len(rest) > 1:
-            raise ComputationError("several contacts at rest, one of them spatial, on compliant surfaces")
+            names = ", ".join(self.names[i] for i in rest)
+            raise ComputationError(f"{names} are at rest at once on compliant surfaces, one of them a spatial contact")
         i = rest[0]
-        normal, rows = self.rows[i]
+        rows = self.rows[i][1]
         forces = self.forces(at, standing)
-        needed, bound = forces[rows], float(at.friction[i] * forces[normal])
+        needed, bound = forces[rows], float(at.holds[i])
         size = float(np.linalg.norm(needed))
         if size > bound:
             standing.slip[i] = tuple(float(x) for x in -needed / size)
@@ -158,7 +168,8 @@ class CompliantForces:
         Acceleration without contact forces, and per unit force.
     G, free : array, (k + p, k + p) and (k + p,)
         Delassus operator and contact accelerations without contact forces.
-    friction : array, (k,)
+    bound, holds : array, (k + e,)
+        Largest friction force of every carrier while it slips, and while it sticks.
     forces : array, (k + p,)
     """
 
@@ -170,7 +181,8 @@ class CompliantForces:
     response: Array
     G: Array
     free: Array
-    friction: Array
+    bound: Array
+    holds: Array
     forces: Array
 
     @property

@@ -40,12 +40,12 @@ class CompliantPassage:
 
     def run(self, closed: NDArray[np.bool_]) -> CompliantMotion:
         """From the start to the release of all contacts, or to the horizon."""
-        rows = sum(1 + len(tangential) for _, tangential in self.flow.rows)
+        rows = sum((normal is not None) + len(tangential) for normal, tangential in self.flow.rows)
         y = np.concatenate([self.start.q, self.start.v, np.zeros(rows + 1), [self.start.t, 0.0]])
         standing = self._first(y, closed)
         phases: list[tuple[str, float]] = []
         for _ in range(_MAX_PHASES):
-            if not any(standing.presses) and not self._will_press(y, standing):
+            if not self._touches(standing) and not self._will_press(y, standing):
                 break
             before, label = float(y[-1]), self._label(standing)
             y, event = self._advance(y, standing)
@@ -74,17 +74,24 @@ class CompliantPassage:
         return evaluate
 
     def _first(self, y: Array, closed: NDArray[np.bool_]) -> CompliantStanding:
-        dynamics, k = self.flow.dynamics, len(self.flow.dynamics.contacts)
-        nothing = CompliantStanding([False] * k, [None] * k)
+        k, names = len(self.flow.dynamics.contacts), self.flow.names
+        nothing = CompliantStanding([False] * len(names), [None] * len(names))
         at = self._at(y, nothing)
-        for i, name in enumerate(dynamics.contacts):
+        for i, name in enumerate(names):
             side = self.start.sides.get(name)
             nothing.slip[i] = self._direction(at, i) or side
+            if i >= k:
+                nothing.presses[i] = True
+                continue
             rate, b = at.gap_dot[i], at.free[i]
             rests = abs(rate) <= self.tolerances.velocity
             nothing.presses[i] = bool(closed[i] and (b < 0 if rests else rate < 0))
         self.flow.settle(at, nothing)
         return nothing
+
+    def _touches(self, standing: CompliantStanding) -> bool:
+        """True if a contact presses."""
+        return any(standing.presses[: len(self.flow.dynamics.contacts)])
 
     def _direction(self, at: CompliantForces, i: int) -> tuple[float, ...] | None:
         k = len(self.flow.dynamics.contacts)
@@ -102,12 +109,12 @@ class CompliantPassage:
 
     def _label(self, standing: CompliantStanding) -> str:
         words = []
-        for i, (_, tangential) in enumerate(self.flow.rows):
+        names = self.flow.dynamics.contacts
+        for i, (_, tangential) in enumerate(self.flow.rows[: len(names)]):
             direction = standing.slip[i]
             slides = "slide" if len(tangential) == 2 else "slide+" if (direction or (0.0,))[0] > 0 else "slide-"
             pressing = "closed" if not tangential else "stick" if direction is None else slides
             words.append(pressing if standing.presses[i] else "free")
-        names = self.flow.dynamics.contacts
         if len(names) == 1:
             return words[0]
         return ", ".join(f"{name}={word}" for name, word in zip(names, words, strict=True))
@@ -184,11 +191,12 @@ class CompliantPassage:
             events.append(event)
             names.append((kind, i))
 
-        for i, (_, rows) in enumerate(self.flow.rows):
+        for i, (normal, rows) in enumerate(self.flow.rows):
             if not standing.presses[i]:
                 add("press", i, 1.0, partial(_overlap, i=i, stiffness=float(self.flow.stiffness[i])))
                 continue
-            add("release", i, -1.0, partial(_pressure, i=i))
+            if normal is not None:
+                add("release", i, -1.0, partial(_pressure, i=i))
             direction, columns = standing.slip[i], [row - k for row in rows]
             if rows and direction is None:
                 add("slip", i, -1.0, partial(_reserve, i=i, rows=rows))
@@ -227,10 +235,13 @@ class CompliantPassage:
         M_end = dynamics.terms(y[:n], y[n : 2 * n], t=float(y[-2]), parameters=self.flow.parameters).M
         energy = float(y[n : 2 * n] @ M_end @ y[n : 2 * n] - self.start.v @ M @ self.start.v) / 2
         impulses, k = y[2 * n : -3], len(dynamics.contacts)
-        named = list(zip(dynamics.contacts, self.flow.rows, strict=True))
+        named = [
+            (name, (i, rows)) for i, (name, (_, rows)) in enumerate(zip(self.flow.names, self.flow.rows, strict=True))
+        ]
+        named = named[:k]
         return CompliantMotion(
             state=State(y[:n], y[n : 2 * n], float(y[-2])),
-            has_separated=not any(standing.presses),
+            has_separated=not self._touches(standing),
             label=self._label(standing),
             phases=phases,
             force_N={name: float(at.forces[normal]) for name, (normal, _) in named},
@@ -255,7 +266,7 @@ def _overlap(at: CompliantForces, *, i: int, stiffness: float) -> float:
 
 def _reserve(at: CompliantForces, *, i: int, rows: list[int]) -> float:
     """What friction could hold beyond what it does; in squares, so that release alone does not change its sign."""
-    return float((at.friction[i] * at.potential[i]) ** 2 - at.forces[rows] @ at.forces[rows])
+    return float(at.holds[i] ** 2 - at.forces[rows] @ at.forces[rows])
 
 
 def _speed(at: CompliantForces, *, columns: list[int], sign: float, stopped: float = 0.0) -> float:

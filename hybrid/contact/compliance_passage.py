@@ -189,7 +189,10 @@ class Passage:
                 phase = CompliantPhase(standing.label(self.contacts), pressed, start, total - work_T, work_T)
                 return x, phase, names[which]
             span *= 2
-        raise ComputationError("a compliant impact of several contacts does not end: its last phase has no event")
+        raise ComputationError(
+            f"a compliant impact of several contacts does not end: in {standing.label(self.contacts)} no force "
+            f"vanishes and no slip changes; friction locks the mechanism"
+        )
 
     def _events(self, standing: _Standing) -> tuple[list[Any], list[tuple[str, int]]]:
         events: list[Any] = []

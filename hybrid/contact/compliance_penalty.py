@@ -88,7 +88,7 @@ class KelvinVoigt:
         StateError
             No contact is closed, or those that are separate already.
         ComputationError
-            The mechanism has friction elements or bilateral contacts with friction, or the integration fails.
+            The mechanism has a rigid bilateral constraint with friction, or the integration fails.
         """
         _check_carriers(dynamics)
         terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
@@ -106,8 +106,9 @@ class KelvinVoigt:
 
 
 def _check_carriers(dynamics: Dynamics) -> None:
-    others = [*dynamics.elements, *(name for name in dynamics.rigid if name in dynamics.columns)]
+    others = [name for name in dynamics.rigid if name in dynamics.columns]
     if others:
         raise ComputationError(
-            f"{', '.join(others)}: compliant motion knows unilateral contacts and frictionless constraints only"
+            f"{', '.join(others)}: a rigid bilateral constraint with friction takes no part in a compliant motion: its "
+            f"own force may have no value or several"
         )

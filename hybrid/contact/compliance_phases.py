@@ -13,6 +13,7 @@ __all__ = ["COLUMNS", "limits"]
 # Columns of the answers: velocities, impulses, and by phase normal impulse, duration, works of both forces.
 COLUMNS = 12
 _SLIDE_PLUS, _SLIDE_MINUS, _STICK = 1, 2, 3
+_SINGULAR = 1e-14  # a mobility below this share is rounding of a mechanism that friction locks
 _VANISHING = 1e-12  # an approach below this share of the slip velocity is the limit of none: rounding of the velocities
 
 
@@ -30,7 +31,8 @@ def _factors(G_NN: float, G_NT: float, G_TT: float, mu: float, kind: int) -> tup
     """Rates of normal and tangential velocity, and the tangential impulse, per normal impulse."""
     if kind == _STICK:
         held = -G_NT / G_TT if G_TT > 0 else 0.0
-        return G_NN + held * G_NT, 0.0, held
+        lift = G_NN + held * G_NT
+        return (lift if lift > _SINGULAR * G_NN else 0.0), 0.0, held
     ratio = -mu if kind == _SLIDE_PLUS else mu
     return G_NN + ratio * G_NT, G_NT + ratio * G_TT, ratio
 

@@ -111,7 +111,10 @@ def resolve(
     closed = terms.gap <= tolerances.gap
     rates = terms.gap_dot[closed]
     if not closed.any() or (rates > tolerances.velocity).all():
-        gaps = ", ".join(f"gap_dot.{n} = {r:.6g}" for n, r in zip(dynamics.contacts, terms.gap_dot, strict=True))
+        gaps = ", ".join(
+            f"gap.{name} = {gap:.6g}, gap_dot.{name} = {rate:.6g}"
+            for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True)
+        )
         raise StateError(f"no contact is closed that does not separate already, so there is nothing to resolve: {gaps}")
 
     def impact() -> Impact:

@@ -82,6 +82,6 @@ def _dependence(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path:
             warnings.append(
                 f"the outcome depends on the stiffness ratio of contact {contact.name!r} to the others (taken as "
                 f"{contact.stiffness_ratio:g}): 10 times stiffer or softer changes contact velocities by "
-                f"{max(changes):.3g}; declare stiffness_ratio"
+                f"{max(changes):.3g}" + ("; declare stiffness_ratio" if contact.stiffness_ratio == 1.0 else "")
             )
     return tuple(warnings)

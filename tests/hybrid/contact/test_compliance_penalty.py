@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, StateError, derive, resolve, select, solve_state
 from hybrid.contact import resolve_impact
 from hybrid.contact.compliance_resolution import Outcome, critical_approach
+from hybrid.errors import ComputationError
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +154,75 @@ def test_bad_approach_and_stiffness_of_a_resolution_are_refused(rod):
         resolve(rod, state, approach=0.1)
     with pytest.raises(StateError, match="stiffness"):
         resolve(rod, state, approach=-0.1, stiffness=0.0)
+
+
+def test_friction_element_brakes_a_compliant_impact():
+    # valve spool: m x'' = -K x - 2 d sqrt(K) x' - F sign(x') - preload - k x + A p(t), integrated by itself in parts
+    # of one direction of motion
+    spool = derive(mechanisms.load("valve_spool"))
+    parameters = {"F": 2.0, "delta": 0.05}
+    values = spool.mechanism.parameter_values(parameters)
+    m, k, A = (float(values[name]) for name in ("m", "k", "A"))
+    K = 1e6
+    state = solve_state(spool, {"gap.closed": 0, "gap_dot.closed": -1}, parameters=parameters)
+    motion = KelvinVoigt(K).pass_through(spool, state, parameters=parameters)
+
+    def rates(sign):
+        def rate(t, y):
+            p = values["p_mean"] + values["p_swing"] * np.sin(2 * np.pi * values["f"] * t)
+            F_N = -K * y[0] - 2 * 0.05 * np.sqrt(K) * y[1]
+            return [y[1], (F_N - sign * 2.0 - values["preload"] - k * y[0] + A * p) / m]
+
+        return rate
+
+    def stops(_, y):
+        return y[1]
+
+    def released(_, y):
+        return -K * y[0] - 2 * 0.05 * np.sqrt(K) * y[1]
+
+    stops.terminal = released.terminal = True
+    released.direction = -1
+    down = solve_ivp(rates(-1), (0, 1), [0.0, -1.0], "DOP853", rtol=1e-12, atol=1e-15, events=[stops])
+    back = down.y[:, -1] * [1, 0]
+    up = solve_ivp(rates(1), (down.t[-1], 1), back, "DOP853", rtol=1e-12, atol=1e-15, events=[released])
+    assert motion.has_separated
+    assert motion.gap_dot_after["closed"] == pytest.approx(up.y[1, -1], abs=1e-8)
+    assert motion.state.t == pytest.approx(up.t[-1], abs=1e-10)
+    # the seal takes F times the way in and out
+    assert motion.work_T == pytest.approx(-2.0 * (-2 * down.y[0, -1] + up.y[0, -1]), rel=1e-7)
+    free = KelvinVoigt(K).pass_through(spool, state, parameters={**parameters, "F": 0.0})
+    assert free.gap_dot_after["closed"] > motion.gap_dot_after["closed"] + 1e-3
+
+
+def test_friction_element_does_not_change_the_limit_of_infinite_stiffness():
+    # a given force acts for a time of the size K^-1/2: what it takes from the rebound vanishes with it
+    spool = derive(mechanisms.load("valve_spool"))
+    state = solve_state(spool, {"gap.closed": 0, "gap_dot.closed": -1})
+    taken = []
+    for K in (1e8, 1e10):
+        free, braked = (
+            KelvinVoigt(K, 0.005).pass_through(spool, state, parameters={"F": F}).state.v[0] for F in (0.0, 2.0)
+        )
+        taken.append(free - braked)
+    assert np.log10(taken[1] / taken[0]) == pytest.approx(-1.0, abs=0.02)
+
+
+def test_rigid_constraint_with_friction_is_refused_by_name():
+    klein = derive(mechanisms.load("painleve_klein"))
+    rails = ", ".join(name for name in klein.rigid if name in klein.columns)
+    state = solve_state(klein, {"x1": 0, "x1_dot": 1})
+    with pytest.raises(ComputationError, match=f"{rails}: a rigid bilateral constraint with friction"):
+        KelvinVoigt(1e6).pass_through(klein, state)
+
+
+def test_a_shoe_that_friction_locks_is_said_to_have_no_end():
+    # Spurr 1961: self-locking above mu = a/h = 1/2; one coordinate, so that sticking leaves no inertia at all
+    shoe = derive(mechanisms.load("brake_shoe"))
+    state = solve_state(shoe, {"phi": 0, "phi_dot": 0}, parameters={"mu": 0.8})
+    with pytest.raises(ComputationError, match="'tip' on a compliant surface cannot end"):
+        resolve_impact(shoe, state, law=KelvinVoigtLimit(), parameters={"mu": 0.8})
+    motion = KelvinVoigt(1e6).pass_through(shoe, state, parameters={"mu": 0.8}, horizon=60.0)
+    assert motion.label == "stick"
+    # it turns with the belt, at belt_speed / h
+    assert motion.state.v == pytest.approx([0.5], abs=0.02)

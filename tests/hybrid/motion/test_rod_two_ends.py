@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import State, Termination, derive, simulate
+from hybrid import State, Termination, Verdict, derive, simulate
 from hybrid.contact import EnergeticImpact, NewtonImpact
+from hybrid.motion import distance
 
 NAMED = {
     Termination.END_TIME,
@@ -60,8 +61,8 @@ def check(rod, seeds):
 
 
 def test_random_starts_end_in_rest_at_the_end_or_in_a_named_paradox(rod):
-    ended = check(rod, range(24))
-    assert ended["at rest"] > 8
+    ended = check(rod, range(20))
+    assert ended["at rest"] > 6
     assert ended["INCONSISTENT"] >= 1  # the rod that slides on one end with friction above 4/3
 
 
@@ -69,6 +70,41 @@ def test_random_starts_end_in_rest_at_the_end_or_in_a_named_paradox(rod):
 def test_1000_random_starts_end_in_rest_at_the_end_or_in_a_named_paradox(rod):
     ended = check(rod, range(1000))
     assert ended["at rest"] > 600
+
+
+def observed_orders(rod, seeds, steps):
+    """Order of convergence of time-stepping to the event-driven motion where every verdict is UNIQUE, and distances."""
+    orders, distances = [], []
+    for seed in seeds:
+        start, parameters = random_start(seed)
+        options = {"t_end": 2.5, "parameters": parameters}
+        motion = simulate(rod, start, law=NewtonImpact(), **options)
+        if not motion.termination.is_complete or {event.verdict for event in motion.events} != {Verdict.UNIQUE}:
+            continue
+        far, near = (
+            distance(motion, simulate(rod, start, method="time-stepping", step=step, **options)) for step in steps
+        )
+        orders.append(np.log(far / near) / np.log(steps[0] / steps[1]))
+        distances.append(near)
+    return np.array(orders), np.array(distances)
+
+
+def test_time_stepping_agrees_to_first_order_where_every_verdict_is_unique(rod):
+    # where within a step an impact falls is random, so that a single order scatters; the median does not
+    orders, distances = observed_orders(rod, range(7), (8e-3, 1e-3))
+    assert len(orders) >= 5
+    assert 0.7 < np.median(orders) < 1.3
+    # speeds are of order 1, and every impact is late by up to a step
+    assert distances.max() < 15e-3
+
+
+@pytest.mark.long
+def test_time_stepping_agrees_to_first_order_from_60_starts(rod):
+    orders, distances = observed_orders(rod, range(60), (8e-3, 5e-4))
+    assert len(orders) >= 30
+    assert 0.8 < np.median(orders) < 1.2
+    # two contacts that land nearly together are one impact for a step that holds both: then it has to be finer still
+    assert np.quantile(distances, 0.9) < 20 * 5e-4
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import attrs
@@ -117,7 +118,8 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
         return Decision(choices[0][0], selection)
     if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
         return _by_rule(context, selection, Termination.INDETERMINATE)
-    coherent = [c for group in choices for c in group if _coheres(context, c, moment, t_end)]
+    following = (c for group in choices for c in group if _coheres(context, c, moment, t_end))
+    coherent = list(islice(following, 1 if len(branches) == 1 else None))  # the modes of one branch move alike
     if len(coherent) == 1 or (coherent and len(branches) == 1):
         return Decision(coherent[0], selection, note="a tie, resolved along the flow of the mode")
     if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:

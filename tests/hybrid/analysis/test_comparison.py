@@ -272,7 +272,32 @@ def test_command_compare_keeps_its_keys(capsys):
         (["impact", *ROD, "--law", "newton", "--damping", "0.5"], "--restitution"),
         (["impact", "bouncing_ball", "--pin", "gap.floor=1", "--pin", "gap_dot.floor=0"], "no contact is closed"),
         (["compare", "bouncing_ball", "--pin", "gap_dot.floor=1"], "separate already"),
+        (["compare", "bouncing_ball", "--pin", "gap.floor=1", "--pin", "gap_dot.floor=-1"], "gap.floor = 1"),
+        (["compare", *ROD, "--param", "delta=-1"], "contact.tip.damping: must not be negative"),
+        (["compare", *ROD, "--stiffness", "-1e6"], "above 0, got -1e+06"),
+        (["compare", *ROD, "--stiffness", "inf"], "above 0, got inf"),
+        (["compare-map", "painleve_rod", "--axis", "theta=0:1:3", "--stiffness", "1e6"], "two axes"),
+        (["compare-map", *ROD[:3], "--axis=theta=0:1:3", "--axis=theta_dot=0:1:3", "--stiffness=0"], "above 0"),
     ],
 )
 def test_bad_input_is_said_with_exit_status_2(capsys, arguments, message):
     assert message in run(capsys, *arguments, status=2).err
+
+
+def test_an_impact_that_cannot_end_is_said_and_compared_all_the_same(capsys):
+    # Spurr 1961: the hinged shoe locks itself above mu = a/h = 1/2
+    shoe = ["brake_shoe", "--param", "mu=0.8", "--pin", "phi=0", "--pin", "phi_dot=0"]
+    assert "friction locks the mechanism" in run(capsys, "impact", *shoe, "--law", "kelvin-voigt", status=3).err
+    answer = json.loads(run(capsys, "compare", *shoe, "--stiffness", "1e6", "--json").out)
+    assert any("cannot end" in note for note in answer["notes"])
+    assert "kelvin-voigt" not in [row["method"] for row in answer["rows"]]
+    assert answer["rows"][-1]["mode"] == "stick"
+
+
+def test_dependence_on_stiffness_ratios_is_said_where_none_is_declared(capsys):
+    pins = {"gap.left": 0, "gap.right": 0, "gap_dot.left": -1, "gap_dot.right": -0.2, "x": 0, "x_dot": 0.3}
+    arguments = ["rod_two_ends", *(f"--pin={name}={value}" for name, value in pins.items())]
+    answer = json.loads(run(capsys, "impact", *arguments, "--law", "kelvin-voigt", "--json").out)
+    (warning,) = answer["warnings"]
+    assert "depends on the stiffness ratio of contact 'right' to the others (taken as 1)" in warning
+    assert "declare stiffness_ratio" in warning

@@ -150,12 +150,18 @@ def check_what_must_hold(G, gamma, after, impulse, work_T, duration):
     assert np.all(work_T <= 1e-12 * before)
 
 
-@pytest.mark.parametrize("n", [400, pytest.param(10_000, marks=pytest.mark.long)])
+def random_mechanisms(rng, n, rows):
+    """Delassus operators of mechanisms with five coordinates: random mass matrices and force directions."""
+    roots, W = rng.normal(size=(n, 5, 5)), rng.normal(size=(n, 5, rows))
+    M = np.swapaxes(roots, 1, 2) @ roots + 0.1 * np.eye(5)
+    return np.swapaxes(W, 1, 2) @ np.linalg.solve(M, W)
+
+
+@pytest.mark.parametrize("n", [400, 10_000])
 def test_every_planar_impact_ends_separating_without_gain_of_energy(n):
     # Miller and Rubinovich 2017: existence and uniqueness for any friction coefficient
     rng = np.random.default_rng(n)
-    directions = rng.normal(size=(n, 3, 2))
-    G = np.swapaxes(directions, 1, 2) @ directions
+    G = random_mechanisms(rng, n, 2)
     gamma = rng.normal(size=(n, 2))
     gamma[:, 0] = -np.abs(gamma[:, 0])
     got = planar_limit(G, gamma, friction=rng.uniform(0, 10, n), damping=rng.uniform(0, 1, n))
@@ -165,12 +171,11 @@ def test_every_planar_impact_ends_separating_without_gain_of_energy(n):
     assert np.max(np.abs(works - energy) / (1 + np.abs(energy))) < 1e-9
 
 
-@pytest.mark.parametrize("n", [60, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [500, pytest.param(10_000, marks=pytest.mark.long)])
 def test_every_spatial_impact_ends_separating_without_gain_of_energy(n):
     rng = np.random.default_rng(n + 1)
-    for _ in range(n):
-        directions = rng.normal(size=(5, 3))
-        G, gamma = directions.T @ directions, rng.normal(size=3)
+    for G in random_mechanisms(rng, n, 3):
+        gamma = rng.normal(size=3)
         gamma[0] = -abs(gamma[0])
         got = spatial_limit(G, gamma, friction=rng.uniform(0, 10), damping=rng.uniform(0, 1))
         check_what_must_hold(G, gamma, got.gamma_after, got.impulse, np.array(got.work_T), np.array(got.duration))

@@ -34,10 +34,9 @@ def start(v, turning, height=0.0):
 
 def test_ball_without_spin_rolls_at_five_sevenths_of_its_speed():
     motion = simulate(dynamics_of("spatial_ball"), start((3, 0), (0, 0, 0)), t_end=5)
-    # the direction is lost near zero slip, so the time is known to about 1e-8 of the slip over its rate
-    assert [event.t for event in motion.events] == pytest.approx([2 * 3 / (7 * MU * G)], abs=1e-8)
-    assert motion.v[:2] == pytest.approx([5 * 3 / 7, 0], abs=1e-9)
-    assert motion.v[4] == pytest.approx(5 * 3 / 7 / R, abs=1e-8)
+    assert [event.t for event in motion.events] == pytest.approx([2 * 3 / (7 * MU * G)], abs=1e-12)
+    assert motion.v[:2] == pytest.approx([5 * 3 / 7, 0], abs=1e-12)
+    assert motion.v[4] == pytest.approx(5 * 3 / 7 / R, abs=1e-11)
 
 
 @pytest.mark.parametrize("shot", SHOTS)
@@ -47,15 +46,17 @@ def test_path_is_a_parabola_and_then_a_straight_line(shot):
     speed = np.linalg.norm(slip)
     rolls = speed / (3.5 * MU * G)
     motion = simulate(dynamics_of("spatial_ball"), start(v, turning), t_end=2 * rolls)
-    assert [event.t for event in motion.events] == pytest.approx([rolls], abs=1e-8)
+    # the slip falls through zero along its own direction, so the zero is one of a smooth function; some 1e-12 of error
+    # stay from the rounding of the direction where the slip is small
+    assert [event.t for event in motion.events] == pytest.approx([rolls], abs=1e-10)
     assert motion.events[0].mode_after.label == "stick"
     t = np.linspace(0, 2 * rolls, 201)
     while_slipping = np.minimum(t, rolls)[:, None]
     bend = -MU * G * slip / speed
     after = np.array(v) - slip * 2 / 7
     path = while_slipping * v + while_slipping**2 / 2 * bend + (t[:, None] - while_slipping) * after
-    assert motion.sample(t)[0][:, :2] == pytest.approx(path, abs=1e-8)
-    assert motion.v[:2] == pytest.approx(after, abs=1e-8)
+    assert motion.sample(t)[0][:, :2] == pytest.approx(path, abs=1e-10)
+    assert motion.v[:2] == pytest.approx(after, abs=1e-10)
     # the spin about the vertical has no part in it
     assert motion.v[5] == turning[2]
     assert np.max(np.abs(slip_of(motion.v, motion.v[3:]))) < 1e-12

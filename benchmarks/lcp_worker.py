@@ -251,7 +251,7 @@ def batch_all(task):
 
 
 def streaming(task):
-    """`count_batch` and what only reads the same entries and writes one byte a problem, in turn, on all processors."""
+    """`count_batch` and what only reads the same entries and writes one byte a problem, in turn."""
     import numba
 
     from lcp.kernels import count_batch, minors
@@ -259,6 +259,7 @@ def streaming(task):
     from lcp.kernels.vectors import write
 
     n, N = task["n"], task["count"]
+    numba.set_num_threads(task["threads"] or numba.config.NUMBA_NUM_THREADS)
     M, q = stack(n, N)
     M, q = np.ascontiguousarray(np.moveaxis(M, 0, 2)), np.ascontiguousarray(q.T)
     flat, vectors, counts, chunk = M.ravel(), q.ravel(), np.empty(N, np.uint8), 4096
@@ -283,6 +284,7 @@ def streaming(task):
             start = time.perf_counter()
             call()
             best[name] = min(best.get(name, np.inf), time.perf_counter() - start)
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     return best | {"bandwidth": (M.nbytes + q.nbytes + N) / best["stream"]}
 
 

@@ -68,7 +68,7 @@ def main(file: str) -> None:
     for axis, title in zip(axes, PANELS, strict=True):
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("normal impulse" if "impulse" in title else "stretched time")
-        axis.legend(fontsize=7, framealpha=0.6, loc="lower right" if title == PANELS[1] else "best", ncols=2)
+        axis.legend(fontsize=7, framealpha=0.6, loc="upper right" if title == PANELS[1] else "best", ncols=2)
     figure.savefig(file, dpi=110)
 
 

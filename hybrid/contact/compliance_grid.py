@@ -176,8 +176,7 @@ def compliant_motions(
     at = ContactRates.at(dynamics, q, v, t, values)
     presses = (at.gap_dot < 0) | ((at.gap_dot == 0) & (at.c[:, 0] < 0))
     slides = np.where(at.slip > 0, _PLUS, np.where(at.slip < 0, _MINUS, _STICK))
-    # the inertia factor of any mode lies below this
-    step = _STEP / np.sqrt(at.G[:, 0, 0] + at.friction * np.abs(at.G[:, 0, 1]))
+    step = _STEP / np.sqrt(_fastest(at))
     batch = _Batch(
         dynamics, values, stiffness, damping, np.broadcast_to(t, (count,)).copy(), step, q.copy(), v.copy(),
         np.zeros(count), np.where(presses, slides, _FREE).astype(np.int8), np.zeros(count, dtype=bool),
@@ -199,6 +198,14 @@ def compliant_motions(
     at, potential = batch.contact(batch.q, batch.v, batch.s)
     force = batch.forces(at, potential)[:, 0]
     return CompliantMotions(batch.q, batch.v, batch.mode, batch.stuck, presses, batch.s, force)
+
+
+def _fastest(at: ContactRates) -> Array:
+    """The largest inertia factor of the modes a contact can pass through: slide, stick, and reverse slide if driven."""
+    G_NN, G_NT, G_TT = at.G[:, 0, 0], at.G[:, 0, 1], at.G[:, 1, 1]
+    sliding = np.abs(G_NN - np.sign(at.slip) * at.friction * G_NT)
+    reverse = np.where(np.abs(G_NT) > at.friction * G_TT, G_NN + at.friction * np.abs(G_NT), 0.0)
+    return np.asarray(np.maximum(np.maximum(sliding, reverse), G_NN - G_NT**2 / G_TT))
 
 
 def _settle(batch: _Batch) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.periodic import PeriodicMotion, periodic_of, solve_closed
 from hybrid.analysis.refusal import Refusal
 from hybrid.analysis.shooting import Shooting, Shot
+from hybrid.analysis.smoothness import nearest_dip
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.outcome import EventKind
 
@@ -27,6 +28,7 @@ Array = NDArray[np.float64]
 _CORRECTIONS = 8
 _CLOSED = 1e-11  # of the size of the states
 _FIRST, _LONGEST, _SHORTEST = 0.05, 0.2, 1e-7  # steps along the branch, in units of the start's size
+_GRAZED = 1e-4  # of a guard's largest value: where a branch ends this close to a surface, it grazes it
 _SIDE = 1e-6  # the imaginary part beside which a multiplier counts as real
 
 
@@ -246,6 +248,13 @@ def _followed(branch: _Branch, point: _Point, start: float, to: float, max_point
 
 def _why(branch: _Branch, point: _Point, found: _Point | Refusal | None) -> str:
     where = f"at {branch.name} = {point.value:.9g} the motion can be followed no further"
+    dip = nearest_dip(point.shot.motion.legs)
+    if dip is not None and dip[0] <= _GRAZED:
+        share, t, surface = dip
+        kind = surface.kind.value.strip()
+        return (
+            f"{where}: {surface.carrier!r} grazes at t = {t:.9g} (its guard, {kind}, dips to {share:.1g} of its size)"
+        )
     if isinstance(found, Refusal):
         return f"{where}: {found.reason} (t = {found.t:.9g})"
     if isinstance(found, _Point):

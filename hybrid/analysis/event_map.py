@@ -170,7 +170,7 @@ def agreed_map(passings: Sequence[Passing], reason: str, *, keeps: bool = True) 
             raise NoDerivative(reason)
     after = passings[0].after
     if keeps and after is not None:
-        _check_kept(after, *images[0])
+        _check_kept(after, *images[0], np.concatenate([free, follow], axis=1))
     return maps[0]
 
 
@@ -179,14 +179,15 @@ def _are_alike(first: Array, second: Array) -> bool:
     return bool(np.max(np.abs(first - second), initial=0.0) <= _ALIKE * size)
 
 
-def _check_kept(after: Point, free: Array, follow: Array) -> None:
+def _check_kept(after: Point, free: Array, follow: Array, before: Array) -> None:
+    """Insist that images of what the mode before allows, (2n, d) and (2n, c), keep what the mode after holds."""
     size = len(after.f)
     rows = held_rows(after)
     if not len(rows):
         return
     states, parameters = rows[:, :size], rows[:, size + 1 :]
     left = np.concatenate([states @ free, states @ follow + parameters], axis=1)
-    image = np.concatenate([free, follow], axis=1)
+    image = np.concatenate([free, follow, before], axis=1)
     n = size // 2
     sizes = np.repeat([np.max(np.abs(image[:n]), initial=0.0), np.max(np.abs(image[n:]), initial=0.0)], n)
     terms = np.abs(states) @ sizes + np.max(np.abs(parameters), axis=1, initial=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from hybrid.contact.modes import ContactMode
 if TYPE_CHECKING:
     from hybrid.motion.outcome import Event
 
-__all__ = ["check_smooth"]
+__all__ = ["check_smooth", "nearest_dip"]
 
 Array = NDArray[np.float64]
 
@@ -34,6 +35,20 @@ def check_smooth(leg: Leg, events: tuple[Event, ...]) -> None:
     _check_spatial(leg)
     for surface in mode_surfaces(leg.system):
         _check_dips(leg, surface)
+
+
+def nearest_dip(legs: Sequence[Leg]) -> tuple[float, float, EventSurface] | None:
+    """The surface that a motion comes closest to without meeting it: how close next to its largest value, and when."""
+    found: tuple[float, float, EventSurface] | None = None
+    for leg in legs:
+        for surface in mode_surfaces(leg.system):
+            values = surface.values(leg.at, leg.system.parameters)
+            largest = float(np.max(np.abs(values), initial=0.0))
+            for dip in _dips(values, 1.0):
+                t, least = _lowest(leg, surface, int(dip))
+                if found is None or least / largest < found[0]:
+                    found = (least / largest, t, surface)
+    return found
 
 
 def _check_switches(leg: Leg) -> None:
@@ -66,23 +81,33 @@ def _check_spatial(leg: Leg) -> None:
 
 
 def _check_dips(leg: Leg, surface: EventSurface) -> None:
-    from scipy.optimize import minimize_scalar
-
     values = surface.values(leg.at, leg.system.parameters)
     largest = float(np.max(np.abs(values), initial=0.0))
-    inner = values[1:-1]
-    dips = np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= _NEAR * largest)) + 1
-    sample = interpolation(leg)
-    for dip in dips:
-
-        def along(t: float) -> float:
-            at = leg.system.respond(np.array([t]), sample(np.array([t])))
-            return float(surface.values(at, leg.system.parameters)[0])
-
-        bounds = (float(leg.at.t[dip - 1]), float(leg.at.t[dip + 1]))
-        found = minimize_scalar(
-            along, bounds=bounds, method="bounded", options={"xatol": 1e-9 * (bounds[1] - bounds[0])}
-        )
-        if float(found.fun) <= _TOUCHED * largest:
+    for dip in _dips(values, _NEAR):
+        t, least = _lowest(leg, surface, int(dip))
+        if least <= _TOUCHED * largest:
             what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"
-            raise NoDerivative(f"{what} touches zero without crossing it", float(found.x))
+            raise NoDerivative(f"{what} touches zero without crossing it", t)
+
+
+def _dips(values: Array, share: float) -> NDArray[np.intp]:
+    """Stages at which a guard has an interior minimum below a share of its largest value."""
+    inner = values[1:-1]
+    largest = float(np.max(np.abs(values), initial=0.0))
+    return np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= share * largest)) + 1
+
+
+def _lowest(leg: Leg, surface: EventSurface, stage: int) -> tuple[float, float]:
+    """Time and value of the minimum of a guard beside a stage."""
+    from scipy.optimize import minimize_scalar
+
+    sample = interpolation(leg)
+
+    def along(t: float) -> float:
+        at = leg.system.respond(np.array([t]), sample(np.array([t])))
+        return float(surface.values(at, leg.system.parameters)[0])
+
+    bounds = (float(leg.at.t[stage - 1]), float(leg.at.t[stage + 1]))
+    options = {"xatol": 1e-9 * (bounds[1] - bounds[0])}
+    found = minimize_scalar(along, bounds=bounds, method="bounded", options=options)
+    return float(found.x), float(found.fun)

@@ -1,0 +1,87 @@
+"""Derivatives of the velocities after impacts, under every law, against central differences of the law itself."""
+
+import numpy as np
+import pytest
+
+from hybrid import State
+from hybrid.analysis.impulse_stage import ImpactSite
+from hybrid.analysis.jumps import impact_jumps
+from hybrid.analysis.refusal import NoDerivative
+from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
+from hybrid.contact.impact import resolve_impact
+from hybrid.dynamics.partials import partial_derivatives
+from hybrid.errors import ComputationError
+from tests.catalogue import dynamics_of
+
+RIGID = [NewtonImpact(), PoissonImpact(), EnergeticImpact()]
+WIDTH = 1e-6  # central differences: errors of about 1e-12 / 1e-6 and of the width squared
+
+
+def by_differences(dynamics, law, q, v, parameters, names):
+    n = dynamics.n
+    z = np.concatenate([q, v, [0.0], [parameters[name] for name in names]])
+
+    def after(z):
+        changed = parameters | dict(zip(names, z[2 * n + 1 :].tolist(), strict=True))
+        state = State(z[:n], z[n : 2 * n], z[2 * n])
+        return resolve_impact(dynamics, state, law=law, parameters=changed, closed=dynamics.contacts).v_after
+
+    columns = [(after(z + step) - after(z - step)) / (2 * WIDTH) for step in WIDTH * np.eye(len(z))]
+    return np.stack(columns, axis=1)
+
+
+def compared(name, law, count, seed, vary):
+    """How many random impacts were compared; refusals and impacts with several answers do not count."""
+    dynamics = dynamics_of(name)
+    n, rng = dynamics.n, np.random.default_rng(seed)
+    numbers = [key for key, item in dynamics.mechanism.parameters.items() if not isinstance(item.value, str)]
+    names = [key for key in numbers if key not in ("g", "delta")]
+    partials = partial_derivatives(dynamics, names)
+    found = 0
+    for _ in range(count):
+        values = {key: float(value) for key, value in dynamics.mechanism.parameter_values().items()}
+        values |= {key: rng.uniform(low, high) for key, (low, high) in vary.items()}
+        values = {key: float(value) for key, value in dynamics.mechanism.parameter_values(values).items()}
+        q, v = rng.normal(size=n) * 0.3, rng.normal(size=n)
+        try:
+            impact = resolve_impact(dynamics, State(q, v), law=law, parameters=values, closed=dynamics.contacts)
+            jumps = impact_jumps(ImpactSite(partials, values, 0.0, q, v), law, dynamics.contacts)
+        except (NoDerivative, ComputationError):
+            continue
+        if len(jumps) > 1 or any("further" in text for text in impact.warnings):
+            continue
+        assert jumps[0].y[n:] == pytest.approx(impact.v_after, abs=1e-10)
+        expected = by_differences(dynamics, law, q, v, values, names)
+        size = max(1.0, float(np.max(np.abs(expected))))
+        assert np.max(np.abs(jumps[0].slopes[n:] - expected)) < 1e-6 * size
+        found += 1
+    return found
+
+
+VARY = {"mu": (0.05, 0.9), "e": (0.1, 0.9)}
+
+
+@pytest.mark.parametrize("law", [*RIGID, KelvinVoigtLimit()], ids=lambda law: law.name)
+def test_one_contact_with_friction(law):
+    assert compared("painleve_rod", law, 5, 0, VARY | {"delta": (0.05, 0.8)}) >= 2
+
+
+@pytest.mark.parametrize("law", RIGID, ids=lambda law: law.name)
+@pytest.mark.parametrize("name", ["three_ball_chain", "rod_two_ends"])
+def test_several_contacts(name, law):
+    vary = VARY if name == "rod_two_ends" else {"e": (0.1, 0.9)}
+    assert compared(name, law, 2, 1, vary) >= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("law", RIGID, ids=lambda law: law.name)
+@pytest.mark.parametrize("name", ["ladder_in_corner", "rocking_block", "double_pendulum_over_floor", "rod_two_ends"])
+def test_several_contacts_at_many_states(name, law):
+    numbers = dynamics_of(name).mechanism.parameters
+    assert compared(name, law, 25, 2, {key: span for key, span in VARY.items() if key in numbers}) >= 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("law", [*RIGID, KelvinVoigtLimit()], ids=lambda law: law.name)
+def test_one_contact_with_friction_at_many_states(law):
+    assert compared("painleve_rod", law, 60, 3, VARY | {"delta": (0.05, 0.8)}) >= 25

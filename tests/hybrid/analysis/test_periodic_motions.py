@@ -1,0 +1,182 @@
+"""Periodic motions through impacts and stick-slip: multipliers, windows of stability, and what stops a continuation."""
+
+import numpy as np
+import pytest
+
+from hybrid import (
+    ComputationError,
+    State,
+    StateError,
+    continue_periodic,
+    periodic_motion,
+    simulate,
+)
+from hybrid.contact import NewtonImpact
+from tests.catalogue import dynamics_of
+
+UNIT = {"g": 1, "Omega": 1, "e": 0.5}
+SHIFT = 1.3  # start of the period, away from the impact
+# Near the cycle of the woodpecker, in free flight after the beak has struck.
+PECKING = State([0.0, 0.103, 0.073], [-0.107, -2.32, 16.93])
+NEWTON = NewtonImpact()
+
+
+def bounce(gamma, e, *, phase_sign=1.0):
+    """State of the bounce of period one at the time SHIFT, and its phase; g = Omega = 1 (Holmes 1982).
+
+    The ball leaves at the phase with the velocity pi and comes back with -pi; the table moves with (1-e)/(1+e) pi.
+    """
+    phase = phase_sign * np.arccos(np.pi * (1 - e) / (1 + e) / gamma)
+    flight = SHIFT - phase
+    return State([gamma * np.sin(phase) + np.pi * flight - flight**2 / 2], [np.pi - flight], SHIFT)
+
+
+def multipliers_of_the_bounce(gamma, e):
+    """By hand: their product is e^2, their sum (1 + e^2) - (1 + e)^2 gamma sin(phase)."""
+    lowest = np.pi * (1 - e) / (1 + e)
+    total = 1 + e**2 - (1 + e) ** 2 * np.sqrt(gamma**2 - lowest**2)
+    return np.roots([1, -total, e**2])
+
+
+@pytest.mark.parametrize("gamma", [1.06, 1.2, 1.5, 1.54])
+def test_multipliers_of_the_bounce_on_a_vibrating_table(gamma):
+    start = bounce(gamma, 0.5)
+    nearby = State(start.q + 1e-4, start.v - 1e-4, start.t)
+    found = periodic_motion(
+        dynamics_of("ball_on_vibrating_table"),
+        nearby,
+        period="2*pi/Omega",
+        law=NEWTON,
+        parameters=UNIT | {"Gamma": gamma},
+    )
+    assert found.state.q == pytest.approx(start.q, abs=1e-10)
+    assert found.period == pytest.approx(2 * np.pi, abs=1e-15)
+    expected = sorted(multipliers_of_the_bounce(gamma, 0.5), key=lambda value: (-abs(value), value.imag))
+    assert sorted(found.multipliers, key=lambda value: (-abs(value), value.imag)) == pytest.approx(expected, abs=1e-8)
+    assert found.is_stable == (gamma < 1.5268237)
+    if gamma == 1.2:  # between the limits they are a complex pair of modulus e
+        assert np.abs(found.multipliers) == pytest.approx([0.5, 0.5], abs=1e-10)
+
+
+def test_window_of_stability_of_the_bounce():
+    # from a fold at pi (1 - e)/(1 + e) to a flip at sqrt(that^2 + 4 ((1 + e^2)/(1 + e)^2)^2) (Holmes 1982)
+    lowest = np.pi / 3
+    highest = np.sqrt(lowest**2 + 4 * (1.25 / 2.25) ** 2)
+    assert (lowest, highest) == pytest.approx((1.0471976, 1.5268237), abs=5e-8)
+    table, parameters = dynamics_of("ball_on_vibrating_table"), UNIT | {"Gamma": 1.2}
+    options = {"parameter": "Gamma", "period": "2*pi/Omega", "law": NEWTON, "parameters": parameters}
+    up = continue_periodic(table, bounce(1.2, 0.5), to=1.6, **options)
+    assert [change.kind for change in up.changes] == ["flip"]
+    assert up.changes[0].value == pytest.approx(highest, abs=1e-8)
+    assert up.values[-1] == 1.6
+    assert not up.motions[-1].is_stable
+    down = continue_periodic(table, bounce(1.2, 0.5), to=1.0, **options)
+    assert [change.kind for change in down.changes] == ["fold"]
+    assert down.changes[0].value == pytest.approx(lowest, abs=1e-8)
+    assert "folds back" in down.ending
+    # beyond the fold the branch is the other bounce, with the phase negative
+    value, other = down.values[-1], down.motions[-1]
+    assert other.state.q == pytest.approx(bounce(value, 0.5, phase_sign=-1.0).q, abs=1e-8)
+    assert not other.is_stable
+
+
+def test_period_that_depends_on_the_parameter():
+    # in units of the table's own time the bounce only knows Gamma: the multipliers do not change with Omega
+    table = dynamics_of("ball_on_vibrating_table")
+    found = continue_periodic(
+        table,
+        bounce(1.2, 0.5),
+        parameter="Omega",
+        to=1.05,
+        period="2*pi/Omega",
+        law=NEWTON,
+        parameters=UNIT | {"Gamma": 1.2},
+    )
+    assert found.motions[-1].period == pytest.approx(2 * np.pi / 1.05, abs=1e-12)
+    expected = np.sort_complex(multipliers_of_the_bounce(1.2, 0.5))
+    assert np.sort_complex(found.motions[-1].multipliers) == pytest.approx(expected, abs=1e-8)
+
+
+def test_woodpecker_pecks_periodically():
+    # published 0.1452 s (Leine, Glocker and Van Campen 2001), by small time steps of two laws 0.1460 s; drop 0.01945 m
+    toy = dynamics_of("woodpecker")
+    found = periodic_motion(toy, PECKING, period=0.146, section="phi_M - 0.103", drift=["y"], law=NEWTON)
+    assert found.residual < 1e-11
+    assert found.period == pytest.approx(0.1460, rel=5e-3)
+    assert found.period == pytest.approx(0.1452, rel=1e-2)
+    assert found.drift["y"] == pytest.approx(-0.01945, rel=5e-3)
+    assert found.is_stable
+    # the sleeve sticks, so that all but one direction is forgotten
+    assert np.abs(found.multipliers[1:]) == pytest.approx(np.zeros(3), abs=1e-10)
+    # a simulation tends to it: the deviations of the periods shrink by the largest multiplier each time
+    start = State([0, -0.1034482758, -0.2788], [-0.3411, 0, -7.4583])
+    motion = simulate(toy, start, t_end=1.2, law=NEWTON)
+    pecks = np.array([event.t for event in motion.events if event.carriers == ("beak",)])
+    deviations = np.diff(pecks) - found.period
+    ratios = deviations[1:] / deviations[:-1]
+    # the deviations alternate and the second order of one cancels most of that of the next
+    assert np.sqrt(ratios[-1] * ratios[-2]) == pytest.approx(-found.multipliers[0].real, abs=2e-3)
+
+
+@pytest.mark.long
+def test_multipliers_do_not_depend_on_where_the_period_is_cut():
+    toy = dynamics_of("woodpecker")
+    cycle = periodic_motion(toy, PECKING, period=0.146, section="phi_M - 0.103", drift=["y"], law=NEWTON)
+    ring = simulate(toy, cycle.state, t_end=cycle.period, law=NEWTON)
+    for share in (0.25, 0.5, 0.75):  # in flight, sliding and sticking
+        q, v = ring.sample(share * cycle.period)
+        found = periodic_motion(
+            toy, State(q, v), period=cycle.period, section=f"phi_S - ({q[2]})", drift=["y"], law=NEWTON
+        )
+        assert found.period == pytest.approx(cycle.period, abs=1e-10)
+        assert found.multipliers[0] == pytest.approx(cycle.multipliers[0], abs=1e-8)
+
+
+def test_stick_slip_cycle_on_a_belt():
+    # slip and stick phases by hand, with m = 1, k = 4, belt speed 0.15, mu P = 0.8 and mu_s P = 1.2
+    block = dynamics_of("block_on_belt")
+    speed = 0.15
+    slip = 2 * (np.pi - np.arctan((1.2 - 0.8) * 2 / (4 * speed))) / 2
+    period = slip + 2 * (1.2 - 0.8) / 4 / speed
+    assert period == pytest.approx(3.5476308, abs=1e-7)
+    start = State([0.15, 0.0], [speed, 0.0])  # it sticks from x = 0.1 to 0.3
+    found = periodic_motion(block, start, period=3.5, section="x - 0.15")
+    assert found.period == pytest.approx(period, abs=1e-10)
+    # it sticks: every change of the slip phase is forgotten, and what is left is the phase itself
+    assert found.multipliers == pytest.approx(np.zeros(len(found.multipliers)), abs=1e-10)
+
+
+def test_continuation_ends_where_the_motion_grazes():
+    # a ceiling above the bounce is touched by its top when the bounce has grown to it
+    from hybrid import Contact, EnergyDynamics, Mechanism, derive
+
+    room = derive(
+        Mechanism(
+            name="room",
+            coordinates=["y"],
+            parameters={"g": 1, "Gamma": 1.2, "e": 0.5, "H": 6.0},
+            dynamics=EnergyDynamics(kinetic="y_dot**2/2", potential="g*y"),
+            contact=[
+                Contact(name="floor", gap="y - Gamma*sin(t)", restitution="e"),
+                Contact(name="ceiling", gap="H - y", restitution="e"),
+            ],
+        )
+    )
+    found = continue_periodic(
+        room, bounce(1.2, 0.5), parameter="H", to=5.0, period=2 * np.pi, law=NEWTON, parameters={}
+    )
+    # the top is gamma sin(phase) + pi^2 / 2
+    top = 1.2 * np.sin(np.arccos(np.pi / 3 / 1.2)) + np.pi**2 / 2
+    assert found.values[-1] == pytest.approx(top, abs=1e-4)
+    assert "graz" in found.ending
+
+
+def test_bad_input():
+    table, start = dynamics_of("ball_on_vibrating_table"), bounce(1.2, 0.5)
+    options = {"period": "2*pi/Omega", "law": NEWTON, "parameters": UNIT}
+    with pytest.raises(StateError, match="cannot drift"):
+        periodic_motion(table, start, drift=["y"], **options)
+    with pytest.raises(StateError, match="no parameter 'Gama'"):
+        continue_periodic(table, start, parameter="Gama", to=2, **options)
+    with pytest.raises(ComputationError, match="closer guess"):  # it falls: no velocity returns
+        periodic_motion(dynamics_of("bouncing_ball"), State([100.0], [0.0]), period=0.1)

@@ -20,7 +20,7 @@ def together(dynamics, states, mu, **options):
     return compliant_motions(dynamics, q, v, np.zeros(len(states)), parameters={"mu": np.array(mu)}, **options)
 
 
-@pytest.mark.parametrize("n", [8, pytest.param(120, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [5, pytest.param(120, marks=pytest.mark.long)])
 def test_motions_in_arrays_are_those_of_one_state_each(rod, n):
     rng = np.random.default_rng(n)
     mu = rng.uniform(0.2, 1.8, n)

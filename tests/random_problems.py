@@ -39,6 +39,7 @@ def problem_from(G: np.ndarray, c: np.ndarray, carriers: list[Carrier]) -> Conta
         names=tuple(carrier.name for carrier in carriers),
         G=np.asarray(G, dtype=float),
         c=np.asarray(c, dtype=float),
+        rounding=np.zeros(r),
         W=W,
         a_free=np.zeros(r),
         response_W=W,

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.conditions import row_scale
+from hybrid.contact.conditions import least_size, row_scale
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def components(problem: ContactProblem) -> Components:
     units = row_scale(problem.G)
     row = tuple(units[..., i] for i in range(problem.n_rows))
     accelerations = [problem.c[..., i] / unit for i, unit in enumerate(row)]
-    sizes = [np.abs(item) for item in accelerations]
+    sizes = [least_size(problem.c[..., i], problem.rounding[..., i]) / unit for i, unit in enumerate(row)]
     for carrier in problem.carriers:
         if carrier.normal is None:
             sizes.append(np.abs(carrier.static_friction) * row[carrier.tangential[0]])

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
 
 
+_TOLD_FROM_ZERO = 1e-10  # share of a problem's size above which a number has a sign: the default ``Tolerances.sign``
+
+
 @attrs.frozen(eq=False)
 class Scale:
     """Units in which every row of the problem is of order one.
@@ -25,7 +28,8 @@ class Scale:
     row : array, (..., r)
         ``sqrt(G_ii)``; 1 for a direction without mobility.
     size : array, (...)
-        Largest scaled free acceleration (or limit force); 1 if all vanish.
+        Largest scaled free acceleration (or limit force), but never so small that the rounding of an acceleration,
+        whose terms may cancel, would count as a sign; 1 if all vanish.
     """
 
     row: NDArray[np.float64]
@@ -55,10 +59,15 @@ def row_scale(G: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(diagonal > 1e-8 * largest, diagonal, np.where(largest > 0, largest, 1.0))
 
 
+def least_size(c: NDArray[np.float64], rounding: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Magnitude of free accelerations, not below that at which their rounding could be told from zero."""
+    return np.maximum(np.abs(c), rounding / _TOLD_FROM_ZERO)
+
+
 def problem_scale(problem: ContactProblem) -> Scale:
     """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
     row = row_scale(problem.G)
-    sizes = [np.max(np.abs(problem.c) / row, axis=-1, initial=0.0)]
+    sizes = [np.max(least_size(problem.c, problem.rounding) / row, axis=-1, initial=0.0)]
     for carrier in problem.carriers:
         if carrier.normal is None:
             sizes.append(np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import State
 
 
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
 _SLIP_SIGN = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}
 
 
@@ -41,6 +42,8 @@ class ContactProblem:
         Delassus operator ``W^T M^-1 W``, bilateral constraints eliminated.
     c : array, (..., r)
         Contact accelerations without contact forces.
+    rounding : array, (..., r)
+        What rounding may have added to them, from the magnitudes of the terms that they are sums of.
     W : array, (..., n, r)
         Force directions of the ``r`` rows (normal row, then tangential rows, of each carrier in turn).
     a_free : array, (..., n)
@@ -62,6 +65,7 @@ class ContactProblem:
     names: tuple[str, ...]
     G: NDArray[np.float64]
     c: NDArray[np.float64]
+    rounding: NDArray[np.float64]
     W: NDArray[np.float64]
     a_free: NDArray[np.float64]
     response_W: NDArray[np.float64]
@@ -180,12 +184,14 @@ def pose(
     zeta = _side_by_side(remainders) if columns else np.zeros(0)
     response_W = motion.response @ W
     G = np.swapaxes(W, -1, -2) @ response_W
+    summands = (np.swapaxes(np.abs(W), -1, -2) @ np.abs(motion.a_free)[..., None])[..., 0] + np.abs(zeta)
     return ContactProblem(
         mechanism=dynamics.name,
         carriers=tuple(carriers),
         names=names,
         G=(G + np.swapaxes(G, -1, -2)) / 2 + 0.0,  # no negative zeros
         c=(np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta,
+        rounding=_ROUNDING * summands,
         W=W,
         a_free=motion.a_free,
         response_W=response_W,

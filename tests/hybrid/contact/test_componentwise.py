@@ -61,6 +61,7 @@ def test_both_ways_give_the_same_forces_slacks_and_regularity(first, second, bat
     problem = SimpleNamespace(
         G=np.swapaxes(factor, -1, -2) @ factor * 10.0 ** rng.uniform(-4, 4),
         c=rng.normal(size=(*batch, r)) * 10.0 ** rng.uniform(-4, 4),
+        rounding=np.abs(rng.normal(size=(*batch, r))) * 10.0 ** rng.uniform(-14, -6),
         carriers=carriers,
         n_rows=r,
     )

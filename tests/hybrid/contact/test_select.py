@@ -202,3 +202,21 @@ def test_block_on_two_feet_is_hyperstatic_with_the_segment_of_tangential_forces(
     # no net horizontal force, each foot inside its cone: opposite forces up to mu weight / 2
     np.testing.assert_allclose(vertices[:, tangential].sum(axis=1), 0, atol=1e-12)
     np.testing.assert_allclose(sorted(vertices[:, tangential[0]]), [-mu * weight / 2, mu * weight / 2], rtol=1e-7)
+
+
+@pytest.mark.parametrize("offset", [-2e-14, 2e-14])
+def test_where_gravity_and_the_table_cancel_to_rounding_the_margin_says_so(offset: float) -> None:
+    """A ball leaves a table where the table falls with g: c = g - a omega^2 sin(omega t) is a difference of equals.
+
+    Its slope there is g omega cot(omega t), so that 2e-14 s before or after c is about 1e-11 of 9.81: a sign, but one
+    that double precision, good to some 1e-15 of 9.81, vouches for by four digits and not by all.
+    """
+    ball = derive(mechanisms.load("ball_on_vibrating_table"))
+    omega = 20 * np.pi
+    release = np.arcsin(1 / 1.2) / omega
+    selection = select(ball, solve_state(ball, {"t": release + offset}))
+    expected = abs(9.81 * omega / np.tan(np.arcsin(1 / 1.2)) * offset)
+    assert abs(selection.problem.c[0]) == pytest.approx(expected, rel=0.1)  # rounding of t and sin: some 1e-13 of 8e-12
+    assert selection.verdict is Verdict.UNIQUE
+    assert selection.branches[0].mode["floor"].value == ("free" if offset > 0 else "closed")
+    assert selection.margin < 1e-6  # not 1, as if the size of c were its own measure

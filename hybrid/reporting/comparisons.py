@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -93,7 +94,7 @@ def build_comparison(
     >>> ball = derive(mechanisms.load("bouncing_ball"))
     >>> report = build_comparison(ball, solve_state(ball, {"gap_dot.floor": -1}), stiffness=[1e6])
     >>> report.comparison.verdict, report.command
-    ('IMPACT', 'painleve compare bouncing_ball --pin gap_dot.floor=-1 -o comparison.html')
+    ('IMPACT', 'painleve compare bouncing_ball --pin y_dot=-1 --stiffness 1000000 -o comparison.html')
     """
     from hybrid.analysis.comparison import STIFFNESSES, compare
 
@@ -106,18 +107,29 @@ def build_comparison(
         parameters=parameters,
         tolerances=tolerances,
     )
-    line = command or command_line(dynamics, state, parameters=parameters).replace(
-        "painleve report", "painleve compare", 1
-    ).replace("-o report.html", "-o comparison.html")
     return ComparisonReport(
         dynamics=dynamics,
         state=state,
         parameters=dict(parameters or {}),
         comparison=found,
         units=quantity_units(dynamics, state, parameters=parameters),
-        command=line,
+        command=command or _command(dynamics, state, stiffness, damping, parameters),
         version=metadata.version("painleve"),
     )
+
+
+def _command(
+    dynamics: Dynamics,
+    state: State,
+    stiffness: Sequence[float] | None,
+    damping: float | None,
+    parameters: Values | None,
+) -> str:
+    """The command line that makes the page again, from that of a report on the same state."""
+    words = shlex.split(command_line(dynamics, state, parameters=parameters))
+    chosen = [] if stiffness is None else ["--stiffness", ",".join(f"{K:.17g}" for K in stiffness)]
+    chosen += [] if damping is None else ["--damping", f"{damping:.17g}"]
+    return shlex.join(["painleve", "compare", *words[2:-2], *chosen, "-o", "comparison.html"])
 
 
 def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> dict[str, Json]:

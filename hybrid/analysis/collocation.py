@@ -44,6 +44,7 @@ def _gauss_tables() -> tuple[Array, Array, Array, Array]:
 
 
 _C, _A, _B, _TO_SERIES = _gauss_tables()
+_AA, _BA = _A @ _A, _B @ _A  # of positions, which are integrals of velocities
 
 
 class Measure(Protocol):
@@ -68,10 +69,10 @@ class Leg:
         At the knots.
     at : Response
         At all stages, S s of them.
-    jacobian : array, (S, s, 2n, 2n)
-        Of the flow with respect to the state.
-    inverse : array, (S, 2 n s, 2 n s)
-        Inverse of the linear systems of the steps.
+    jacobian : array, (S, s, n, 2n)
+        Of the accelerations with respect to the state.
+    inverse : array, (S, n s, n s)
+        Inverse of the linear systems of the steps for the accelerations at the stages.
     """
 
     system: ModeSystem
@@ -227,29 +228,54 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
 def _newton_step(system: ModeSystem, knots: Array, times: Array, Y: Array, start: Array) -> tuple[Leg, Array]:
     """One step of Newton's method for all stages of all steps."""
     S, s, size = Y.shape
-    h = np.diff(knots)
+    n = size // 2
     at = system.respond(times.ravel(), Y.reshape(-1, size))
     found = system.partials.state(at.t, at.y, at.forces, system.parameters)
-    slopes = system.flow_slopes(at, system.unknown_slopes(at, found))[:, :, :size]
-    jacobian = slopes.reshape(S, s, size, size)
-    matrix = -np.einsum("z,ij,ziab->ziajb", h, _A, jacobian).reshape(S, s * size, s * size)
-    matrix += np.eye(s * size)
-    flow = at.f.reshape(S, s, size)
-    if not (np.isfinite(matrix).all() and np.isfinite(flow).all()):
-        inverse = np.full_like(matrix, np.nan)
-    else:
-        inverse = np.linalg.inv(matrix)
-    constant = flow - np.einsum("ziab,zib->zia", jacobian, Y)
-    K_0 = np.einsum("zab,zb->za", inverse, constant.reshape(S, -1))
-    K_x = inverse @ jacobian.reshape(S, s * size, size)
-    states = np.empty((S + 1, size))
-    states[0] = start
-    K = np.empty((S, s, size))
-    for step in range(S):
-        K[step] = (K_0[step] + K_x[step] @ states[step]).reshape(s, size)
-        states[step + 1] = states[step] + h[step] * (_B @ K[step])
-    updated = states[:-1, None, :] + h[:, None, None] * np.einsum("ij,zja->zia", _A, K)
-    return Leg(system, knots.copy(), states, at, jacobian, inverse), updated
+    jacobian = system.unknown_slopes(at, found)[:, :n, :size].reshape(S, s, n, size)
+    leg = Leg(system, knots.copy(), np.empty((S + 1, size)), at, jacobian, _inverses(np.diff(knots), jacobian))
+    constant = at.f[:, n:].reshape(S, s, n) - np.einsum("ziab,zib->zia", jacobian, Y)
+    k_0 = np.einsum("zab,zb->za", leg.inverse, constant.reshape(S, -1))
+    k_x = leg.inverse @ _loads(leg)
+    leg.states[0] = start
+    k = np.empty((S, s, n))
+    for step, h in enumerate(leg.lengths):
+        x = leg.states[step]
+        k[step] = (k_0[step] + k_x[step] @ x).reshape(s, n)
+        leg.states[step + 1] = _carried(h, x[:, None], k[step][:, :, None])[:, 0]
+    return leg, _stages(leg.lengths, leg.states[:-1, :, None], k[..., None])[..., 0]
+
+
+def _inverses(h: Array, jacobian: Array) -> Array:
+    """Inverses of ``1 - h A (x) a_v - h^2 A^2 (x) a_q``, positions being eliminated."""
+    S, s, n, _ = jacobian.shape
+    a_q, a_v = jacobian[..., :n], jacobian[..., n:]
+    matrix = -np.einsum("z,ij,ziab->ziajb", h, _A, a_v) - np.einsum("z,ij,ziab->ziajb", h**2, _AA, a_q)
+    matrix = matrix.reshape(S, s * n, s * n) + np.eye(s * n)
+    return np.linalg.inv(matrix) if np.isfinite(matrix).all() else np.full_like(matrix, np.nan)
+
+
+def _loads(leg: Leg) -> Array:
+    """What the state at the start of a step adds to the accelerations at its stages, (S, n s, 2n)."""
+    S, s, n, size = leg.jacobian.shape
+    a_q, a_v = leg.jacobian[..., :n], leg.jacobian[..., n:]
+    later = leg.lengths[:, None, None, None] * _C[:, None, None] * a_q + a_v
+    return np.concatenate([a_q, later], axis=-1).reshape(S, s * n, size)
+
+
+def _carried(h: float, x: Array, k: Array) -> Array:
+    """The state (2n, c) at the end of a step from that at its start and the accelerations (s, n, c) at its stages."""
+    n = len(x) // 2
+    q = x[:n] + h * x[n:] + h**2 * np.einsum("j,jac->ac", _BA, k)
+    return np.concatenate([q, x[n:] + h * np.einsum("j,jac->ac", _B, k)])
+
+
+def _stages(h: Array, x: Array, k: Array) -> Array:
+    """States (S, s, 2n, c) at the stages from those at the starts (S, 2n, c) and the accelerations (S, s, n, c)."""
+    n = x.shape[1] // 2
+    h = h[:, None, None, None]
+    q, v = x[:, None, :n], x[:, None, n:]
+    later = h * _C[:, None, None] * v + h**2 * np.einsum("ij,zjac->ziac", _AA, k)
+    return np.concatenate([q + later, v + h * np.einsum("ij,zjac->ziac", _A, k)], axis=2)
 
 
 def push_forward(leg: Leg, tangent: Array, forcing: Array) -> tuple[Array, Array]:
@@ -260,8 +286,8 @@ def push_forward(leg: Leg, tangent: Array, forcing: Array) -> tuple[Array, Array
     leg : Leg
     tangent : array, (2n, c)
         At its start.
-    forcing : array, (S, s, 2n, c)
-        Derivative of the flow with respect to what the columns stand for, at fixed state.
+    forcing : array, (S, s, n, c)
+        Derivative of the accelerations with respect to what the columns stand for, at fixed state.
 
     Returns
     -------
@@ -270,19 +296,19 @@ def push_forward(leg: Leg, tangent: Array, forcing: Array) -> tuple[Array, Array
     stages : array, (S, s, 2n, c)
         At every stage.
     """
-    S, s, size, count = forcing.shape
-    stages = np.empty((S, s, size, count))
-    particular = leg.inverse @ forcing.reshape(S, s * size, count)
-    homogeneous = leg.inverse @ leg.jacobian.reshape(S, s * size, size)
+    S, s, n, count = forcing.shape
+    starts, k = np.empty((S, 2 * n, count)), np.empty((S, s, n, count))
+    particular = leg.inverse @ forcing.reshape(S, s * n, count)
+    homogeneous = leg.inverse @ _loads(leg)
     for step, h in enumerate(leg.lengths):
-        k = (particular[step] + homogeneous[step] @ tangent).reshape(s, size, count)
-        stages[step] = tangent + h * np.einsum("ij,jac->iac", _A, k)
-        tangent = tangent + h * np.einsum("i,iac->ac", _B, k)
-    return tangent, stages
+        starts[step] = tangent
+        k[step] = (particular[step] + homogeneous[step] @ tangent).reshape(s, n, count)
+        tangent = _carried(h, tangent, k[step])
+    return tangent, _stages(leg.lengths, starts, k)
 
 
 def pull_back(leg: Leg, adjoint: Array, source: Array) -> tuple[Array, Array]:
-    """Carry an adjoint backwards along a leg.
+    """Carry an adjoint backwards along a leg: the transpose of :func:`push_forward`.
 
     Parameters
     ----------
@@ -296,16 +322,21 @@ def pull_back(leg: Leg, adjoint: Array, source: Array) -> tuple[Array, Array]:
     -------
     adjoint : array, (2n,)
         At its start.
-    stages : array, (S, s, 2n)
+    stages : array, (S, s, n)
         What multiplies the forcing of every stage in the gradient.
     """
     S, s, size = source.shape
-    stages = np.empty((S, s, size))
+    n = size // 2
+    stages = np.empty((S, s, n))
     weighted = leg.weights[:, :, None] * source
+    of_q, of_v = weighted[..., :n], weighted[..., n:]
+    loads = _loads(leg)
     for step in reversed(range(S)):
         h = leg.lengths[step]
-        load = h * (_B[:, None] * adjoint + np.einsum("ja,ji->ia", weighted[step], _A))
-        y = (load.ravel() @ leg.inverse[step]).reshape(s, size)
-        adjoint = adjoint + weighted[step].sum(axis=0) + np.einsum("iab,ia->b", leg.jacobian[step], y)
-        stages[step] = y
+        load = h**2 * (_AA.T @ of_q[step] + _BA[:, None] * adjoint[:n])
+        load += h * (_A.T @ of_v[step] + _B[:, None] * adjoint[n:])
+        y = load.ravel() @ leg.inverse[step]
+        onto_q, onto_v = of_q[step].sum(axis=0), (of_v[step] + h * _C[:, None] * of_q[step]).sum(axis=0)
+        adjoint = np.concatenate([adjoint[:n] + onto_q, adjoint[n:] + h * adjoint[:n] + onto_v]) + y @ loads[step]
+        stages[step] = y.reshape(s, n)
     return adjoint, stages

@@ -207,16 +207,6 @@ class ModeSystem:
         """Derivatives of ``(a, lambda_N, lambda_T, lambda_B)``, (N, u, z), by differentiating the linear system."""
         return np.asarray(-at.inverse @ self.residual_slopes(at, found))
 
-    def flow_slopes(self, at: Response, slopes: Array) -> Array:
-        """Derivatives of ``f = (v, a)``, (N, 2n, z), from those of the unknowns."""
-        n = self.dynamics.n
-        N, _, z = slopes.shape
-        result = np.zeros((N, 2 * n, z))
-        result[:, n:] = slopes[:, :n]
-        if z == 2 * n + 1:  # with respect to (q, v, t)
-            result[:, :n, n : 2 * n] = np.eye(n)
-        return result
-
 
 def _inverse(matrix: Array) -> Array:
     """Inverse, or the pseudoinverse where constraints depend on each other: accelerations are unique all the same."""

@@ -139,14 +139,11 @@ def _lost(motion: Replay, integrand: Integrand, index: int) -> float:
 
 
 def parameter_slopes(leg: Leg) -> Array:
-    """Derivatives of the flow with respect to the parameters at all stages, (S, s, 2n, c)."""
+    """Derivatives of the accelerations with respect to the parameters at all stages, (S, s, n, c)."""
     system, at = leg.system, leg.at
     found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
-    slopes = system.unknown_slopes(at, found)
-    n = system.dynamics.n
-    result = np.zeros((*leg.jacobian.shape[:3], slopes.shape[2]))
-    result[:, :, n:] = slopes[:, :n].reshape(*leg.jacobian.shape[:2], n, -1)
-    return result
+    S, s, n, _ = leg.jacobian.shape
+    return system.unknown_slopes(at, found)[:, :n].reshape(S, s, n, len(system.partials.parameters))
 
 
 def pulled_parameters(leg: Leg, stages: Array) -> Array:
@@ -155,6 +152,5 @@ def pulled_parameters(leg: Leg, stages: Array) -> Array:
     n = system.dynamics.n
     found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
     residual = system.residual_slopes(at, found)
-    weights = stages.reshape(len(at.t), 2 * n)[:, n:]
-    loads = np.einsum("iab,ia->ib", at.inverse[:, :n], weights)
+    loads = np.einsum("iab,ia->ib", at.inverse[:, :n], stages.reshape(len(at.t), n))
     return np.asarray(-np.einsum("ib,ibc->c", loads, residual))

@@ -71,8 +71,10 @@ def _label(names: Sequence[str], displacement: Array) -> str:
     )
 
 
-def branch_taken(motion: Trajectory, q: Array, ends: Sequence[HalfBranch], radius: float) -> HalfBranch | None:
-    """The half branch nearest to where a motion leaves the ball around a singular configuration for the first time.
+def branch_taken(
+    motion: Trajectory, q: Array, ends: Sequence[HalfBranch], radius: float, *, until: float
+) -> HalfBranch | None:
+    """The half branch nearest to where a motion leaves the ball around a singular configuration after passing it.
 
     Parameters
     ----------
@@ -81,6 +83,9 @@ def branch_taken(motion: Trajectory, q: Array, ends: Sequence[HalfBranch], radiu
         The singular configuration.
     ends : sequence of HalfBranch
     radius : float
+        Of the ball.
+    until : float
+        The motion passes where it comes closest to the configuration before this time.
 
     Returns
     -------
@@ -89,11 +94,10 @@ def branch_taken(motion: Trajectory, q: Array, ends: Sequence[HalfBranch], radiu
     """
     t = np.linspace(motion.t_start, motion.t, _SAMPLES)
     away = motion.sample(t)[0] - q
-    inside = np.linalg.norm(away, axis=1) < radius
-    if not ends or not inside.any():
+    distance = np.linalg.norm(away, axis=1)
+    closest = int(np.argmin(distance[t <= until])) if motion.t_start <= until else 0
+    outside = distance[closest:] >= radius
+    if not ends or distance[closest] >= radius or not outside.any():
         return None
-    entered = int(np.argmax(inside))
-    if inside[entered:].all():
-        return None
-    left = entered + int(np.argmin(inside[entered:]))
+    left = closest + int(np.argmax(outside))
     return min(ends, key=lambda end: float(np.linalg.norm(end.displacement - away[left])))

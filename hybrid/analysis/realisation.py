@@ -30,6 +30,8 @@ __all__ = ["RealisationRow", "RealisationStudy", "realisation_study"]
 Array = NDArray[np.float64]
 
 _SAMPLES = 4000
+_PLACES = 1000  # of these, where the distance from the configuration space is taken
+_WITHIN = 2.0  # in units of the same time: soft springs pass late
 _BEFORE = 0.5  # share of the time to the first singular configuration that counts as before it
 
 
@@ -129,7 +131,7 @@ def realisation_study(
     parameters: Values | None = None,
     length: float | str | None = None,
     settings: Settings | None = None,
-    radius: float = 0.2,
+    radius: float = 0.3,
 ) -> RealisationStudy:
     """Compare the rigid motion from a state with springs of growing stiffness in place of constraints.
 
@@ -190,7 +192,8 @@ def realisation_study(
     points = singular_points_of(rigid)
     ends = half_branches(ConfigurationSpace(dynamics, values), points[0], radius) if points else ()
     met = [event.t for event in rigid.events if event.kind is EventKind.SINGULAR_CONFIGURATION]
-    smooth = branch_taken(rigid, points[0].q, ends, radius) if points else None
+    until = state.t + _WITHIN * (met[0] - state.t) if met else t_end
+    smooth = branch_taken(rigid, points[0].q, ends, radius, until=until) if points else None
     rows = []
     for k in ladder:
         motion = simulate(
@@ -201,7 +204,7 @@ def realisation_study(
             settings=settings or Settings(rtol=1e-10, atol=1e-12),
         )
         before = _BEFORE * (met[0] - state.t) if met else t_end - state.t
-        taken = branch_taken(motion, points[0].q, ends, radius) if points else None
+        taken = branch_taken(motion, points[0].q, ends, radius, until=until) if points else None
         rows.append(_row(ConfigurationSpace(dynamics, values), k, motion, rigid, state.t + before, taken, smooth))
     return RealisationStudy(names, rigid, points, "" if smooth is None else smooth.label, tuple(rows))
 
@@ -225,7 +228,7 @@ def _row(
     return RealisationRow(
         stiffness=stiffness,
         violation=float(np.max(np.abs(violation))),
-        distance_to_space=float(np.max(space.distances(q))),
+        distance_to_space=float(np.max(space.distances(q[:: _SAMPLES // _PLACES]))),
         distance_before=float(np.max(apart[t <= before])),
         distance_at_end=float(apart[-1]),
         branch="" if taken is None else taken.label,

@@ -18,6 +18,9 @@ Array = NDArray[np.float64]
 
 _STEP = 1e-20  # of a complex step, whose truncation error is its square
 _ITERATIONS = 30
+_STEPS = 15  # of the same where only a distance is asked
+_SETTLED = 1e-12
+_AROUND = 2
 _CONVERGED = 4.0 * float(np.finfo(float).eps)
 _ON_IT = 1e-9  # residual, relative to the Jacobian times the size of the posture, of a posture on the space
 _NEIGHBOURS = 8
@@ -160,16 +163,31 @@ class ConfigurationSpace:
         return found
 
     def distances(self, q: Array) -> Array:
-        """Distances of N postures (N, n) from the space: to where Gauss and Newton's method leads from each."""
-        reached = np.array(q, dtype=float)
-        for _ in range(_ITERATIONS):
-            at = self._at(reached)
+        """Distance of N postures (N, n) from the space.
+
+        The least distance to where Gauss and Newton's method leads from a posture and from others on either side of it
+        along every coordinate: between two branches that touch, the method alone runs along them.
+        """
+        q = np.asarray(q, dtype=float)
+        least = np.linalg.norm(self._reached(q) - q, axis=-1)
+        for _ in range(_AROUND):
+            away = least[:, None] / 2 * np.ones(self.n)
+            for index in range(self.n):
+                for side in (1.0, -1.0):
+                    start = q + side * away * np.eye(self.n)[index]
+                    least = np.fmin(least, np.linalg.norm(self._reached(start) - q, axis=-1))
+        return np.asarray(least)
+
+    def _reached(self, q: Array) -> Array:
+        """Where Gauss and Newton's method leads from N postures."""
+        for _ in range(_STEPS):
+            at = self._at(q)
             with np.errstate(all="ignore"):
                 change = (np.linalg.pinv(at["J"], rcond=_PSEUDO) @ at["constraint"][..., None])[..., 0]
-            reached = reached - change
-            if np.max(np.abs(change), initial=0.0) <= _CONVERGED * (1.0 + np.max(np.abs(reached), initial=0.0)):
+            q = q - change
+            if np.max(np.abs(change), initial=0.0) <= _SETTLED * (1.0 + np.max(np.abs(q), initial=0.0)):
                 break
-        return np.asarray(np.linalg.norm(reached - q, axis=-1))
+        return q
 
     def regularity(self, q: Array, *, lost: float = LOST) -> Regularity:
         """Compare the rank of the constraints at a posture with that nearby.

@@ -304,8 +304,61 @@ def test_spring_leaves_a_tangency_by_the_other_branch():
 
 @pytest.mark.long
 def test_spring_leaves_a_tangency_smoothly_only_from_a_stiffness_of_1e9_on():
-    found = ladder(2.0, (2e2, 5e8, 1e9, 2e9), 1.2)
+    found = ladder(2.0, (2e2, 5e8, 1e9, 2e9), 1.35)
     assert [row.branch for row in found.rows] == ["u-, theta-", "u-, theta-", "u-, theta+", "u-, theta+"]
+
+
+def limit_at_the_tangency(k: float) -> tuple[float, float]:
+    """Sign of theta on the branch that a stiff spring leaves by, and how far it strays from both, to leading order.
+
+    Near u = theta = 0 the spring is stretched by f = theta^2 - alpha u^4, alpha = 3/32; at the speed w of the rigid
+    motion, Lagrange's equations become theta'' = g u/2 - (5/2) k theta f with u = -w t. In units tau of time and
+    sqrt(alpha) w^2 tau^2 of theta, tau^-6 = (5/2) k alpha w^4, that is Theta'' = -Theta (Theta^2 - T^4) - gamma T with
+    gamma = g tau/(2 sqrt(alpha) w), started on the branch Theta = T^2 that comes in.
+    """
+    alpha, w = 3 / 32, 1.3080263923
+    tau = (2.5 * k * alpha * w**4) ** (-1 / 6)
+    gamma = G * tau / (2 * np.sqrt(alpha) * w)
+
+    def sag(T):
+        d = 0.0
+        for _ in range(60):
+            d = -(2 + gamma * T - 20 / T**6 + 3 * T**2 * d**2 + d**3) / (2 * T**4)
+        return d
+
+    first, last = -10.0, 8.0
+    y = [first**2 + sag(first), 2 * first + (sag(first + 1e-3) - sag(first - 1e-3)) / 2e-3]
+    path = solve_ivp(
+        lambda T, y: [y[1], -y[0] * (y[0] ** 2 - T**4) - gamma * T], (first, last), y, method="DOP853", rtol=1e-10,
+        atol=1e-10, dense_output=True,
+    )  # fmt: skip
+    T = np.linspace(-4, last, 4001)
+    theta = path.sol(T)[0]
+    strays = np.max(np.minimum(np.abs(theta - T**2), np.abs(theta + T**2)))
+    return float(np.sign(theta[-400:].mean())), float(strays * np.sqrt(alpha) * w**2 * tau**2)
+
+
+def test_stiff_spring_leaves_the_tangency_as_the_limit_of_its_equations_does():
+    # by the other branch at 1e7, by the smooth one from 1e9 on; the leading order moves the change to 1.5e8
+    (row,) = ladder(2.0, (1e7,), 1.15).rows
+    side, strays = limit_at_the_tangency(1e7)
+    assert side == -1
+    assert row.branch == "u-, theta-"
+    assert 0.5 < row.distance_to_space / strays < 2
+    assert [limit_at_the_tangency(k)[0] for k in (1e8, 3e8, 1e9, 1e12, 1e18)] == [-1, 1, 1, 1, 1]
+    # and the distance from the configuration space vanishes like the cube root of the stiffness
+    far, near = (limit_at_the_tangency(k)[1] for k in (1e18, 1e15))
+    assert near / far == pytest.approx(10, rel=0.05)
+
+
+@pytest.mark.long
+def test_very_stiff_spring_strays_from_the_tangency_as_the_limit_of_its_equations_does():
+    (row,) = ladder(2.0, (1e10,), 1.15).rows
+    side, strays = limit_at_the_tangency(1e10)
+    assert side == 1
+    assert row.branch == "u-, theta+"
+    # corrections are of the order tau/0.1, a quarter
+    assert row.distance_to_space == pytest.approx(strays, rel=0.4)
 
 
 def test_handed_over_at_the_crossing_the_spring_goes_on_along_the_smooth_branch():

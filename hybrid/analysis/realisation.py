@@ -176,7 +176,7 @@ def realisation_study(
     >>> from hybrid import derive, realisation_study, solve_state
     >>> pendulum = derive(mechanisms.load("singular_pendulum"))
     >>> start = solve_state(pendulum, {"u": 0.5, "u_dot": 0})
-    >>> study = realisation_study(pendulum, start, constraints="BC", stiffness=[1e2, 1e4], t_end=1)
+    >>> study = realisation_study(pendulum, start, constraints="BC", stiffness=[1e2, 1e4], t_end=1.2)
     >>> study.smooth_branch, [row.is_smooth for row in study.rows]
     ('u-, theta-', [True, True])
     """

@@ -13,7 +13,7 @@ from hybrid.analysis.refusal import Refusal
 from hybrid.analysis.replay import Replay
 
 if TYPE_CHECKING:
-    from hybrid.analysis.collocation import Leg
+    from hybrid.analysis.gauss import Leg
     from hybrid.analysis.mode_system import Response
     from hybrid.dynamics.partials import Partials
     from hybrid.motion.trajectory import Trajectory

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.collocation import Leg, pull_back, push_forward
+from hybrid.analysis.gauss import Leg, pull_back, push_forward
 
 if TYPE_CHECKING:
     from hybrid.analysis.integrand import Integrand

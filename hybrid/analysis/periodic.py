@@ -108,7 +108,7 @@ def periodic_motion(
     >>> from hybrid.contact.impact_laws import NewtonImpact
     >>> table = derive(mechanisms.load("ball_on_vibrating_table"))
     >>> found = periodic_motion(table, State([0.015], [0.25], 0.02), period="2*pi/Omega", law=NewtonImpact())
-    >>> [round(abs(multiplier), 9) for multiplier in found.multipliers]
+    >>> [round(float(abs(multiplier)), 9) for multiplier in found.multipliers]
     [0.5, 0.5]
     """
     shooting = Shooting.of(dynamics, section=section, drift=drift, law=law, period=period)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.accumulation_limit import open_sum
-from hybrid.analysis.collocation import Leg, Measure, integrate_leg
+from hybrid.analysis.collocation import Measure, integrate_leg
 from hybrid.analysis.event_map import EventMap
+from hybrid.analysis.gauss import Leg
 from hybrid.analysis.meetings import event_map
 from hybrid.analysis.mode_system import ModeSystem
 from hybrid.analysis.refusal import NoDerivative, Refusal

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.collocation import Leg, interpolation
+from hybrid.analysis.gauss import Leg, interpolation
 from hybrid.analysis.refusal import NoDerivative
 from hybrid.analysis.surfaces import EventSurface, mode_surfaces
 from hybrid.contact.modes import ContactMode

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    PLOT_ENDINGS,
     OutputPath,
     json_option,
     mechanism_argument,
@@ -66,7 +67,7 @@ def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, 
 )
 @click.option(
     "--plot",
-    type=OutputPath(path_type=Path, dir_okay=False),
+    type=OutputPath(path_type=Path, dir_okay=False, endings=PLOT_ENDINGS),
     metavar="FILE",
     help="Draw the gradient as a tornado; .svg, .png or .pdf.",
 )

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from hybrid.reporting.records import critical_friction_record, map_record, plain, state_record, verdict_record
     from hybrid.reporting.render import render_html, render_markdown
     from hybrid.reporting.render_comparison import render_comparison_html, render_comparison_markdown
+    from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
     from hybrid.reporting.report import Report, build_report, report_record
+    from hybrid.reporting.sensitivities import SensitivityReport, plot_tornado, sensitivity_record
     from hybrid.reporting.window import default_axes
 
 _HOMES = {
@@ -37,7 +39,9 @@ _HOMES = {
     "records": ("critical_friction_record", "map_record", "plain", "state_record", "verdict_record"),
     "render": ("render_html", "render_markdown"),
     "render_comparison": ("render_comparison_html", "render_comparison_markdown"),
+    "render_sensitivity": ("render_sensitivity_html", "render_sensitivity_markdown"),
     "report": ("Report", "build_report", "report_record"),
+    "sensitivities": ("SensitivityReport", "plot_tornado", "sensitivity_record"),
     "window": ("default_axes",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -45,6 +49,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "ComparisonReport",
     "Report",
+    "SensitivityReport",
     "build_comparison",
     "build_report",
     "command_line",
@@ -62,13 +67,17 @@ __all__ = [
     "plot_map",
     "plot_motion",
     "plot_realisation",
+    "plot_tornado",
     "render_animation",
     "render_comparison_html",
     "render_comparison_markdown",
     "render_html",
     "render_markdown",
+    "render_sensitivity_html",
+    "render_sensitivity_markdown",
     "report_record",
     "save_figure",
+    "sensitivity_record",
     "state_record",
     "verdict_record",
 ]

@@ -1,0 +1,100 @@
+"""``painleve sensitivity``: the gradient, its check, refusals as answers, bad input, and what it writes."""
+
+import json
+
+import pytest
+
+from hybrid.cli import main
+
+CARTS = ["sensitivity", "two_carts", "--pin=q1=1", "--pin=q2=2", "--pin=q1_dot=1", "--pin=q2_dot=0", "--t-end=2"]
+PARADOX = ["sensitivity", "painleve_rod", "--pin=theta=1", "--pin=theta_dot=0.5", "--pin=slip.tip=1", "--param=mu=1.5"]
+KINETIC = "--functional=q1_dot**2 + q2_dot**2"
+
+
+def answer(capsys, *arguments):
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_two_carts(capsys):
+    found = answer(capsys, *CARTS, KINETIC, "--wrt=k1,k2", "--law=newton")
+    # derived in 40 digits, see tests/literature/test_klepfish_2003.py
+    expected = {"k1": 1.427910692974, "k2": 1.198153357425}
+    assert found["value"] == pytest.approx(5.962318261668, abs=1e-11)
+    assert found["gradient"] == pytest.approx(expected, abs=1e-9)
+    assert found["check"]["forward"] == pytest.approx(expected, abs=1e-9)
+    assert found["check"]["finite_difference"] == pytest.approx(expected, abs=1e-7)
+    assert [(event["kind"], event["contact"]) for event in found["events"]] == [("impact", "stop")]
+    assert found["events"][0]["t"] == pytest.approx(1.684902874555358, abs=1e-12)
+    assert found["refusal"] is None
+
+
+def test_pins_and_the_parameters_they_follow(capsys):
+    arguments = ["sensitivity", "rod_on_incline", "--pin=phi=0.4", "--pin=phi_dot=mu", "--pin=slip.tip=0"]
+    found = answer(capsys, *arguments, "--t-end=1", "--terminal=phi", "--wrt=mu,phi", "--no-check")
+    assert found["check"] == {"forward": {}, "finite_difference": {}}
+    apart = answer(
+        capsys,
+        "sensitivity",
+        "rod_on_incline",
+        "--pin=phi=0.4",
+        "--pin=phi_dot=0.5",
+        "--pin=slip.tip=0",
+        "--t-end=1",
+        "--terminal=phi",
+        "--wrt=mu,phi_dot",
+        "--no-check",
+    )["gradient"]
+    # where the velocity is pinned to mu = 0.5, a change of mu changes both
+    assert found["gradient"]["mu"] == pytest.approx(apart["mu"] + apart["phi_dot"], abs=1e-12)
+
+
+def test_a_refusal_is_an_answer(capsys):
+    found = answer(capsys, *PARADOX, "--t-end=1", "--functional=x", "--wrt=mu")
+    assert found["refusal"]["t"] == 0
+    assert "no contact mode is consistent" in found["refusal"]["reason"]
+    assert found["value"] is None
+    assert found["gradient"] == {}
+    assert main([*PARADOX, "--t-end=1", "--functional=x", "--wrt=mu"]) == 0
+    assert "no derivative exists" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([KINETIC, "--wrt=k3"], "'k3' is neither a parameter nor a pin"),
+        (["--functional=q1_dto", "--wrt=k1"], "q1_dot"),
+        (["--functional=q1", "--wrt=,"], "names separated by commas"),
+        (["--functional=q1", "--wrt=k1", "--plot=motion.txt"], ".svg"),
+    ],
+)
+def test_bad_input(capsys, arguments, told):
+    assert main([*CARTS, *arguments, "--law=newton"]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_pages_and_plot(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = [*CARTS, KINETIC, "--wrt=k1,k2", "--law=newton", "--no-check"]
+    assert main([*asked, "--plot=tornado.svg", "-o", "page.html"]) == 0
+    assert "<svg" in (tmp_path / "tornado.svg").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert page.count("<svg") == 1
+    assert "1.4279" in page
+    assert main([*asked, "-o", "page.md"]) == 0
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| `k1` |" in text
+    assert "painleve sensitivity two_carts" in text
+    assert main([*asked, "-o", "page.json"]) == 0
+    record = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
+    assert record["gradient"]["k1"] == pytest.approx(1.42791069)
+    capsys.readouterr()
+
+
+def test_page_of_a_refusal(tmp_path, capsys):
+    for name in ("page.html", "page.md"):
+        assert main([*PARADOX, "--t-end=1", "--functional=x", "--wrt=mu", "-o", str(tmp_path / name)]) == 0
+        assert "No derivative exists" in (tmp_path / name).read_text(encoding="utf-8")
+    capsys.readouterr()

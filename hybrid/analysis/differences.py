@@ -28,6 +28,7 @@ _FIRST = 2e-3  # of the size of what is changed
 _SHRINK = 2.0
 _LEVELS = 7
 _ENOUGH = 1e-10  # of a derivative: the simulations themselves are hardly better
+_ASTRAY = 0.1  # of the coordinates: a small change of a pin does not move a start so far
 _NODES = 10
 
 
@@ -170,6 +171,8 @@ def _neighbour(
     try:
         if pins is not None:
             state = solve_state(dynamics, {**pins, **own}, parameters=parameters)
+            if np.max(np.abs(state.q - trajectory.q_start)) > _ASTRAY * (1 + np.max(np.abs(trajectory.q_start))):
+                return None  # another position with the same pins
         else:
             names = (*mechanism.coordinates, *mechanism.velocities)
             start = dict(zip(names, (*trajectory.q_start, *trajectory.v_start), strict=True)) | own

@@ -139,7 +139,7 @@ def _impact(
     partials: Partials, parameters: Values, law: AbstractImpactLaw | None, t: float, y: Array, event: Event
 ) -> tuple[Jump, ...]:
     if law is None or event.impact is None:
-        raise NoDerivative("an impact without a law")
+        raise NoDerivative("the motion does not tell the law of its impacts (one that was read from a file does not)")
     if event.impact.law != law.name:
         raise NoDerivative("no mode is consistent, and the compliant contact gave an impact without collision")
     closed = tuple(name for name in event.impact.impulse_N if name in partials.dynamics.contacts)

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.accumulation_limit import limit_slopes
 from hybrid.analysis.differences import Difference, richardson_differences
-from hybrid.analysis.event_map import held_rows
 from hybrid.analysis.functional import Functional
 from hybrid.analysis.integrand import Integrand, compiled_integrand
 from hybrid.analysis.passes import ForwardPass, adjoint_pass, forward_pass
 from hybrid.analysis.refusal import Refusal
 from hybrid.analysis.replay import Replay, replay
+from hybrid.analysis.start_check import start_refusal
 from hybrid.analysis.start_slopes import Directions, directions
-from hybrid.analysis.surfaces import evaluate_point
 from hybrid.errors import ComputationError
 from hybrid.motion.outcome import EventKind
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["EventSensitivity", "Sensitivity", "SensitivityCheck", "sensitivity"]
 
 Array = NDArray[np.float64]
-
-_HELD = 1e-9  # of the terms of a gap, rate or slip that the start holds at zero
 
 
 @attrs.frozen(eq=False)
@@ -177,7 +174,7 @@ def sensitivity(
         motion = Refusal(trajectory.t, str(error))
     if isinstance(motion, Refusal):
         return _refused(trajectory, functional, chosen, motion, notes)
-    refusal = _start_refusal(motion, chosen) or integrand.refusal(motion)
+    refusal = start_refusal(motion, chosen) or integrand.refusal(motion)
     if refusal is not None:
         return _refused(trajectory, functional, chosen, refusal, notes)
     found = _computed(motion, functional, integrand, chosen, method, notes)
@@ -254,47 +251,3 @@ def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> 
     if restitution is not None:
         notes.append(f"the impact law replaces the declared restitution by {restitution:g}")
     return tuple(notes)
-
-
-def _start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
-    """A direction that opens, closes or slips what the start holds at zero has no two-sided derivative."""
-    leg = motion.legs[0]
-    t = float(leg.knots[0])
-    if motion.opening is not None:  # contacts that approach at the start are at their gaps
-        before = motion.trajectory.q_start, motion.trajectory.v_start
-        point = evaluate_point(leg.system, t, np.concatenate(before))
-        names = {name for event in motion.opening.events for name in event.carriers}
-        rows = [point.slopes("gap")[motion.trajectory.dynamics.contacts.index(name)] for name in sorted(names)]
-        held = np.array(rows)
-    else:
-        point = evaluate_point(leg.system, t, leg.states[0])
-        held = np.concatenate([held_rows(point), _vanishing_slips(motion)])
-    size = leg.states.shape[1]
-    change = held[:, :size] @ chosen.start + held[:, size + 1 :] @ chosen.chain
-    terms = np.abs(held[:, :size]) @ np.abs(chosen.start) + np.abs(held[:, size + 1 :]) @ np.abs(chosen.chain)
-    wrong = (np.abs(change) > _HELD * terms).any(axis=0)
-    if not wrong.any():
-        return None
-    guilty = ", ".join(name for name, is_wrong in zip(chosen.names, wrong, strict=True) if is_wrong)
-    return Refusal(
-        t,
-        f"a change of {guilty} leaves what the start holds at zero (a gap, its rate, a constraint or the slip of a "
-        f"contact at rest); give the pins of the start to change it along them",
-    )
-
-
-def _vanishing_slips(motion: Replay) -> Array:
-    """Rows of slips that are zero at the start although the contact slides at once."""
-    leg = motion.legs[0]
-    point = evaluate_point(leg.system, float(leg.knots[0]), leg.states[0])
-    slip = np.ravel(point.at.terms.slip)
-    slopes = point.slopes("slip")
-    size = float(np.max(np.abs(leg.at.terms.slip), initial=0.0))
-    rows = [
-        slopes[column]
-        for part in leg.system.parts
-        if part.slides
-        for column in part.columns
-        if abs(slip[column]) <= _HELD * size
-    ]
-    return np.array(rows).reshape(len(rows), slopes.shape[1])

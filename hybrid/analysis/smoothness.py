@@ -12,6 +12,7 @@ from hybrid.analysis.gauss import Leg, interpolation
 from hybrid.analysis.refusal import NoDerivative
 from hybrid.analysis.surfaces import EventSurface, mode_surfaces
 from hybrid.contact.modes import ContactMode
+from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
     from hybrid.motion.outcome import Event
@@ -35,6 +36,7 @@ def check_smooth(leg: Leg, events: tuple[Event, ...]) -> None:
     _check_spatial(leg)
     for surface in mode_surfaces(leg.system):
         _check_dips(leg, surface)
+        _check_start(leg, surface)
 
 
 def nearest_dip(legs: Sequence[Leg]) -> tuple[float, float, EventSurface] | None:
@@ -88,6 +90,18 @@ def _check_dips(leg: Leg, surface: EventSurface) -> None:
         if least <= _TOUCHED * largest:
             what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"
             raise NoDerivative(f"{what} touches zero without crossing it", t)
+
+
+def _check_start(leg: Leg, surface: EventSurface) -> None:
+    """A mode that begins on its own edge is left at once by a change to one side."""
+    if surface.kind not in (GuardKind.RELEASE, GuardKind.CONE_PLUS, GuardKind.CONE_MINUS):
+        return  # a gap that has just opened and a slip that has just begun are zero in every such motion
+    values = surface.values(leg.at, leg.system.parameters)
+    start = surface.values(leg.system.respond(leg.knots[:1], leg.states[:1]), leg.system.parameters)
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if abs(start[0]) <= _TOUCHED * largest:
+        what = f"{surface.carrier!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
+        raise NoDerivative(f"{what} ({surface.kind.value.strip()})", float(leg.knots[0]))
 
 
 def _dips(values: Array, share: float) -> NDArray[np.intp]:

@@ -248,3 +248,49 @@ def test_saltation_matrix_where_a_block_comes_to_stick_forgets_the_slip():
     assert matrix[2] == pytest.approx(np.zeros(4), abs=1e-12)
     # and x is the belt's motion from where the slip ended: the velocity is continuous, so x does not shift
     assert matrix[0] == pytest.approx([1, 0, 0, 0], abs=1e-12)
+
+
+def test_friction_in_a_bilateral_constraint():
+    # slips, reverses, and slips on, with the force of the rails on the other side
+    machine = dynamics_of("painleve_klein")
+    pins, parameters = {"x1": 0, "x1_dot": 1}, {"P1": -1}
+    motion = simulate(machine, solve_state(machine, pins, parameters=parameters), t_end=3, parameters=parameters)
+    assert [event.kind.value for event in motion.events] == ["slip end"]
+    by_three_roads(motion, Functional("x1", "x1_dot**2"), ["mu1", "m1", "x1_dot"], pins=pins)
+
+
+def test_rigid_constraints_without_friction():
+    linkage = dynamics_of("four_bar")
+    pins = {"theta1": 1.0, "theta1_dot": 0.3}
+    motion = simulate(linkage, solve_state(linkage, pins), t_end=0.5)
+    by_three_roads(motion, Functional("theta3", "theta2"), ["l2", "theta1_dot"], pins=pins)
+
+
+def test_a_ball_that_slips_on_the_floor_in_a_turning_direction():
+    ball = dynamics_of("spatial_ball")
+    rates = {"x_dot": 1, "y_dot": 0.3, "alpha_dot": 0.2, "beta_dot": -0.4, "gamma_dot": 0.1}
+    pins = {name: 0 for name in ball.mechanism.coordinates if name != "z"} | rates
+    pins |= {"gap.floor": 0, "gap_dot.floor": 0}
+    motion = simulate(ball, solve_state(ball, pins), t_end=0.1)
+    found = by_three_roads(motion, Functional("x", "y_dot"), ["mu", "x_dot"], pins=pins)
+    # the slip of a homogeneous ball keeps its direction (Coriolis 1835): y_dot falls by mu g t times its share
+    terms = ball.terms(motion.q_start, motion.v_start)
+    slip = terms.slip / np.linalg.norm(terms.slip)
+    g = float(ball.mechanism.parameter_values()["g"])
+    assert found.gradient["mu"] - _integral_of_x(found, g, slip) == pytest.approx(-g * 0.1 * slip[1], abs=1e-11)
+
+
+def _integral_of_x(found, g, slip):
+    """Derivative of the integral of x with respect to mu: that of - mu g s_x t^2 / 2, over 0.1."""
+    return -g * slip[0] * found.t_end**3 / 6
+
+
+def test_a_start_on_the_edge_of_its_mode_is_refused():
+    # the spring pulls with exactly the greatest static friction
+    block = dynamics_of("block_on_belt")
+    pins = {"x": "mu_s*P/k", "slip.floor": 0}
+    parameters = {"mu_s": 0.08}
+    motion = simulate(block, solve_state(block, pins, parameters=parameters), t_end=0.2, parameters=parameters)
+    found = sensitivity(motion, Functional("x"), ["x"], pins=pins)
+    assert found.gradient == {}
+    assert found.refusal.t == 0.0

@@ -17,12 +17,30 @@ from hybrid.contact.carriers import CarrierKind
 if TYPE_CHECKING:
     from hybrid.analysis.mode_system import ModeSystem
 
-__all__ = ["EventMap", "Passing", "admissible", "agreed_map", "held_rows", "passing"]
+__all__ = ["Crossing", "EventMap", "Passing", "admissible", "agreed_map", "held_rows", "passing"]
 
 Array = NDArray[np.float64]
 
 _GRAZING = 1e-8  # of the terms of a guard's rate: below it the event time has no derivative that floats can tell
 _ALIKE = 1e-7  # of the larger of two derivatives that must agree
+
+
+@attrs.frozen(eq=False)
+class Crossing:
+    """One surface met at an instant: the states around it, and the derivatives of its time.
+
+    Attributes
+    ----------
+    before, after : array, (2n,)
+    state, parameter : array, (2n,) and (c,)
+        Derivatives of the time with respect to the state before the instant and the parameters; zero where the time
+        is given.
+    """
+
+    before: Array
+    after: Array
+    state: Array
+    parameter: Array
 
 
 @attrs.frozen(eq=False)
@@ -39,19 +57,33 @@ class EventMap:
         ``S``, the saltation matrix.
     parameter : array, (2n, c)
         ``S_p``.
-    time_state, time_parameter : array, (2n,) and (c,)
-        Derivatives of the event time; zero where the time is given.
-    before, after : array, (2n,)
-        States before and after.
+    orders : tuple of tuple of Crossing
+        The surfaces met, one after the other; several orders where several are met at once.
     """
 
     t: float
     matrix: Array
     parameter: Array
-    time_state: Array
-    time_parameter: Array
-    before: Array
-    after: Array
+    orders: tuple[tuple[Crossing, ...], ...]
+
+    @property
+    def before(self) -> Array:
+        """State (2n,) before the event."""
+        return self.orders[0][0].before
+
+    @property
+    def after(self) -> Array:
+        """State (2n,) after the event."""
+        return self.orders[0][-1].after
+
+    @property
+    def has_one_time(self) -> bool:
+        """True if all surfaces that are met at once are so for every change of the motion."""
+        first = self.orders[0][0]
+        return all(
+            _are_alike(first.state, item.state) and _are_alike(first.parameter, item.parameter)
+            for item in self.orders[0]
+        )
 
 
 @attrs.frozen(eq=False)
@@ -99,10 +131,7 @@ class Passing:
             t=t,
             matrix=reset + np.outer(shift, time[:size]),
             parameter=self.jump.slopes[:, size + 1 :] + np.outer(shift, time[size + 1 :]),
-            time_state=time[:size],
-            time_parameter=time[size + 1 :],
-            before=y,
-            after=self.jump.y,
+            orders=((Crossing(y, self.jump.y, time[:size], time[size + 1 :]),),),
         )
 
 

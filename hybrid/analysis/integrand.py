@@ -13,6 +13,9 @@ from hybrid.analysis.refusal import Refusal
 from hybrid.analysis.replay import Replay
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid.analysis.event_map import Crossing, EventMap
     from hybrid.analysis.gauss import Leg
     from hybrid.analysis.mode_system import Response
     from hybrid.dynamics.partials import Partials
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Integrand", "compiled_integrand"]
 
 Array = NDArray[np.float64]
+
+_SAME = 1e-8  # of the derivatives that must agree
 
 
 @attrs.frozen(eq=False)
@@ -64,6 +69,27 @@ class Integrand:
         slopes = self.along.slope(leg.at.t, leg.at.y, self.trajectory.parameters)
         return float(np.sum(leg.weights * values)), slopes.reshape(S, values.shape[1], -1)
 
+    def lost(self, junction: EventMap, *, is_last: bool) -> tuple[Array, Array]:
+        """What the shift of an event does to the integral: derivatives with respect to state (2n,) and parameters (c,).
+
+        Each surface contributes the integrand before it less the one after it, times the shift of its time.
+        """
+        return self._lost_in(junction.t, junction.orders[0], is_last)
+
+    def _lost_in(self, t: float, crossings: Sequence[Crossing], is_last: bool) -> tuple[Array, Array]:
+        state, parameter = np.zeros_like(crossings[0].state), np.zeros_like(crossings[0].parameter)
+        for number, item in enumerate(crossings):
+            ends = is_last and number == len(crossings) - 1
+            jump = self.at(t, item.before) - (0.0 if ends else self.at(t, item.after))
+            state, parameter = state + jump * item.state, parameter + jump * item.parameter
+        return state, parameter
+
+    def _depends_on_order(self, junction: EventMap) -> bool:
+        """True if a change of the motion changes the integral differently for each order of events met at once."""
+        found = [np.concatenate(self._lost_in(junction.t, order, False)) for order in junction.orders]
+        size = _SAME * max(1.0, *(float(np.max(np.abs(item))) for item in found))
+        return any(np.max(np.abs(item - found[0])) > size for item in found[1:])
+
     def refusal(self, motion: Replay) -> Refusal | None:
         """Why the functional has no derivative along this motion, if it jumps or is undefined on it."""
         for leg in motion.legs:
@@ -74,6 +100,10 @@ class Integrand:
             finite = np.isfinite(slopes).reshape(len(leg.at.t), -1).all(axis=1)
             if not finite.all():
                 return Refusal(float(leg.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
+        for junction in motion.junctions:
+            if self._depends_on_order(junction.map):
+                reason = "events happen at once, and the integral changes differently for each order of them"
+                return Refusal(junction.map.t, reason)
         _, slope = self.terminal_at(motion.t_end, motion.end)
         if not np.isfinite(slope).all():
             return Refusal(motion.t_end, "the terminal term has no finite derivative")

@@ -12,7 +12,7 @@ from hybrid.analysis.gauss import Leg, pull_back, push_forward
 
 if TYPE_CHECKING:
     from hybrid.analysis.integrand import Integrand
-    from hybrid.analysis.replay import Junction, Replay
+    from hybrid.analysis.replay import Replay
     from hybrid.analysis.start_slopes import Directions
 
 __all__ = ["ForwardPass", "adjoint_pass", "forward_pass", "transition"]
@@ -31,7 +31,7 @@ class ForwardPass:
     end_slopes : array, (2n, m)
         Of the state where the motion ends.
     times : tuple of array, (m,)
-        Of the times of the junctions.
+        Of the times of the junctions, each that of the first surface met.
     tangents : tuple of array, (2n, m)
         Of the states before the junctions, at their nominal times.
     """
@@ -72,10 +72,11 @@ def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> Fo
         gradient += np.einsum("zi,zia->a", leg.weights, slopes[:, :, size + 1 :]) @ chain
         if index < len(motion.junctions):
             junction = motion.junctions[index]
-            time = junction.map.time_state @ tangent + junction.map.time_parameter @ chain
-            times.append(time)
+            first = junction.map.orders[0][0]
+            times.append(first.state @ tangent + first.parameter @ chain)
             tangents.append(tangent)
-            gradient += _lost(motion, integrand, index) * time
+            of_state, of_parameter = integrand.lost(junction.map, is_last=index == len(motion.legs) - 1)
+            gradient += of_state @ tangent + of_parameter @ chain
             tangent = junction.map.matrix @ tangent + junction.map.parameter @ chain
     terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
     size = tangent.shape[0]
@@ -108,16 +109,20 @@ def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tu
     terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
     size = motion.legs[0].states.shape[1]
     value, adjoint, gradient = terminal, slope[:size].copy(), slope[size + 1 :].copy()
-    lost = 0.0
     for index in reversed(range(len(motion.legs))):
         leg = motion.legs[index]
         if index < len(motion.junctions):
             junction = motion.junctions[index]
-            lost = _lost(motion, integrand, index)
-            if index == len(motion.legs) - 1:
-                lost += float(slope[size])
-            gradient += junction.map.parameter.T @ adjoint + lost * junction.map.time_parameter
-            adjoint = junction.map.matrix.T @ adjoint + lost * junction.map.time_state
+            is_last = index == len(motion.legs) - 1
+            of_state, of_parameter = integrand.lost(junction.map, is_last=is_last)
+            if is_last:
+                first = junction.map.orders[0][0]
+                of_state, of_parameter = (
+                    of_state + slope[size] * first.state,
+                    of_parameter + slope[size] * first.parameter,
+                )
+            gradient += junction.map.parameter.T @ adjoint + of_parameter
+            adjoint = junction.map.matrix.T @ adjoint + of_state
         part, slopes = integrand.over(leg)
         value += part
         adjoint, stages = pull_back(leg, adjoint, slopes[:, :, :size])
@@ -127,15 +132,6 @@ def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tu
         gradient += motion.opening.map.parameter.T @ adjoint
         adjoint = motion.opening.map.matrix.T @ adjoint
     return value, adjoint @ chosen.start + gradient @ chosen.chain
-
-
-def _lost(motion: Replay, integrand: Integrand, index: int) -> float:
-    """The integrand before an event less the one after it."""
-    junction: Junction = motion.junctions[index]
-    before = integrand.at(junction.map.t, junction.map.before)
-    if index == len(motion.legs) - 1:
-        return before
-    return before - integrand.at(junction.map.t, junction.map.after)
 
 
 def parameter_slopes(leg: Leg) -> Array:

@@ -39,7 +39,8 @@ class EventSensitivity:
     kind : EventKind
     carriers : tuple of str
     gradient : mapping of str to float
-        Derivative of ``t``; empty for the adjoint method, which does not need it.
+        Derivative of ``t``, by the forward method; empty for the adjoint method, which does not need it, and where
+        several surfaces are met at once of which a change separates the times.
     """
 
     t: float
@@ -91,7 +92,7 @@ class Sensitivity:
     end : array, (2n,)
         State at the end.
     end_slopes : array, (2n, m) or None
-        Its derivatives, by the forward method.
+        Its derivatives, by the forward method or with a check.
     events : tuple of EventSensitivity
     notes : tuple of str
         For example that a parameter occurs nowhere.
@@ -183,7 +184,8 @@ def sensitivity(
     other = _computed(motion, functional, integrand, chosen, "adjoint" if method == "forward" else "forward", notes)
     adjoint, forward = (found, other) if method == "adjoint" else (other, found)
     differences = richardson_differences(trajectory, functional, chosen.names, pins=pins)
-    return attrs.evolve(found, check=SensitivityCheck(adjoint.gradient, forward.gradient, differences))
+    roads = SensitivityCheck(adjoint.gradient, forward.gradient, differences)
+    return attrs.evolve(found, check=roads, events=forward.events, end_slopes=forward.end_slopes)
 
 
 def _computed(
@@ -224,7 +226,7 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
             t, slopes = event.t if is_limit else junction.map.t, None
             if forward is not None and is_limit:
                 t, slopes = limit_slopes(motion, number, event, forward, chosen)
-            elif forward is not None:
+            elif forward is not None and junction.map.has_one_time:
                 slopes = forward.times[number]
             gradient = {} if slopes is None else dict(zip(chosen.names, slopes.tolist(), strict=True))
             found.append(EventSensitivity(t, event.kind, event.carriers, gradient))

@@ -66,19 +66,21 @@ def ordered_map(
     if following is None or len(surfaces) > _MOST:
         raise NoDerivative(reason)
     if all(_is_smooth(before, following, jump) for jump in joint):
-        return agreed_map([passing(before, surface, joint[0], following) for surface in surfaces[:1]], reason)
+        passings = [passing(before, surface, joint[0], following) for surface in surfaces]
+        crossings = tuple(item.map().orders[0][0] for item in passings)
+        return attrs.evolve(agreed_map(passings[:1], reason), orders=(crossings,))
     maps = [_in_order(before, following, order, resets, reason) for order in permutations(surfaces)]
     first = maps[0]
     scale = float(np.max(np.abs(first.after)))
-    for item in [*maps[1:], attrs.evolve(first, after=joint[0].y)]:
-        size = max(float(np.max(np.abs(first.matrix))), 1.0)
-        if np.max(np.abs(item.after - first.after)) > _SAME * scale:
-            raise NoDerivative(reason)
+    size = max(float(np.max(np.abs(first.matrix))), 1.0)
+    if any(np.max(np.abs(item.after - joint[0].y)) > _SAME * scale for item in maps):
+        raise NoDerivative(reason)
+    for item in maps[1:]:
         if np.max(np.abs(item.matrix - first.matrix)) > _SAME * size:
             raise NoDerivative(reason)
         if np.max(np.abs(item.parameter - first.parameter), initial=0.0) > _SAME * size:
             raise NoDerivative(reason)
-    return first
+    return attrs.evolve(first, orders=tuple(item.orders[0] for item in maps))
 
 
 def _is_smooth(before: Point, following: ModeSystem, jump: Jump) -> bool:
@@ -145,12 +147,13 @@ def _changed(system: ModeSystem, following: ModeSystem, surface: EventSurface) -
 
 
 def _composed(first: EventMap, second: EventMap) -> EventMap:
+    (last,) = second.orders[0]
+    late = attrs.evolve(
+        last, state=first.matrix.T @ last.state, parameter=last.parameter + first.parameter.T @ last.state
+    )
     return EventMap(
         t=first.t,
         matrix=second.matrix @ first.matrix,
         parameter=second.matrix @ first.parameter + second.parameter,
-        time_state=first.time_state,
-        time_parameter=first.time_parameter,
-        before=first.before,
-        after=second.after,
+        orders=((*first.orders[0], late),),
     )

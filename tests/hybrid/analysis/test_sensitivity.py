@@ -294,3 +294,22 @@ def test_a_start_on_the_edge_of_its_mode_is_refused():
     found = sensitivity(motion, Functional("x"), ["x"], pins=pins)
     assert found.gradient == {}
     assert found.refusal.t == 0.0
+
+
+def test_a_kink_in_the_equations():
+    # x'' = -c abs(x): a cosine up to x = 0, then a hyperbolic sine; by hand with c = 1, x(0) = 1, x'(0) = 0
+    folded = derive(
+        Mechanism(
+            name="folded",
+            coordinates=["x"],
+            parameters={"c": 1},
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+            forces={"x": "-c*abs(x)"},
+        )
+    )
+    motion = simulate(folded, State([1.0], [0.0]), t_end=2.5)
+    found = sensitivity(motion, Functional(terminal="x"), ["c", "x"])
+    rest = 2.5 - np.pi / 2
+    assert found.gradient["x"] == pytest.approx(-np.sinh(rest), abs=1e-9)
+    # in the time sqrt(c) t the motion does not depend on c
+    assert found.gradient["c"] == pytest.approx(-2.5 / 2 * np.cosh(rest), abs=1e-9)

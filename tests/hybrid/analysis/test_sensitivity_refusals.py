@@ -99,6 +99,27 @@ def test_a_right_angle_is_the_same_in_either_order():
     assert found.gradient["y"] == pytest.approx(e * rest - e + rest, abs=1e-12)
 
 
+def test_an_integral_that_depends_on_the_order_although_the_state_does_not():
+    corner = particle(
+        contact=[
+            Contact(name="floor", gap="y", restitution="e"),
+            Contact(name="wall", gap="x", restitution="e"),
+        ]
+    )
+    motion = simulate(corner, State([1, 0.5], [-1, 0]), t_end=1.4, law=NewtonImpact())
+    found = refusal_of(motion, Functional("x_dot*y_dot"), ["x"])
+    assert "for each order" in found.reason
+    # a sum of one term for each coordinate does not: by hand, the wall is met at t = x, the floor at sqrt(2 y)
+    kinetic = sensitivity(motion, Functional("x_dot**2 + y_dot**2"), ["x", "y"], method="forward")
+    e = 0.5
+    assert kinetic.gradient["x"] == pytest.approx(1 - e**2, abs=1e-12)
+    # y: integral of t^2 to t1 and of (e v1 - s)^2 to 1.4 - t1 =: r with v1 = t1 = 1, d v1 = d t1 = 1
+    r = 0.4
+    slope = 1 + 2 * e * (e * r - r**2 / 2) - (e - r) ** 2
+    assert kinetic.gradient["y"] == pytest.approx(slope, abs=1e-12)
+    assert kinetic.events[0].gradient == {}  # the two times part
+
+
 def test_a_paradox_at_the_end():
     rod = dynamics_of("painleve_rod")
     pins = {"theta": 1.0, "theta_dot": 0.5, "slip.tip": 1} if "theta" in rod.mechanism.coordinates else {}

@@ -22,6 +22,7 @@ __all__ = ["check_smooth", "nearest_dip"]
 Array = NDArray[np.float64]
 
 _NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
+_CLEAR = 1e-7  # of the same: the surface has been left
 _TOUCHED = 1e-9  # of the same: the surface is touched
 
 
@@ -105,10 +106,15 @@ def _check_start(leg: Leg, surface: EventSurface) -> None:
 
 
 def _dips(values: Array, share: float) -> NDArray[np.intp]:
-    """Stages at which a guard has an interior minimum below a share of its largest value."""
+    """Stages at which a guard has an interior minimum below a share of its largest value.
+
+    Where it is hardly above zero at either end it begins or ends there, and what its rounding does is no minimum.
+    """
     inner = values[1:-1]
     largest = float(np.max(np.abs(values), initial=0.0))
-    return np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= share * largest)) + 1
+    clear = np.flatnonzero(values > _CLEAR * largest)
+    found = np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= share * largest)) + 1
+    return found[(found > clear[0]) & (found < clear[-1])] if clear.size else found[:0]
 
 
 def _lowest(leg: Leg, surface: EventSurface, stage: int) -> tuple[float, float]:

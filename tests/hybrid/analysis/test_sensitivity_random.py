@@ -28,6 +28,7 @@ MECHANISMS = {
 # Every reason for which a motion may have no derivative, or for which differences cannot tell.
 REASONS = (
     "impacts accumulate",
+    "does not hold for a changed motion",  # two contacts that strike in turn, ever faster
     "the motion ended",
     "an impact without collision",
     "the energetic law of several contacts meets two of its limits",

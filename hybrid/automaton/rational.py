@@ -15,6 +15,7 @@ import sympy
 from sympy.polys.fields import FracField
 
 _LONG = 80  # terms beyond which shortening takes longer than it saves
+_UNCANCELLED = 3000  # terms of a difference before it is shortened
 _LARGEST_POWER = 8  # a larger power of a sum is kept as it is: expanded, it has too many terms to be read
 
 Element = Any  # SymPy ships no annotations: an element of the field of fractions
@@ -178,8 +179,21 @@ class Fractions:
                 factor = rows[i][column]
                 if i != column and factor:
                     pairs = zip(rows[i], rows[column], strict=True)
-                    rows[i] = [self.short(a - factor * b) if b else a for a, b in pairs]
+                    rows[i] = [self.less(a, factor, b) if b else a for a, b in pairs]
         return [row[n:] for row in rows]
+
+    def less(self, a: Element, factor: Element, b: Element) -> Element:
+        """``a - factor b``, shortened.
+
+        Raises
+        ------
+        TooLongError
+            It is too long, or would be before it is shortened: cancelling in so long a quotient takes minutes.
+        """
+        above, below = len(factor.numer) * len(b.numer), len(factor.denom) * len(b.denom)
+        if above * len(a.denom) + below * (len(a.numer) + len(a.denom)) > _UNCANCELLED:
+            raise TooLongError
+        return self.short(a - factor * b)
 
     def determinant(self, A: Sequence[Row]) -> Element:
         """Determinant by expansion along the first row."""

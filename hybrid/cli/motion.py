@@ -33,6 +33,7 @@ __all__ = ["simulate"]
 
 RULES = ("stop", "penalty", "branch")
 METHODS = ("event-driven", "time-stepping")
+AT_SINGULAR = ("stop", "smooth")
 _USUAL_LAW = "energetic"
 _PARTS = 1000  # of a progress bar
 
@@ -53,6 +54,14 @@ _PARTS = 1000  # of a progress bar
     default="stop",
     show_default=True,
     help="Where the verdict is not unique: stop, hand over to the compliant contact, or follow every branch.",
+)
+@click.option("--until", metavar="EXPR", help="Stop earlier, where this expression falls to zero.")
+@click.option(
+    "--singular",
+    type=click.Choice(AT_SINGULAR),
+    default="stop",
+    show_default=True,
+    help="Where rigid constraints become dependent: stop and list the branches, or go on along the smooth one.",
 )
 @click.option(
     "--method",
@@ -90,6 +99,8 @@ def simulate(
     t_end: float,
     law: str | None,
     rule: str,
+    until: str | None,
+    singular: str,
     method: str,
     step: float | None,
     plot: Path | None,
@@ -105,6 +116,8 @@ def simulate(
     values = read_parameters(declared, parameters)
     if rule == "branch" and method == "time-stepping":
         raise click.UsageError("time-stepping selects no modes and has no branches: leave out --rule or --method")
+    if rule == "branch" and (until is not None or singular != "stop"):
+        raise click.UsageError("every branch is followed to the end of the time: leave out --until and --singular")
     if animate is not None:
         from hybrid.reporting.scene import require_drawing
 
@@ -120,7 +133,17 @@ def simulate(
             motion, answer = tree.limbs[0].motion, tree_record(tree)
         else:
             motion = _followed(
-                dynamics, state, values, t_end=t_end, law=law, rule=rule, method=method, step=step, bar=bar
+                dynamics,
+                state,
+                values,
+                bar=bar,
+                law=law,
+                rule=rule,
+                t_end=t_end,
+                until=until,
+                singular=singular,
+                method=method,
+                step=step,
             )
             answer = motion_record(motion)
         _write(motion, plot=plot, animate=animate, output=output)
@@ -147,12 +170,11 @@ def _followed(
     state: State,
     values: Mapping[str, float],
     *,
-    t_end: float,
+    bar: ProgressBar,
     law: str | None,
     rule: str,
     method: str,
-    step: float | None,
-    bar: ProgressBar,
+    **asked: Any,
 ) -> Trajectory:
     from hybrid.motion import Penalty, simulate
 
@@ -161,12 +183,11 @@ def _followed(
     return simulate(
         dynamics,
         state,
-        t_end=t_end,
         parameters=values,
         law=None if named is None else impact_law(named, None, None),
         rule=Penalty() if rule == "penalty" else None,
         method=method,
-        step=step,
+        **asked,
         progress=lambda passed, whole: bar.advance(round(_PARTS * passed / whole), _PARTS),
     )
 

@@ -163,3 +163,30 @@ def test_interrupted_branches_are_not_followed_further(capsys, monkeypatch):
     assert not found["complete"]
     assert [limb["termination"] for limb in found["limbs"]].count("INTERRUPTED") == 1
     assert found["limbs"][-1]["termination"] == "INTERRUPTED"
+
+
+def test_motion_ends_where_an_expression_falls_to_zero(capsys):
+    found = answer(capsys, *ROD, "--t-end=3", "--until=phi")
+    assert found["termination"] == "UNTIL"
+    # flat by an integration of the rod's own equations over its three arcs, mu = 1/2
+    assert found["final"]["t"] == pytest.approx(2.0384518525054145, abs=1e-10)
+    assert found["final"]["q"]["phi"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_unknown_name_in_the_condition_is_told_with_what_was_meant(capsys):
+    assert main(["simulate", *ROD, "--t-end=3", "--until=phy"]) == 2
+    assert "did you mean 'phi'" in capsys.readouterr().err
+
+
+def test_branches_take_no_condition_to_stop_at(capsys):
+    assert main(["simulate", *ROD, "--t-end=3", "--until=phi", "--rule=branch"]) == 2
+    assert "--until" in capsys.readouterr().err
+
+
+def test_singular_posture_stops_the_motion_or_is_passed_smoothly(capsys):
+    start = ["singular_pendulum", "--pin=u=1/2", "--pin=u_dot=0", "--t-end=2"]
+    assert answer(capsys, *start)["termination"] == "SINGULAR_CONFIGURATION"
+    passed = answer(capsys, *start, "--singular=smooth")
+    assert passed["termination"] == "END_TIME"
+    # Burian 2024 with b = 3; recomputed in one coordinate along the branch with 40 digits
+    assert passed["final"]["q"]["u"] == pytest.approx(-0.22066744, abs=1e-8)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
+from hybrid.errors import DeclarationError
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Terms, Values
 
@@ -29,7 +33,7 @@ _BASES = {
     "Hz": (0, 0, -1),
     "rad": (0, 0, 0),
 }
-_SCALE = 1.5
+_SCALE = 2 / 3  # below 1, so that a coefficient of restitution whose unit is not given stays one
 _FORCES: Mapping[int | None, str] = {0: "N m", 1: "N"}
 _RATES: Mapping[int | None, str] = {0: "rad/s²", 1: "m/s²"}
 _GENERIC = 0.37  # added to every velocity, so that no term vanishes by chance
@@ -161,7 +165,7 @@ def is_angle(dynamics: Dynamics, state: State, index: int, *, parameters: Values
 
 
 def _rescaled(dynamics: Dynamics, parameters: Values | None, base: int | None) -> dict[str, float]:
-    """All parameters with one base unit made smaller, or (``None``) those changed whose unit cannot be read."""
+    """All parameters with one base unit made larger, or (``None``) those changed whose unit cannot be read."""
     mechanism = dynamics.mechanism
     scaled = {}
     for name, value in mechanism.parameter_values(parameters or {}).items():
@@ -175,12 +179,22 @@ def _rescaled(dynamics: Dynamics, parameters: Values | None, base: int | None) -
     return scaled
 
 
+def _rescaled_terms(
+    dynamics: Dynamics, state: State, parameters: Values | None, base: int | None, name: str
+) -> NDArray[Any]:
+    """One of the terms after rescaling; not a number where a parameter then leaves its range, which tells no unit."""
+    try:
+        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=_rescaled(dynamics, parameters, base))
+    except DeclarationError:
+        return np.full_like(getattr(dynamics.terms(state.q, state.v, t=state.t, parameters=parameters), name), np.nan)
+    return np.asarray(getattr(terms, name))
+
+
 def _coordinate_powers(dynamics: Dynamics, state: State, parameters: Values | None) -> list[int | None]:
     """Power of the metre of every coordinate; None where it is not known or the mass is not in kilograms."""
-    masses = [
-        np.diagonal(dynamics.terms(state.q, state.v, t=state.t, parameters=values).M)
-        for values in (parameters, *(_rescaled(dynamics, parameters, base) for base in (0, 1, None)))
-    ]
+    declared = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).M
+    rescaled = [_rescaled_terms(dynamics, state, parameters, base, "M") for base in (0, 1, None)]
+    masses = [np.diagonal(matrix) for matrix in (declared, *rescaled)]
     powers: list[int | None] = []
     for plain, longer, heavier, blind in np.transpose(masses).tolist():
         is_known = plain > 0 and longer > 0 and math.isclose(blind, plain, rel_tol=1e-9)
@@ -194,14 +208,12 @@ def _direction_power(
 ) -> int | None:
     """Power of the metre of the displacement along a force direction, a column of ``W_N`` or ``W_T``."""
     matrix, column = place
-    columns = [
-        getattr(dynamics.terms(state.q, state.v, t=state.t, parameters=values), matrix)[:, column]
-        for values in (parameters, *(_rescaled(dynamics, parameters, base) for base in (0, None)))
-    ]
-    index = int(np.argmax(np.abs(columns[0])))
-    plain, longer, blind = (float(entries[index]) for entries in columns)
+    declared = getattr(dynamics.terms(state.q, state.v, t=state.t, parameters=parameters), matrix)
+    rescaled = [_rescaled_terms(dynamics, state, parameters, base, matrix) for base in (0, None)]
+    index = int(np.argmax(np.abs(declared[:, column])))
+    plain, longer, blind = (float(terms[index, column]) for terms in (declared, *rescaled))
     own = powers[index]
-    if own is None or plain == 0 or longer / plain <= 0 or not math.isclose(blind, plain, rel_tol=1e-9):
+    if own is None or plain == 0 or not longer / plain > 0 or not math.isclose(blind, plain, rel_tol=1e-9):
         return None
     return _whole(own + math.log(longer / plain, _SCALE))
 

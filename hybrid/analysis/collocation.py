@@ -33,13 +33,19 @@ Surface = Callable[[float, Array], tuple[float, float]]
 
 _ITERATIONS = 12
 _CONVERGED = 1e-13  # of the size of the states; Newton's method is quadratic, so the Jacobians are exact to rounding
+_SLOW = 1e-3  # of what would change the positions by their own size
 _ACCEPTED = 1e-6  # where rounding stops the iteration earlier, as in a hop so low that its gap is hardly resolved
 _TAIL = 1e-6  # of the last Legendre coefficient of the flow; the error at the end of a step is about its square
 _REFINEMENTS = 24
+_MOST_STEPS = 4096  # of one arc: an integrand that is not resolved then has no smooth scale
 
 
 class Measure(Protocol):
     """A function that is to be integrated along legs."""
+
+    @property
+    def size(self) -> float:
+        """Its greatest value along the whole motion."""
 
     def values(self, at: Response) -> Array:
         """Its values at N stages, (N,)."""
@@ -86,7 +92,7 @@ def integrate_leg(
         added = _kink_times(leg, measure)
         if not added.size:
             coarse = _unresolved(leg, measure)
-            if not coarse.any():
+            if not coarse.any() or len(coarse) > _MOST_STEPS:
                 return leg
             added = (leg.knots[:-1] + leg.knots[1:])[coarse] / 2
         knots = np.sort(np.concatenate([leg.knots, added]))
@@ -98,13 +104,15 @@ def _unresolved(leg: Leg, measure: Measure | None) -> NDArray[np.bool_]:
     S = len(leg.lengths)
     flow = leg.at.f.reshape(S, STAGES, -1)
     tail = np.abs(TO_SERIES[-1] @ flow)
-    size = np.max(np.abs(leg.at.f), axis=0) + 1e-300
     n = flow.shape[2] // 2
-    blocks = np.repeat([np.max(size[:n]), np.max(size[n:])], n)
-    coarse = (tail > _TAIL * blocks).any(axis=1)
+    duration = float(leg.knots[-1] - leg.knots[0])
+    speeds = _sizes(leg.states, duration)[n:]
+    accelerations = np.full(n, max(float(np.max(np.abs(flow[..., n:]))), _SLOW * float(speeds[0]) / duration))
+    coarse = (tail > _TAIL * np.concatenate([speeds, accelerations])).any(axis=1)
     if measure is not None:
         values = measure.values(leg.at).reshape(S, STAGES)
-        coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * np.max(np.abs(values), initial=0.0)
+        size = max(float(np.max(np.abs(values), initial=0.0)), _SLOW * measure.size)
+        coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * size
     return np.asarray(coarse)
 
 
@@ -146,9 +154,7 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
             raise ComputationError(
                 f"the motion has no finite derivative between t = {knots[0]:.9g} and {knots[-1]:.9g}"
             )
-        scale = np.maximum(np.max(np.abs(updated), axis=(0, 1)), 1e-300)
-        half = size // 2
-        scale = np.repeat([np.max(scale[:half]), np.max(scale[half:])], half)
+        scale = _sizes(updated, float(knots[-1] - knots[0]))
         change = float(np.max(np.abs(updated - Y) / scale))
         Y = updated
         if surface is not None:
@@ -163,6 +169,14 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
     raise ComputationError(
         f"collocation does not converge between t = {knots[0]:.9g} and {knots[-1]:.9g}: changes of {change:.3g} remain"
     )
+
+
+def _sizes(Y: Array, duration: float) -> Array:
+    """Sizes of positions and velocities along an arc, (2n,); of a body at rest not those of its rounding."""
+    n = Y.shape[-1] // 2
+    q, v = (float(np.max(np.abs(block))) for block in (Y[..., :n], Y[..., n:]))
+    sizes = [max(q, _SLOW * v * duration, 1e-300), max(v, _SLOW * q / duration, 1e-300)]
+    return np.repeat(sizes, n)
 
 
 def _newton_step(system: ModeSystem, knots: Array, times: Array, Y: Array, start: Array) -> tuple[Leg, Array]:

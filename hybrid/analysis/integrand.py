@@ -37,12 +37,15 @@ class Integrand:
     along, terminal : CompiledExpression
     names : frozenset of str
         Names that occur in it.
+    size : float
+        Greatest value of the integrand at the recorded steps.
     trajectory : Trajectory
     """
 
     along: CompiledExpression
     terminal: CompiledExpression
     names: frozenset[str]
+    size: float
     trajectory: Trajectory
 
     def values(self, at: Response) -> Array:
@@ -125,4 +128,13 @@ def compiled_integrand(trajectory: Trajectory, functional: Functional, partials:
         compile_expression(trajectory.dynamics, text, parameters=partials.parameters, field=field)
         for field, text in texts.items()
     )
-    return Integrand(along, terminal, names, trajectory)
+    return Integrand(along, terminal, names, _greatest(along, trajectory), trajectory)
+
+
+def _greatest(along: CompiledExpression, trajectory: Trajectory) -> float:
+    values = [
+        along.value(arc.knots, np.concatenate(arc.sample(arc.knots), axis=-1), trajectory.parameters)
+        for arc in trajectory.arcs
+    ]
+    found = np.abs(np.concatenate([np.zeros(1), *values]))
+    return float(np.max(found[np.isfinite(found)]))

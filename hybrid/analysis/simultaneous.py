@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.event_map import EventMap, agreed_map, passing
+from hybrid.analysis.event_map import EventMap, admissible, agreed_map, passing
 from hybrid.analysis.jumps import Jump
 from hybrid.analysis.mode_system import ModeSystem
 from hybrid.analysis.refusal import NoDerivative
@@ -69,6 +69,8 @@ def ordered_map(
         passings = [passing(before, surface, joint[0], following) for surface in surfaces]
         crossings = tuple(item.map().orders[0][0] for item in passings)
         return attrs.evolve(agreed_map(passings[:1], reason), orders=(crossings,))
+    if len(joint) == 1 and _are_one(before, following, surfaces, joint[0]):
+        return agreed_map([passing(before, surfaces[0], joint[0], following)], reason)
     maps = [_in_order(before, following, order, resets, reason) for order in permutations(surfaces)]
     first = maps[0]
     scale = float(np.max(np.abs(first.after)))
@@ -81,6 +83,15 @@ def ordered_map(
         if np.max(np.abs(item.parameter - first.parameter), initial=0.0) > _SAME * size:
             raise NoDerivative(reason)
     return attrs.evolve(first, orders=tuple(item.orders[0] for item in maps))
+
+
+def _are_one(before: Point, following: ModeSystem, surfaces: Sequence[EventSurface], jump: Jump) -> bool:
+    """True if every motion that the mode allows meets the surfaces at the same time, like the slips of a rigid body."""
+    free, follow = admissible(before)
+    crossings = [passing(before, surface, jump, following).map().orders[0][0] for surface in surfaces]
+    times = [np.concatenate([item.state @ free, item.state @ follow + item.parameter]) for item in crossings]
+    size = _SAME * max(float(np.max(np.abs(item), initial=0.0)) for item in times)
+    return all(np.max(np.abs(item - times[0]), initial=0.0) <= size for item in times[1:])
 
 
 def _is_smooth(before: Point, following: ModeSystem, jump: Jump) -> bool:

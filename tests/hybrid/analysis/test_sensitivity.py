@@ -313,3 +313,15 @@ def test_a_kink_in_the_equations():
     assert found.gradient["x"] == pytest.approx(-np.sinh(rest), abs=1e-9)
     # in the time sqrt(c) t the motion does not depend on c
     assert found.gradient["c"] == pytest.approx(-2.5 / 2 * np.cosh(rest), abs=1e-9)
+
+
+def test_two_ends_of_a_rigid_rod_stop_together():
+    # flat on the floor it brakes by mu g: at rest after t = v / (mu g), v^2 / (2 mu g) further on
+    rod = dynamics_of("rod_two_ends")
+    parameters = {"mu": 0.3, "g": 1}
+    motion = simulate(rod, State([0, 0, 0], [1, 0, 0]), t_end=5, parameters=parameters)
+    assert [set(event.carriers) for event in motion.events] == [{"left", "right"}]
+    found = sensitivity(motion, Functional(terminal="x"), ["mu", "x_dot"], method="forward")
+    assert found.gradient["mu"] == pytest.approx(-1 / (2 * 0.3**2), abs=1e-11)
+    assert found.gradient["x_dot"] == pytest.approx(1 / 0.3, abs=1e-11)
+    assert found.events[0].gradient["mu"] == pytest.approx(-1 / 0.3**2, abs=1e-10)

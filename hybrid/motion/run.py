@@ -182,7 +182,7 @@ class Run:
             singular, arrived = singular_end(context, passage, choice.mode, moment)
             self.events.append(singular)
             return (Termination.SINGULAR_CONFIGURATION, singular.note), arrived, choice.mode
-        arrived = moment_after(context, flow.parts, passage.fired, passage.t, passage.y)
+        arrived = moment_after(context, choice, flow.parts, passage.fired, passage.t, passage.y)
         if passage.interrupted:
             return (Termination.INTERRUPTED, ""), arrived, choice.mode
         if passage.failure is not None:

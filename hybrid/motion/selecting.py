@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import attrs
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _CANCELLED = 1e-14  # of the terms that cancel: some tens of roundings
+_AMPLE = 16.0  # so that no condition of the mode that has ended lies on the edge of the tolerance
 _FEW = 2  # carriers whose modes are tried before the full verdict is asked for
 _ENDINGS = {
     Verdict.INCONSISTENT: Termination.INCONSISTENT,
@@ -78,6 +79,10 @@ class Moment:
         Carriers that stuck until now or have just come to rest: static friction holds them.
     broken : mapping of str to ContactMode
         Carriers whose static limit was reached, and the slide that follows.
+    ended : Choice or None
+        What was followed until now, where a normal force has just vanished in it.
+    released : frozenset of str
+        Carriers whose normal force has vanished.
     """
 
     t: float
@@ -87,6 +92,8 @@ class Moment:
     sides: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict)
     held: frozenset[str] = frozenset()
     broken: Mapping[str, ContactMode] = attrs.field(factory=dict)
+    ended: Choice | None = None
+    released: frozenset[str] = frozenset()
 
 
 def decide(context: Context, moment: Moment, t_end: float) -> Decision:
@@ -106,6 +113,18 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     terms = context.terms(moment.t, moment.q, moment.v)
     activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
     problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides))
+    decision = _decided(context, problem, moment, t_end)
+    if moment.ended is None or decision.choice is None or decision.choice.key != moment.ended.key:
+        return decision
+    # What has just ended would go on: the force that vanished is told from zero by its rounding alone.
+    tied = attrs.evolve(problem, rounding=np.maximum(problem.rounding, _AMPLE * np.abs(problem.c)))
+    again = _decided(context, tied, moment, t_end, vanishing=moment.released)
+    return decision if again.choice is None or again.chosen_by_rule else again
+
+
+def _decided(
+    context: Context, problem: ContactProblem, moment: Moment, t_end: float, *, vanishing: frozenset[str] = frozenset()
+) -> Decision:
     definite = _definite(context, problem)
     if definite is not None:
         return Decision(definite, None)
@@ -113,7 +132,7 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     branches = _with_history(selection.branches, moment)
     if not branches:
         return _by_rule(context, selection, Termination.INCONSISTENT)
-    choices = [_choices(context, branch) for branch in branches]
+    choices = [_choices(context, branch, vanishing) for branch in branches]
     if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
         return Decision(choices[0][0], selection)
     if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
@@ -163,11 +182,13 @@ def _by_rule(context: Context, selection: Selection, ending: Termination) -> Dec
     return Decision(_choices(context, branch)[0], selection, note=note, chosen_by_rule=True)
 
 
-def _choices(context: Context, branch: Branch) -> list[Choice]:
-    """The branch's modes with the signs of bilateral normal forces, the leading mode first."""
+def _choices(context: Context, branch: Branch, vanishing: frozenset[str] = frozenset()) -> list[Choice]:
+    """The branch's modes with the signs of bilateral normal forces, both where they vanish, the leading mode first."""
     frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
-    sides = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
-    return [Choice(mode, sides) for mode in dict.fromkeys((branch.mode, *branch.equivalent_modes))]
+    signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
+    either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
+    modes = dict.fromkeys((branch.mode, *branch.equivalent_modes))
+    return [Choice(mode, dict(zip(signs, sides, strict=True))) for mode in modes for sides in product(*either)]
 
 
 def _with_history(branches: tuple[Branch, ...], moment: Moment) -> tuple[Branch, ...]:

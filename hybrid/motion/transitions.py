@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hybrid.contact.impact import Impact
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Terms
-    from hybrid.motion.context import Context
+    from hybrid.motion.context import Choice, Context
     from hybrid.motion.outcome import Event
 
 Array = NDArray[np.float64]
@@ -76,7 +76,9 @@ def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mappi
     return Moment(t, q, v, activities, sides)
 
 
-def moment_after(context: Context, parts: tuple[Part, ...], fired: tuple[Guard, ...], t: float, y: Array) -> Moment:
+def moment_after(
+    context: Context, choice: Choice, parts: tuple[Part, ...], fired: tuple[Guard, ...], t: float, y: Array
+) -> Moment:
     """What the carriers do at an event without impact: the fired guards tell, not small numbers."""
     n = len(y) // 2
     q, v = y[:n], y[n:]
@@ -104,7 +106,8 @@ def moment_after(context: Context, parts: tuple[Part, ...], fired: tuple[Guard, 
     q, v = settle(context, activities, t, q, v)
     if any(guard.kind is GuardKind.TOUCH for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
-    return Moment(t, q, v, activities, {}, frozenset(held), broken)
+    released = frozenset(guard.carrier for guard in fired if guard.kind is GuardKind.RELEASE)
+    return Moment(t, q, v, activities, {}, frozenset(held), broken, choice if released else None, released)
 
 
 def _touching(context: Context, terms: Terms, q: Array, activities: Mapping[str, Activity]) -> dict[str, Activity]:

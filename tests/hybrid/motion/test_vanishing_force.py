@@ -1,0 +1,72 @@
+"""A normal force that vanishes ends its mode also where nothing but rounding tells it from zero."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate, solve_state
+
+G = 9.81
+
+
+@pytest.fixture(scope="module")
+def hopper():
+    """A body on a foot with a spring: the free acceleration of the foot is the difference of spring and weight."""
+    return derive(
+        Mechanism(
+            name="hopper",
+            coordinates=["x", "y", "x_f", "y_f"],
+            parameters={"M": 5, "m": 0.5, "k": 2000, "L": 0.6, "g": G},
+            dynamics=EnergyDynamics(
+                kinetic="M*(x_dot**2 + y_dot**2)/2 + m*(x_f_dot**2 + y_f_dot**2)/2",
+                potential="M*g*y + m*g*y_f + k*(sqrt((x - x_f)**2 + (y - y_f)**2) - L)**2/2",
+            ),
+            contact=[Contact(name="foot", gap="y_f", tangent="x_f", friction="0.8")],
+        )
+    )
+
+
+@pytest.mark.parametrize("k", [1500, 1937.5, 1990, 2100, 2562.5, 2975])
+def test_foot_leaves_the_floor_when_the_spring_carries_it(hopper, k):
+    # On the foot the body swings as y = y_0 - A cos(w t); the foot is carried where k (y - L) = m g, by hand.
+    rest, lifting = 0.6 - 5 * G / k, 0.6 + 0.5 * G / k
+    t = math.acos(-(lifting - rest) / (rest - 0.4)) / math.sqrt(k / 5)
+    motion = simulate(hopper, State([0, 0.4, 0, 0], [0, 0, 0, 0]), t_end=t + 0.01, parameters={"k": k})
+    assert motion.termination is Termination.END_TIME
+    assert [event.carriers for event in motion.events] == [("foot",)]
+    assert motion.events[0].t == pytest.approx(
+        t, rel=1e-11
+    )  # steps of 1e-12, and the root of a force that falls steeply
+    assert motion.arcs[-1].mode.label == "free"
+    assert motion.q[3] > 0
+
+
+def test_bead_on_a_rough_ring_passes_from_its_outer_to_its_inner_side():
+    ring = derive(
+        Mechanism(
+            name="ring",
+            coordinates=["x", "z"],
+            parameters={"m": 0.1, "R": 0.5, "g": G, "mu": 0.2},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + z_dot**2)/2", potential="m*g*z"),
+            constraint=[
+                Constraint(name="ring", equation="sqrt(x**2 + z**2) - R", tangent="R*atan2(x, -z)", friction="mu")
+            ],
+        )
+    )
+    start = solve_state(ring, {"x": 0.5 * math.sin(1), "x_dot": 0})
+    motion = simulate(ring, start, t_end=0.9)
+
+    def rate(_, y):  # angle from the bottom; N presses inwards where it is positive, by hand
+        return [y[1], -G / 0.5 * math.sin(y[0]) - 0.2 * abs(G * math.cos(y[0]) + 0.5 * y[1] ** 2) / 0.5 * np.sign(y[1])]
+
+    def turns(_, y):
+        return y[1]
+
+    turns.terminal, turns.direction = True, 1
+    angle = math.atan2(start.q[0], -start.q[1])
+    found = solve_ivp(rate, (0, 1), [angle, -1e-13], rtol=1e-12, atol=1e-13, events=turns, first_step=1e-6)
+    assert motion.termination is Termination.END_TIME
+    # The solver smooths the corner of abs(N) with its tolerance of 1e-12 a step over some hundred steps.
+    assert motion.events[0].t == pytest.approx(found.t_events[0][0], rel=1e-9)

@@ -95,7 +95,7 @@ def compare(
     damping : float, optional
         Replaces the declared damping.
     samples : int, default 0
-        Samples per phase of the compliant methods to keep, for plots; of the limit with one contact only.
+        Samples per phase of the compliant methods to keep, for plots.
     parameters, tolerances : optional
 
     Returns

@@ -129,7 +129,8 @@ def compare_map(
     # unreachable states hold no numbers: any will do
     G = np.where(known[..., None, None], np.broadcast_to(posed.G, (*verdict.shape, 2, 2)), np.eye(2))
     gamma = np.where(known[..., None], np.broadcast_to(gamma, (*verdict.shape, 2)), 0.0)
-    limit = planar_limit(G, gamma, friction=terms.friction[..., 0], damping=d)
+    mu, holds = terms.friction[..., 0], terms.static_friction[..., 0]
+    limit = planar_limit(G, gamma, friction=mu, damping=d, static_friction=holds)
     strikes = known & (limit.impulse[..., 0] > 0)
     energy = np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2
     penalty = None

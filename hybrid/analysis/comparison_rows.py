@@ -135,16 +135,22 @@ class Inquiry:
         limit = KelvinVoigtLimit(self.damping)
         for law in (NewtonImpact(), PoissonImpact(), EnergeticImpact(), limit):
             yield from self._law(law)
-        if self.samples and len(self.dynamics.contacts) == 1:
-            problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
-            samples = limit.path(problem, samples=self.samples).samples
-            if samples is not None:
-                self.courses[limit.name] = courses_of_path(samples, self.dynamics.contacts[0])
+        if self.samples:
+            self._keep_course(limit)
         answer = velocity_impact(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
         if isinstance(answer, str):
             self.notes.append(answer)
         else:
             yield self._impact(answer)
+
+    def _keep_course(self, limit: KelvinVoigtLimit) -> None:
+        problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        try:
+            samples = limit.path(problem, samples=self.samples).samples
+        except ComputationError:
+            return  # its row is a note with the reason
+        if samples is not None:
+            self.courses[limit.name] = courses_of_path(samples, problem.carriers)
 
     def _law(self, law: AbstractImpactLaw) -> Iterator[ComparisonRow]:
         try:

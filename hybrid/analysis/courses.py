@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from hybrid.contact.carriers import Carrier
     from hybrid.contact.compliance_path import CompliantSamples
     from hybrid.dynamics.derive import Dynamics
 
@@ -67,9 +68,12 @@ def courses_of_motion(samples: CompliantSamples, dynamics: Dynamics) -> dict[str
     return found
 
 
-def courses_of_path(samples: CompliantSamples, name: str) -> dict[str, ContactCourse]:
-    """Course of the one contact of a compliant limit."""
-    return {name: _course(samples, 0, 0, range(1, samples.gamma.shape[1]))}
+def courses_of_path(samples: CompliantSamples, carriers: Sequence[Carrier]) -> dict[str, ContactCourse]:
+    """Courses of all contacts of a compliant limit, the carriers of its problem."""
+    return {
+        carrier.name: _course(samples, index, carrier.rows[0], carrier.tangential)
+        for index, carrier in enumerate(carriers)
+    }
 
 
 def times_to_stick(phases: Sequence[tuple[str, float]], contacts: Sequence[str]) -> Mapping[str, float]:

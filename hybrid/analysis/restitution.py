@@ -117,7 +117,8 @@ def restitution_map(
     G = np.where(reached[:, None, None], at.G, np.eye(2))[:, None]
     gamma = np.stack([-np.cos(angle), np.sin(angle)], axis=-1)
     d = at.damping[:, None] if damping is None else damping
-    limit = planar_limit(G, gamma, friction=at.friction[:, None], damping=d)
+    mu, holds = at.friction[:, None], at.static_friction[:, None]
+    limit = planar_limit(G, gamma, friction=mu, damping=d, static_friction=holds)
     before = np.sum(gamma * np.linalg.solve(G, gamma[..., None])[..., 0], axis=-1) / 2
     lost = -np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2
     known = reached[:, None]

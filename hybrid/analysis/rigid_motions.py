@@ -86,6 +86,7 @@ def _accelerations(
     holds = np.where(
         is_free,
         at.gap_dot >= -1e-12,
-        (normal >= 0) & np.where(is_stuck, np.abs(tangential) <= at.friction * normal, (A > 0) & (sign * at.slip > 0)),
+        (normal >= 0)
+        & np.where(is_stuck, np.abs(tangential) <= at.static_friction * normal, (A > 0) & (sign * at.slip > 0)),
     )
     return at.acceleration(np.stack([normal, tangential], axis=-1)), holds

@@ -83,10 +83,12 @@ def impact(
     values = read_parameters(declared, parameters)
     with ProgressBar(f"impact of {declared.name}"):
         from hybrid.contact import resolve_impact
+        from hybrid.contact.touching import closed_contacts
         from hybrid.dynamics import derive, solve_state
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
+        closed_contacts(dynamics, state, wanted="impact", parameters=values)
         found = resolve_impact(dynamics, state, law=impact_law(law, restitution, damping), parameters=values)
         answer = _impact_record(declared, found)
     if as_json:

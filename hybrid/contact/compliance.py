@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.compliance_passage import ContactRows
 from hybrid.contact.compliance_path import (
     Array,
     CompliantPath,
@@ -18,6 +17,7 @@ from hybrid.contact.compliance_path import (
     linear_samples,
 )
 from hybrid.contact.compliance_planar import KINDS, planar_limit
+from hybrid.contact.compliance_rows import ContactRows
 from hybrid.contact.compliance_several import several_limit
 from hybrid.contact.compliance_spatial import spatial_limit
 from hybrid.contact.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
@@ -35,7 +35,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
 
     In stretched time the contact velocities obey a fast system at frozen position, which always ends with exactly one
     answer, for any friction coefficient (Miller and Rubinovich 2017). One planar contact is solved in closed form, one
-    spatial contact by integration of the turning slip, several by phases.
+    spatial contact by integration of the turning slip, several by phases. Contacts stick up to their static friction.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         ----------
         problem : ImpactProblem
         samples : int, default 0
-            Samples per phase to keep, for one contact.
+            Samples per phase to keep.
 
         Returns
         -------
@@ -84,16 +84,18 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         StateError
             A declared damping is negative.
         ComputationError
-            Several contacts, one of them spatial or bilateral; an impact that cannot end.
+            A bilateral constraint with friction takes part; an impact that cannot end.
         """
         contacts = _contacts(problem, self.damping)
         rows = len(problem.carriers[0].rows)
         if len(contacts) > 1:
-            return several_limit(problem.G, problem.gamma, contacts)
+            return several_limit(problem.G, problem.gamma, contacts, samples=samples)
         contact = contacts[0]
         if rows == 3:
-            G, gamma = problem.G, problem.gamma
-            return spatial_limit(G, gamma, friction=contact.friction, damping=contact.damping, samples=samples)
+            return spatial_limit(
+                problem.G, problem.gamma, friction=contact.friction, damping=contact.damping, samples=samples,
+                static_friction=contact.static_friction,
+            )  # fmt: skip
         return _planar_path(problem, contact, samples)
 
 
@@ -105,10 +107,6 @@ def _contacts(problem: ImpactProblem, damping: float | None) -> tuple[ContactRow
                 f"{carrier.name!r} is a {carrier.kind.value}: the compliant limit knows unilateral contacts only, so "
                 f"an impact on both at once needs another impact law"
             )
-        if len(carrier.tangential) == 2 and len(problem.carriers) > 1:
-            raise ComputationError(
-                f"contact {carrier.name!r} is spatial: the compliant limit of several contacts at once is planar"
-            )
         index = problem.posed.names.index(carrier.name)
         d = float(terms.damping[index]) if damping is None else damping
         if not d >= 0.0:
@@ -116,9 +114,8 @@ def _contacts(problem: ImpactProblem, damping: float | None) -> tuple[ContactRow
         ratio = float(terms.stiffness_ratio[index])
         if not ratio > 0.0:
             raise StateError(f"contact {carrier.name!r} has stiffness_ratio {ratio:g}; it must be above 0")
-        tangential = carrier.tangential[0] if carrier.tangential else None
-        mu = float(carrier.friction) if carrier.tangential else 0.0
-        found.append(ContactRows(carrier.name, carrier.rows[0], tangential, mu, d, ratio))
+        mu, static = (float(x) if carrier.tangential else 0.0 for x in (carrier.friction, carrier.static_friction))
+        found.append(ContactRows(carrier.name, carrier.rows[0], carrier.tangential, mu, d, ratio, static))
     return tuple(found)
 
 
@@ -127,7 +124,9 @@ def _planar_path(problem: ImpactProblem, contact: ContactRows, samples: int) -> 
     size = len(problem.gamma)
     G, gamma = np.zeros((2, 2)), np.zeros(2)
     G[:size, :size], gamma[:size] = problem.G, problem.gamma
-    answer = planar_limit(G, gamma, friction=contact.friction, damping=contact.damping)
+    answer = planar_limit(
+        G, gamma, friction=contact.friction, damping=contact.damping, static_friction=contact.static_friction
+    )
     if not np.isfinite(answer.impulse).all():
         raise ComputationError(
             f"the impact of contact {contact.name!r} on a compliant surface cannot end: once its slip has stopped, "

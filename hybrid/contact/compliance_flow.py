@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from hybrid.contact.compliance_path import Array
+from hybrid.contact.compliance_rest import directions_from_rest, holding_forces, yielding
+from hybrid.contact.compliance_standing import CompliantStanding
 from hybrid.contact.reduction import free_motion
-from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
-
-_AT_REST = 1e-8  # slip below this, relative to the velocities of the passage, has the direction in which it began
-
-
-@attrs.define(eq=False)
-class CompliantStanding:
-    """What each carrier does: whether it presses, and the direction of slip from rest; None while it sticks.
-
-    Carriers are the contacts, then the friction elements, which always press.
-    A planar direction is ``(1.0,)`` or ``(-1.0,)``; that of a spatial contact that slips is only where its slip began.
-    """
-
-    presses: list[bool]
-    slip: list[tuple[float, ...] | None]
-
-    def copy(self) -> CompliantStanding:
-        """An independent copy."""
-        return CompliantStanding(list(self.presses), list(self.slip))
 
 
 @attrs.frozen(eq=False)
@@ -69,6 +50,11 @@ class CompliantFlow:
         columns = [self.dynamics.columns.get(name, slice(0, 0)) for name in self.names]
         return [(i if i < k else None, [k + j for j in range(at.start, at.stop)]) for i, at in enumerate(columns)]
 
+    @property
+    def sizes(self) -> list[int]:
+        """Tangential dimension of every carrier."""
+        return [len(rows) for _, rows in self.rows]
+
     def evaluate(self, q: Array, v: Array, t: float, standing: CompliantStanding) -> CompliantForces:
         """Everything at one state."""
         terms = self.dynamics.terms(q, v, t=t, parameters=self.parameters)
@@ -94,65 +80,52 @@ class CompliantFlow:
         """Contact forces by row: pressing contacts push, slip is opposed, sticking contacts are held."""
         k = len(self.dynamics.contacts)
         found = np.zeros(len(at.free))
-        held: list[int] = []
         for i, (normal, tangential) in enumerate(self.rows):
             if not standing.presses[i]:
                 continue
             if normal is not None:
                 found[normal] = at.potential[i]
-            direction = standing.slip[i]
-            if not tangential:
-                continue
-            if direction is None:
-                held += tangential
-                continue
-            u = np.array(direction)
-            if len(tangential) == 2:
-                slip = at.slip[[row - k for row in tangential]]
-                size = float(np.linalg.norm(slip))
-                u = slip / size if size > _AT_REST * self.speed else u
-            found[tangential] = -at.bound[i] * u
-        if held:
-            block = at.G[np.ix_(held, held)]
-            found[held] = -np.linalg.lstsq(block, at.free[held] + at.G[held] @ found, rcond=1e-12)[0]
+            if tangential and standing.slip[i] is not None:
+                found[tangential] = -at.bound[i] * standing.direction(i, at.slip[[row - k for row in tangential]])
+        rest = standing.resting(self.sizes)
+        if rest:
+            held, groups = self.tangents(rest)
+            b = at.free[held] + at.G[held] @ found
+            found[held] = holding_forces(at.G[np.ix_(held, held)], b, at.holds[rest], groups)
         return found
 
-    def settle(self, at: CompliantForces, standing: CompliantStanding) -> None:
-        """Decide for every pressing contact at rest whether it sticks and else where it slips; changes ``standing``."""
-        rest = [i for i, (_, rows) in enumerate(self.rows) if rows and standing.presses[i] and standing.slip[i] is None]
-        if any(len(self.rows[i][1]) == 2 for i in rest):
-            self._settle_spatial(at, standing, rest)
-            return
-        best, choice = -float("inf"), standing
-        options: Sequence[tuple[float, ...] | None] = (None, (1.0,), (-1.0,))
-        for directions in itertools.product(options, repeat=len(rest)):
-            trial = standing.copy()
-            for i, direction in zip(rest, directions, strict=True):
-                trial.slip[i] = direction
-            forces = self.forces(at, trial)
-            a = at.free + at.G @ forces
-            slacks = [float("inf")]
-            for i, direction in zip(rest, directions, strict=True):
-                (row,) = self.rows[i][1]
-                reserve = at.holds[i] - abs(forces[row])
-                slacks.append(float(reserve if direction is None else direction[0] * a[row]))
-            if min(slacks) > best:
-                best, choice = min(slacks), trial
-            if best >= 0:
-                break
-        standing.slip = choice.slip
+    def tangents(self, rest: list[int]) -> tuple[list[int], list[list[int]]]:
+        """Tangential rows of carriers, and where those of each are among them."""
+        rows = [row for i in rest for row in self.rows[i][1]]
+        return rows, [[rows.index(row) for row in self.rows[i][1]] for i in rest]
 
-    def _settle_spatial(self, at: CompliantForces, standing: CompliantStanding, rest: list[int]) -> None:
-        if len(rest) > 1:
-            names = ", ".join(self.names[i] for i in rest)
-            raise ComputationError(f"{names} are at rest at once on compliant surfaces, one of them a spatial contact")
-        i = rest[0]
-        rows = self.rows[i][1]
+    def yielding(self, at: CompliantForces, rest: list[int]) -> float:
+        """Positive where redundant carriers at rest no longer hold."""
+        rows, groups = self.tangents(rest)
+        forces = at.forces.copy()
+        forces[rows] = 0.0
+        b = at.free[rows] + at.G[rows] @ forces
+        scale = self.speed * float(np.max(self.stiffness) * np.max(at.G)) ** 0.5
+        return yielding(at.G[np.ix_(rows, rows)], b, at.forces[rows], at.holds[rest], groups, scale=scale)
+
+    def settle(self, at: CompliantForces, standing: CompliantStanding, *, breaking: int | None = None) -> None:
+        """Decide for every pressing carrier at rest whether it sticks and else where it slips; changes ``standing``.
+
+        ``breaking`` is a carrier whose friction has just reached its static bound.
+        """
+        rest = standing.resting(self.sizes)
+        if not rest:
+            return
         forces = self.forces(at, standing)
-        needed, bound = forces[rows], float(at.holds[i])
-        size = float(np.linalg.norm(needed))
-        if size > bound:
-            standing.slip[i] = tuple(float(x) for x in -needed / size)
+        rows, groups = self.tangents(rest)
+        forces[rows] = 0.0
+        found = directions_from_rest(
+            at.G[np.ix_(rows, rows)], at.free[rows] + at.G[rows] @ forces,
+            np.maximum(at.bound[rest], 0.0), np.maximum(at.holds[rest], 0.0), groups,
+            breaking=None if breaking is None else rest.index(breaking),
+        )  # fmt: skip
+        for i, direction in zip(rest, found, strict=True):
+            standing.begin_slip(i, direction)
 
 
 @attrs.frozen(eq=False)

@@ -107,7 +107,7 @@ class _Batch:
         """Accelerations, and guards, (N, 2): an event is where the first (release) or second falls below zero."""
         at, potential = self.contact(q, v, s)
         rate = at.acceleration(self.forces(at, potential))
-        reserve = (at.friction * potential) ** 2 - at.held(potential) ** 2
+        reserve = (at.static_friction * potential) ** 2 - at.held(potential) ** 2
         second = np.where(self.mode == _STICK, reserve, _SIGN[self.mode] * at.slip)
         guard = np.where((self.mode == _FREE)[:, None], 1.0, np.stack([potential, second], axis=-1))
         return rate, guard
@@ -217,7 +217,8 @@ def _settle(batch: _Batch) -> None:
     at, potential = part.contact(part.q, part.v, part.s)
     normal = np.maximum(potential, 0.0)
     force = at.held(normal)
-    batch.mode[rest] = np.where(np.abs(force) <= at.friction * normal, _STICK, np.where(force < 0, _PLUS, _MINUS))
+    holds = np.abs(force) <= at.static_friction * normal
+    batch.mode[rest] = np.where(holds, _STICK, np.where(force < 0, _PLUS, _MINUS))
 
 
 def _advance(part: _Batch, length: Array) -> None:

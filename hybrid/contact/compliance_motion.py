@@ -10,8 +10,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance_flow import CompliantFlow, CompliantForces, CompliantStanding
+from hybrid.contact.compliance_flow import CompliantFlow, CompliantForces
 from hybrid.contact.compliance_path import Array, CompliantMotion, CompliantSamples, joined_samples
+from hybrid.contact.compliance_rest import is_redundant
+from hybrid.contact.compliance_standing import CompliantStanding, beyond_leaving, pace
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -49,7 +51,8 @@ class CompliantPassage:
                 break
             before, label = float(y[-1]), self._label(standing)
             y, event = self._advance(y, standing)
-            phases.append((label, float(y[-1]) - before))
+            earlier = phases.pop()[1] if phases and phases[-1][0] == label else 0.0
+            phases.append((label, earlier + float(y[-1]) - before))
             if event is None:
                 break
             y = self._after(y, standing, event)
@@ -75,7 +78,7 @@ class CompliantPassage:
 
     def _first(self, y: Array, closed: NDArray[np.bool_]) -> CompliantStanding:
         k, names = len(self.flow.dynamics.contacts), self.flow.names
-        nothing = CompliantStanding([False] * len(names), [None] * len(names))
+        nothing = CompliantStanding.open(len(names))
         at = self._at(y, nothing)
         for i, name in enumerate(names):
             side = self.start.sides.get(name)
@@ -108,32 +111,21 @@ class CompliantPassage:
         return bool(np.any(touched & (at.gap_dot < -self.tolerances.velocity)))
 
     def _label(self, standing: CompliantStanding) -> str:
-        words = []
-        names = self.flow.dynamics.contacts
-        for i, (_, tangential) in enumerate(self.flow.rows[: len(names)]):
-            direction = standing.slip[i]
-            slides = "slide" if len(tangential) == 2 else "slide+" if (direction or (0.0,))[0] > 0 else "slide-"
-            pressing = "closed" if not tangential else "stick" if direction is None else slides
-            words.append(pressing if standing.presses[i] else "free")
-        if len(names) == 1:
-            return words[0]
-        return ", ".join(f"{name}={word}" for name, word in zip(names, words, strict=True))
+        return standing.label(self.flow.dynamics.contacts, self.flow.sizes)
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int] | None]:
         from scipy.integrate import solve_ivp
 
         n, root = self._n, math.sqrt(self.stiffness)
-        turning = self._turning(standing)
+        turning = [self._columns(i) for i in standing.turning(self.flow.sizes)]
 
         def rates(_: float, x: Array) -> Array:
             at = at_state(x)
-            # while spatial slip turns, its speed is the pace: it then dies out exponentially (Batlle 1996)
-            pace = 1.0 if turning is None else float(np.linalg.norm(at.slip[turning])) / self.flow.speed
             rate = np.concatenate([x[n : 2 * n], at.acceleration, at.forces, [at.slip_power(), 1.0, root]])
-            return np.asarray(rate * (pace / root))
+            return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
 
         at_state = self._remembering(standing)
-        events, names = self._events(standing, at_state)
+        events, names = self._events(standing, at_state, y)
         names.append(("end", -1))
 
         def end(_: float, x: Array) -> float:
@@ -145,7 +137,7 @@ class CompliantPassage:
             [np.full(n, velocity / root), np.full(n, velocity), np.full(len(y) - 2 * n - 3, velocity),
              [velocity**2, 1.0 / root, 1.0]]
         )  # fmt: skip
-        span = (self.horizon - float(y[-1])) * (1.0 if turning is None else 1e9)
+        span = (self.horizon - float(y[-1])) * (1e9 if turning else 1.0)
         answer = solve_ivp(
             rates, (0.0, 1.01 * max(span, 1.0)), y, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * scale,
             events=[*events, end], dense_output=self.samples > 0,
@@ -168,20 +160,16 @@ class CompliantPassage:
             impulse=states[:, 2 * n : -3],
         )
 
-    def _turning(self, standing: CompliantStanding) -> list[int] | None:
-        """Columns of slip of the spatial contact that slides, if it is the only one."""
+    def _columns(self, i: int) -> list[int]:
+        """Columns of the slip of a carrier."""
         k = len(self.flow.dynamics.contacts)
-        for i, (_, tangential) in enumerate(self.flow.rows):
-            if len(tangential) == 2 and standing.presses[i] and standing.slip[i] is not None:
-                return [row - k for row in tangential]
-        return None
+        return [row - k for row in self.flow.rows[i][1]]
 
     def _events(
-        self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces]
+        self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces], y: Array
     ) -> tuple[list[Callable[[float, Array], float]], list[tuple[str, int]]]:
         events: list[Callable[[float, Array], float]] = []
         names: list[tuple[str, int]] = []
-        k = len(self.flow.dynamics.contacts)
 
         def add(kind: str, i: int, direction: float, value: Callable[[CompliantForces], float]) -> None:
             def event(_: float, x: Array) -> float:
@@ -191,43 +179,71 @@ class CompliantPassage:
             events.append(event)
             names.append((kind, i))
 
+        rest = standing.resting(self.flow.sizes)
+        held = self.flow.tangents(rest)[0]
+        redundant = is_redundant(at_state(y).G[np.ix_(held, held)])
+        if redundant:
+            add("yield", rest[0], 1.0, partial(self.flow.yielding, rest=rest))
         for i, (normal, rows) in enumerate(self.flow.rows):
             if not standing.presses[i]:
                 add("press", i, 1.0, partial(_overlap, i=i, stiffness=float(self.flow.stiffness[i])))
                 continue
             if normal is not None:
                 add("release", i, -1.0, partial(_pressure, i=i))
-            direction, columns = standing.slip[i], [row - k for row in rows]
-            if rows and direction is None:
+            direction, columns, speed = standing.slip[i], self._columns(i), self.flow.speed
+            if rows and direction is None and not redundant:
                 add("slip", i, -1.0, partial(_reserve, i=i, rows=rows))
-            elif len(rows) == 1 and direction is not None:
-                add("stop", i, -1.0, partial(_speed, columns=columns, sign=direction[0]))
-            elif rows:
-                add("stop", i, -1.0, partial(_speed, columns=columns, sign=0.0, stopped=_STOPPED * self.flow.speed))
+            elif direction is not None and len(rows) == 2 and not standing.leaves[i]:
+                add("stop", i, -1.0, partial(_speed, columns=columns, stopped=_STOPPED * speed))
+            elif direction is not None:
+                add("stop", i, -1.0, partial(_along, columns=columns, direction=np.array(direction)))
+                if standing.leaves[i]:
+                    add("left", i, 1.0, partial(_beyond_leaving, columns=columns, speed=speed))
         return events, names
 
     def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:
         """Change what the contacts do after an event; a slip that stopped is made zero exactly."""
         kind, i = event
-        at, n, k = self._at(y, standing), self._n, len(self.flow.dynamics.contacts)
-        rows = self.flow.rows[i][1]
-        y = y.copy()
+        at, y = self._at(y, standing), y.copy()
         match kind:
             case "release":
                 standing.presses[i] = False
+                self.flow.settle(at, standing)
             case "press":
-                standing.presses[i] = True
+                standing.presses[i], standing.leaves[i] = True, False
                 standing.slip[i] = self._direction(at, i)
                 self.flow.settle(at, standing)
+            case "yield":
+                self.flow.settle(at, standing)
             case "slip":
-                force = at.forces[rows]
-                standing.slip[i] = tuple(float(x) for x in -force / np.linalg.norm(force))
+                self.flow.settle(at, standing, breaking=i)
+            case "left":
+                standing.leaves[i] = False
             case _:
-                slip = at.slip[[row - k for row in rows]]
-                y[n : 2 * n] -= at.response[:, rows] @ np.linalg.solve(at.G[np.ix_(rows, rows)], slip)
-                standing.slip[i] = None
+                standing.begin_slip(i, None)
+                y = self._stopped(y, standing)
                 self.flow.settle(self._at(y, standing), standing)
         return y
+
+    def _stopped(self, y: Array, standing: CompliantStanding) -> Array:
+        """The unknowns with the slip of all carriers at rest removed by an impulse; others that stop with them rest."""
+        while True:
+            rest, at = standing.resting(self.flow.sizes), self._at(y, standing)
+            rows = self.flow.tangents(rest)[0]
+            slip = at.slip[[column for i in rest for column in self._columns(i)]]
+            change = np.linalg.lstsq(at.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
+            y[self._n : 2 * self._n] -= at.response[:, rows] @ change
+            at = self._at(y, standing)
+            least = {1: _VANISHING * self.flow.speed, 2: _STOPPED * self.flow.speed}
+            together = [
+                i for i, size in enumerate(self.flow.sizes)
+                if size and standing.presses[i] and standing.slip[i] is not None
+                and np.linalg.norm(at.slip[self._columns(i)]) <= least[size]
+            ]  # fmt: skip
+            if not together:
+                return y
+            for i in together:
+                standing.begin_slip(i, None)
 
     def _result(self, y: Array, standing: CompliantStanding, phases: tuple[tuple[str, float], ...]) -> CompliantMotion:
         n, dynamics, at = self._n, self.flow.dynamics, self._at(y, standing)
@@ -269,6 +285,13 @@ def _reserve(at: CompliantForces, *, i: int, rows: list[int]) -> float:
     return float(at.holds[i] ** 2 - at.forces[rows] @ at.forces[rows])
 
 
-def _speed(at: CompliantForces, *, columns: list[int], sign: float, stopped: float = 0.0) -> float:
-    slip = at.slip[columns]
-    return float(sign * slip[0] if sign else np.linalg.norm(slip) - stopped)
+def _speed(at: CompliantForces, *, columns: list[int], stopped: float) -> float:
+    return float(np.linalg.norm(at.slip[columns]) - stopped)
+
+
+def _beyond_leaving(at: CompliantForces, *, columns: list[int], speed: float) -> float:
+    return beyond_leaving(at.slip[columns], speed)
+
+
+def _along(at: CompliantForces, *, columns: list[int], direction: Array) -> float:
+    return float(at.slip[columns] @ direction)

@@ -1,202 +1,164 @@
-"""One passage of several compliant contacts: linear phases between events, in stretched time."""
+"""One passage of several compliant contacts: phases between events, in stretched time."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance_path import Array, CompliantPath, CompliantPhase
+from hybrid.contact.compliance_fast import FastSystem
+from hybrid.contact.compliance_path import Array, CompliantPath, CompliantPhase, CompliantSamples, joined_samples
+from hybrid.contact.compliance_rest import directions_from_rest, is_redundant
+from hybrid.contact.compliance_standing import CompliantStanding, beyond_leaving, pace
 from hybrid.errors import ComputationError
 
 _ACCURACY = 1e-11
 _VANISHING = 1e-12  # relative to the velocities
+_STOPPED = 1e-9  # spatial slip below this share of the velocities has stopped; an impulse removes the rest
 _MAX_PHASES = 400
 _MAX_EXTENSIONS = 40
 
 
-@attrs.frozen(eq=False)
-class ContactRows:
-    """One compliant contact among several: its rows, friction, damping and relative stiffness."""
-
-    name: str
-    normal: int
-    tangential: int | None
-    friction: float
-    damping: float
-    stiffness_ratio: float = 1.0
-
-
-@attrs.define(eq=False)
-class _Standing:
-    """What each contact does: pressing or not; sign of slip, 0 for sticking."""
-
-    presses: list[bool]
-    slip: list[float]
-
-    def label(self, contacts: tuple[ContactRows, ...]) -> str:
-        """The mode in words."""
-        words = []
-        for contact, presses, sign in zip(contacts, self.presses, self.slip, strict=True):
-            kind = "closed" if contact.tangential is None else {1.0: "slide+", -1.0: "slide-"}.get(sign, "stick")
-            words.append(f"{contact.name}={kind if presses else 'free'}")
-        return ", ".join(words)
-
-
 @attrs.define(eq=False)
 class Passage:
-    """One passage from touch to release; the unknowns are ``Y`` (k), the impulses (r) and the work of friction."""
+    """One passage from touch to release.
 
-    G: Array
-    gamma: Array
-    contacts: tuple[ContactRows, ...]
+    The unknowns are ``Y`` (k), the impulses (r), the work of friction and stretched time.
+    """
+
+    system: FastSystem
+    samples: int = 0
+    kept: list[CompliantSamples] = attrs.field(factory=list)
 
     def run(self) -> CompliantPath:
         """Follow the phases until no contact presses or approaches."""
-        k, r = len(self.contacts), len(self.gamma)
-        y, standing = np.zeros(k + r + 1), self._first()
-        phases: list[CompliantPhase] = []
+        k, r = len(self.system.contacts), len(self.system.gamma)
+        y = np.zeros(k + r + 2)
+        standing, phases = self._first(y), list[CompliantPhase]()
         for _ in range(_MAX_PHASES):
             if not any(standing.presses):
                 following = self._flight(y)
                 if following is None:
-                    return CompliantPath(self.gamma, self.gamma + self.G @ y[k:-1], y[k:-1] + 0.0, tuple(phases))
+                    impulse, kept = y[k:-2] + 0.0, joined_samples(self.kept)
+                    return CompliantPath(
+                        self.system.gamma, self.system.velocities(y), impulse, tuple(phases), samples=kept
+                    )
                 index, duration = following
-                y[:k] += self._velocities(y)[self._normals] * duration
-                phases.append(CompliantPhase(standing.label(self.contacts), 0.0, duration, 0.0, 0.0))
+                before = y.copy()
+                y[:k] += self.system.velocities(y)[self.system.normals] * duration
+                y[-1] += duration
+                self._keep(np.array([before, y]), standing)
+                phases.append(CompliantPhase(self.system.label(standing), 0.0, duration, 0.0, 0.0))
                 standing.presses[index] = True
-                standing = self._settled(y, standing, index)
+                self._settle(y, standing, index)
                 continue
             y, phase, event = self._advance(y, standing)
+            if event[0] == "left":
+                standing.leaves[event[1]] = False
+            if phases and phases[-1].kind == phase.kind:
+                phase = _joined(phases.pop(), phase)
             phases.append(phase)
-            standing = self._after(y, standing, event)
+            y = self._after(y, standing, event)
         raise ComputationError("a compliant impact of several contacts does not end: its phases keep alternating")
 
-    @property
-    def _normals(self) -> list[int]:
-        return [contact.normal for contact in self.contacts]
-
-    def _velocities(self, y: Array) -> Array:
-        return np.asarray(self.gamma + self.G @ y[len(self.contacts) : -1])
-
-    def _potential_forces(self, y: Array) -> Array:
-        """``f`` of every contact: its normal force where positive."""
-        kappa = np.array([contact.stiffness_ratio for contact in self.contacts])
-        d = np.array([contact.damping for contact in self.contacts])
-        w = self._velocities(y)[self._normals]
-        return np.asarray(-kappa * y[: len(self.contacts)] - 2 * d * np.sqrt(kappa) * w)
-
-    def _first(self) -> _Standing:
-        y = np.zeros(len(self.contacts) + len(self.gamma) + 1)
-        f, w = self._potential_forces(y), self.gamma[self._normals]
-        slips = [0.0 if c.tangential is None else float(np.sign(self.gamma[c.tangential])) for c in self.contacts]
-        standing = _Standing([bool(w_i < 0) for w_i in w], slips)
+    def _first(self, y: Array) -> CompliantStanding:
+        w = self.system.gamma[self.system.normals]
+        standing = CompliantStanding.open(len(self.system.contacts))
+        for index, w_i in enumerate(w):
+            standing.presses[index] = bool(w_i < 0)
+            standing.slip[index] = self._direction(y, index)
         self._hold_or_slide(y, standing)
         # contacts at rest that the impact of the others presses
-        driven = self._rates(y, standing, forces=np.where(w < 0, np.maximum(f, 0.0) if f.any() else -w, 0.0))[0]
+        driven = self.system.G @ self.system.forces(y, standing, normal=self.system.growing(y, standing))
         size = _VANISHING * float(np.max(np.abs(driven), initial=0.0))
-        for index, w_i in enumerate(w):
-            standing.presses[index] |= bool(w_i == 0 and driven[self._normals[index]] < -size)
+        added = [i for i, w_i in enumerate(w) if w_i == 0 and driven[self.system.normals[i]] < -size]
+        for index in added:
+            standing.presses[index] = True
         self._hold_or_slide(y, standing)
         return standing
 
-    def _settled(self, y: Array, standing: _Standing, index: int) -> _Standing:
+    def _direction(self, y: Array, index: int) -> tuple[float, ...] | None:
+        slip = self.system.slip(y, index)
+        size = float(np.linalg.norm(slip))
+        return tuple(float(x) for x in slip / size) if size > _VANISHING * self.system.speed else None
+
+    def _settle(self, y: Array, standing: CompliantStanding, index: int) -> None:
         """Give a contact that begins to press its direction of slip."""
-        row = self.contacts[index].tangential
-        if row is not None:
-            slip, size = self._velocities(y)[row], float(np.max(np.abs(self.gamma)))
-            standing.slip[index] = float(np.sign(slip)) if abs(slip) > _VANISHING * size else 0.0
-            self._hold_or_slide(y, standing)
-        return standing
+        standing.slip[index], standing.leaves[index] = self._direction(y, index), False
+        self._hold_or_slide(y, standing)
 
-    def _hold_or_slide(self, y: Array, standing: _Standing) -> None:
-        """Decide for every pressing contact without slip whether it sticks: a convex problem, its modes enumerated."""
-        members = [
-            index
-            for index, contact in enumerate(self.contacts)
-            if standing.presses[index] and contact.tangential is not None and standing.slip[index] == 0.0
-        ]
-        if not members:
+    def _hold_or_slide(self, y: Array, standing: CompliantStanding, *, breaking: int | None = None) -> None:
+        """Decide for every pressing contact without slip whether it sticks, and else where it slips."""
+        rest = standing.resting(self.system.sizes)
+        if not rest:
             return
-        forces = np.maximum(self._potential_forces(y), 0.0) * np.array(standing.presses)
-        if not forces.any():  # the very first moment of undamped contacts: forces grow with the approach
-            forces = np.maximum(-self._velocities(y)[self._normals], 0.0) * np.array(standing.presses)
-        best, choice = -float("inf"), (0.0,) * len(members)
-        for signs in itertools.product((0.0, 1.0, -1.0), repeat=len(members)):
-            trial = _Standing(list(standing.presses), list(standing.slip))
-            for index, sign in zip(members, signs, strict=True):
-                trial.slip[index] = sign
-            a, held = self._rates(y, trial, forces=forces)
-            slacks = []
-            for index, sign in zip(members, signs, strict=True):
-                row = self.contacts[index].tangential
-                bound = self.contacts[index].friction * forces[index]
-                slacks.append(float(bound - np.abs(held[row]) if sign == 0.0 else sign * a[row]))
-            if min(slacks) > best + 1e-12:
-                best, choice = min(slacks), signs
-            if best >= 0:
-                break
-        for index, sign in zip(members, choice, strict=True):
-            standing.slip[index] = sign
+        forces = self.system.growing(y, standing)
+        rows, groups = self.system.tangents(rest)
+        given = self.system.forces(y, standing, normal=forces)
+        given[rows] = 0.0
+        kinetic = np.array([self.system.contacts[i].friction * forces[i] for i in rest])
+        static = np.array([self.system.contacts[i].holds * forces[i] for i in rest])
+        found = directions_from_rest(
+            self.system.G[np.ix_(rows, rows)], self.system.G[rows] @ given, kinetic, static, groups,
+            breaking=None if breaking is None else rest.index(breaking),
+        )  # fmt: skip
+        for index, direction in zip(rest, found, strict=True):
+            standing.begin_slip(index, direction)
 
-    def _rates(self, y: Array, standing: _Standing, *, forces: Array | None = None) -> tuple[Array, Array]:
-        """Rates of the contact velocities and the forces by row."""
-        if forces is None:
-            forces = self._potential_forces(y) * np.array(standing.presses)
-        rows = np.zeros(len(self.gamma))
-        sticking: list[int] = []
-        for contact, F, sign, presses in zip(self.contacts, forces, standing.slip, standing.presses, strict=True):
-            rows[contact.normal] = F
-            if contact.tangential is not None and presses:
-                rows[contact.tangential] = -sign * contact.friction * F
-                if sign == 0.0:
-                    sticking.append(contact.tangential)
-        if sticking:
-            block = self.G[np.ix_(sticking, sticking)]
-            rows[sticking] = -np.linalg.lstsq(block, self.G[sticking] @ rows, rcond=1e-12)[0]
-        return self.G @ rows, rows
-
-    def _advance(self, y: Array, standing: _Standing) -> tuple[Array, CompliantPhase, tuple[str, int]]:
+    def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, CompliantPhase, tuple[str, int]]:
         """One phase, until its first event."""
         from scipy.integrate import solve_ivp
 
-        k = len(self.contacts)
-        tangents = [contact.tangential for contact in self.contacts if contact.tangential is not None]
+        speed = self.system.speed
+        tangents = [row for contact in self.system.contacts for row in contact.tangential]
+        turning = standing.turning(self.system.sizes)
 
         def rates(_: float, x: NDArray[np.float64]) -> Array:
-            gamma, forces = self._velocities(x), self._rates(x, standing)[1]
-            return np.concatenate([gamma[self._normals], forces, [forces[tangents] @ gamma[tangents]]])
+            gamma, forces = self.system.velocities(x), self.system.forces(x, standing)
+            rate = np.concatenate([gamma[self.system.normals], forces, [forces[tangents] @ gamma[tangents], 1.0]])
+            return np.asarray(rate * pace([self.system.slip(x, i) for i in turning], speed))
 
         events, names = self._events(standing)
-        start, span = 0.0, 20.0 / float(np.sqrt(np.max(np.linalg.eigvalsh(self.G))))
-        before, x = self._velocities(y), y
-        scale = np.max(np.abs(self.gamma))
+        start, span = 0.0, 20.0 / float(np.sqrt(np.max(np.linalg.eigvalsh(self.system.G))))
+        x = y
         for _ in range(_MAX_EXTENSIONS):
             answer = solve_ivp(
-                rates, (start, start + span), x, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * scale,
-                events=events,
+                rates, (start, start + span), x, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
+                events=events, dense_output=self.samples > 0,
             )  # fmt: skip
+            if self.samples:
+                self._keep(answer.sol(np.linspace(start, float(answer.t[-1]), self.samples)).T, standing)
             start, x = float(answer.t[-1]), np.array(answer.y[:, -1])
             if answer.status == 1:
                 which = next(i for i, times in enumerate(answer.t_events) if len(times))
-                impulse = x[k:-1] - y[k:-1]
-                work_T = float(x[-1] - y[-1])
-                total = float(impulse @ (before + self._velocities(x)) / 2)
-                pressed = float(np.sum(impulse[self._normals]))
-                phase = CompliantPhase(standing.label(self.contacts), pressed, start, total - work_T, work_T)
-                return x, phase, names[which]
+                return x, self._phase(y, x, standing), names[which]
             span *= 2
         raise ComputationError(
-            f"a compliant impact of several contacts does not end: in {standing.label(self.contacts)} no force "
+            f"a compliant impact of several contacts does not end: in {self.system.label(standing)} no force "
             f"vanishes and no slip changes; friction locks the mechanism"
         )
 
-    def _events(self, standing: _Standing) -> tuple[list[Any], list[tuple[str, int]]]:
+    def _phase(self, before: Array, after: Array, standing: CompliantStanding) -> CompliantPhase:
+        impulse = (after - before)[len(self.system.contacts) : -2]
+        work_T, duration = (float(x) for x in (after - before)[-2:])
+        total = float(impulse @ (self.system.velocities(before) + self.system.velocities(after)) / 2)
+        pressed = float(np.sum(impulse[self.system.normals]))
+        return CompliantPhase(self.system.label(standing), pressed, duration, total - work_T, work_T)
+
+    def _keep(self, states: Array, standing: CompliantStanding) -> None:
+        if not self.samples:
+            return
+        k = len(self.system.contacts)
+        gamma = np.array([self.system.velocities(x) for x in states])
+        forces = np.array([self.system.forces(x, standing) for x in states])
+        self.kept.append(CompliantSamples(states[:, -1], states[:, :k], gamma, forces, states[:, k:-2]))
+
+    def _events(self, standing: CompliantStanding) -> tuple[list[Any], list[tuple[str, int]]]:
         events: list[Any] = []
         names: list[tuple[str, int]] = []
+        system = self.system
 
         def add(kind: str, index: int, value: Any, direction: float) -> None:
             def event(_: float, x: NDArray[np.float64]) -> float:
@@ -206,47 +168,93 @@ class Passage:
             events.append(event)
             names.append((kind, index))
 
-        for index, contact in enumerate(self.contacts):
-            presses, row, sign = standing.presses[index], contact.tangential, standing.slip[index]
-            kind, direction = ("release", -1.0) if presses else ("press", 1.0)
-            add(kind, index, lambda x, i=index: self._potential_forces(x)[i], direction)
-            if presses and row is not None and sign != 0.0:
-                add("stop", index, lambda x, j=row, s=sign: s * self._velocities(x)[j], -1.0)
-            elif presses and row is not None:
-                add("slip", index, lambda x, i=index, j=row: self._hold(x, standing, i, j), -1.0)
+        rest = standing.resting(self.system.sizes)
+        held = self.system.tangents(rest)[0]
+        redundant = is_redundant(self.system.G[np.ix_(held, held)])
+        if redundant:
+            add("yield", rest[0], lambda x: self.system.yielding(x, standing, rest), 1.0)
+        for index, contact in enumerate(self.system.contacts):
+            kind, direction = ("release", -1.0) if standing.presses[index] else ("press", 1.0)
+            add(kind, index, lambda x, i=index: self.system.potential_forces(x)[i], direction)
+            if not contact.tangential or not standing.presses[index]:
+                continue
+            if standing.slip[index] is None and not redundant:
+                add("slip", index, lambda x, i=index: self.system.hold(x, standing, i), -1.0)
+            elif standing.slip[index] is None:
+                continue
+            elif len(contact.tangential) == 2 and not standing.leaves[index]:
+                add(
+                    "stop",
+                    index,
+                    lambda x, i=index: np.linalg.norm(self.system.slip(x, i)) - _STOPPED * self.system.speed,
+                    -1.0,
+                )
+            else:
+                u = np.array(standing.slip[index])
+                add("stop", index, lambda x, i=index, u=u: system.slip(x, i) @ u, -1.0)
+                if standing.leaves[index]:
+                    add(
+                        "left", index, lambda x, i=index: beyond_leaving(self.system.slip(x, i), self.system.speed), 1.0
+                    )
         return events, names
 
-    def _hold(self, x: Array, standing: _Standing, index: int, row: int) -> float:
-        # squares: where the normal force vanishes this touches zero without crossing it
-        forces = self._rates(x, standing)[1]
-        return float((self.contacts[index].friction * forces[self.contacts[index].normal]) ** 2 - forces[row] ** 2)
-
-    def _after(self, y: Array, standing: _Standing, event: tuple[str, int]) -> _Standing:
+    def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:
+        """Change what the contacts do after an event; a slip that stopped is made zero exactly."""
         kind, index = event
-        following = _Standing(list(standing.presses), list(standing.slip))
         match kind:
             case "release":
-                following.presses[index] = False
+                standing.presses[index] = False
+                self._hold_or_slide(y, standing)
             case "press":
-                following.presses[index] = True
-                return self._settled(y, following, index)
+                standing.presses[index] = True
+                self._settle(y, standing, index)
+            case "yield":
+                self._hold_or_slide(y, standing)
             case "slip":
-                row = self.contacts[index].tangential
-                following.slip[index] = -float(np.sign(self._rates(y, standing)[1][row]))
-                return following
-            case _:
-                following.slip[index] = 0.0
-        self._hold_or_slide(y, following)
-        return following
+                self._hold_or_slide(y, standing, breaking=index)
+            case "stop":
+                standing.begin_slip(index, None)
+                y = self._stopped(y, standing)
+                self._hold_or_slide(y, standing)
+        return y
+
+    def _stopped(self, y: Array, standing: CompliantStanding) -> Array:
+        """The unknowns with the slip of all contacts at rest removed by an impulse; others that stop with them rest."""
+        y, k = y.copy(), len(self.system.contacts)
+        while True:
+            rows = self.system.tangents(standing.resting(self.system.sizes))[0]
+            slip = self.system.velocities(y)[rows]
+            y[[k + row for row in rows]] -= np.linalg.lstsq(self.system.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
+            least = {1: _VANISHING * self.system.speed, 2: _STOPPED * self.system.speed}
+            together = [
+                i for i, size in enumerate(self.system.sizes)
+                if size and standing.presses[i] and standing.slip[i] is not None
+                and np.linalg.norm(self.system.slip(y, i)) <= least[size]
+            ]  # fmt: skip
+            if not together:
+                return y
+            for i in together:
+                standing.begin_slip(i, None)
 
     def _flight(self, y: Array) -> tuple[int, float] | None:
         """The contact that presses again first while none does, and when; None if none approaches."""
-        w = self._velocities(y)[self._normals]
-        f = self._potential_forces(y)
-        size = _VANISHING * float(np.max(np.abs(self.gamma)))
+        w = self.system.velocities(y)[self.system.normals]
+        f = self.system.potential_forces(y)
+        size = _VANISHING * self.system.speed
         waits = [
-            (max(float(-f[i]) / (self.contacts[i].stiffness_ratio * -float(w[i])), 0.0), i)
+            (max(float(-f[i]) / (self.system.contacts[i].stiffness_ratio * -float(w[i])), 0.0), i)
             for i in range(len(w))
             if w[i] < -size
         ]
         return None if not waits else (min(waits)[1], min(waits)[0])
+
+
+def _joined(first: CompliantPhase, second: CompliantPhase) -> CompliantPhase:
+    """Two phases of the same kind as one."""
+    return CompliantPhase(
+        first.kind,
+        first.impulse_N + second.impulse_N,
+        first.duration + second.duration,
+        first.work_N + second.work_N,
+        first.work_T + second.work_T,
+    )

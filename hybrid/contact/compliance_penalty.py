@@ -11,7 +11,8 @@ import numpy as np
 from hybrid.contact.compliance_flow import CompliantFlow
 from hybrid.contact.compliance_motion import CompliantPassage
 from hybrid.contact.compliance_path import CompliantMotion
-from hybrid.errors import ComputationError, StateError
+from hybrid.contact.touching import closed_contacts
+from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -91,14 +92,10 @@ class KelvinVoigt:
             The mechanism has a rigid bilateral constraint with friction, or the integration fails.
         """
         _check_carriers(dynamics)
+        closed = closed_contacts(
+            dynamics, state, wanted="compliant motion", parameters=parameters, tolerances=tolerances
+        )
         terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-        closed = terms.gap <= tolerances.gap
-        if not closed.any() or (terms.gap_dot[closed] > tolerances.velocity).all():
-            gaps = ", ".join(
-                f"gap.{name} = {gap:.6g}, gap_dot.{name} = {rate:.6g}"
-                for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True)
-            )
-            raise StateError(f"no contact is closed that does not separate already: {gaps}")
         speed = float(np.max(np.abs(np.concatenate([terms.gap_dot, terms.slip]))))
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
         flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, speed or 1.0)

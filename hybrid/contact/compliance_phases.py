@@ -18,10 +18,10 @@ _VANISHING = 1e-12  # an approach below this share of the slip velocity is the l
 
 
 @compiled
-def _kind_of_slip(G_NT: float, G_TT: float, mu: float, u: float) -> int:
+def _kind_of_slip(G_NT: float, G_TT: float, holds: float, u: float) -> int:
     """Sliding along the slip; at rest sticking where friction can hold, else sliding where the coupling drives it."""
     along = u
-    if u == 0.0 and abs(G_NT) > mu * G_TT:
+    if u == 0.0 and abs(G_NT) > holds * G_TT:
         along = G_NT
     return _SLIDE_PLUS if along > 0 else _SLIDE_MINUS if along < 0 else _STICK
 
@@ -66,13 +66,13 @@ def _phase(
 
 @compiled
 def _limit(
-    G_NN: float, G_NT: float, G_TT: float, w: float, u: float, mu: float, d: float, out: Any, kinds: Any
+    G_NN: float, G_NT: float, G_TT: float, w: float, u: float, mu: float, holds: float, d: float, out: Any, kinds: Any
 ) -> None:
     """One state."""
     out[:] = 0.0
     kinds[:] = 0
     out[0], out[1] = w, u
-    kind = _kind_of_slip(G_NT, G_TT, mu, u)
+    kind = _kind_of_slip(G_NT, G_TT, holds, u)
     A, B, ratio = _factors(G_NN, G_NT, G_TT, mu, kind)
     is_grazing = abs(w) <= _VANISHING * abs(u)
     dives = is_grazing and A < 0 and u != 0
@@ -90,7 +90,7 @@ def _limit(
     if stops:
         u = 0.0
         out[10] = ratio * P * out[1] / 2 + 0.0
-        kinds[1] = _kind_of_slip(G_NT, G_TT, mu, 0.0)
+        kinds[1] = _kind_of_slip(G_NT, G_TT, holds, 0.0)
         A, B, ratio = _factors(G_NN, G_NT, G_TT, mu, kinds[1])
         P, duration, Y = _until(A, d, Y, w, math.inf)
         w, u = _phase(out, 1, A, B, ratio, w, u, P, duration)
@@ -98,7 +98,9 @@ def _limit(
 
 
 @compiled
-def limits(G_NN: Any, G_NT: Any, G_TT: Any, w: Any, u: Any, mu: Any, d: Any, answers: Any, kinds: Any) -> None:
-    """Fill ``answers``, (N, 12), and ``kinds``, (N, 2), for arrays of N states."""
+def limits(
+    G_NN: Any, G_NT: Any, G_TT: Any, w: Any, u: Any, mu: Any, holds: Any, d: Any, answers: Any, kinds: Any
+) -> None:
+    """Fill ``answers``, (N, 12), and ``kinds``, (N, 2), for arrays of N states; ``holds`` is the static friction."""
     for i in range(len(w)):
-        _limit(G_NN[i], G_NT[i], G_TT[i], w[i], u[i], mu[i], d[i], answers[i], kinds[i])
+        _limit(G_NN[i], G_NT[i], G_TT[i], w[i], u[i], mu[i], holds[i], d[i], answers[i], kinds[i])

@@ -43,7 +43,7 @@ class PlanarLimit:
     work_T: Array
 
 
-def planar_limit(G: Any, gamma: Any, *, friction: Any, damping: Any) -> PlanarLimit:
+def planar_limit(G: Any, gamma: Any, *, friction: Any, damping: Any, static_friction: Any = None) -> PlanarLimit:
     """Velocities after the impact of a compliant contact whose stiffness tends to infinity.
 
     The fast system of Miller and Rubinovich (2017): ``dY/ds = gamma_N``, ``d gamma/ds = G (F_N, F_T)`` with ``F_N = -Y
@@ -58,6 +58,8 @@ def planar_limit(G: Any, gamma: Any, *, friction: Any, damping: Any) -> PlanarLi
         Normal and tangential velocity before.
     friction, damping : array_like, (...)
         Friction coefficient, and ``d`` in units of the square root of a mass.
+    static_friction : array_like, (...), optional
+        Coefficient up to which the contact sticks; by default ``friction``.
 
     Returns
     -------
@@ -74,14 +76,15 @@ def planar_limit(G: Any, gamma: Any, *, friction: Any, damping: Any) -> PlanarLi
 
     G, gamma = np.asarray(G, dtype=np.float64), np.asarray(gamma, dtype=np.float64)
     mu, d = np.asarray(friction, dtype=np.float64), np.asarray(damping, dtype=np.float64)
-    shape = np.broadcast_shapes(G.shape[:-2], gamma.shape[:-1], mu.shape, d.shape)
+    static = mu if static_friction is None else np.asarray(static_friction, dtype=np.float64)
+    shape = np.broadcast_shapes(G.shape[:-2], gamma.shape[:-1], mu.shape, d.shape, static.shape)
     flat = [
         np.ascontiguousarray(np.broadcast_to(item, shape)).reshape(-1)
-        for item in (G[..., 0, 0], G[..., 0, 1], G[..., 1, 1], gamma[..., 0], gamma[..., 1], mu, d)
+        for item in (G[..., 0, 0], G[..., 0, 1], G[..., 1, 1], gamma[..., 0], gamma[..., 1], mu, static, d)
     ]
     answers, kinds = np.empty((flat[0].size, COLUMNS)), np.empty((flat[0].size, 2), dtype=np.int8)
-    G_NN, G_NT, G_TT, w, u, friction, damping = flat
-    limits(G_NN, G_NT, G_TT, w, u, friction, damping, answers, kinds)
+    G_NN, G_NT, G_TT, w, u, friction, holds, damping = flat
+    limits(G_NN, G_NT, G_TT, w, u, friction, holds, damping, answers, kinds)
     parts = answers.reshape((*shape, COLUMNS // 2, 2))
     gamma_after, impulse, impulse_N, duration, work_N, work_T = (parts[..., i, :] for i in range(COLUMNS // 2))
     return PlanarLimit(gamma_after, impulse + 0.0, kinds.reshape((*shape, 2)), impulse_N, duration, work_N, work_T)

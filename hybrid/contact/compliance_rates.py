@@ -30,7 +30,7 @@ class ContactRates:
     G : array, (N, 2, 2)
     c : array, (N, 2)
         Contact accelerations without contact forces.
-    friction, damping : array, (N,)
+    friction, static_friction, damping : array, (N,)
     """
 
     gap: Array
@@ -41,6 +41,7 @@ class ContactRates:
     G: Array
     c: Array
     friction: Array
+    static_friction: Array
     damping: Array
 
     @classmethod
@@ -61,7 +62,7 @@ class ContactRates:
         G = np.broadcast_to(np.swapaxes(W, -1, -2) @ response, (count, 2, 2))
         return cls(
             flat(terms.gap), flat(terms.gap_dot), flat(terms.slip), a_free, response, G,
-            np.broadcast_to(c, (count, 2)), flat(terms.friction), flat(terms.damping),
+            np.broadcast_to(c, (count, 2)), flat(terms.friction), flat(terms.static_friction), flat(terms.damping),
         )  # fmt: skip
 
     def held(self, normal: Array) -> Array:

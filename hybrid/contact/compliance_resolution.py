@@ -13,6 +13,7 @@ from hybrid.contact.compliance import KelvinVoigtLimit
 from hybrid.contact.impact import AbstractImpactLaw, Impact, resolve_impact
 from hybrid.contact.selection import Selection, Verdict, select
 from hybrid.contact.sliding import sliding_terms
+from hybrid.contact.touching import closed_contacts
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -107,15 +108,8 @@ def resolve(
     if stiffness is not None and not stiffness > 0.0:
         raise StateError(f"the stiffness of a compliant contact must be above 0, got {stiffness:g}")
     law = KelvinVoigtLimit() if method is None else method
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    closed = terms.gap <= tolerances.gap
-    rates = terms.gap_dot[closed]
-    if not closed.any() or (rates > tolerances.velocity).all():
-        gaps = ", ".join(
-            f"gap.{name} = {gap:.6g}, gap_dot.{name} = {rate:.6g}"
-            for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True)
-        )
-        raise StateError(f"no contact is closed that does not separate already, so there is nothing to resolve: {gaps}")
+    closed = closed_contacts(dynamics, state, wanted="paradox", parameters=parameters, tolerances=tolerances)
+    rates = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).gap_dot[closed]
 
     def impact() -> Impact:
         return resolve_impact(dynamics, state, law=law, parameters=parameters, tolerances=tolerances)

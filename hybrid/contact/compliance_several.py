@@ -1,8 +1,8 @@
 """The compliant limit of several contacts at once: a linear complementarity system in stretched time.
 
 Every contact presses where ``f = -kappa Y - 2 d sqrt(kappa) w`` is positive, ``kappa`` its stiffness relative to the
-others; in every combination of open, sliding and sticking contacts the system is linear, and its events are where a
-force vanishes or begins, a slip stops, or friction no longer holds.
+others; in every combination of open, sliding and sticking contacts the system is linear (but for the slip of spatial
+contacts, which turns), and its events are where a force vanishes or begins, a slip stops, or friction no longer holds.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance_passage import ContactRows, Passage
+from hybrid.contact.compliance_fast import FastSystem
+from hybrid.contact.compliance_passage import Passage
 from hybrid.contact.compliance_path import Array, CompliantPath
+from hybrid.contact.compliance_rows import ContactRows
 
 _DEPARTURE = 1e-9  # approach, relative to the velocities, from which contacts at rest are tested for an impact
 _VANISHING = 1e-12  # relative to the velocities
@@ -19,8 +21,8 @@ _SAME = 1e-6  # velocities that differ by less, relative to the largest, are the
 _RATIO = 10.0  # by which every stiffness is changed in turn to see whether the outcome depends on it
 
 
-def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...]) -> CompliantPath:
-    """Velocities after the impact of several planar or frictionless compliant contacts.
+def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, samples: int = 0) -> CompliantPath:
+    """Velocities after the impact of several compliant contacts.
 
     Parameters
     ----------
@@ -29,6 +31,8 @@ def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...]) -> 
     gamma : array, (r,)
         Contact velocities before. If no contact approaches, an impact without collision is looked for.
     contacts : tuple of ContactRows
+    samples : int, default 0
+        Samples per phase to keep.
 
     Returns
     -------
@@ -45,9 +49,9 @@ def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...]) -> 
     Three equal balls in a row, the first moving: equal undamped springs give neither Newton's nor the sequential
     answer.
 
-    >>> from hybrid.contact.compliance_passage import ContactRows
+    >>> from hybrid.contact.compliance_rows import ContactRows
     >>> G = np.array([[2.0, -1.0], [-1.0, 2.0]])
-    >>> balls = tuple(ContactRows(name, i, None, 0.0, 0.0) for i, name in enumerate(("left", "right")))
+    >>> balls = tuple(ContactRows(name, i, (), 0.0, 0.0) for i, name in enumerate(("left", "right")))
     >>> several_limit(G, np.array([-1.0, 0.0]), balls).gamma_after.round(3)
     array([0.28, 0.83])
     """
@@ -60,7 +64,7 @@ def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...]) -> 
     is_at_rest = bool(np.min(gamma[normals]) >= -_VANISHING * speed)
     if is_at_rest:
         start[normals] = np.where(np.abs(gamma[normals]) <= _VANISHING * speed, -_DEPARTURE * speed, gamma[normals])
-    path = Passage(G, start, contacts).run()
+    path = Passage(FastSystem(G, start, contacts), samples).run()
     if is_at_rest:
         if np.max(np.abs(path.gamma_after - start)) <= _SAME * speed:
             return nothing
@@ -76,7 +80,7 @@ def _dependence(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path:
         for factor in (_RATIO, 1 / _RATIO):
             changed = attrs.evolve(contact, stiffness_ratio=contact.stiffness_ratio * factor)
             others = (*contacts[:index], changed, *contacts[index + 1 :])
-            other = Passage(G, gamma, others).run()
+            other = Passage(FastSystem(G, gamma, others)).run()
             changes.append(float(np.max(np.abs(other.gamma_after - path.gamma_after))))
         if max(changes) > _SAME * size:
             warnings.append(

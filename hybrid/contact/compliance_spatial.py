@@ -39,7 +39,9 @@ class _Course:
     at: float = 0.0
 
 
-def spatial_limit(G: Array, gamma: Array, *, friction: float, damping: float, samples: int = 0) -> CompliantPath:
+def spatial_limit(
+    G: Array, gamma: Array, *, friction: float, damping: float, samples: int = 0, static_friction: float | None = None
+) -> CompliantPath:
     """Velocities after the impact of a spatial compliant contact whose stiffness tends to infinity.
 
     The fast system of Miller and Rubinovich (2017) with friction opposite to the slip, until the force vanishes.
@@ -53,6 +55,8 @@ def spatial_limit(G: Array, gamma: Array, *, friction: float, damping: float, sa
     friction, damping : float
     samples : int, default 0
         Samples per phase to keep.
+    static_friction : float, optional
+        Coefficient up to which the contact sticks; by default ``friction``.
 
     Returns
     -------
@@ -79,7 +83,8 @@ def spatial_limit(G: Array, gamma: Array, *, friction: float, damping: float, sa
     course = _Course(0.0, np.array([w, gamma[1], gamma[2]]), np.zeros(3))
     if is_grazing:
         course = _on_unstable_direction(G, course, friction, damping)
-    return _follow(G, gamma, course, friction, damping, samples, is_endless=is_grazing)
+    holds = friction if static_friction is None else static_friction
+    return _follow(G, gamma, course, (friction, holds), damping, samples, is_endless=is_grazing)
 
 
 def _on_unstable_direction(G: Array, course: _Course, mu: float, d: float) -> _Course:
@@ -90,14 +95,14 @@ def _on_unstable_direction(G: Array, course: _Course, mu: float, d: float) -> _C
 
 
 def _follow(
-    G: Array, before: Array, course: _Course, mu: float, d: float, samples: int, *, is_endless: bool
+    G: Array, before: Array, course: _Course, mu: tuple[float, float], d: float, samples: int, *, is_endless: bool
 ) -> CompliantPath:
     start, slip_min = course, None
     phases: list[CompliantPhase] = []
     kept: list[CompliantSamples] = []
     for _ in range(_MAX_PHASES):
         if np.any(course.gamma[1:] != 0.0):
-            course, phase, part, least, is_done = _turning(G, start.gamma, course, mu, d, samples)
+            course, phase, part, least, is_done = _turning(G, start.gamma, course, mu[0], d, samples)
             slip_min = least if slip_min is None else min(slip_min, least)
             if is_endless and not phases:
                 phase = attrs.evolve(phase, duration=np.inf)
@@ -159,12 +164,12 @@ def _samples(y: Array, course: _Course, mu: float, d: float, speed: float) -> Co
 
 
 def _straight(
-    G: Array, start: Array, course: _Course, mu: float, d: float, samples: int
+    G: Array, start: Array, course: _Course, mu: tuple[float, float], d: float, samples: int
 ) -> tuple[_Course, CompliantPhase, list[CompliantSamples], bool]:
     """Stick, or slide from rest along the ray on which friction cannot hold: both linear, in closed form."""
     from hybrid.contact.compliance_linear import end_of_contact, impulse_until
 
-    kind, ratio = _from_rest(G, mu)
+    kind, ratio = _from_rest(G, *mu)
     direction = np.array([1.0, *ratio])
     rates = G @ direction
     if kind == "stick":
@@ -188,9 +193,9 @@ def _straight(
     return _Course(0.0, gamma, course.impulse + P * direction, course.at + duration), phase, part, True
 
 
-def _from_rest(G: Array, mu: float) -> tuple[str, Array]:
+def _from_rest(G: Array, mu: float, static: float) -> tuple[str, Array]:
     held = -np.linalg.solve(G[1:, 1:], G[1:, 0])
-    if np.linalg.norm(held) <= mu:
+    if np.linalg.norm(held) <= static:
         return "stick", np.asarray(held)
     for angle in slip_directions(G, np.array([-1.0, 0.0, 0.0]), mu)[0]:
         u = np.array([np.cos(angle), np.sin(angle)])

@@ -9,13 +9,13 @@ from scipy.linalg import expm
 import mechanisms
 from hybrid import KelvinVoigtLimit, derive, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.compliance_passage import ContactRows
 from hybrid.contact.compliance_planar import planar_limit
+from hybrid.contact.compliance_rows import ContactRows
 from hybrid.contact.compliance_several import several_limit
 
 
 def frictionless(n, ratios=None):
-    return tuple(ContactRows(f"c{i}", i, None, 0.0, 0.0, 1.0 if ratios is None else ratios[i]) for i in range(n))
+    return tuple(ContactRows(f"c{i}", i, (), 0.0, 0.0, 1.0 if ratios is None else ratios[i]) for i in range(n))
 
 
 def test_three_equal_balls_on_equal_springs_by_modes():
@@ -54,7 +54,7 @@ def test_independent_contacts_do_not_see_each_other_nor_their_stiffnesses():
     G1, G2 = np.array([[1.0, 0.3], [0.3, 2.0]]), np.array([[1.0, -0.5], [-0.5, 1.0]])
     G = np.zeros((4, 4))
     G[:2, :2], G[2:, 2:] = G1, G2
-    contacts = (ContactRows("a", 0, 1, 0.4, 0.2), ContactRows("b", 2, 3, 0.6, 0.1, 5.0))
+    contacts = (ContactRows("a", 0, (1,), 0.4, 0.2), ContactRows("b", 2, (3,), 0.6, 0.1, 5.0))
     got = several_limit(G, np.array([-1.0, 0.5, -0.3, -1.0]), contacts)
     first = planar_limit(G1, [-1.0, 0.5], friction=0.4, damping=0.2)
     second = planar_limit(G2, [-0.3, -1.0], friction=0.6, damping=0.1)
@@ -72,7 +72,7 @@ def test_one_contact_through_the_general_road_is_the_closed_form():
         gamma[0] = -abs(gamma[0])
         mu, d = rng.uniform(0, 10), rng.uniform(0, 1)
         closed = planar_limit(G, gamma, friction=mu, damping=d)
-        general = several_limit(G, gamma, (ContactRows("tip", 0, 1, mu, d),))
+        general = several_limit(G, gamma, (ContactRows("tip", 0, (1,), mu, d),))
         assert general.gamma_after == pytest.approx(closed.gamma, abs=1e-8)
         assert general.duration == pytest.approx(closed.duration.sum(), abs=1e-6)
 
@@ -84,7 +84,9 @@ def test_two_random_contacts_end_separating_without_gain_of_energy(n):
         directions = rng.normal(size=(5, 4))
         G, gamma = directions.T @ directions, rng.normal(size=4)
         gamma[0] = -abs(gamma[0])
-        contacts = tuple(ContactRows(f"c{i}", 2 * i, 2 * i + 1, rng.uniform(0, 3), rng.uniform(0, 1)) for i in range(2))
+        contacts = tuple(
+            ContactRows(f"c{i}", 2 * i, (2 * i + 1,), rng.uniform(0, 3), rng.uniform(0, 1)) for i in range(2)
+        )
         got = several_limit(G, gamma, contacts)
         before = gamma @ np.linalg.solve(G, gamma)
         assert got.gamma_after[[0, 2]].min() >= -1e-9
@@ -94,7 +96,7 @@ def test_two_random_contacts_end_separating_without_gain_of_energy(n):
 
 def test_contacts_at_rest_have_no_impact():
     got = several_limit(np.eye(4), np.array([0.0, 1.0, 0.0, 0.0]), (
-        ContactRows("a", 0, 1, 0.4, 0.2), ContactRows("b", 2, 3, 0.6, 0.1)))  # fmt: skip
+        ContactRows("a", 0, (1,), 0.4, 0.2), ContactRows("b", 2, (3,), 0.6, 0.1)))  # fmt: skip
     assert not got.impulse.any()
 
 

@@ -1,0 +1,94 @@
+"""What compliant contacts do between two events: press or not, stick or slip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CompliantStanding", "beyond_leaving", "pace"]
+
+_LEFT = 1e-6  # slip from rest keeps its first direction up to this share of the velocities
+
+
+@attrs.define(eq=False)
+class CompliantStanding:
+    """What each carrier does: whether it presses, the direction of its slip (None while it sticks), and if it leaves.
+
+    Carriers are contacts, then friction elements, which always press. A planar direction is ``(1.0,)`` or ``(-1.0,)``;
+    that of a spatial contact is the one in which its slip began. A spatial contact leaves rest while its slip is too
+    small to have a direction of its own.
+    """
+
+    presses: list[bool]
+    slip: list[tuple[float, ...] | None]
+    leaves: list[bool]
+
+    @classmethod
+    def open(cls, count: int) -> CompliantStanding:
+        """Carriers that do nothing."""
+        return cls([False] * count, [None] * count, [False] * count)
+
+    def copy(self) -> CompliantStanding:
+        """An independent copy."""
+        return CompliantStanding(list(self.presses), list(self.slip), list(self.leaves))
+
+    def begin_slip(self, index: int, direction: tuple[float, ...] | None) -> None:
+        """Let a contact at rest slip, or stick with None."""
+        self.slip[index] = direction
+        self.leaves[index] = direction is not None and len(direction) == 2
+
+    def resting(self, sizes: Sequence[int]) -> list[int]:
+        """Carriers with friction that press and do not slip; ``sizes`` are their tangential dimensions."""
+        return [i for i, size in enumerate(sizes) if size and self.presses[i] and self.slip[i] is None]
+
+    def turning(self, sizes: Sequence[int]) -> list[int]:
+        """Spatial contacts whose slip turns."""
+        return [
+            i for i, size in enumerate(sizes)
+            if size == 2 and self.presses[i] and self.slip[i] is not None and not self.leaves[i]
+        ]  # fmt: skip
+
+    def direction(self, index: int, slip: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Direction of the slip of a contact that slips: its own, unless it is planar or only leaves rest."""
+        size = float(np.linalg.norm(slip))
+        own = len(slip) == 2 and not self.leaves[index] and size > 0.0
+        return slip / size if own else np.array(self.slip[index])
+
+    def label(self, names: Sequence[str], sizes: Sequence[int]) -> str:
+        """The mode in words: ``"a=stick, b=free"``, without the name for a single contact."""
+        words = []
+        for presses, direction, size in zip(self.presses, self.slip, sizes, strict=False):
+            slides = "slide" if size == 2 else "slide+" if (direction or (0.0,))[0] > 0 else "slide-"
+            words.append(("closed" if not size else "stick" if direction is None else slides) if presses else "free")
+        if len(names) == 1:
+            return words[0]
+        return ", ".join(f"{name}={word}" for name, word in zip(names, words, strict=False))
+
+
+def beyond_leaving(slip: NDArray[np.float64], speed: float) -> float:
+    """Positive once a slip that began at rest is large enough, next to the velocities, to have its own direction."""
+    return float(np.linalg.norm(slip)) - _LEFT * speed
+
+
+def pace(slips: Sequence[NDArray[np.float64]], speed: float) -> float:
+    """Rate of stretched time while spatial slips turn: their speeds, so that each dies out exponentially (Batlle 1996).
+
+    Parameters
+    ----------
+    slips : sequence of array, (2,)
+        Slip velocities that turn.
+    speed : float
+        Size of the velocities.
+
+    Returns
+    -------
+    float
+        1 if none turns.
+    """
+    sizes = [float(np.linalg.norm(slip)) for slip in slips]
+    if not sizes:
+        return 1.0
+    return 0.0 if min(sizes) == 0.0 else 1.0 / sum(speed / size for size in sizes)

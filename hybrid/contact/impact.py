@@ -192,6 +192,8 @@ def resolve_impact(
     >>> float(resolve_impact(ball, state, law=NewtonImpact(restitution=0.5)).v_after[0])
     1.0
     """
+    if not isinstance(law, AbstractImpactLaw):
+        raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     problem = impact_problem(dynamics, state, parameters=parameters, tolerances=tolerances, closed=closed)
     return impact_of(dynamics, state, problem, law.impulses(problem), law=law.name, parameters=parameters)
 

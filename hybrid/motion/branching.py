@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from hybrid.automaton.tree import tree_graph
+from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.outcome import Termination
 from hybrid.motion.rank_guard import rank_guard
@@ -128,6 +129,7 @@ def simulate_branches(
     >>> sorted(limb.choice for limb in tree.leaves)
     ['free', 'slide+']
     """
+    check_arguments(dynamics, state, t_end=t_end, law=law)
     values = dict(parameters or {})
     rank = rank_guard(dynamics, values, state.t, state.q)
     context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)

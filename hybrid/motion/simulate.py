@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hybrid.declaration.names import nearest
 from hybrid.errors import StateError
+from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.rank_guard import rank_guard
@@ -99,8 +99,7 @@ def simulate(
     >>> [(round(event.t, 6), event.mode_after.label) for event in motion.events]
     [(0.16127, 'slide-'), (1.842626, 'slide+')]
     """
-    if not (math.isfinite(t_end) and t_end > state.t):
-        raise StateError(f"t_end must be a time later than the start, t = {state.t:g}; it is {t_end:g}")
+    check_arguments(dynamics, state, t_end=t_end, law=law, rule=rule)
     for what, value, known in (("method", method, METHODS), ("rule at singular configurations", singular, AT_SINGULAR)):
         if value not in known:
             raise StateError(f"the {what} {value!r} is not known; {_known(value, known)}")

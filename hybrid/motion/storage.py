@@ -91,7 +91,7 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         record = json.loads(str(arrays.pop("record")))
-    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise StateError(f"{path} is not a motion saved by this package: {error}") from error
     if record.get("format") != FORMAT:
         raise StateError(f"{path} has the format {record.get('format')!r}; this version reads {FORMAT!r}")

@@ -1,0 +1,57 @@
+"""What a motion is asked for, checked before it is followed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid.contact.impact import AbstractImpactLaw
+from hybrid.errors import StateError
+from hybrid.motion.rules import SelectionRule
+
+if TYPE_CHECKING:
+    from hybrid.dynamics import Dynamics, State
+
+__all__ = ["check_arguments"]
+
+
+def check_arguments(dynamics: Dynamics, state: State, *, t_end: float, law: object = None, rule: object = None) -> None:
+    """Refuse a start that is no state of the mechanism, an end before it, and what is no law or rule.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    t_end : float
+    law, rule : object, optional
+
+    Raises
+    ------
+    StateError
+        Says what is wrong with which argument.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, derive
+    >>> check_arguments(derive(mechanisms.load("bouncing_ball")), State([1, 0], [0, 0]), t_end=1)
+    Traceback (most recent call last):
+    ...
+    hybrid.errors.StateError: bouncing_ball has 1 coordinates: q and v must have the shape (1,), not (2,) and (2,)
+    """
+    n = dynamics.n
+    if state.q.shape != (n,) or state.v.shape != (n,):
+        raise StateError(
+            f"{dynamics.name} has {n} coordinates: q and v must have the shape ({n},), "
+            f"not {state.q.shape} and {state.v.shape}"
+        )
+    if not (np.isfinite(state.q).all() and np.isfinite(state.v).all() and math.isfinite(state.t)):
+        raise StateError(f"the state at the start must be finite: q = {state.q}, v = {state.v}, t = {state.t:g}")
+    if not (math.isfinite(t_end) and t_end > state.t):
+        raise StateError(f"t_end must be a time later than the start, t = {state.t:g}; it is {t_end:g}")
+    if not (law is None or isinstance(law, AbstractImpactLaw)):
+        raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
+    if not (rule is None or isinstance(rule, SelectionRule)):
+        raise StateError(f"rule must be a rule, such as hybrid.motion.Stop(), not {rule!r}")

@@ -1,0 +1,46 @@
+"""Arguments that are none are refused before anything is computed, with their name."""
+
+import math
+
+import pytest
+
+from hybrid import State, simulate
+from hybrid.contact import EnergeticImpact, resolve_impact
+from hybrid.errors import StateError
+from hybrid.motion import load, simulate_branches
+from tests.catalogue import dynamics_of
+
+DROP = State([1.0], [0.0])
+
+
+@pytest.mark.parametrize("follow", [simulate, simulate_branches])
+@pytest.mark.parametrize(
+    ("start", "asked", "message"),
+    [
+        (DROP, {"t_end": 0}, "t_end must be a time later"),
+        (DROP, {"t_end": math.nan}, "t_end must be a time later"),
+        (DROP, {"t_end": 1, "law": "newton"}, r"law must be a law of impact.*'newton'"),
+        (DROP, {"t_end": 1, "law": EnergeticImpact}, "law must be a law of impact"),
+        (State([1.0, 2.0], [0.0]), {"t_end": 1}, r"must have the shape \(1,\), not \(2,\) and \(1,\)"),
+        (State([math.nan], [0.0]), {"t_end": 1}, "must be finite"),
+    ],
+)
+def test_wrong_argument_is_named(follow, start, asked, message):
+    with pytest.raises(StateError, match=message):
+        follow(dynamics_of("bouncing_ball"), start, **asked)
+
+
+def test_name_of_a_rule_is_no_rule():
+    with pytest.raises(StateError, match=r"rule must be a rule.*'stop'"):
+        simulate(dynamics_of("bouncing_ball"), DROP, t_end=1, rule="stop")
+
+
+def test_name_of_a_law_resolves_no_impact():
+    with pytest.raises(StateError, match=r"law must be a law of impact.*'newton'"):
+        resolve_impact(dynamics_of("bouncing_ball"), State([0.0], [-1.0]), law="newton")
+
+
+def test_empty_file_is_no_motion(tmp_path):
+    (tmp_path / "empty.npz").write_bytes(b"")
+    with pytest.raises(StateError, match="not a motion"):
+        load(tmp_path / "empty.npz")

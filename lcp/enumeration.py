@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 import numpy as np
@@ -20,6 +20,7 @@ from lcp.scaling import Scaling, scaled
 __all__ = ["SolutionSet", "enumerate_solutions"]
 
 MAX_N = 20  # 2**20 complementary bases: minutes at worst
+HIDDEN = 1e-20  # of the largest entries; their rounding is a thousand times as large
 EXACT_MAX_N = 12  # up to here doubtful problems are settled in rational arithmetic, in about a second
 
 
@@ -93,15 +94,24 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
         )
     scaling = scaled(problem, always=True)
     pieces, is_certain = _float_pieces(scaling.problem, tolerance)
-    if not is_certain and problem.n <= EXACT_MAX_N:
-        pieces, is_certain = _exact_pieces(scaling.problem), True
-    isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
+    is_certain = is_certain and not _has_hidden_entries(scaling.problem)
+    if is_certain or problem.n > EXACT_MAX_N:
+        isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
+    else:
+        isolated, continua = _exact_solutions(scaling.problem)
+        is_certain = True
     return SolutionSet(
         isolated=_sorted([scaling.point(z) for z in isolated], problem.n),
         continua=tuple(_unscaled(continuum, scaling) for continuum in continua),
         complete=is_certain,
         n_bases=2**problem.n,
     )
+
+
+def _has_hidden_entries(problem: LCP) -> bool:
+    """Whether an entry is too small next to the others to be their rounding, and too small to be seen."""
+    entries = np.abs(np.append(problem.M.ravel(), problem.q))
+    return bool(((entries > 0) & (entries < HIDDEN)).any())
 
 
 def _float_pieces(problem: LCP, tolerance: float) -> tuple[list[Piece], bool]:
@@ -135,11 +145,18 @@ def is_doubtful(leaf: Face[float] | Refuted[float]) -> bool:
     return growth > 1e6
 
 
-def _exact_pieces(problem: LCP) -> list[Piece]:
-    from lcp.exact.rational import integer_dictionary
+def _exact_solutions(problem: LCP) -> tuple[list[FloatArray], list[Polytope]]:
+    """Isolated points and continua in rational arithmetic: what differs at all is not one."""
+    from lcp.exact.search import enumerate_solutions as enumerate_exactly
 
-    leaves = explore(integer_dictionary(problem), exhaustive=True)
-    return [piece_of(leaf.dictionary) for leaf in leaves if isinstance(leaf, Face)]
+    found = enumerate_exactly(problem)
+    isolated = [np.array(z, dtype=np.float64) for z in found.isolated]
+    continua = [Polytope(_matrix(c.vertices, problem.n), _matrix(c.rays, problem.n)) for c in found.continua]
+    return isolated, continua
+
+
+def _matrix(rows: Sequence[Sequence[object]], width: int) -> FloatArray:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
 
 
 def _sorted(points: list[FloatArray], n: int) -> FloatArray:

@@ -61,9 +61,13 @@ class BatchEnumeration:
 
 def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tuple[FloatArray, FloatArray]:
     try:
+        if np.iscomplexobj(M) or np.iscomplexobj(q):
+            raise LCPError("M and q must be real, got complex numbers")
         matrices = np.ascontiguousarray(M, dtype=np.float64)
         vectors = np.ascontiguousarray(q, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, LCPError):
+            raise
         raise LCPError(f"M and q must be arrays of real numbers: {error}") from error
     if vectors.ndim != 2 or matrices.ndim != 3:
         raise LCPError(f"M and q must have 3 and 2 axes, got shapes {matrices.shape} and {vectors.shape}")

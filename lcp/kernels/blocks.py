@@ -40,15 +40,15 @@ def blocks_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     work, integers = np.empty(n * (n + EIGHT + 2)), np.empty(2 * n, np.int64)
     T, x, w = work[: n * (n + EIGHT)], work[n * (n + EIGHT) : n * (n + EIGHT + 1)], work[n * (n + EIGHT + 1) :]
     inside, is_basic = integers[:n], integers[n:]
-    smallest, is_symmetric = PIVOT * largest_matrix_entry(M), _is_symmetric(M)
+    smallest, q_size, is_symmetric = PIVOT * largest_matrix_entry(M), largest_entry(q), _is_symmetric(M)
     for i in range(n):
         z[i], w[i], is_basic[i] = 0.0, q[i], 0
     fewest, tries = n + 1, TRIES
     for n_systems in range(n + TRIES):
-        size = max(1.0, largest_entry(w), largest_entry(z))
+        w_size, z_size = max(q_size, largest_entry(w)), largest_entry(z)
         m, infeasible = 0, 0
         for i in range(n):
-            if min(w[i], z[i]) < -SIGN * size:
+            if w[i] < -SIGN * w_size or z[i] < -SIGN * z_size:
                 is_basic[i] = 1 - is_basic[i]
                 infeasible += 1
             if is_basic[i]:

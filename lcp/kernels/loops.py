@@ -7,8 +7,9 @@ import numpy.typing as npt
 from numba import prange
 
 from lcp.arrays import FloatArray
+from lcp.kernels.admission import is_finite
 from lcp.kernels.compiled import compiled, threaded
-from lcp.kernels.cones import solutions_into
+from lcp.kernels.cones import every_solution
 from lcp.kernels.lanes import count_lanes, solve_lanes
 from lcp.kernels.vectors import read, write
 
@@ -113,26 +114,16 @@ def enumerate_many(
         rows = Z.shape[0] // n_chunks
         at, end = chunk * rows, chunk * rows + rows
         for k in range(chunk * PART, min(chunk * PART + PART, N)):
-            if not _is_finite(M[k], q[k]):
+            if not is_finite(M[k], q[k]):
                 bad += 1
                 break
-            found = solutions_into(M[k], q[k], Z[at:end])
+            found = every_solution(M[k], q[k], Z[at:end])
             counts[k], is_degenerate[k] = found if found >= 0 else -1 - found, found < 0
             at += counts[k]
             if at > end:
                 misfits += 1
                 break
     return -1 if bad > 0 else misfits
-
-
-@compiled
-def _is_finite(M: FloatArray, q: FloatArray) -> bool:
-    total = 0.0
-    for i in range(q.shape[0]):
-        total += 0.0 * q[i]
-        for j in range(q.shape[0]):
-            total += 0.0 * M[i, j]
-    return total == 0.0  # infinity and NaN times zero are NaN
 
 
 @threaded
@@ -155,11 +146,11 @@ def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray, bas
     bad = 0
     for k in prange(q.shape[0]):
         bases[k], z[k] = NO_BASIS, 0.0
-        if not _is_finite(M[k], q[k]):
+        if not is_finite(M[k], q[k]):
             bad += 1
             continue
         Z = np.empty((STORED, q.shape[1]))
-        found = solutions_into(M[k], q[k], Z)
+        found = every_solution(M[k], q[k], Z)
         count[k] = found if found >= 0 else -1 - found
         if count[k] > 0:
             z[k] = Z[0]

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
+from lcp.errors import LCPError
+from lcp.kernels.admission import admit, reciprocal
 from lcp.kernels.blocks import GAVE_UP, blocks_into
 from lcp.kernels.compiled import compiled
 from lcp.kernels.reductions import dot, largest_entry, largest_matrix_entry
@@ -29,7 +31,7 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
 
     Up to four unknowns by the signs of all principal minors and numerators, which also finds solutions that
     Lemke's method misses; from sixteen on by block principal pivoting as long as pivots are positive, as those of
-    P-matrices are; between, and where that gave up or rounding may decide a sign, by `lemke_into`. No validation.
+    P-matrices are; between, and where that gave up or rounding may decide a sign, by `lemke_into`.
 
     Parameters
     ----------
@@ -45,6 +47,11 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
         NONE (0): none of the 2**n bases, all nonsingular, solves it. RAY (-1): Lemke's method stopped on a
         secondary ray. FAILED (-2): ask `lcp.Lemke`.
 
+    Raises
+    ------
+    LCPError
+        If shapes do not match or an entry is not finite.
+
     Examples
     --------
     >>> import numpy as np
@@ -54,26 +61,34 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     >>> solve_into(np.array([[-2.0]]), np.array([-1.0]), z)
     0
     """
+    _admit(M, q, z)
     n = q.shape[0]
     if n == 0:
         return 1
     if n <= 4:
         largest, size = largest_matrix_entry(M), largest_entry(q)
         if largest > 0.0 and size > 0.0:
-            mask, clearance = bases_of_small(M, q, 1.0 / largest, 1.0 / size, z)
+            mask, clearance = bases_of_small(M, q, reciprocal(largest), reciprocal(size), z)
             if clearance > CLEAR:
                 if mask == 0:
                     return NONE
                 return 1 if _is_solution(M, q, z, size) else FAILED
     elif n >= BLOCKS_FROM and blocks_into(M, q, z) > GAVE_UP and _is_solution(M, q, z, largest_entry(q)):
         return 1
-    code = lemke_into(M, q, z)
+    code = _lemke(M, q, z)
     return code if code < 0 else code + 1
 
 
 @compiled
+def _admit(M: FloatArray, q: FloatArray, z: FloatArray) -> None:
+    admit(M, q, z.shape[0])
+    if z.itemsize != 8:
+        raise LCPError("the array for the answer must be of float64")
+
+
+@compiled
 def _is_solution(M: FloatArray, q: FloatArray, z: FloatArray, size: float) -> bool:
-    bound = ACCURACY * max(1.0, size)
+    bound = ACCURACY * size
     for i in range(q.shape[0]):
         w = q[i] + dot(M[i], z)
         if not abs(min(w, z[i])) <= bound:
@@ -85,7 +100,7 @@ def _is_solution(M: FloatArray, q: FloatArray, z: FloatArray, size: float) -> bo
 def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     """Lemke's method without ceremony: write a solution into z.
 
-    The method of `lcp.Lemke` with the covering vector of ones, without validation, scaling and refinement.
+    The method of `lcp.Lemke` with the covering vector of ones, scaled by the largest entries only, without refinement.
 
     Parameters
     ----------
@@ -101,6 +116,11 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
         most 1e-8; RAY (-1) for a secondary ray; FAILED (-2) where the residual or the limit of 1000 n pivots
         failed and `lcp.Lemke` should be asked.
 
+    Raises
+    ------
+    LCPError
+        If shapes do not match or an entry is not finite.
+
     Examples
     --------
     >>> import numpy as np
@@ -108,8 +128,14 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     >>> lemke_into(np.array([[2.0]]), np.array([-1.0]), z), z
     (1, array([0.5]))
     """
+    _admit(M, q, z)
+    return _lemke(M, q, z)
+
+
+@compiled
+def _lemke(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     n = q.shape[0]
-    first, least, size = -1, 0.0, 1.0
+    first, least, size = -1, 0.0, 0.0
     for i in range(n):
         z[i] = 0.0
         if q[i] < least:
@@ -120,15 +146,15 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     if n == 1:
         z[0] = -q[0] / M[0, 0]
         return 1 if M[0, 0] > 0.0 and abs(M[0, 0] * z[0] + q[0]) <= ACCURACY * size else RAY
-    n_pivots = _path(M, q, z, first)
+    n_pivots = _path(M, q, z, first, reciprocal(largest_matrix_entry(M)), reciprocal(size))
     if n_pivots < 0:
         return n_pivots
     return n_pivots if _is_solution(M, q, z, size) else FAILED
 
 
 @compiled
-def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
-    """Pivots from the almost complementary basis without w_first; z on success.
+def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int, s: float, t: float) -> int:
+    """Pivots of (s M, t q) from the almost complementary basis without w_first; z on success.
 
     The dictionary is basic = T nonbasic + last column. Column j starts as z_j, column n as w_first, and row `first`
     as the artificial variable. Variables are w_i = i, z_i = n + i, artificial 2 n.
@@ -139,7 +165,6 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
     integers = np.empty(5 * n + 2, np.int64)
     basic, candidates = integers[:n], integers[n : 2 * n]
     nonbasic, place = integers[2 * n : 3 * n + 1], integers[3 * n + 1 :]
-    largest = max(1.0, largest_matrix_entry(M))
     for tied in range(first + 1, n):
         # the perturbation (eps, eps**2, ...) makes the last of equal entries the least
         if q[tied] == q[first]:
@@ -148,17 +173,17 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
         basic[i], place[i] = i, i
         nonbasic[i], place[n + i] = n + i, i
         for j in range(n):
-            T[i, j] = M[i, j] - M[first, j]
-        T[i, n], T[i, n + 1] = 1.0, q[i] - q[first]
+            T[i, j] = s * M[i, j] - s * M[first, j]
+        T[i, n], T[i, n + 1] = 1.0, t * q[i] - t * q[first]
     for j in range(n):
-        T[first, j] = -M[first, j]
-    T[first, n], T[first, n + 1] = 1.0, -q[first]
+        T[first, j] = -s * M[first, j]
+    T[first, n], T[first, n + 1] = 1.0, -t * q[first]
     basic[first], nonbasic[n], place[first] = 2 * n, first, n
     place[2 * n] = first
     column = first
     n_pivots = 1
     while n_pivots < PIVOTS_PER_UNKNOWN * n:
-        row = _blocking_row(T, basic, place, candidates, column, TIE * largest)
+        row = _blocking_row(T, basic, place, candidates, column)
         if row < 0:
             return RAY
         left = basic[row]
@@ -169,22 +194,20 @@ def _path(M: FloatArray, q: FloatArray, z: FloatArray, first: int) -> int:
         if left == 2 * n:
             for i in range(n):
                 if basic[i] >= n:
-                    z[basic[i] - n] = max(T[i, n + 1], 0.0)
+                    z[basic[i] - n] = max(T[i, n + 1], 0.0) * (s / t)
             return n_pivots
         column = place[left + n] if left < n else place[left - n]
     return FAILED
 
 
 @compiled
-def _blocking_row(
-    T: FloatArray, basic: IntArray, place: IntArray, candidates: IntArray, column: int, zero: float
-) -> int:
+def _blocking_row(T: FloatArray, basic: IntArray, place: IntArray, candidates: IntArray, column: int) -> int:
     """The lexicographically least ratio; the artificial variable first among near ties; -1 for a ray."""
     n = T.shape[0]
     least, second, row = np.inf, np.inf, -1
     for i in range(n):
         rate = -T[i, column]
-        if rate > zero:
+        if rate > TIE:
             ratio = T[i, n + 1] / rate
             if ratio < least:
                 least, second, row = ratio, least, i
@@ -196,7 +219,7 @@ def _blocking_row(
     count = 0
     for i in range(n):
         rate = -T[i, column]
-        if rate > zero and T[i, n + 1] <= bound * rate:
+        if rate > TIE and T[i, n + 1] <= bound * rate:
             candidates[count] = i
             count += 1
             if basic[i] == 2 * n:

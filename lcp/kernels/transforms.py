@@ -98,7 +98,7 @@ def _transform(T: FloatArray, source: int, target: int, k: int, n: int, useless:
     """Pivot the dictionary at `source` at (k, k), columns from k + 1, into `target`; how much errors may grow.
 
     With l the largest entry of column k over the pivot and r that of row k, T_ij - T_ik T_kj / T_kk has at most
-    (1 + l) (1 + r) times the error of the entries it is made of, to first order.
+    (1 + l) (1 + r) times the error of the entries it is made of, to first order, and row k (1 + r) / abs(T_kk) times.
     """
     column = source + EIGHT * k
     pivot = T[column + k]
@@ -110,7 +110,7 @@ def _transform(T: FloatArray, source: int, target: int, k: int, n: int, useless:
         eliminate(T, source + j, column, k, factor, target + j)
     if not abs(pivot) > useless:
         return np.inf
-    return float((1.0 + largest_modulus(T, column) * abs(inverse)) * (1.0 + largest))
+    return float(max(1.0 + largest_modulus(T, column) * abs(inverse), abs(inverse)) * (1.0 + largest))
 
 
 @compiled

@@ -127,6 +127,21 @@ def test_nearly_singular_basis_is_settled_in_rational_arithmetic(exponent):
     assert problem.residual(Lemke().solve(problem).z) < 1e-8
 
 
+@pytest.mark.parametrize(
+    ("M", "q", "expected"),
+    [
+        # z_2 = 0 or 1 / 16384, and z_1 = 0 as w_1 >= 1; the two were one after scaling
+        ([[2.0**-19, 0], [-(2.0**-20), -16384]], [1, 1], [[0, 0], [0, 1 / 16384]]),
+        # two problems of one unknown with two solutions each, 1e20 apart in size
+        ([[-1, 0], [0, -1]], [1e20, 1], [[0, 0], [0, 1], [1e20, 0], [1e20, 1]]),
+    ],
+)
+def test_solutions_that_scaling_brings_together_remain_two(M, q, expected):
+    found = enumerate_solutions(LCP(M, q))
+    assert found.complete
+    np.testing.assert_array_equal(found.isolated, expected)
+
+
 def test_redundant_contacts_keep_their_continuum_in_spite_of_rounding():
     W = np.array([[0.1, 0.2, 0.3], [0.7, 0.7, 0.7]])  # three parallel forces on two degrees of freedom
     found = enumerate_solutions(LCP(W.T @ W, -W.T @ np.array([0.2, 0.7])))

@@ -267,6 +267,55 @@ def test_malformed_batch_is_refused_with_its_reason(M, q, message):
             enumerate_batch(M, q)
 
 
+@pytest.mark.parametrize("n", [1, 3, 5, 9])
+def test_thin_calls_refuse_what_does_not_fit_before_they_write(n):
+    M, q = np.eye(n), -np.ones(n)
+    for call, short, narrow in (
+        (solve_into, np.empty(n - 1), np.empty(n, np.float32)),
+        (lemke_into, np.empty(n - 1), np.empty(n, np.float32)),
+        (solutions_into, np.empty((4, n - 1)), np.empty((4, n), np.float32)),
+    ):
+        fitting = np.empty((*short.shape[:-1], n))
+        for problem, answer, message in (
+            ((M, q), short, "columns"),
+            ((M, q), narrow, "float64"),
+            ((M, np.append(q, 1.0)), fitting, "square"),
+            ((np.ones((n, n + 1)), q), fitting, "square"),
+            ((M * np.nan, q), fitting, "finite"),
+            ((M, q * np.inf), fitting, "finite"),
+        ):
+            with pytest.raises(LCPError, match=message):
+                call(*problem, answer)
+
+
+@pytest.mark.parametrize("n", [3, 6, 9])
+def test_rows_and_columns_of_very_different_size_hide_no_solution_and_feign_none(n):
+    # M = -R C, q = R (1, ..., 1, 0): z_i = 1 / C_i or 0 for every i but the last, which is 0: 2**(n - 1) solutions;
+    # with q_0 = -R_0 there is none
+    rows, columns = 2.0 ** np.linspace(-40, 40, n).round(), 2.0 ** np.linspace(30, -30, n).round()
+    M, q = -np.diag(rows * columns), rows * (np.arange(n) < n - 1)
+    batch = enumerate_batch([M, M], [q, np.where(np.arange(n) == 0, -rows, q)])
+    assert batch.first.tolist() == [0, 2 ** (n - 1), 2 ** (n - 1)]
+    points = {tuple(z) for z in (batch.z * columns).tolist()}
+    assert points == {tuple(float(b >> i & 1) for i in range(n)) for b in range(2 ** (n - 1))}
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-12, 1e200])
+def test_thin_solver_depends_on_no_unit(size):
+    for n in (3, 7, 20):
+        z = np.empty(n)
+        assert solve_into(size * np.eye(n), np.full(n, -size), z) > 0
+        np.testing.assert_allclose(z, 1.0, rtol=1e-14)
+        assert solve_into(-np.eye(n), np.full(n, -size), z) <= 0
+
+
+def test_complex_and_huge_integer_batches_are_refused():
+    for M, q in (([[[1j]]], [[1.0]]), ([[[1.0]]], [[1j]]), ([[[10**400]]], [[1]])):
+        for call in (solve_batch, count_batch, enumerate_batch):
+            with pytest.raises(LCPError, match="real"):
+                call(M, q)
+
+
 def test_empty_integer_and_read_only_batches():
     assert count_batch(np.zeros((0, 2, 2)), np.zeros((0, 2))).shape == (0,)
     assert enumerate_batch(np.zeros((0, 2, 2)), np.zeros((0, 2))).z.shape == (0, 2)

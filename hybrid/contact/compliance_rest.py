@@ -11,7 +11,7 @@ from hybrid.errors import ComputationError
 
 __all__ = ["directions_from_rest", "friction_at_rest", "holding_forces", "is_redundant", "yielding"]
 
-_SAME = 1e-14  # change of a sweep, relative to the forces, below which there is nothing left to gain
+_SAME = 1e-13  # change of a sweep, relative to the accelerations, below which there is nothing left to gain
 _CLOSE = 1e-9  # what is accepted when sweeps end, and what tells a vanishing acceleration and a full friction force
 _YIELDS = 1e-7  # acceleration, relative to its terms, from which redundant contacts no longer hold
 _DEPENDENT = 1e-11  # of the largest singular value: rows that are dependent
@@ -51,18 +51,19 @@ def friction_at_rest(G: Array, b: Array, bounds: Array, groups: Sequence[Sequenc
     [-1.2, -1.6]
     """
     F = np.zeros(len(b))
-    change = size = 0.0
+    changes, size = np.zeros(len(b)), np.abs(b)
     for _ in range(_MAX_SWEEPS):
         before = F.copy()
         for rows, bound in zip(groups, bounds, strict=True):
             at = list(rows)
             block = G[np.ix_(at, at)]
             F[at] = _in_disc(block, b[at] + G[at] @ F - block @ F[at], float(bound))
-        size = float(np.max(np.abs(F), initial=0.0))
-        change = float(np.max(np.abs(F - before), initial=0.0))
-        if change <= _SAME * size:
+        # in accelerations, which are unique: forces may drift among those of contacts that hold each other
+        size = np.abs(G) @ np.abs(F) + np.abs(b)
+        changes = np.abs(G @ (F - before))
+        if (changes <= _SAME * size).all():
             return F
-    if change > _CLOSE * size:
+    if (changes > _CLOSE * size).any():
         raise ComputationError("the friction forces of compliant contacts at rest could not be found")
     return F
 

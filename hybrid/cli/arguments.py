@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLOT_ENDINGS",
+    "FiniteRange",
     "OutputPath",
     "json_option",
     "mechanism_argument",
@@ -73,6 +75,17 @@ def pin_option(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Add the flag ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(command)
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers that has neither infinity nor, unlike click's own, what is not a number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Check the number as click does, and that it is one."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
 
 
 class OutputPath(click.Path):

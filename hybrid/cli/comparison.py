@@ -11,6 +11,7 @@ import attrs
 import click
 
 from hybrid.cli.arguments import (
+    FiniteRange,
     OutputPath,
     json_option,
     mechanism_argument,
@@ -51,7 +52,7 @@ def read_stiffnesses(_: click.Context, option: click.Parameter, value: str) -> t
 
 
 damping_option = click.option(
-    "--damping", type=click.FloatRange(min=0.0), metavar="D", help="Replace the declared damping of every contact."
+    "--damping", type=FiniteRange(min=0.0), metavar="D", help="Replace the declared damping of every contact."
 )
 
 
@@ -62,7 +63,7 @@ damping_option = click.option(
 @click.option("--law", type=click.Choice(LAWS), default="newton", show_default=True, help="The impact law.")
 @click.option(
     "--restitution",
-    type=click.FloatRange(min=0.0, max=1.0),
+    type=FiniteRange(min=0.0, max=1.0),
     metavar="E",
     help="Replace the declared coefficients of restitution (newton, poisson, energetic).",
 )

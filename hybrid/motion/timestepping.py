@@ -185,9 +185,27 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
         t=record.t[done],
         q=record.q[done],
         v=record.v[done],
-        warnings=warnings,
+        warnings=(*warnings, *_unheard(record, parameters)),
         method="time-stepping",
     )
+
+
+def _unheard(record: _Record, parameters: Values) -> tuple[str, ...]:
+    """A sentence where static friction is more than the kinetic one, which is all that a step knows."""
+    dynamics = record.dynamics
+    terms = dynamics.terms(np.array(record.q), np.array(record.v), t=np.array(record.t), parameters=parameters)
+    differs = [
+        name
+        for names, static, kinetic in (
+            (dynamics.contacts, terms.static_friction, terms.friction),
+            (dynamics.elements, terms.static_limit, terms.limit),
+        )
+        for index, name in enumerate(names)
+        if np.any(static[..., index] != kinetic[..., index])
+    ]
+    if not differs:
+        return ()
+    return (f"time-stepping has no static friction beyond the kinetic one: {', '.join(differs)} slips earlier",)
 
 
 def _arc(record: _Record, first: int, last: int) -> Arc:

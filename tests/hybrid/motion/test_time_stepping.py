@@ -198,3 +198,18 @@ def test_spatial_contacts_are_refused():
     start = State([0, 0, 1, 0, 1], [0, 0, 0, 0, 0])
     with pytest.raises(ComputationError, match="planar contacts"):
         stepped(rod, start, 1e-3, t_end=1)
+
+
+@pytest.mark.parametrize(("static", "told"), [(4.0, 1), (2.0, 0)])
+def test_static_friction_that_steps_do_not_know_is_told(static, told):
+    # On the belt the block holds up to 4 N; steps let it slip at 2 N.
+    belt = derive(
+        Mechanism(
+            name="belt",
+            coordinates=["x"],
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="50*x**2"),
+            friction=[FrictionElement(name="belt", slip="x_dot - 0.1", limit="2", static_limit=str(static))],
+        )
+    )
+    motion = simulate(belt, State([0.0], [0.1]), t_end=0.05, method="time-stepping", step=0.01)
+    assert sum("no static friction" in warning and "belt" in warning for warning in motion.warnings) == told

@@ -196,7 +196,7 @@ class CompliantPassage:
             elif direction is not None and len(rows) == 2 and not standing.leaves[i]:
                 add("stop", i, -1.0, partial(_speed, columns=columns, stopped=_STOPPED * speed))
             elif direction is not None:
-                add("stop", i, -1.0, partial(_along, columns=columns, direction=np.array(direction)))
+                add("stop", i, -1.0, partial(_along, columns=columns, u=np.array(direction), margin=_VANISHING * speed))
                 if standing.leaves[i]:
                     add("left", i, 1.0, partial(_beyond_leaving, columns=columns, speed=speed))
         return events, names
@@ -293,5 +293,5 @@ def _beyond_leaving(at: CompliantForces, *, columns: list[int], speed: float) ->
     return beyond_leaving(at.slip[columns], speed)
 
 
-def _along(at: CompliantForces, *, columns: list[int], direction: Array) -> float:
-    return float(at.slip[columns] @ direction)
+def _along(at: CompliantForces, *, columns: list[int], u: Array, margin: float) -> float:
+    return float(at.slip[columns] @ u) + margin  # a slip that begins at zero stops only where it falls back below

@@ -158,7 +158,8 @@ class Passage:
     def _events(self, standing: CompliantStanding) -> tuple[list[Any], list[tuple[str, int]]]:
         events: list[Any] = []
         names: list[tuple[str, int]] = []
-        system = self.system
+        # a slip that begins at zero stops only where it falls back below
+        system, margin = self.system, _VANISHING * self.system.speed
 
         def add(kind: str, index: int, value: Any, direction: float) -> None:
             def event(_: float, x: NDArray[np.float64]) -> float:
@@ -191,7 +192,7 @@ class Passage:
                 )
             else:
                 u = np.array(standing.slip[index])
-                add("stop", index, lambda x, i=index, u=u: system.slip(x, i) @ u, -1.0)
+                add("stop", index, lambda x, i=index, u=u: system.slip(x, i) @ u + margin, -1.0)
                 if standing.leaves[index]:
                     add(
                         "left", index, lambda x, i=index: beyond_leaving(self.system.slip(x, i), self.system.speed), 1.0

@@ -59,8 +59,9 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
     """Find every solution, depth-first over the complementary cones.
 
     If rounding could overturn a decision, the search is repeated in rational arithmetic (n <= 12), or else
-    the answer is marked incomplete. Only numbers below 1e-13 of the entries count as zero unasked, so that
-    contacts that are redundant but for rounding keep their continua.
+    the answer is marked incomplete. One kind of doubt is left as it is: continua that are there if numbers
+    below 1e-13 of the entries count as zero are kept, so that contacts that are redundant but for rounding
+    have them, and the answer is marked incomplete, because the numbers taken literally prove no continuum.
 
     Parameters
     ----------
@@ -93,17 +94,22 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
             f"pass max_n={problem.n} to insist, or use Lemke for one solution"
         )
     scaling = scaled(problem, always=True)
-    pieces, is_certain = _float_pieces(scaling.problem, tolerance)
+    pieces, is_certain, is_literal = _float_pieces(scaling.problem, tolerance)
     is_certain = is_certain and not _has_hidden_entries(scaling.problem)
-    if is_certain or problem.n > EXACT_MAX_N:
+    if (is_certain and is_literal) or problem.n > EXACT_MAX_N:
         isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
+        is_proved = is_certain and is_literal
     else:
         isolated, continua = _exact_solutions(scaling.problem)
-        is_certain = True
+        is_proved = (
+            bool(continua) or not is_certain or not any(len(piece.vertices) + len(piece.rays) > 1 for piece in pieces)
+        )
+        if not is_proved:
+            isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
     return SolutionSet(
         isolated=_sorted([scaling.point(z) for z in isolated], problem.n),
         continua=tuple(_unscaled(continuum, scaling) for continuum in continua),
-        complete=is_certain,
+        complete=is_proved,
         n_bases=2**problem.n,
     )
 
@@ -114,19 +120,35 @@ def _has_hidden_entries(problem: LCP) -> bool:
     return bool(((entries > 0) & (entries < HIDDEN)).any())
 
 
-def _float_pieces(problem: LCP, tolerance: float) -> tuple[list[Piece], bool]:
-    """Solution pieces in floating point, and whether no decision was a close one."""
+def _float_pieces(problem: LCP, tolerance: float) -> tuple[list[Piece], bool, bool]:
+    """Solution pieces in floating point, whether no decision was a close one, and whether none met a zero.
+
+    A zero may be a cancellation of numbers that differ beyond their last digit.
+    """
     root = Dictionary(problem.M.tolist(), problem.q.tolist(), tolerance=tolerance, unit=1.0)
     pieces: list[Piece] = []
-    is_certain = True
+    is_certain, is_literal = True, True
     try:
         for leaf in explore(root, exhaustive=True):
-            if isinstance(leaf, Face):
-                pieces.append(piece_of(leaf.dictionary))
-            is_certain = is_certain and not is_doubtful(leaf)
+            piece = piece_of(leaf.dictionary) if isinstance(leaf, Face) else None
+            if piece is not None and len(piece.vertices):
+                pieces.append(piece)
+            is_certain = is_certain and not is_doubtful(leaf) and (piece is None or len(piece.vertices) > 0)
+            is_literal = is_literal and not _meets_zero(leaf)
     except PivotLimitError:
         is_certain = False
-    return pieces, is_certain
+    return pieces, is_certain, is_literal
+
+
+def _deciding_numbers(leaf: Face[float] | Refuted[float]) -> list[float]:
+    dictionary = leaf.dictionary
+    rows: Iterable[list[float]] = dictionary.rows if isinstance(leaf, Face) else [dictionary.rows[leaf.row]]
+    places = (*dictionary.free_columns(), -1)
+    return [abs(row[j]) for row in rows for j in places]
+
+
+def _meets_zero(leaf: Face[float] | Refuted[float]) -> bool:
+    return any(number <= leaf.dictionary.tolerance for number in _deciding_numbers(leaf))
 
 
 def is_doubtful(leaf: Face[float] | Refuted[float]) -> bool:
@@ -137,9 +159,7 @@ def is_doubtful(leaf: Face[float] | Refuted[float]) -> bool:
     """
     dictionary = leaf.dictionary
     low, high = 1e-4 * dictionary.tolerance, 1e2 * dictionary.tolerance
-    free = dictionary.free_columns()
-    rows: Iterable[list[float]] = dictionary.rows if isinstance(leaf, Face) else [dictionary.rows[leaf.row]]
-    if any(low < abs(row[j]) < high for row in rows for j in (*free, -1)):
+    if any(low < number < high for number in _deciding_numbers(leaf)):
         return True
     growth = max((abs(a) for row in dictionary.rows for a in row), default=0.0)
     return growth > 1e6

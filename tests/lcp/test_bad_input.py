@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lcp import LCP, LCPError, Lemke, Polytope, Status, enumerate_solutions, exact
+from lcp.exact.search import enumerate_solutions as enumerate_exactly
 from lcp.polytopes import polytope
 
 
@@ -145,8 +146,24 @@ def test_solutions_that_scaling_brings_together_remain_two(M, q, expected):
 def test_redundant_contacts_keep_their_continuum_in_spite_of_rounding():
     W = np.array([[0.1, 0.2, 0.3], [0.7, 0.7, 0.7]])  # three parallel forces on two degrees of freedom
     found = enumerate_solutions(LCP(W.T @ W, -W.T @ np.array([0.2, 0.7])))
-    assert found.complete
+    assert not found.complete  # the rounded numbers, taken literally, prove no continuum
     assert [continuum.dimension for continuum in found.continua] == [1]
+
+
+@pytest.mark.parametrize(
+    ("M", "q"),
+    [
+        ([[1, 0], [1 + 2.0**-32, -1]], [2.0**-32 - 1, -1]),  # z1 = 1 - 2^-32 leaves row 2 at -2^-64: cancelled to 0
+        ([[2.0**-43, 0], [0, 1]], [-1, -1]),  # one solution, (2^43, 1)
+        ([[0, 1], [0, 0]], [0, -(2.0**-45)]),  # row 2 is -2^-45 >= 0
+    ],
+)
+def test_numbers_near_rounding_are_taken_literally(M, q):
+    problem = LCP(M, q)
+    found = enumerate_solutions(problem)
+    truth = enumerate_exactly(problem)
+    assert found.complete
+    assert (len(found.isolated), len(found.continua)) == (len(truth.isolated), len(truth.continua))
 
 
 @pytest.mark.parametrize("z", [[1], [1, 2, 3]])

@@ -27,7 +27,7 @@ from hybrid.reporting.records import plain
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.contact.impact import AbstractImpactLaw, Impact
+    from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
     from hybrid.declaration import Mechanism
     from hybrid.reporting import ComparisonReport
 
@@ -133,7 +133,7 @@ def compare(
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"comparing on {declared.name}"):
-        from hybrid.analysis.comparison import compare as compare_methods
+        from hybrid.analysis.comparison.table import compare as compare_methods
         from hybrid.dynamics import derive, solve_state
         from hybrid.reporting import build_comparison, comparison_record
 
@@ -189,7 +189,7 @@ def _write(built: ComparisonReport, output: Path) -> None:
 def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
     """The impact law of a name; UsageError where a coefficient belongs to another law."""
     from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
-    from hybrid.contact.compliance import KelvinVoigtLimit
+    from hybrid.contact.compliance.law import KelvinVoigtLimit
 
     if name == "kelvin-voigt":
         if restitution is not None:

@@ -77,7 +77,7 @@ def compare_map(
         raise click.UsageError(f"a map has two axes, got {len(axes)}: --axis phi=0:pi:40 --axis phi_dot=-3:3:40")
     with ProgressBar(f"comparing over a map of {declared.name}") as bar:
         from hybrid.analysis import Axis
-        from hybrid.analysis.comparison_map import compare_map as compare_over
+        from hybrid.analysis.comparison.agreement import compare_map as compare_over
         from hybrid.dynamics import derive
         from hybrid.reporting import comparison_map_record
 

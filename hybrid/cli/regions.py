@@ -109,7 +109,7 @@ def _keep(
     parameters: Mapping[str, float],
     folder: Path,
 ) -> None:
-    from hybrid.analysis.store import save_map
+    from hybrid.analysis.maps.store import save_map
     from hybrid.declaration import mechanism_to_toml
 
     about = {

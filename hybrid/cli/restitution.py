@@ -61,7 +61,7 @@ def restitution(
     values = read_parameters(declared, parameters)
     with ProgressBar(f"impacts of {declared.name}"):
         from hybrid.analysis import Axis
-        from hybrid.analysis.restitution import restitution_map
+        from hybrid.analysis.comparison.restitution import restitution_map
         from hybrid.dynamics import derive
         from hybrid.reporting.restitution import plot_restitution, restitution_record
 

@@ -99,8 +99,8 @@ def sensitivity(
     values = read_parameters(declared, parameters)
     with ProgressBar(f"sensitivity of {declared.name}"):
         from hybrid.analysis import Functional
-        from hybrid.analysis.sensitivity import sensitivity as differentiate
-        from hybrid.analysis.start_slopes import base_values
+        from hybrid.analysis.sensitivities.gradient import sensitivity as differentiate
+        from hybrid.analysis.sensitivities.start_slopes import base_values
         from hybrid.dynamics import derive, solve_state
         from hybrid.motion import simulate
         from hybrid.reporting.sensitivities import SensitivityReport, plot_tornado, sensitivity_record

@@ -4,15 +4,15 @@ from hybrid.contact.branches import Branch, ContactAcceleration, Slack
 from hybrid.contact.certificate import Certificate, Violation, verify_certificate
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.contact.complementarity import contact_forces, to_lcp
-from hybrid.contact.compliance import KelvinVoigtLimit
-from hybrid.contact.compliance_penalty import KelvinVoigt
-from hybrid.contact.compliance_resolution import Outcome, Resolution, resolve
+from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.compliance.penalty import KelvinVoigt
+from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.force_set import ForceSet
-from hybrid.contact.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
-from hybrid.contact.impact_laws import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
+from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.contact.impacts.reverse_chatter import ReverseChatter, reverse_chatter
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
-from hybrid.contact.reverse_chatter import ReverseChatter, reverse_chatter
 from hybrid.contact.selection import Selection, Verdict, select, select_problem
 from hybrid.contact.sliding import SlidingTerms, sliding_terms
 from hybrid.contact.tangential import TangentialReport

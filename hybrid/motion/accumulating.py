@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_names
+from hybrid.contact.impacts.reverse_chatter import reverse_chatter
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
-from hybrid.contact.reverse_chatter import reverse_chatter
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.selecting import Moment
 from hybrid.motion.transitions import by_slip, settle

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid.contact.impact import AbstractImpactLaw
+from hybrid.contact.impacts.impact import AbstractImpactLaw
 from hybrid.errors import StateError
 from hybrid.motion.rules import SelectionRule
 

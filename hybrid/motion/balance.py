@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hybrid.motion.outcome import EnergyBalance
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import Impact
+    from hybrid.contact.impacts.impact import Impact
     from hybrid.motion.outcome import Event
     from hybrid.motion.trajectory import Arc, Trajectory
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance import KelvinVoigtLimit
-from hybrid.contact.compliance_resolution import resolve
-from hybrid.contact.impact import Impact, ImpactProblem, impact_of, impact_problem
+from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.compliance.resolution import resolve
+from hybrid.contact.impacts.impact import Impact, ImpactProblem, impact_of, impact_problem
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics.state import State
 from hybrid.motion.outcome import Event, EventKind

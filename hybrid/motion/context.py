@@ -18,7 +18,7 @@ from hybrid.motion.projection import Constraints, tangents_of
 from hybrid.motion.settings import Settings
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms

@@ -15,7 +15,7 @@ from hybrid.motion.simulate import simulate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.motion.rules import SelectionRule
     from hybrid.motion.trajectory import Trajectory
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import Impact
+    from hybrid.contact.impacts.impact import Impact
     from hybrid.contact.modes import Mode
     from hybrid.contact.selection import Verdict
 

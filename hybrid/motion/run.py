@@ -213,7 +213,7 @@ class Run:
     def _collide(
         self, moment: Moment, before: Mode | None
     ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
-        from hybrid.contact.impact import resolve_impact
+        from hybrid.contact.impacts.impact import resolve_impact
 
         context = self.context
         closed = tuple(name for name in closed_in(moment) if name in context.dynamics.contacts)

@@ -18,7 +18,7 @@ from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.transitions import moment_at_start
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.impact import resolve_impact
+from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.dynamics.state import State
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.motion.context import Context
     from hybrid.motion.selecting import Moment
 

@@ -164,7 +164,7 @@ def _impact_record(impact: Any) -> dict[str, Any]:
 
 
 def _event(item: Mapping[str, Any], states: Any) -> Event:
-    from hybrid.contact.impact import Impact, Phase
+    from hybrid.contact.impacts.impact import Impact, Phase
     from hybrid.contact.selection import Verdict
 
     modes = {name: None if item[name] is None else Mode(item[name]) for name in ("mode_before", "mode_after")}

@@ -14,7 +14,7 @@ from hybrid.motion.flow import Flow, Observation, make_flow
 from hybrid.motion.outcome import EnergyBalance, Event, Termination
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import AbstractImpactLaw
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.contact.selection import Selection
     from hybrid.dynamics.derive import Dynamics

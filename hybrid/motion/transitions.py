@@ -18,7 +18,7 @@ from hybrid.motion.parts import Guard, GuardKind, Part
 from hybrid.motion.selecting import Moment, kind_of
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import Impact
+    from hybrid.contact.impacts.impact import Impact
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Terms
     from hybrid.motion.context import Choice, Context

@@ -96,7 +96,7 @@ def build_comparison(
     >>> report.comparison.verdict, report.command
     ('IMPACT', 'painleve compare bouncing_ball --pin y_dot=-1 --stiffness 1000000 -o comparison.html')
     """
-    from hybrid.analysis.comparison import STIFFNESSES, compare
+    from hybrid.analysis.comparison.table import STIFFNESSES, compare
 
     found = compare(
         dynamics,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.analysis import Comparison
-    from hybrid.analysis.courses import ContactCourse
+    from hybrid.analysis.comparison.courses import ContactCourse
 
 __all__ = ["Panel", "course_panels", "plot_convergence", "plot_panel"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hybrid.reporting.records import plain
 
 if TYPE_CHECKING:
-    from hybrid.contact.impact import Impact
+    from hybrid.contact.impacts.impact import Impact
     from hybrid.contact.modes import Mode
     from hybrid.motion import Event, MotionTree, Trajectory
 

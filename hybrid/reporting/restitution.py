@@ -15,7 +15,7 @@ from hybrid.reporting.symbols import symbol_mathtext
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hybrid.analysis.restitution import RestitutionMap
+    from hybrid.analysis.comparison.restitution import RestitutionMap
 
 __all__ = ["plot_restitution", "restitution_record"]
 

@@ -15,7 +15,7 @@ from hybrid.reporting.symbols import symbol_mathtext
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hybrid.analysis.sensitivity import Sensitivity, SensitivityCheck
+    from hybrid.analysis.sensitivities.gradient import Sensitivity, SensitivityCheck
     from hybrid.motion import Trajectory
 
 __all__ = ["SensitivityReport", "plot_tornado", "sensitivity_record", "tornado_bars"]

@@ -11,8 +11,8 @@ import pytest
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, resolve, solve_state
 from hybrid.contact import EnergeticImpact, PoissonImpact, resolve_impact
-from hybrid.contact.compliance_planar import planar_limit
-from hybrid.contact.compliance_resolution import Outcome
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.resolution import Outcome
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from hybrid import State, Termination, simulate, solve_state
 from hybrid.contact import NewtonImpact, PoissonImpact, resolve_impact
-from hybrid.contact.impact import AbstractImpactLaw, Impulses
+from hybrid.contact.impacts.impact import AbstractImpactLaw, Impulses
 from tests.catalogue import decide, dynamics_of, labels
 
 G = 9.81

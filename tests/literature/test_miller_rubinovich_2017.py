@@ -14,8 +14,8 @@ import pytest
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.compliance_planar import planar_limit
-from hybrid.contact.impact import impact_problem
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.impacts.impact import impact_problem
 
 PINS = {
     "psi": 0,

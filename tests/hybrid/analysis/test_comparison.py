@@ -9,10 +9,10 @@ import pytest
 
 import mechanisms
 from hybrid import StateError, compare, derive, solve_state
-from hybrid.analysis.velocity_problem import VelocityProblem
+from hybrid.analysis.comparison.velocity_problem import VelocityProblem
 from hybrid.cli import main
 from hybrid.contact.carriers import Carrier, CarrierKind
-from hybrid.contact.impact import ImpactProblem
+from hybrid.contact.impacts.impact import ImpactProblem
 from tests.random_problems import problem_from
 
 INCONSISTENT = {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}

@@ -8,7 +8,7 @@ import pytest
 import mechanisms
 from hybrid import ComputationError, StateError, derive
 from hybrid.analysis import Axis, region_map
-from hybrid.analysis.comparison_map import compare_map
+from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.contact import CellVerdict
 
 AXES = [Axis.parse("theta=0.05:1.52:100"), Axis.parse("theta_dot=-3:3:100")]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from hybrid import State
-from hybrid.analysis.impulse_stage import ImpactSite
-from hybrid.analysis.jumps import impact_jumps
-from hybrid.analysis.refusal import NoDerivative
+from hybrid.analysis.sensitivities.impulse_stage import ImpactSite
+from hybrid.analysis.sensitivities.jumps import impact_jumps
+from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
-from hybrid.contact.impact import resolve_impact
+from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.dynamics.partials import partial_derivatives
 from hybrid.errors import ComputationError
 from tests.catalogue import dynamics_of

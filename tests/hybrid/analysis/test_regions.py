@@ -155,7 +155,7 @@ def test_an_interrupt_before_the_first_chunk_leaves_an_empty_map(monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hybrid.analysis.plane.classify", stop)
+    monkeypatch.setattr("hybrid.analysis.maps.plane.classify", stop)
     found = rod_map(0, axes=SMALL, mu=1.5)
     assert found.n_missing == found.cells
     assert (found.mode_fractions, found.verdict_fractions, found.regions, found.labels) == ({}, {}, (), ())

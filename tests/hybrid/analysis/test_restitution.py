@@ -10,7 +10,7 @@ import pytest
 import mechanisms
 from hybrid import ComputationError, KelvinVoigtLimit, StateError, derive, solve_state
 from hybrid.analysis import Axis
-from hybrid.analysis.restitution import restitution_map
+from hybrid.analysis.comparison.restitution import restitution_map
 from hybrid.cli import main
 from hybrid.contact import resolve_impact
 

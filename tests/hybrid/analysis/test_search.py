@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from hybrid.analysis.intervals import negative_intervals
-from hybrid.analysis.optimum import global_maximum
-from hybrid.analysis.roots import bracketed_roots
+from hybrid.analysis.criticality.intervals import negative_intervals
+from hybrid.analysis.criticality.optimum import global_maximum
+from hybrid.analysis.criticality.roots import bracketed_roots
 
 
 @given(st.lists(st.floats(0.05, 20), min_size=1, max_size=8))

@@ -31,8 +31,16 @@ CONTRACT = {
     "compare": (["rod_on_incline", *PINS, "--stiffness=1e4"], {"verdict", "rows", "observed_order", "notes"}),
     "compare-map": (["rod_on_incline", *SWEPT], {"axes", "cells", "shares", "stiffness", "penalty", "exceptions"}),
     "sensitivity": (
-        ["two_carts", "--pin=q1=1", "--pin=q2=2", "--pin=q1_dot=1", "--pin=q2_dot=0", "--t-end=2"]
-        + ["--functional=q1_dot**2 + q2_dot**2", "--wrt=k1,k2"],
+        [
+            "two_carts",
+            "--pin=q1=1",
+            "--pin=q2=2",
+            "--pin=q1_dot=1",
+            "--pin=q2_dot=0",
+            "--t-end=2",
+            "--functional=q1_dot**2 + q2_dot**2",
+            "--wrt=k1,k2",
+        ],
         {"value", "gradient", "check", "events", "refusal", "end", "notes"},
     ),
     "restitution": (["rod_on_incline", "--over=phi=0.1:1.5:9"], {"axes", "restitution", "absorbed"}),

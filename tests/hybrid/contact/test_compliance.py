@@ -10,9 +10,9 @@ import mechanisms
 from hybrid import KelvinVoigtLimit, StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, resolve_impact
 from hybrid.contact.carriers import Carrier, CarrierKind
-from hybrid.contact.compliance_planar import KINDS, planar_limit
-from hybrid.contact.compliance_spatial import spatial_limit
-from hybrid.contact.impact import ImpactProblem
+from hybrid.contact.compliance.planar import KINDS, planar_limit
+from hybrid.contact.compliance.spatial import spatial_limit
+from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.errors import ComputationError
 from tests.random_problems import problem_from
 

@@ -7,7 +7,7 @@ import pytest
 
 import mechanisms
 from hybrid import KelvinVoigt, derive, solve_state
-from hybrid.contact.compliance_grid import LABELS, compliant_motions
+from hybrid.contact.compliance.grid import LABELS, compliant_motions
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, StateError, derive, resolve, select, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.compliance_resolution import Outcome, critical_approach
+from hybrid.contact.compliance.resolution import Outcome, critical_approach
 from hybrid.errors import ComputationError
 
 

@@ -9,9 +9,9 @@ from scipy.linalg import expm
 import mechanisms
 from hybrid import KelvinVoigtLimit, derive, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.compliance_planar import planar_limit
-from hybrid.contact.compliance_rows import ContactRows
-from hybrid.contact.compliance_several import several_limit
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.rows import ContactRows
+from hybrid.contact.compliance.several import several_limit
 
 
 def frictionless(n, ratios=None):

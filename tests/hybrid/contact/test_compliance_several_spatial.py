@@ -11,11 +11,11 @@ import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
 from hybrid.cli import main
 from hybrid.contact import resolve_impact
-from hybrid.contact.compliance_planar import planar_limit
-from hybrid.contact.compliance_rest import directions_from_rest, friction_at_rest
-from hybrid.contact.compliance_rows import ContactRows
-from hybrid.contact.compliance_several import several_limit
-from hybrid.contact.compliance_spatial import spatial_limit
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.rest import directions_from_rest, friction_at_rest
+from hybrid.contact.compliance.rows import ContactRows
+from hybrid.contact.compliance.several import several_limit
+from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.declaration import mechanism_from_toml
 
 # a bar falling on two feet at its ends; phi turns it about the vertical, th tilts it; the feet lie h below the bar, so

@@ -9,9 +9,9 @@ import mechanisms
 from hybrid import StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact, resolve_impact
 from hybrid.contact.carriers import Carrier, CarrierKind
-from hybrid.contact.impact import ImpactProblem
-from hybrid.contact.impact_laws import AbstractImpactLaw
-from hybrid.contact.impulse_lcp import joint_impulse
+from hybrid.contact.impacts.impact import ImpactProblem
+from hybrid.contact.impacts.impulse_lcp import joint_impulse
+from hybrid.contact.impacts.laws import AbstractImpactLaw
 from tests.random_problems import problem_from
 
 LAWS = [NewtonImpact, PoissonImpact, EnergeticImpact]

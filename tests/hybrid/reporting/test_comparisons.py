@@ -10,7 +10,7 @@ import pytest
 
 import mechanisms
 from hybrid import derive, solve_state
-from hybrid.analysis.comparison import compare
+from hybrid.analysis.comparison.table import compare
 from hybrid.cli import main
 from hybrid.reporting import build_comparison, comparison_record, render_comparison_html, render_comparison_markdown
 from hybrid.reporting.courses import course_panels, plot_convergence, plot_panel

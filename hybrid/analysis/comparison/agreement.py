@@ -1,0 +1,191 @@
+"""Where the rigid problem and the compliant limit agree over two quantities, and what the limit does elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.comparison.penalty_map import Cells, PenaltyMap, penalty_map
+from hybrid.analysis.maps.axes import Axis
+from hybrid.analysis.maps.plane import plane_of
+from hybrid.contact.activity import Activity
+from hybrid.contact.classify import CellVerdict, Classification
+from hybrid.contact.compliance.grid import LABELS
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.problem import pose
+from hybrid.errors import ComputationError, StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.state import States
+
+
+@attrs.frozen(eq=False)
+class ComparisonMap:
+    """Rigid verdict and compliant limit of every cell, for a mechanism with one planar contact.
+
+    Attributes
+    ----------
+    axes : tuple of two Axis
+    verdict : array of uint8, (n, m)
+        Values of :class:`hybrid.contact.CellVerdict`.
+    strikes : array of bool, (n, m)
+        True where the compliant limit changes the velocities: from the approach of the state, or from its limit -0.
+    gap_dot_after, energy_change : array, (n, m)
+        Normal velocity after, and change of the kinetic energy; NaN where it does not strike.
+    shares : mapping of str to float
+        Share of the cells by verdict and by what the limit does, ``"INCONSISTENT, strikes"`` or ``"UNIQUE, agrees"``.
+        From ``INDETERMINATE`` states the limit strikes after any approach and lifts off from rest.
+    penalty : PenaltyMap or None
+        Runs at finite stiffnesses, if any were asked for.
+    """
+
+    axes: tuple[Axis, Axis]
+    verdict: NDArray[np.uint8]
+    strikes: NDArray[np.bool_]
+    gap_dot_after: NDArray[np.float64]
+    energy_change: NDArray[np.float64]
+    shares: Mapping[str, float]
+    penalty: PenaltyMap | None = None
+
+
+def compare_map(
+    dynamics: Dynamics,
+    *,
+    axes: Sequence[Axis],
+    pins: Mapping[str, Any] | None = None,
+    damping: float | None = None,
+    stiffness: Sequence[float] = (),
+    duration: float | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    tolerances: Tolerances = Tolerances(),
+    progress: Callable[[int, int], None] | None = None,
+) -> ComparisonMap:
+    """Compare the rigid verdict with the compliant limit, and with penalty runs, over a map.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of a mechanism with one contact, planar.
+    axes : sequence of two Axis
+        Pins or parameters, with numbers of cells.
+    pins : mapping, optional
+        All other pins.
+    damping : float, optional
+        Replaces the declared damping.
+    stiffness : sequence of float, optional
+        Of penalty runs in every cell; two or more give the order with which they converge.
+    duration : float, optional
+        In seconds, of the penalty runs where the rigid motion is unique.
+    parameters, tolerances : optional
+    progress : callable, optional
+        Called with how many of the stiffnesses are done, and their number.
+
+    Returns
+    -------
+    ComparisonMap
+
+    Raises
+    ------
+    ComputationError
+        The mechanism has several contacts, or one that is not planar.
+    StateError, DeclarationError
+        Bad axes, pins, parameters, damping or stiffness.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> rod = derive(mechanisms.load("painleve_rod"))
+    >>> axes = [Axis.parse("theta=0.1:1.5:40"), Axis.parse("theta_dot=0:3:40")]
+    >>> found = compare_map(rod, axes=axes, pins={"slip.tip": 1}, parameters={"mu": 1.5})
+    >>> sorted(found.shares)
+    ['INCONSISTENT, strikes', 'INDETERMINATE, strikes', 'UNIQUE, agrees']
+    """
+    if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
+        raise ComputationError(f"{dynamics.name}: a comparison map needs one planar contact and no other friction")
+    if damping is not None and not damping >= 0.0:
+        raise StateError(f"the damping of a compliant contact must not be below 0, got {damping:g}")
+    for K in stiffness:
+        if not 0.0 < K < np.inf:
+            raise StateError(f"the stiffness of a compliant contact must be a number above 0, got {K:g}")
+    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
+    first, second = plane.axes
+    x, y = first.values[:, None], second.values[None, :]
+    classified = plane.classified(x, y)
+    verdict = np.array(classified.verdict)
+    states, values = plane.states(x, y)
+    terms = dynamics.terms(states.q, states.v, t=states.t, parameters=values)
+    posed = pose(dynamics, terms, (Activity.RESTING,), sides={})
+    gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity, 0.0, terms.gap_dot)
+    gamma = np.concatenate(np.broadcast_arrays(gap_dot, terms.slip), axis=-1)
+    known = np.isin(verdict, [CellVerdict.UNREACHABLE, CellVerdict.PENETRATING], invert=True)
+    d = terms.damping[..., 0] if damping is None else np.asarray(damping)
+    # unreachable states hold no numbers: any will do
+    G = np.where(known[..., None, None], np.broadcast_to(posed.G, (*verdict.shape, 2, 2)), np.eye(2))
+    gamma = np.where(known[..., None], np.broadcast_to(gamma, (*verdict.shape, 2)), 0.0)
+    mu, holds = terms.friction[..., 0], terms.static_friction[..., 0]
+    limit = planar_limit(G, gamma, friction=mu, damping=d, static_friction=holds)
+    strikes = known & (limit.impulse[..., 0] > 0)
+    energy = np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2
+    penalty = None
+    if len(stiffness):
+        jump = (posed.response_W @ limit.impulse[..., None])[..., 0]
+        cells = _cells(dynamics, states, values, classified, jump, damping)
+        penalty = penalty_map(
+            cells, places=(first.values, second.values), stiffness=stiffness, duration=duration, progress=progress
+        )
+    return ComparisonMap(
+        axes=plane.axes,
+        verdict=verdict,
+        strikes=strikes,
+        gap_dot_after=np.where(strikes, limit.gamma[..., 0], np.nan),
+        energy_change=np.where(strikes, energy, np.nan),
+        shares=_shares(verdict, strikes),
+        penalty=penalty,
+    )
+
+
+def _cells(
+    dynamics: Dynamics,
+    states: States,
+    values: Mapping[str, Any],
+    found: Classification,
+    jump: NDArray[np.float64],
+    damping: float | None,
+) -> Cells:
+    """The states of a map in a row."""
+    shape, n = found.verdict.shape, dynamics.n
+    count = found.verdict.size
+    v = np.broadcast_to(states.v, (*shape, n)).reshape(count, n)
+    mode = np.full(shape, -1, dtype=np.int8)
+    for bit, label in enumerate(found.labels):
+        mode[(found.modes >> np.uint64(bit)) & np.uint64(1) == 1] = LABELS.index(label)
+    return Cells(
+        dynamics=dynamics,
+        q=np.broadcast_to(states.q, (*shape, n)).reshape(count, n),
+        v=v,
+        t=np.broadcast_to(states.t, shape).reshape(count),
+        parameters={k: np.broadcast_to(np.asarray(x, dtype=float), shape).reshape(count) for k, x in values.items()},
+        verdict=found.verdict.reshape(count),
+        mode=mode.reshape(count),
+        after=v + np.broadcast_to(jump, (*shape, n)).reshape(count, n),
+        damping=damping,
+    )
+
+
+def _shares(verdict: NDArray[np.uint8], strikes: NDArray[np.bool_]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for value in np.unique(verdict):
+        name = CellVerdict(int(value)).name
+        for does, cells in (("strikes", strikes), ("agrees", ~strikes)):
+            count = int(np.count_nonzero((verdict == value) & cells))
+            if count:
+                word = does if name in ("UNIQUE", "HYPERSTATIC") or does == "strikes" else "is left alone"
+                found[f"{name}, {word}"] = count / verdict.size
+    return found

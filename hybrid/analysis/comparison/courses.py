@@ -1,0 +1,110 @@
+"""What a contact does from touch to release, for plots: forces, velocities and penetration over stretched time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.contact.carriers import Carrier
+    from hybrid.contact.compliance.path import CompliantSamples
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["ContactCourse", "courses_of_motion", "courses_of_path", "times_to_stick"]
+
+
+@attrs.frozen(eq=False)
+class ContactCourse:
+    """Samples of one compliant contact over stretched time ``s = sqrt(K) t``.
+
+    Attributes
+    ----------
+    s : array, (N,)
+    penetration : array, (N,)
+        Stretched, ``-sqrt(K) gap``; a velocity times a stretched time.
+    gap_dot : array, (N,)
+    slip : array, (N, d)
+    force_N : array, (N,)
+        Divided by ``sqrt(K)``.
+    force_T : array, (N, d)
+    impulse_N : array, (N,)
+    impulse_T : array, (N, d)
+    """
+
+    s: NDArray[np.float64]
+    penetration: NDArray[np.float64]
+    gap_dot: NDArray[np.float64]
+    slip: NDArray[np.float64]
+    force_N: NDArray[np.float64]
+    force_T: NDArray[np.float64]
+    impulse_N: NDArray[np.float64]
+    impulse_T: NDArray[np.float64]
+
+
+def _course(samples: CompliantSamples, contact: int, normal: int, tangential: Sequence[int]) -> ContactCourse:
+    rows = list(tangential)
+    return ContactCourse(
+        s=samples.s,
+        penetration=-samples.Y[:, contact],
+        gap_dot=samples.gamma[:, normal],
+        slip=samples.gamma[:, rows],
+        force_N=samples.force[:, normal],
+        force_T=samples.force[:, rows],
+        impulse_N=samples.impulse[:, normal],
+        impulse_T=samples.impulse[:, rows],
+    )
+
+
+def courses_of_motion(samples: CompliantSamples, dynamics: Dynamics) -> dict[str, ContactCourse]:
+    """Courses of all contacts of a motion of finite stiffness."""
+    k, found = len(dynamics.contacts), {}
+    for index, name in enumerate(dynamics.contacts):
+        columns = dynamics.columns.get(name, slice(0, 0))
+        found[name] = _course(samples, index, index, range(k + columns.start, k + columns.stop))
+    return found
+
+
+def courses_of_path(samples: CompliantSamples, carriers: Sequence[Carrier]) -> dict[str, ContactCourse]:
+    """Courses of all contacts of a compliant limit, the carriers of its problem."""
+    return {
+        carrier.name: _course(samples, index, carrier.rows[0], carrier.tangential)
+        for index, carrier in enumerate(carriers)
+    }
+
+
+def times_to_stick(phases: Sequence[tuple[str, float]], contacts: Sequence[str]) -> Mapping[str, float]:
+    """Stretched time after which each contact sticks first, of those that do.
+
+    Parameters
+    ----------
+    phases : sequence of (str, float)
+        Labels, ``"stick"`` or ``"a=stick, b=free"``, and durations.
+    contacts : sequence of str
+        Names, to which a label without a name belongs if there is but one.
+
+    Returns
+    -------
+    mapping of str to float
+        Infinite after the departure from rest of an impact without collision.
+
+    Examples
+    --------
+    >>> times_to_stick([("slide+", 0.5), ("stick", 1.5)], ["tip"])
+    {'tip': 0.5}
+    >>> times_to_stick([("a=stick, b=slide-", 0.5), ("a=stick, b=stick", 1.5)], ["a", "b"])
+    {'a': 0.0, 'b': 0.5}
+    """
+    found: dict[str, float] = {}
+    passed = [0.0]
+    for _, duration in phases:
+        passed.append(passed[-1] + duration)
+    for (label, _), begin in zip(phases, passed, strict=False):
+        for part in label.split(", "):
+            name, _, kind = part.rpartition("=")
+            if kind == "stick":
+                found.setdefault(name or contacts[0], begin)
+    return found

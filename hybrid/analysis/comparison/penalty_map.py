@@ -1,0 +1,265 @@
+"""Penalty runs over a map: whether they follow the rigid mode where it is unique, and what they do elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.comparison.rigid_motions import rigid_motions
+from hybrid.contact.classify import CellVerdict
+from hybrid.contact.compliance.grid import LABELS, CompliantMotions, compliant_motions
+from hybrid.contact.compliance.rates import ContactRates
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["MapException", "PenaltyMap", "penalty_map"]
+
+SETTLING = 12.0
+"""Stretched time of the softest run of a unique motion; stiffer ones last as long in seconds."""
+_STRIKING = 200.0  # stretched time after which a departure from rest is given up
+_ORDER = -0.4  # the stiffest error lies below the largest of the softer ones by this power: theory has -1/2 or faster
+_EXACT = 1e-9  # relative error of velocities at which the integration itself is met
+_APPROACH = 2.0  # of an indeterminate state, in units of the one that separates lift-off from impact
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen
+class MapException:
+    """A cell in which penalty runs do not settle what is expected of them.
+
+    Attributes
+    ----------
+    cell : tuple of int
+    place : tuple of float
+        Values of the two axes.
+    verdict : str
+    reason : str
+    """
+
+    cell: tuple[int, int]
+    place: tuple[float, float]
+    verdict: str
+    reason: str
+
+
+@attrs.frozen(eq=False)
+class PenaltyMap:
+    """Penalty runs of every cell at several stiffnesses.
+
+    Attributes
+    ----------
+    stiffness : tuple of float, (k,)
+        Ascending.
+    duration : float
+        In seconds, of the runs where the verdict is unique; the others go on to release.
+    mode : array of int8, (k, n, m)
+        What the contact does at the end: index into ``labels``, -1 without a run.
+    sticks : array of bool, (k, n, m)
+        Whether the contact stuck on its way.
+    error : array, (k, n, m)
+        Largest difference of the velocities, to the rigid motion of the same duration where the verdict is ``UNIQUE``,
+        elsewhere to the compliant limit. ``INDETERMINATE`` states are met at twice the separatrix. NaN without a run.
+    order : array, (n, m)
+        Exponent of ``K`` with which the error falls; NaN where it is the integration's own.
+    agrees : array of bool, (n, m)
+        ``UNIQUE`` cells whose stiffest run ends in the rigid mode, with an error that falls as theory has it or is
+        the integration's own.
+    exceptions : tuple of MapException
+        ``UNIQUE`` cells that do not agree, and others in which the contact has not let go, with the reason.
+    labels : tuple of str
+    """
+
+    stiffness: tuple[float, ...]
+    duration: float
+    mode: NDArray[np.int8]
+    sticks: NDArray[np.bool_]
+    error: Array
+    order: Array
+    agrees: NDArray[np.bool_]
+    exceptions: tuple[MapException, ...]
+    labels: tuple[str, ...] = LABELS
+
+
+@attrs.frozen(eq=False)
+class Cells:
+    """States of a map in a row, with what is known of them.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    q, v, t : array, (N, n), (N, n), (N,)
+    parameters : mapping of str to array, (N,)
+    verdict : array of uint8, (N,)
+    mode : array of int8, (N,)
+        The mode of a unique motion.
+    after : array, (N, n)
+        Velocities after the impact of the compliant limit.
+    damping : float or None
+    """
+
+    dynamics: Dynamics
+    q: Array
+    v: Array
+    t: Array
+    parameters: Mapping[str, Array]
+    verdict: NDArray[np.uint8]
+    mode: NDArray[np.int8]
+    after: Array
+    damping: float | None
+
+    def at(self, index: NDArray[np.intp]) -> tuple[Array, Array, Array, dict[str, Array]]:
+        """States and parameters of some cells."""
+        values = {name: value[index] for name, value in self.parameters.items()}
+        return self.q[index], self.v[index], self.t[index], values
+
+    def runs(self, index: NDArray[np.intp], v: Array, K: float, horizon: float) -> CompliantMotions:
+        """Penalty runs of some cells, from other velocities."""
+        q, _, t, values = self.at(index)
+        return compliant_motions(
+            self.dynamics, q, v, t, stiffness=K, damping=self.damping, horizon=horizon, parameters=values
+        )
+
+
+def penalty_map(
+    cells: Cells,
+    *,
+    places: Sequence[Array],
+    stiffness: Sequence[float],
+    duration: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> PenaltyMap:
+    """Run the penalty contact in every cell of a map.
+
+    Parameters
+    ----------
+    cells : Cells
+        Row by row of the map.
+    places : sequence of two arrays, (n,) and (m,)
+        Values of the axes.
+    stiffness : sequence of float
+    duration : float, optional
+        In seconds, of the runs of unique motions; by default twelve stretched units of the softest.
+    progress : callable, optional
+        Called with how many of the stiffnesses are done, and their number.
+
+    Returns
+    -------
+    PenaltyMap
+    """
+    ordered = tuple(sorted(float(K) for K in stiffness))
+    T = SETTLING / math.sqrt(ordered[0]) if duration is None else duration
+    unique = np.flatnonzero(cells.verdict == CellVerdict.UNIQUE)
+    striking = np.flatnonzero(np.isin(cells.verdict, [CellVerdict.INCONSISTENT, CellVerdict.IMPACT]))
+    several = np.flatnonzero(cells.verdict == CellVerdict.INDETERMINATE)
+    q, v, t, values = cells.at(unique)
+    _, rigid, kept = rigid_motions(cells.dynamics, q, v, t, mode=cells.mode[unique], duration=T, parameters=values)
+    count, k = len(cells.q), len(ordered)
+    mode, sticks = np.full((k, count), -1, dtype=np.int8), np.zeros((k, count), dtype=bool)
+    error, early = np.full((k, count), np.nan), np.zeros((k, count), dtype=bool)
+    for row, K in enumerate(ordered):
+        parts = [(unique, v, rigid, T * math.sqrt(K)), (striking, cells.v[striking], cells.after[striking], _STRIKING)]
+        parts.append((several, _approaching(cells, several, K), cells.after[several], _STRIKING))
+        for index, start, expected, horizon in parts:
+            found = cells.runs(index, start, K, horizon)
+            mode[row, index], sticks[row, index] = found.mode, found.sticks
+            error[row, index] = np.max(np.abs(found.v - expected), axis=-1, initial=0.0)
+            early[row, index] = found.presses & (found.mode == 0)
+        free = unique[mode[row, unique] == 0]
+        error[row, free] = np.where(early[row, free], np.nan, _flight(cells, free, rigid, unique, T))
+        if progress is not None:
+            progress(row + 1, k)
+    speed = np.max(np.abs(cells.v), axis=-1, initial=0.0)
+    order = _orders(np.log(ordered), error, _EXACT * speed)
+    held = np.zeros(count, dtype=bool)
+    held[unique] = kept
+    agrees, reasons = _judged(cells, mode, error, held, early, speed, ordered)
+    shape = (len(places[0]), len(places[1]))
+    exceptions = tuple(
+        MapException(divmod(i, shape[1]), (float(places[0][i // shape[1]]), float(places[1][i % shape[1]])),
+                     CellVerdict(int(cells.verdict[i])).name, reason)
+        for i, reason in reasons.items()
+    )  # fmt: skip
+    return PenaltyMap(
+        ordered, T, mode.reshape(k, *shape), sticks.reshape(k, *shape), error.reshape(k, *shape),
+        order.reshape(shape), agrees.reshape(shape), exceptions,
+    )  # fmt: skip
+
+
+def _flight(cells: Cells, free: NDArray[np.intp], rigid: Array, unique: NDArray[np.intp], T: float) -> Array:
+    """Error of contacts that never press: their flight against the rigid one, both free of forces."""
+    q, v, t, values = cells.at(free)
+    _, flown, _ = rigid_motions(
+        cells.dynamics, q, v, t, mode=np.zeros(len(free), dtype=np.int8), duration=T, parameters=values
+    )
+    return np.asarray(np.max(np.abs(flown - rigid[np.searchsorted(unique, free)]), axis=-1, initial=0.0))
+
+
+def _approaching(cells: Cells, index: NDArray[np.intp], K: float) -> Array:
+    """Velocities with the contact approaching beyond the separatrix (Hogan and Kristiansen 2017), its slip kept."""
+    q, v, t, values = cells.at(index)
+    at = ContactRates.at(cells.dynamics, q, v, t, values)
+    d = at.damping if cells.damping is None else cells.damping
+    A = np.abs(at.G[:, 0, 0] - np.sign(at.slip) * at.friction * at.G[:, 0, 1])
+    approach = _APPROACH * (A * d - np.sqrt((A * d) ** 2 + A)) * at.c[:, 0] / (A * math.sqrt(K))
+    wanted = np.stack([approach, np.zeros(len(approach))], axis=-1)[..., None]
+    impulse = np.linalg.solve(at.G, wanted) if len(index) else np.zeros((0, 2, 1))
+    return np.asarray(v + (at.response @ impulse)[..., 0])
+
+
+def _orders(logs: Array, error: Array, floor: Array) -> Array:
+    """Slopes of the logarithms of errors, (N,), by least squares; NaN where an error is the integration's own."""
+    x = logs - logs.mean()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.where(error > floor, np.log(error), np.nan)
+    return np.asarray(x @ (y - y.mean(axis=0)) / (x @ x)) if len(logs) > 1 else np.full(error.shape[1], np.nan)
+
+
+def _falls(stiffness: Array, error: Array) -> NDArray[np.bool_]:
+    """Whether errors, (k, N), fall: a softer one may be small by chance, where an oscillation crosses zero."""
+    if len(stiffness) < 2:
+        return np.zeros(error.shape[1], dtype=bool)
+    softer = np.nan_to_num(error[:-1], nan=np.inf)
+    largest = np.argmax(softer, axis=0)
+    bound = softer.max(axis=0) * (stiffness[-1] / stiffness[largest]) ** _ORDER
+    return np.asarray(np.isfinite(bound) & (error[-1] <= bound))
+
+
+def _judged(
+    cells: Cells,
+    mode: NDArray[np.int8],
+    error: Array,
+    kept: NDArray[np.bool_],
+    early: NDArray[np.bool_],
+    speed: Array,
+    ordered: Sequence[float],
+) -> tuple[NDArray[np.bool_], dict[int, str]]:
+    """Which unique cells agree, and why the others do not; which of the others have not let go."""
+    unique = cells.verdict == CellVerdict.UNIQUE
+    exact = np.nan_to_num(error[-1], nan=np.inf) <= _EXACT * speed
+    follows = mode[-1] == cells.mode
+    agrees = unique & kept & follows & (exact | _falls(np.array(ordered), error))
+    reasons: dict[int, str] = {}
+    for i in np.flatnonzero(unique & ~agrees).tolist():
+        label = LABELS[cells.mode[i]]
+        if not kept[i]:
+            reasons[i] = f"the rigid motion leaves {label} within the duration"
+        elif early[:, i].any() and label != "free":
+            reasons[i] = f"the contact lets go while it settles, at K = {ordered[int(np.argmax(early[:, i]))]:g}"
+        elif not follows[i]:
+            reasons[i] = f"the stiffest run ends in {LABELS[mode[-1, i]]}, the rigid motion in {label}"
+        else:
+            errors = ", ".join(f"{item:.2g}" for item in error[:, i])
+            reasons[i] = f"the contact has not settled: errors {errors}"
+    left = ~unique & (mode[-1] > 0)
+    for i in np.flatnonzero(left).tolist():
+        reasons[i] = (
+            f"the contact has not let go after a stretched time of {_STRIKING:g}, it is in {LABELS[mode[-1, i]]}"
+        )
+    return agrees, dict(sorted(reasons.items()))

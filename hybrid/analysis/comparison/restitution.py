@@ -1,0 +1,130 @@
+"""How much velocity an impact gives back and how much energy it absorbs, over posture and incidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.criticality.response import postures
+from hybrid.analysis.maps.axes import Axis
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.rates import ContactRates
+from hybrid.errors import ComputationError, StateError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["INCIDENCE", "RestitutionMap", "restitution_map"]
+
+INCIDENCE = Axis("incidence", -0.45 * math.pi, 0.45 * math.pi, 180)
+"""From the normal, in radians: 81 degrees to both sides."""
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class RestitutionMap:
+    """Impacts of the compliant limit over a quantity and the incidence of the contact's velocity.
+
+    Attributes
+    ----------
+    axes : tuple of two Axis
+        The quantity, and ``incidence``: the angle of the contact velocity to the normal, positive for positive slip.
+        The size of the velocity does not matter.
+    restitution : array, (n, m)
+        Normal velocity after over that before, counted positive; NaN where no posture satisfies the pins.
+    slip_ratio : array, (n, m)
+        Slip after over the size of the contact velocity before.
+    absorbed : array, (n, m)
+        Share that is lost of the kinetic energy that a contact can take away, ``gamma^T G^-1 gamma / 2``.
+    """
+
+    axes: tuple[Axis, Axis]
+    restitution: Array
+    slip_ratio: Array
+    absorbed: Array
+
+
+def restitution_map(
+    dynamics: Dynamics,
+    *,
+    over: Axis,
+    incidence: Axis = INCIDENCE,
+    pins: Mapping[str, Any] | None = None,
+    damping: float | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> RestitutionMap:
+    """Sweep the impact of a compliant contact over a posture or a parameter and the incidence.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of a mechanism with one contact, planar.
+    over : Axis
+        A position pin or a parameter, with a number of cells.
+    incidence : Axis, optional
+        In radians, between -pi/2 and pi/2.
+    pins : mapping, optional
+        The other position pins; the contact is closed.
+    damping : float, optional
+        Replaces the declared damping.
+    parameters : mapping, optional
+
+    Returns
+    -------
+    RestitutionMap
+
+    Raises
+    ------
+    ComputationError
+        The mechanism has several contacts, or one that is not planar.
+    StateError
+        A negative damping, an incidence beyond a right angle, or no posture satisfies the pins.
+
+    Examples
+    --------
+    An undamped rod without friction gives back what it got, at every posture and incidence:
+
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> rod = derive(mechanisms.load("painleve_rod"))
+    >>> found = restitution_map(rod, over=Axis("theta", 0.1, 1.5, 5), damping=0.0, parameters={"mu": 0})
+    >>> bool(np.allclose(found.restitution, 1.0)), bool(np.allclose(found.absorbed, 0.0))
+    (True, True)
+    """
+    if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
+        raise ComputationError(
+            f"{dynamics.name}: restitution over incidence needs one planar contact, no other friction"
+        )
+    if damping is not None and not 0.0 <= damping < math.inf:
+        raise StateError(f"the damping of a compliant contact must be a number not below 0, got {damping:g}")
+    if not -math.pi / 2 < incidence.low < incidence.high < math.pi / 2:
+        raise StateError(f"the incidence lies between -pi/2 and pi/2, not {incidence.low:g} to {incidence.high:g}")
+    held, values = dict(pins or {}), dict(parameters or {})
+    (values if over.name in dynamics.mechanism.parameters else held)[over.name] = over.values
+    q, t = postures(dynamics, held, parameters=values)
+    q = np.broadcast_to(q, (over.cells, dynamics.n))
+    reached = np.asarray(np.isfinite(q).all(axis=-1))
+    if not reached.any():
+        raise StateError(f"{dynamics.name}: no posture satisfies the pins over {over.name}")
+    angle = incidence.values
+    at = ContactRates.at(dynamics, np.where(reached[:, None], q, 1.0), np.zeros(q.shape), t, values)
+    G = np.where(reached[:, None, None], at.G, np.eye(2))[:, None]
+    gamma = np.stack([-np.cos(angle), np.sin(angle)], axis=-1)
+    d = at.damping[:, None] if damping is None else damping
+    mu, holds = at.friction[:, None], at.static_friction[:, None]
+    limit = planar_limit(G, gamma, friction=mu, damping=d, static_friction=holds)
+    before = np.sum(gamma * np.linalg.solve(G, gamma[..., None])[..., 0], axis=-1) / 2
+    lost = -np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2
+    known = reached[:, None]
+    return RestitutionMap(
+        axes=(over, incidence),
+        restitution=np.where(known, limit.gamma[..., 0] / np.cos(angle), np.nan),
+        slip_ratio=np.where(known, limit.gamma[..., 1], np.nan),
+        absorbed=np.where(known, lost / before, np.nan),
+    )

@@ -1,0 +1,267 @@
+"""One row of a comparison for every method: rigid problem, impact laws, velocity problem, penalty runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from hybrid.analysis.comparison.courses import ContactCourse, courses_of_motion, courses_of_path, times_to_stick
+from hybrid.analysis.comparison.velocity_problem import velocity_impact
+from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.compliance.path import CompliantMotion
+from hybrid.contact.compliance.penalty import KelvinVoigt
+from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, impact_problem, resolve_impact
+from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.contact.selection import Selection
+from hybrid.errors import ComputationError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+__all__ = ["SHOWN", "ComparisonRow", "Inquiry"]
+
+_PERSISTING = 40.0  # stretched time of a penalty run where contact persists: damped motions have settled
+SHOWN = 1e-9  # velocities below this, relative to the largest, are shown as 0
+_MANY = 3  # phases shown in one line
+
+
+@attrs.frozen(eq=False)
+class ComparisonRow:
+    """What one method says about the state.
+
+    Attributes
+    ----------
+    method : str
+        ``"rigid LCP"``, ``"newton"``, ``"poisson"``, ``"energetic"``, ``"velocity LCP"``, ``"kelvin-voigt"`` or
+        ``"penalty K=..."``.
+    outcome : str
+        The verdict and its modes, the phases of an impact, or what a penalty run ends in.
+    mode : str
+        What the contacts do afterwards: ``"free"``, ``"stick"``, ``"slide+"``, ``"a=free, b=stick"``; all consistent
+        modes of the rigid problem, joined by bars, or ``"none"``.
+    v_after : mapping of str to float
+        Generalised velocities by name; empty where the method gives none.
+    gap_dot_after : mapping of str to float
+    slip_after : mapping of str to tuple of float
+    impulse_N : mapping of str to float
+    impulse_T : mapping of str to tuple of float
+    energy_change : float or None
+        Of the kinetic energy.
+    duration : float or None
+        In stretched time; infinite for the departure of an impact without collision in the limit.
+    time_to_stick : mapping of str to float
+        Stretched time after which a contact sticks first; only contacts that do, and only of compliant methods.
+    stiffness : float or None
+        Of a penalty run.
+    approach : float or None
+        Normal velocity with which a penalty run meets the contact, if not that of the state.
+    error : float or None
+        Of a penalty run: largest difference of its velocities to the Kelvin-Voigt limit, or, where one mode persists,
+        difference of its normal force to the rigid one relative to that.
+    """
+
+    method: str
+    outcome: str
+    mode: str = ""
+    v_after: Mapping[str, float] = attrs.field(factory=dict)
+    gap_dot_after: Mapping[str, float] = attrs.field(factory=dict)
+    slip_after: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict)
+    impulse_N: Mapping[str, float] = attrs.field(factory=dict)
+    impulse_T: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict)
+    energy_change: float | None = None
+    duration: float | None = None
+    time_to_stick: Mapping[str, float] = attrs.field(factory=dict)
+    stiffness: float | None = None
+    approach: float | None = None
+    error: float | None = None
+
+
+@attrs.define(eq=False)
+class Inquiry:
+    """The state with everything that the methods need; notes and courses are what they leave besides their rows.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    state : State
+    damping : float or None
+    parameters : mapping or None
+    tolerances : Tolerances
+    samples : int
+        Samples per phase of a compliant method.
+    notes : list of str
+    courses : dict of str to dict of str to ContactCourse
+        By method and contact.
+    """
+
+    dynamics: Dynamics
+    state: State
+    damping: float | None
+    parameters: Values | None
+    tolerances: Tolerances
+    samples: int = 0
+    notes: list[str] = attrs.field(factory=list)
+    courses: dict[str, dict[str, ContactCourse]] = attrs.field(factory=dict)
+
+    @property
+    def speed(self) -> float:
+        """The largest generalised velocity, next to which others are measured."""
+        return float(np.max(np.abs(self.state.v), initial=0.0))
+
+    def named(self, v: np.ndarray) -> dict[str, float]:
+        """Generalised velocities by name."""
+        return dict(zip(self.dynamics.mechanism.velocities, v.tolist(), strict=True))
+
+    def rigid(self, selection: Selection) -> ComparisonRow:
+        """Row of the acceleration problem."""
+        labels = " | ".join(branch.mode.label for branch in selection.branches) or "none"
+        rates = dict(zip(self.dynamics.contacts, selection.problem.terms.gap_dot.tolist(), strict=True))
+        return ComparisonRow(
+            method="rigid LCP",
+            outcome=f"{selection.verdict.name}: {labels}",
+            mode=labels,
+            v_after=self.named(self.state.v) if selection.branches else {},
+            gap_dot_after=rates if selection.branches else {},
+            energy_change=0.0 if selection.branches else None,
+        )
+
+    def laws(self) -> Iterator[ComparisonRow]:
+        """Rows of the impact laws; one that does not apply leaves a note instead."""
+        limit = KelvinVoigtLimit(self.damping)
+        for law in (NewtonImpact(), PoissonImpact(), EnergeticImpact(), limit):
+            yield from self._law(law)
+        if self.samples:
+            self._keep_course(limit)
+        answer = velocity_impact(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        if isinstance(answer, str):
+            self.notes.append(answer)
+        else:
+            yield self._impact(answer)
+
+    def _keep_course(self, limit: KelvinVoigtLimit) -> None:
+        problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        try:
+            samples = limit.path(problem, samples=self.samples).samples
+        except ComputationError:
+            return  # its row is a note with the reason
+        if samples is not None:
+            self.courses[limit.name] = courses_of_path(samples, problem.carriers)
+
+    def _law(self, law: AbstractImpactLaw) -> Iterator[ComparisonRow]:
+        try:
+            impact = resolve_impact(
+                self.dynamics, self.state, law=law, parameters=self.parameters, tolerances=self.tolerances
+            )
+        except ComputationError as error:
+            self.notes.append(f"{law.name}: {error}")
+            return
+        self.notes += [f"{law.name}: {warning}" for warning in impact.warnings]
+        yield self._impact(impact)
+
+    def _impact(self, impact: Impact) -> ComparisonRow:
+        phases = [(phase.kind, phase.duration) for phase in impact.phases]
+        is_compliant = impact.law == "kelvin-voigt"
+        return ComparisonRow(
+            method=impact.law,
+            outcome=_in_a_line([kind for kind, _ in phases]) or "no impulse",
+            mode=_mode_after(impact.gap_dot_after, impact.slip_after, self.speed),
+            v_after=self.named(impact.v_after),
+            gap_dot_after=impact.gap_dot_after,
+            slip_after=impact.slip_after,
+            impulse_N=impact.impulse_N,
+            impulse_T=impact.impulse_T,
+            energy_change=impact.energy_change,
+            duration=impact.duration if is_compliant else None,
+            time_to_stick=times_to_stick(phases, tuple(impact.gap_dot_after)) if is_compliant else {},
+        )
+
+    def penalty(
+        self,
+        K: float,
+        selection: Selection | None,
+        *,
+        limit: ComparisonRow | None = None,
+        persists: bool = False,
+        met: tuple[str, float] | None = None,
+    ) -> ComparisonRow:
+        """Row of a penalty run: to release, or, where a mode persists, until it has settled.
+
+        ``selection`` is the rigid answer if it is one motion, ``limit`` the row that the velocities approach, ``met``
+        an approach with its name, in place of the one of the state.
+        """
+        name, approach = met or ("", None)
+        motion = KelvinVoigt(K, self.damping).pass_through(
+            self.dynamics,
+            self.state if approach is None else self._approaching(approach),
+            parameters=self.parameters,
+            tolerances=self.tolerances,
+            samples=self.samples,
+            **({"horizon": _PERSISTING} if persists or selection is not None else {}),
+        )
+        method = f"penalty K={K:g}" + (f", {name}" if name else "")
+        if motion.samples is not None:
+            self.courses[method] = courses_of_motion(motion.samples, self.dynamics)
+        kinds = _in_a_line([kind for kind, _ in motion.phases]) or "free"
+        ended = "released" if motion.has_separated else f"in contact at the horizon: {motion.label}"
+        return ComparisonRow(
+            method=method,
+            outcome=motion.label if selection is not None else f"{kinds}; {ended}",
+            mode=motion.label,
+            v_after=self.named(motion.state.v),
+            gap_dot_after=motion.gap_dot_after,
+            slip_after=motion.slip_after,
+            impulse_N=motion.impulse_N,
+            impulse_T=motion.impulse_T,
+            energy_change=motion.energy_change,
+            duration=motion.duration,
+            time_to_stick=times_to_stick(motion.phases, self.dynamics.contacts),
+            stiffness=K,
+            approach=approach,
+            error=_error(motion, selection, limit),
+        )
+
+    def _approaching(self, rate: float) -> State:
+        """The state with the one closed contact approaching, its slip kept: changed as by an impulse."""
+        problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        change = np.zeros(len(problem.gamma))
+        change[problem.normals[0]] = rate - problem.gamma[problem.normals[0]]
+        impulse = np.linalg.lstsq(problem.G, change, rcond=None)[0]
+        return attrs.evolve(self.state, v=self.state.v + problem.response_W @ impulse)
+
+
+def _in_a_line(kinds: Sequence[str]) -> str:
+    """Phases in a line; only how many and the last where there are many."""
+    return " -> ".join(kinds) if len(kinds) <= _MANY else f"{len(kinds)} phases, at last {kinds[-1]}"
+
+
+def _mode_after(gap_dot: Mapping[str, float], slip: Mapping[str, tuple[float, ...]], speed: float) -> str:
+    """Labels read off the velocities after an impact."""
+    words = {}
+    for name, rate in gap_dot.items():
+        size = max(map(abs, slip[name]), default=None)
+        if rate > SHOWN * speed:
+            words[name] = "free"
+        elif size is None:
+            words[name] = "closed"
+        elif size <= SHOWN * speed:
+            words[name] = "stick"
+        else:
+            words[name] = "slide" if len(slip[name]) == 2 else "slide+" if slip[name][0] > 0 else "slide-"
+    return next(iter(words.values())) if len(words) == 1 else ", ".join(f"{n}={word}" for n, word in words.items())
+
+
+def _error(motion: CompliantMotion, selection: Selection | None, limit: ComparisonRow | None) -> float | None:
+    if selection is not None:
+        forces = selection.branches[0].lambda_N
+        size = max(map(abs, forces.values()), default=0.0)
+        if not size:
+            return None
+        return max(abs(motion.force_N[name] - force) for name, force in forces.items()) / size
+    if limit is None:
+        return None
+    return float(np.max(np.abs(motion.state.v - np.array(list(limit.v_after.values())))))

@@ -1,0 +1,206 @@
+"""Rigid laws and compliant contacts side by side at one state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from hybrid.analysis.comparison.convergence import ObservedOrder, observed_order
+from hybrid.analysis.comparison.courses import ContactCourse
+from hybrid.analysis.comparison.rows import SHOWN, ComparisonRow, Inquiry
+from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
+from hybrid.contact.selection import Selection, Verdict, select
+from hybrid.errors import ComputationError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+__all__ = ["STIFFNESSES", "Comparison", "ComparisonRow", "compare"]
+
+STIFFNESSES = (1e6, 1e7, 1e8)
+"""Of penalty runs, if nothing else is asked for; three, so that a fit has a scatter."""
+_SIDES = (0.5, 2.0)  # approaches of an indeterminate state, in units of the one that separates lift-off from impact
+_SAME = 1e-6  # normal velocities that differ by less, relative to the largest velocity, agree
+
+
+@attrs.frozen(eq=False)
+class Comparison:
+    """One state as the rigid laws and the compliant contact see it.
+
+    Attributes
+    ----------
+    verdict : str
+        Name of the rigid verdict; ``"IMPACT"`` where a contact approaches and accelerations do not decide.
+    rows : tuple of ComparisonRow
+    fit : ObservedOrder or None
+        How the errors of the penalty runs fall with the stiffness. None with fewer than two errors.
+    notes : tuple of str
+        Where the methods disagree, and why.
+    selection : Selection or None
+        The rigid problem's answer; None where a contact approaches.
+    courses : mapping of str to mapping of str to ContactCourse
+        By method and contact, if samples were asked for.
+    """
+
+    verdict: str
+    rows: tuple[ComparisonRow, ...]
+    fit: ObservedOrder | None
+    notes: tuple[str, ...]
+    selection: Selection | None = None
+    courses: Mapping[str, Mapping[str, ContactCourse]] = attrs.field(factory=dict)
+
+    @property
+    def observed_order(self) -> float | None:
+        """Exponent of ``K`` with which the errors of the penalty runs fall; theory gives -1/2."""
+        return None if self.fit is None else self.fit.order
+
+    @property
+    def has_mode(self) -> bool:
+        """True where the rigid problem has one motion, with which penalty runs are compared."""
+        return self.verdict in (Verdict.UNIQUE.name, Verdict.HYPERSTATIC.name)
+
+    def row(self, method: str) -> ComparisonRow:
+        """The row of a method; KeyError if there is none."""
+        return {row.method: row for row in self.rows}[method]
+
+
+def compare(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    stiffness: Sequence[float] = STIFFNESSES,
+    damping: float | None = None,
+    samples: int = 0,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> Comparison:
+    """Compare the rigid laws with the compliant contact at a state.
+
+    The rigid acceleration problem, the impact laws of Newton, Poisson and Stronge with the declared restitution, the
+    velocity problem of Stewart and Trinkle (1996), the Kelvin-Voigt limit, and penalty runs at given stiffnesses.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+        With a closed contact.
+    stiffness : sequence of float
+        Of the penalty runs.
+    damping : float, optional
+        Replaces the declared damping.
+    samples : int, default 0
+        Samples per phase of the compliant methods to keep, for plots.
+    parameters, tolerances : optional
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    StateError
+        No contact is closed, or the only ones separate already.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("painleve_rod"))
+    >>> state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": 1.4})
+    >>> found = compare(rod, state, stiffness=(), parameters={"mu": 1.4})
+    >>> found.verdict, round(found.row("kelvin-voigt").gap_dot_after["tip"], 8)
+    ('INCONSISTENT', 0.04577472)
+    """
+    inquiry = Inquiry(dynamics, state, damping, parameters, tolerances, samples)
+    resolution = _resolution(inquiry)
+    selection = resolution.selection
+    rows = [*([inquiry.rigid(selection)] if selection is not None else []), *inquiry.laws()]
+    verdict = "IMPACT" if selection is None else selection.verdict.name
+    one = selection if selection is not None and verdict in (Verdict.UNIQUE.name, Verdict.HYPERSTATIC.name) else None
+    limit = next((row for row in rows if row.method == "kelvin-voigt"), None)
+    rows += _penalty_runs(inquiry, stiffness, resolution, one, limit)
+    speed = inquiry.speed
+    told = _strays(rows, one) if one else [*inquiry.notes, *_disagreements(rows, inquiry.named(state.v), speed)]
+    # errors of the integration itself do not count
+    errors = [
+        (row.stiffness, row.error)
+        for row in rows
+        if row.stiffness and (row.error or 0.0) > SHOWN * (speed if one is None else 1.0)
+    ]
+    return Comparison(
+        verdict=verdict,
+        rows=tuple(rows),
+        fit=observed_order([(K, error) for K, error in errors if error is not None]),
+        notes=(f"{resolution.outcome.value}: {resolution.reason}", *told),
+        selection=selection,
+        courses=inquiry.courses,
+    )
+
+
+def _resolution(inquiry: Inquiry) -> Resolution:
+    """The resolution of the state; unresolved with the reason where the compliant limit has none."""
+    common: dict[str, Any] = {"parameters": inquiry.parameters, "tolerances": inquiry.tolerances}
+    try:
+        return resolve(inquiry.dynamics, inquiry.state, method=KelvinVoigtLimit(inquiry.damping), **common)
+    except ComputationError as error:
+        terms = inquiry.dynamics.terms(
+            inquiry.state.q, inquiry.state.v, t=inquiry.state.t, parameters=inquiry.parameters
+        )
+        closed = terms.gap <= inquiry.tolerances.gap
+        approaches = bool((terms.gap_dot[closed] < -inquiry.tolerances.velocity).any())
+        selection = None if approaches else select(inquiry.dynamics, inquiry.state, **common)
+        return Resolution(Outcome.UNRESOLVED, str(error), selection)
+
+
+def _penalty_runs(
+    inquiry: Inquiry,
+    stiffness: Sequence[float],
+    resolution: Resolution,
+    one: Selection | None,
+    limit: ComparisonRow | None,
+) -> Iterator[ComparisonRow]:
+    """Runs from the state; from an indeterminate one also from approaches on both sides of the separatrix."""
+    outcome = resolution.outcome
+    strikes = outcome in (Outcome.IMPACT, Outcome.IMPACT_WITHOUT_COLLISION)
+    for K in stiffness:
+        persists = outcome is Outcome.UNRESOLVED
+        yield inquiry.penalty(K, one, limit=limit if strikes else None, persists=persists)
+    if outcome is not Outcome.LIFT_OFF or resolution.critical_approach is None:
+        return
+    for K in stiffness:
+        critical = resolution.critical_approach / math.sqrt(K)
+        for share in _SIDES:
+            met = (f"{share:g} w_crit", share * critical)
+            yield inquiry.penalty(K, one, limit=limit if share > 1 else None, met=met)
+
+
+def _strays(rows: Sequence[ComparisonRow], selection: Selection) -> Iterator[str]:
+    """Sentences on penalty runs that end in another mode than the one that is consistent."""
+    same = {mode.label for item in selection.branches for mode in (item.mode, *item.equivalent_modes)}
+    for row in rows:
+        if row.stiffness is not None and row.mode not in same:
+            yield (
+                f"{row.method} ends in {row.mode}, the rigid problem in {rows[0].mode}: the contact has not "
+                f"settled, or the mode changes soon (margin {selection.margin or 0.0:.3g}); a larger stiffness tells"
+            )
+
+
+def _disagreements(rows: Sequence[ComparisonRow], before: Mapping[str, float], speed: float) -> Iterator[str]:
+    """Sentences on what tells the impact laws apart."""
+    laws = [row for row in rows if row.impulse_N and row.stiffness is None]
+    for name in laws[0].gap_dot_after if laws else ():
+        rates = {row.method: row.gap_dot_after[name] for row in laws}
+        if max(rates.values()) - min(rates.values()) > _SAME * speed:
+            shown = ", ".join(f"{m} {r if abs(r) > SHOWN * speed else 0.0:.6g}" for m, r in rates.items())
+            yield f"the laws disagree on gap_dot.{name} after: {shown}"
+    idle = [
+        row.method for row in laws if max(abs(row.v_after[name] - v) for name, v in before.items()) <= _SAME * speed
+    ]
+    if idle and len(idle) < len(laws):
+        yield f"{', '.join(idle)}: answered without an impulse, where the others strike"

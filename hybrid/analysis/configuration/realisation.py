@@ -1,0 +1,239 @@
+"""A rigid mechanism against springs in place of its constraints, over a ladder of stiffnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.configuration.branch_taken import branch_taken, half_branches
+from hybrid.declaration.realisation import realise, stiffness_name
+from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.consistency import check_consistency
+from hybrid.dynamics.derive import derive
+from hybrid.errors import StateError
+from hybrid.motion import Settings, simulate, singular_points_of
+from hybrid.motion.outcome import EventKind
+
+if TYPE_CHECKING:
+    from hybrid.analysis.configuration.branch_taken import HalfBranch
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.singular_points import SingularPoint
+    from hybrid.dynamics.state import State
+    from hybrid.motion import Trajectory
+
+__all__ = ["RealisationRow", "RealisationStudy", "realisation_study"]
+
+Array = NDArray[np.float64]
+
+_SAMPLES = 4000
+_PLACES = 1000  # of these, where the distance from the configuration space is taken
+_WITHIN = 2.0  # in units of the same time: soft springs pass late
+_BEFORE = 0.5  # share of the time to the first singular configuration that counts as before it
+
+
+@attrs.frozen(eq=False)
+class RealisationRow:
+    """One stiffness of a study; distances are lengths in the space of the coordinates.
+
+    Attributes
+    ----------
+    stiffness : float
+    violation : float
+        Largest constraint value, in the unit of the constraints.
+    distance_to_space : float
+        Largest distance from the configuration space.
+    distance_before : float
+        Largest distance from the rigid motion at the same time, up to half the time of the first singular
+        configuration (the whole time if there is none).
+    distance_at_end : float
+        Distance from the rigid motion at its end.
+    branch : str
+        Half branch by which it leaves the first singular configuration, by the signs of the displacements along it;
+        empty where there is none or it does not come near.
+    is_smooth : bool or None
+        True if that is the branch of the rigid motion's smooth continuation.
+    energy_drift : float
+        Residual of the energy balance as a share of the larger of the energies at both ends.
+    n_steps : int
+        Steps of the integrator.
+    motion : Trajectory
+    """
+
+    stiffness: float
+    violation: float
+    distance_to_space: float
+    distance_before: float
+    distance_at_end: float
+    branch: str
+    is_smooth: bool | None
+    energy_drift: float
+    n_steps: int
+    motion: Trajectory = attrs.field(repr=False)
+
+
+@attrs.frozen(eq=False)
+class RealisationStudy:
+    """The rigid motion, continued smoothly, and its elastic realisations.
+
+    Attributes
+    ----------
+    constraints : tuple of str
+        Those that were realised.
+    rigid : Trajectory
+    singular : tuple of SingularPoint
+        Where the rigid motion passed singular configurations.
+    smooth_branch : str
+        Half branch by which the smooth continuation leaves the first one; empty without one.
+    rows : tuple of RealisationRow
+        By growing stiffness.
+    """
+
+    constraints: tuple[str, ...]
+    rigid: Trajectory = attrs.field(repr=False)
+    singular: tuple[SingularPoint, ...]
+    smooth_branch: str
+    rows: tuple[RealisationRow, ...]
+
+    @property
+    def orders_before(self) -> tuple[float, ...]:
+        """Observed orders in 1/stiffness of the distance before the first singular configuration, row to row."""
+        return self._orders([row.distance_before for row in self.rows])
+
+    @property
+    def orders_at_end(self) -> tuple[float, ...]:
+        """The same of the distance at the end."""
+        return self._orders([row.distance_at_end for row in self.rows])
+
+    def _orders(self, distances: Sequence[float]) -> tuple[float, ...]:
+        stiffness = np.array([row.stiffness for row in self.rows])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return tuple((-np.diff(np.log(distances)) / np.diff(np.log(stiffness))).tolist())
+
+    def table(self) -> list[dict[str, Any]]:
+        """The rows as plain values, without the motions."""
+        return [
+            {field.name: getattr(row, field.name) for field in attrs.fields(RealisationRow) if field.name != "motion"}
+            for row in self.rows
+        ]
+
+
+def realisation_study(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    constraints: str | Sequence[str],
+    stiffness: Sequence[float],
+    t_end: float,
+    parameters: Values | None = None,
+    length: float | str | None = None,
+    settings: Settings | None = None,
+    radius: float = 0.3,
+) -> RealisationStudy:
+    """Compare the rigid motion from a state with springs of growing stiffness in place of constraints.
+
+    At a singular configuration the rigid motion goes on smoothly. Away from such points the springs' motion tends to
+    it with an error of order ``1/stiffness`` (Rubin and Ungar 1957); beyond them it may follow another branch
+    (Burian 2024).
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        The rigid mechanism.
+    state : State
+        Satisfies the constraints: the springs start without tension.
+    constraints : str or sequence of str
+        Which to realise.
+    stiffness : sequence of float
+        The ladder.
+    t_end : float
+    parameters : mapping, optional
+    length : float or str, optional
+        As for :func:`hybrid.realise`.
+    settings : Settings, optional
+        Of the elastic motions; by default errors of 1e-10 per step, because the work grows like the square root of the
+        stiffness.
+    radius : float
+        Distance from a singular configuration at which the branch is read off, in the units of the coordinates.
+
+    Returns
+    -------
+    RealisationStudy
+
+    Raises
+    ------
+    StateError
+        The state violates a constraint, or the ladder is empty.
+    DeclarationError
+        An unknown constraint, or a stiffness that is not positive.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, realisation_study, solve_state
+    >>> pendulum = derive(mechanisms.load("singular_pendulum"))
+    >>> start = solve_state(pendulum, {"u": 0.5, "u_dot": 0})
+    >>> study = realisation_study(pendulum, start, constraints="BC", stiffness=[1e2, 1e4], t_end=1.2)
+    >>> study.smooth_branch, [row.is_smooth for row in study.rows]
+    ('u-, theta-', [True, True])
+    """
+    ladder = sorted(float(k) for k in stiffness)
+    if not ladder:
+        raise StateError("the ladder of stiffnesses is empty: give at least one")
+    values = dict(parameters or {})
+    names = (constraints,) if isinstance(constraints, str) else tuple(constraints)
+    realised = derive(realise(dynamics.mechanism, names, stiffness=ladder[0], length=length))
+    check_consistency(dynamics, state, parameters=values)
+    keys = [stiffness_name(dynamics.mechanism, name) for name in names]
+    rigid = simulate(dynamics, state, t_end=t_end, parameters=values, singular="smooth")
+    points = singular_points_of(rigid)
+    ends = half_branches(ConfigurationSpace(dynamics, values), points[0], radius) if points else ()
+    met = [event.t for event in rigid.events if event.kind is EventKind.SINGULAR_CONFIGURATION]
+    until = state.t + _WITHIN * (met[0] - state.t) if met else t_end
+    smooth = branch_taken(rigid, points[0].q, ends, radius, until=until) if points else None
+    rows = []
+    for k in ladder:
+        motion = simulate(
+            realised,
+            state,
+            t_end=t_end,
+            parameters={**values, **dict.fromkeys(keys, k)},
+            settings=settings or Settings(rtol=1e-10, atol=1e-12),
+        )
+        before = _BEFORE * (met[0] - state.t) if met else t_end - state.t
+        taken = branch_taken(motion, points[0].q, ends, radius, until=until) if points else None
+        rows.append(_row(ConfigurationSpace(dynamics, values), k, motion, rigid, state.t + before, taken, smooth))
+    return RealisationStudy(names, rigid, points, "" if smooth is None else smooth.label, tuple(rows))
+
+
+def _row(
+    space: ConfigurationSpace,
+    stiffness: float,
+    motion: Trajectory,
+    rigid: Trajectory,
+    before: float,
+    taken: HalfBranch | None,
+    smooth: HalfBranch | None,
+) -> RealisationRow:
+    end = min(motion.t, rigid.t)
+    t = np.linspace(motion.t_start, end, _SAMPLES)
+    q, v = motion.sample(t)
+    apart = np.linalg.norm(q - rigid.sample(t)[0], axis=1)
+    violation = space.dynamics.kinematics(q, v, t=t, parameters=space.parameters)["constraint"]
+    energy = motion.energy()
+    scale = max(abs(energy.initial), abs(energy.final))
+    return RealisationRow(
+        stiffness=stiffness,
+        violation=float(np.max(np.abs(violation))),
+        distance_to_space=float(np.max(space.distances(q[:: _SAMPLES // _PLACES]))),
+        distance_before=float(np.max(apart[t <= before])),
+        distance_at_end=float(apart[-1]),
+        branch="" if taken is None else taken.label,
+        is_smooth=None if taken is None or smooth is None else taken.label == smooth.label,
+        energy_drift=abs(energy.residual) / scale if scale > 0.0 else abs(energy.residual),
+        n_steps=sum(len(arc.knots) - 1 for arc in motion.arcs),
+        motion=motion,
+    )

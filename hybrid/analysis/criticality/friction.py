@@ -1,0 +1,162 @@
+"""Critical friction over postures, and the postures at which sliding is paradoxical."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.criticality.intervals import negative_intervals
+from hybrid.analysis.criticality.optimum import global_maximum
+from hybrid.analysis.criticality.response import ContactResponse, contact_response, only_contact, postures
+from hybrid.analysis.maps.axes import Axis, check_axes, placed
+from hybrid.errors import StateError
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+Intervals = tuple[tuple[float, float], ...]
+
+
+@attrs.frozen
+class CriticalFriction:
+    """Least critical friction of a contact over swept quantities.
+
+    The critical friction of a posture is ``mu_c = G_NN / abs(G_NT)`` (Genot and Brogliato 1999, eq. 12; Hogan and
+    Kristiansen 2017): above it, sliding in one direction has no or two solutions.
+
+    Attributes
+    ----------
+    minimum : float
+        Infinite where normal and tangential motion are not coupled at any posture.
+    at : mapping of str to float
+        Values of the swept quantities there; empty if the minimum is infinite.
+    mode : str
+        The sliding mode that is paradoxical first: ``slide+``, ``slide-`` or, in space, ``slide``.
+    paradox_intervals : mapping of str to tuple of (low, high)
+        When one quantity is swept: for each sliding mode, the intervals on which ``A_s < 0`` at the current friction.
+        In space: ``slide``, where this holds for some direction of slip.
+    contact : str
+    gap : float
+        Gap of the contact at the minimum: 0 where it is closed. A sweep of all coordinates leaves the closed postures;
+        the critical friction is then that of the same posture on a shifted guide.
+    """
+
+    minimum: float
+    at: Mapping[str, float]
+    mode: str
+    paradox_intervals: Mapping[str, Intervals]
+    contact: str
+    gap: float = 0.0
+
+
+def critical_friction(
+    dynamics: Dynamics,
+    *,
+    over: Sequence[Axis],
+    pins: Mapping[str, Any] | None = None,
+    contact: str | None = None,
+    parameters: Values | None = None,
+) -> CriticalFriction:
+    """Minimise the critical friction over one or several quantities.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    over : sequence of Axis
+        Position pins or parameters that are swept, ends included; numbers of cells are not used.
+    pins : mapping of str to float or str, optional
+        The other position pins. Velocities do not matter: velocity pins are ignored.
+    contact : str, optional
+        Needed when several contacts have friction. The others count as open.
+    parameters : mapping of str to float or str, optional
+
+    Returns
+    -------
+    CriticalFriction
+        The minimum to about 1e-14 (relative), its place to about 1e-12 of the interval, ends of intervals to rounding.
+
+    Raises
+    ------
+    StateError
+        Bad axes or pins, no contact with friction, or no posture in the sweep can be reached.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> from hybrid.analysis import Axis, critical_friction
+    >>> rod = derive(mechanisms.load("painleve_rod"))
+    >>> found = critical_friction(rod, over=[Axis.parse("theta=0:pi/2")])
+    >>> round(found.minimum, 12), round(found.at["theta"], 10), found.mode
+    (1.333333333333, 1.1071487178, 'slide+')
+    >>> [(round(low, 9), round(high, 9)) for low, high in found.paradox_intervals["slide+"]]
+    [(0.883862626, 1.274936304)]
+    """
+    pins, parameters = dict(pins or {}), dict(parameters or {})
+    contact = only_contact(dynamics, contact)
+    if not over:
+        raise StateError("give at least one quantity to sweep, as phi=0:pi")
+    check_axes(dynamics, over, pins=pins, parameters=parameters)
+
+    def response(x: NDArray[np.float64]) -> ContactResponse:
+        columns = [x[:, i] for i in range(len(over))]
+        own_pins, values = placed(dynamics, over, columns, pins=pins, parameters=parameters)
+        q, t = postures(dynamics, own_pins, parameters=values)
+        return contact_response(dynamics, q, np.zeros(dynamics.n), contact=contact, t=t, parameters=values)
+
+    def coupling(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        # sin^2 of the angle whose cotangent is mu_c: smooth also where G_NN or G_NT pass through zero
+        at = response(x)
+        tangential = np.sum(at.G_NT**2, axis=-1)
+        with np.errstate(invalid="ignore"):
+            return np.broadcast_to(tangential / (tangential + at.G_NN**2), len(x))
+
+    place, value = global_maximum(coupling, [axis.low for axis in over], [axis.high for axis in over])
+    if value == -np.inf:
+        swept = ", ".join(f"{axis.name} from {axis.low:g} to {axis.high:g}" for axis in over)
+        raise StateError(f"no posture of {dynamics.name} can be reached over {swept}")
+    intervals = _intervals(over[0], response) if len(over) == 1 else {}
+    if value == 0:
+        return CriticalFriction(np.inf, {}, "", intervals, contact)
+    at = response(place[None])
+    columns = [np.array([x]) for x in place]
+    own_pins, values = placed(dynamics, over, columns, pins=pins, parameters=parameters)
+    q, t = postures(dynamics, own_pins, parameters=values)
+    gap = dynamics.kinematics(q, np.zeros(dynamics.n), t=t, parameters=values)["gap"][
+        ..., dynamics.contacts.index(contact)
+    ]
+    return CriticalFriction(
+        gap=float(np.ravel(gap)[0]),
+        minimum=float(np.ravel(at.G_NN / np.linalg.norm(at.G_NT, axis=-1))[0]),
+        at={axis.name: float(x) for axis, x in zip(over, place, strict=True)},
+        mode=_paradoxical_mode(at.G_NT),
+        paradox_intervals=intervals,
+        contact=contact,
+    )
+
+
+def _paradoxical_mode(G_NT: NDArray[np.float64]) -> str:
+    if G_NT.shape[-1] > 1:
+        return "slide"
+    return "slide+" if np.ravel(G_NT)[0] > 0 else "slide-"
+
+
+def _intervals(axis: Axis, response: Any) -> dict[str, Intervals]:
+    def factor(sign: float) -> Any:
+        def A(x: NDArray[np.float64]) -> NDArray[np.float64]:
+            at = response(x[:, None])
+            if at.G_NT.shape[-1] == 1:
+                value = at.A(sign)
+            else:
+                value = at.G_NN - at.friction * np.linalg.norm(at.G_NT, axis=-1)
+            return np.broadcast_to(value, x.shape)
+
+        return A
+
+    spatial = response(np.array([[axis.low]])).G_NT.shape[-1] > 1
+    modes = {"slide": 1.0} if spatial else {"slide+": 1.0, "slide-": -1.0}
+    return {mode: negative_intervals(factor(sign), axis.low, axis.high) for mode, sign in modes.items()}

@@ -1,0 +1,15 @@
+"""Verdicts over two quantities: the plane, its regions, their boundaries and areas."""
+
+from hybrid.analysis.maps.areas import RefinedFractions, refined_fractions
+from hybrid.analysis.maps.axes import Axis
+from hybrid.analysis.maps.boundaries import Boundary
+from hybrid.analysis.maps.regions import RegionMap, region_map
+
+__all__ = [
+    "Axis",
+    "Boundary",
+    "RefinedFractions",
+    "RegionMap",
+    "refined_fractions",
+    "region_map",
+]

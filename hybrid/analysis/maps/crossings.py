@@ -1,0 +1,210 @@
+"""Points at which boundaries cross the edges of a lattice, joined to curves as by marching squares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.maps.plane import Code
+from hybrid.analysis.maps.transitions import transitions
+
+Indices = NDArray[np.int64]
+
+WIDTH = 1e-10
+"""Points of a boundary are this close to it, as a share of the axes."""
+
+
+@attrs.frozen(eq=False)
+class Lattice:
+    """Nodes in rows and columns with their region codes.
+
+    Attributes
+    ----------
+    x, y : array, (N0, N1)
+        Values of the two axes.
+    codes : array of uint64, (N0, N1)
+    cut_every : int
+        Rows come in groups of so many between which there are no edges; 0: all rows are connected.
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    codes: NDArray[np.uint64]
+    cut_every: int = 0
+
+    def squares(self, corners: Indices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower corners (k, 2) and sizes (k, 2) of squares by index (k, 2)."""
+        i, j = corners.T
+        low = np.stack([self.x[i, j], self.y[i, j]], axis=-1)
+        return low, np.stack([self.x[i + 1, j + 1], self.y[i + 1, j + 1]], axis=-1) - low
+
+
+@attrs.frozen(eq=False)
+class Crossings:
+    """Points at which boundaries cross the edges of a lattice.
+
+    Attributes
+    ----------
+    points : array, (m, 2)
+    between : array of uint64, (m, 2)
+        Codes of the two regions, sorted.
+    axis, i, j : array of int, (m,)
+        The edge: from node ``(i, j)`` to the next node along ``axis``.
+    """
+
+    points: NDArray[np.float64]
+    between: NDArray[np.uint64]
+    axis: Indices
+    i: Indices
+    j: Indices
+
+
+def crossings(code: Code, lattice: Lattice, *, width: float) -> Crossings:
+    """Bisect every edge whose ends lie in different regions.
+
+    Parameters
+    ----------
+    code : callable
+    lattice : Lattice
+    width : float
+        To this share of the edges.
+
+    Returns
+    -------
+    Crossings
+    """
+    codes = lattice.codes
+    along = codes[1:] != codes[:-1]
+    if lattice.cut_every:
+        along[lattice.cut_every - 1 :: lattice.cut_every] = False
+    edges = (np.nonzero(along), np.nonzero(codes[:, 1:] != codes[:, :-1]))
+    i, j = (np.concatenate([edges[0][k], edges[1][k]]) for k in (0, 1))
+    axis = np.repeat([0, 1], [len(edges[0][0]), len(edges[1][0])])
+    i_end, j_end = i + (axis == 0), j + (axis == 1)
+    start, end = ((lattice.x[a, b], lattice.y[a, b]) for a, b in ((i, j), (i_end, j_end)))
+
+    def code_on_edge(edge: Indices, share: NDArray[np.float64]) -> NDArray[np.uint64]:
+        x, y = ((1 - share) * start[k][edge] + share * end[k][edge] for k in (0, 1))
+        return code(x, y)
+
+    low, high = np.zeros(len(i)), np.ones(len(i))
+    found = transitions(code_on_edge, np.arange(len(i)), low, high, codes[i, j], codes[i_end, j_end], width=width)
+    edge, share = found.segment, found.share
+    return Crossings(
+        points=np.stack([(1 - share) * start[k][edge] + share * end[k][edge] for k in (0, 1)], axis=-1),
+        between=np.sort(np.stack([found.before, found.after], axis=-1), axis=-1),
+        axis=axis[edge],
+        i=i[edge],
+        j=j[edge],
+    )
+
+
+def links(crossings: Crossings, shape: tuple[int, ...]) -> tuple[Indices, Indices, Indices]:
+    """Link the crossings of every square of the lattice that lie on the same boundary.
+
+    Parameters
+    ----------
+    crossings : Crossings
+    shape : tuple of two int
+        Of the lattice.
+
+    Returns
+    -------
+    pairs : array of int, (l, 2)
+        Crossings to be joined by a straight piece.
+    dangling : array of int, (d, 2)
+        Crossings whose boundary ends within the square, with the number of the square among ``squares``.
+    squares : array of int, (s, 2)
+        Lower corners of the squares in which boundaries end.
+    """
+    square, crossing = _memberships(crossings, shape)
+    first, second = crossings.between[crossing].T
+    order = np.lexsort((crossing, second, first, square))
+    square, crossing, first, second = square[order], crossing[order], first[order], second[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(square) != 0) | (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    start = np.flatnonzero(new)
+    size = np.diff(np.append(start, len(order)))
+    two = start[size == 2]
+    pairs = [np.stack([crossing[two], crossing[two + 1]], axis=-1)]
+    ends: list[tuple[int, int]] = []
+    for begin, count in zip(start[size != 2], size[size != 2], strict=True):
+        group = crossing[begin : begin + count].tolist()
+        pairs += [np.array([pair]) for pair in _nearest_pairs(group, crossings.points)]
+        ends += [(item, int(square[begin])) for item in group]  # those that found no partner are left in it
+    dangling = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    found, number = np.unique(dangling[:, 1], return_inverse=True)
+    dangling[:, 1] = number
+    squares = np.stack(np.divmod(found, shape[1] - 1), axis=-1)
+    return np.concatenate(pairs), dangling, squares
+
+
+def _memberships(crossings: Crossings, shape: tuple[int, ...]) -> tuple[Indices, Indices]:
+    """The two squares on either side of each crossed edge; on the rim only one."""
+    i = np.concatenate([crossings.i, crossings.i - (crossings.axis == 1)])
+    j = np.concatenate([crossings.j, crossings.j - (crossings.axis == 0)])
+    crossing = np.tile(np.arange(len(crossings.i)), 2)
+    inside = (i >= 0) & (j >= 0) & (i < shape[0] - 1) & (j < shape[1] - 1)
+    return (i * (shape[1] - 1) + j)[inside], crossing[inside]
+
+
+def _nearest_pairs(group: list[int], points: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Take nearest pairs out of a group until fewer than two are left in it."""
+    pairs = []
+    while len(group) > 1:
+        candidates = [(a, b) for index, a in enumerate(group) for b in group[index + 1 :]]
+        a, b = min(candidates, key=lambda pair: float(np.sum((points[pair[0]] - points[pair[1]]) ** 2)))
+        pairs.append((a, b))
+        group.remove(a)
+        group.remove(b)
+    return pairs
+
+
+def chains(n: int, pairs: Indices) -> Iterator[list[int]]:
+    """Join linked points to chains.
+
+    Parameters
+    ----------
+    n : int
+        Points ``0 ... n - 1`` have at most two links; chains end at any other.
+    pairs : array of int, (l, 2)
+
+    Yields
+    ------
+    list of int
+        Points of a chain in order; the first is repeated at the end of a closed one.
+
+    Examples
+    --------
+    >>> list(chains(4, np.array([[0, 1], [1, 2], [2, 7], [3, 8]])))
+    [[0, 1, 2, 7], [8, 3]]
+    """
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for a, b in pairs.tolist():
+        if a < n:
+            neighbours[a].append(b)
+        if b < n:
+            neighbours[b].append(a)
+    visited = [False] * n
+    ends = [p for p in range(n) if len(neighbours[p]) < 2 or max(neighbours[p]) >= n]
+    for start in (*ends, *range(n)):
+        if visited[start] or not neighbours[start]:
+            continue
+        outer = [p for p in neighbours[start] if p >= n]
+        chain = [*outer[:1], start]
+        visited[start] = True
+        rest = [p for p in neighbours[start] if p not in chain] or outer[1:]
+        while rest:
+            here = rest[0]
+            previous = chain[-1]
+            chain.append(here)
+            if here >= n or visited[here]:
+                break
+            visited[here] = True
+            others = list(neighbours[here])
+            others.remove(previous)
+            rest = others
+        yield chain

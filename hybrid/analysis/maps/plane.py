@@ -1,0 +1,155 @@
+"""A plane of states: two swept quantities, everything else pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.maps.axes import Axis, check_axes, placed
+from hybrid.contact.classify import CellVerdict, Classification, classify
+from hybrid.dynamics import solve_states
+from hybrid.errors import ComputationError, StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.state import States
+
+UNDECIDED_CODE = np.uint64(1 << 63)
+# Next to a boundary every state is close to a tie. Bisection wants to know on which side, not whether a tolerance
+# vouches for it, so signs and ranks are taken down to where rounding alone makes redundant contacts look regular.
+_SHARP = 1e-13
+# A point on a tie belongs to no side; its code is that of a point this share of the axes further on.
+_SHIFT = 1e-11
+
+Code = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.uint64]]
+
+
+@attrs.frozen(eq=False)
+class Plane:
+    """States over two axes.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    axes : tuple of two Axis
+    pins : mapping of str to value
+        What is fixed besides the axes.
+    parameters : mapping of str to float or str
+    tolerances : Tolerances
+    decides_ties : bool
+        False leaves states on a tie undecided.
+    """
+
+    dynamics: Dynamics
+    axes: tuple[Axis, Axis]
+    pins: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    tolerances: Tolerances
+    decides_ties: bool = True
+
+    def states(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[States, dict[str, Any]]:
+        """States and parameter values at values of the two axes that broadcast against each other."""
+        pins, values = placed(self.dynamics, self.axes, (x, y), pins=self.pins, parameters=self.parameters)
+        return solve_states(self.dynamics, pins, parameters=values, tolerances=self.tolerances), values
+
+    def classified(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> Classification:
+        """Verdicts and consistent modes there, in the broadcast shape."""
+        states, values = self.states(x, y)
+        found = classify(
+            self.dynamics,
+            states,
+            parameters=values,
+            tolerances=self.tolerances,
+            decide_ties=self.decides_ties,
+        )
+        shape = np.broadcast_shapes(x.shape, y.shape)
+        if found.verdict.shape == shape:
+            return found
+        # nothing depends on one of the axes
+        return Classification(
+            np.broadcast_to(found.verdict, shape),
+            np.broadcast_to(found.modes, shape),
+            found.labels,
+            np.broadcast_to(found.margin, shape),
+        )
+
+    def coder(self, dictionary: Dictionary) -> Code:
+        """A function that gives the region codes at values of the two axes."""
+
+        def code(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
+            codes = dictionary.codes(self.classified(x, y))
+            tied = codes == UNDECIDED_CODE
+            if tied.any():
+                moved = [
+                    np.where(2 * value > axis.low + axis.high, value - shift, value + shift)[tied]
+                    for axis, value in zip(self.axes, np.broadcast_arrays(x, y), strict=True)
+                    for shift in (_SHIFT * axis.width,)
+                ]
+                codes[tied] = dictionary.codes(self.classified(moved[0], moved[1]))
+            return codes
+
+        return code
+
+    def sharp(self) -> Plane:
+        """The same plane without a tolerance band around ties, for bisection."""
+        tolerances = attrs.evolve(self.tolerances, sign=_SHARP, rank=_SHARP)
+        return attrs.evolve(self, tolerances=tolerances, decides_ties=False)
+
+
+def plane_of(
+    dynamics: Dynamics,
+    axes: Sequence[Axis],
+    *,
+    pins: Mapping[str, Any] | None,
+    parameters: Mapping[str, Any] | None,
+    tolerances: Tolerances = Tolerances(),
+) -> Plane:
+    """Make a plane after checking that it has two axes that nothing else fixes."""
+    pins, parameters = dict(pins or {}), dict(parameters or {})
+    if len(axes) != 2:
+        raise StateError(f"give two axes, as phi=0:pi:400 and phi_dot=-3:3:400; got {len(axes)}")
+    check_axes(dynamics, axes, pins=pins, parameters=parameters)
+    return Plane(dynamics, (axes[0], axes[1]), pins, parameters, tolerances)
+
+
+@attrs.define(eq=False)
+class Dictionary:
+    """Mode labels met so far; bit ``i`` of a region's code stands for ``labels[i]``."""
+
+    labels: list[str] = attrs.field(factory=list)
+
+    def translated(self, modes: NDArray[np.uint64], labels: Sequence[str]) -> NDArray[np.uint64]:
+        """Bits over another list of labels in terms of this one, which grows as needed."""
+        if list(labels) == self.labels[: len(labels)]:
+            return modes
+        used = int(np.bitwise_or.reduce(modes, axis=None)) if modes.size else 0
+        translated = np.zeros_like(modes)
+        for index, label in enumerate(labels):
+            if used >> index & 1:
+                bit = (modes >> np.uint64(index)) & np.uint64(1)
+                translated |= bit << np.uint64(self._place(label))
+        return translated
+
+    def codes(self, found: Classification) -> NDArray[np.uint64]:
+        """One code for each state: its consistent modes, or ``UNDECIDED_CODE``."""
+        codes = self.translated(found.modes, found.labels)
+        undecided = found.verdict == CellVerdict.UNDECIDED
+        return np.where(undecided, UNDECIDED_CODE, codes) if undecided.any() else codes
+
+    def region(self, code: int) -> str:
+        """Consistent labels of a code, sorted and joined by bars; ``none`` without any."""
+        if code == UNDECIDED_CODE:
+            return "undecided"
+        return "|".join(sorted(label for i, label in enumerate(self.labels) if code >> i & 1)) or "none"
+
+    def _place(self, label: str) -> int:
+        if label not in self.labels:
+            self.labels.append(label)
+        if len(self.labels) > 63:
+            raise ComputationError("a map holds at most 63 different modes; pin more contacts open or slipping")
+        return self.labels.index(label)

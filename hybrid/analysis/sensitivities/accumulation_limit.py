@@ -1,0 +1,134 @@
+"""Impacts that accumulate: their limit where it is a geometric sum in closed form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, before_impact, run_stage
+from hybrid.analysis.sensitivities.jumps import Jump
+from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.analysis.sensitivities.surfaces import evaluate_point
+
+if TYPE_CHECKING:
+    from hybrid.analysis.sensitivities.passes import ForwardPass
+    from hybrid.analysis.sensitivities.replay import Junction, Replay
+    from hybrid.analysis.sensitivities.start_slopes import Directions
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.outcome import Event
+
+__all__ = ["closing_jump", "limit_slopes", "open_sum"]
+
+Array = NDArray[np.float64]
+
+
+def closing_jump(site: ImpactSite, event: Event) -> Jump:
+    """Contact velocities of an accumulation set to zero: what the remaining hops add up to.
+
+    The limit is a geometric sum, and its derivative exists in closed form, where every hop is a parabola: the mass
+    matrix, the forces and the normal direction of the contact do not depend on the state, nothing else touches, and
+    there is no friction.
+
+    Parameters
+    ----------
+    site : ImpactSite
+        After the last impact that was followed.
+    event : Event
+
+    Raises
+    ------
+    NoDerivative
+        The sum has no such form.
+    """
+    dynamics = site.partials.dynamics
+    reason = open_sum(dynamics, event)
+    if reason:
+        raise NoDerivative(f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t)
+    closed = dynamics.contacts.index(event.carriers[0])
+    p = max((columns.stop for columns in dynamics.columns.values()), default=0)
+    conditions = [
+        Condition("gap_dot" if index == closed else "impulse_N", index) for index in range(len(dynamics.contacts))
+    ]
+    end = run_stage(site, before_impact(site), conditions + [Condition("impulse_T", column) for column in range(p)])
+    n = site.n
+    slopes = np.zeros((2 * n, site.size))
+    slopes[:n, :n] = np.eye(n)
+    slopes[n:] = end.v_slopes
+    # the gap is zero at the limit, whatever it was at the last impact that was followed
+    gap = site.slopes(site.v, np.zeros(n), (end.P_N * 0, end.P_T * 0, end.P_B * 0))["gap"][closed]
+    terms = site.terms(site.v)
+    lift = np.linalg.solve(terms.M, terms.W_N[:, closed])
+    slopes[:n] -= np.outer(lift / (terms.W_N[:, closed] @ lift), gap)
+    return Jump(np.concatenate([site.q, end.v]), slopes)
+
+
+def open_sum(dynamics: Dynamics, event: Event) -> str:
+    """Why the limit of an accumulation is no geometric sum; empty if it is one."""
+    model = dynamics.model
+    if len(event.carriers) != 1:
+        return "several contacts bounce together"
+    (name,) = event.carriers
+    if name in dynamics.columns:
+        return "the contact has friction"
+    if dynamics.rigid:
+        return "the mechanism has constraints"
+    mode = event.mode_after
+    if mode is not None and any(label.value not in ("free",) for other, label in mode.items() if other != name):
+        return "another contact is closed"
+    index = dynamics.contacts.index(name)
+    varying = {*model.coordinates, *model.velocities, model.time}
+    for text, matrix in (
+        ("the mass matrix", model.M),
+        ("a force", model.h),
+        ("the normal direction", model.W_N[:, index]),
+        ("the guide's acceleration", model.zeta_N[index : index + 1, :]),
+        ("the restitution", model.coefficients["restitution"][index : index + 1, :]),
+    ):
+        if matrix.free_symbols & varying:
+            return f"{text} depends on the state"
+    return ""
+
+
+def limit_slopes(
+    motion: Replay, number: int, event: Event, forward: ForwardPass, chosen: Directions
+) -> tuple[float, Array]:
+    """Time of the limit, and its derivatives: ``t + 2 gamma / (b (1 - e))`` after an impact.
+
+    Here ``gamma`` is the normal velocity after the impact and ``-b`` the normal acceleration of free motion; the hops
+    last ``2 gamma / b`` and shrink by the factor ``e`` (Brogliato 2016, section 7.1).
+
+    Parameters
+    ----------
+    motion : Replay
+    number : int
+        Of the junction.
+    event : Event
+    forward : ForwardPass
+    chosen : Directions
+
+    Returns
+    -------
+    float and array, (m,)
+    """
+    junction: Junction = motion.junctions[number]
+    dynamics, n = motion.trajectory.dynamics, motion.trajectory.dynamics.n
+    i = dynamics.contacts.index(event.carriers[0])
+    system = motion.legs[number].system
+    point = evaluate_point(system, junction.map.t, junction.map.before)
+    time, tangent = forward.times[number], forward.tangents[number] + np.outer(point.f, forward.times[number])
+    rate = point.slopes("gap_dot")[i]
+    gamma = float(np.ravel(point.at.terms.gap_dot)[i])
+    d_gamma = rate[: 2 * n] @ tangent + rate[2 * n] * time + rate[2 * n + 1 :] @ chosen.chain
+    law = motion.trajectory.law
+    given = getattr(law, "restitution", None)
+    e = float(np.ravel(point.at.terms.restitution)[i]) if given is None else float(given)
+    d_e = point.slopes("restitution")[i, 2 * n + 1 :] @ chosen.chain if given is None else np.zeros(len(time))
+    W = point.at.terms.W_N[..., :, i].reshape(-1)
+    b = -float(W @ point.f[n:] + np.ravel(point.at.terms.zeta_N)[i])
+    b_slope = W @ point.parameter_slopes[:n] + point.parameter["normal"][0, i]
+    d_b = -b_slope @ chosen.chain
+    rest = -2 * e * gamma / (b * (1 - e))
+    d_rest = rest * (d_gamma / gamma + d_e / e + d_e / (1 - e) - d_b / b)
+    return junction.map.t + rest, time + d_rest

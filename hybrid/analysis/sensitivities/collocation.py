@@ -1,0 +1,199 @@
+"""A smooth arc of a recorded motion by Gauss collocation: followed once more, to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.gauss import (
+    NODES,
+    STAGES,
+    TO_SERIES,
+    Leg,
+    carried,
+    interpolation,
+    stage_states,
+    start_loads,
+    step_inverses,
+)
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
+
+__all__ = ["Measure", "integrate_leg"]
+
+Array = NDArray[np.float64]
+Sampler = Callable[[Array], Array]
+Surface = Callable[[float, Array], tuple[float, float]]
+
+_ITERATIONS = 12
+_CONVERGED = 1e-13  # of the size of the states; Newton's method is quadratic, so the Jacobians are exact to rounding
+_SLOW = 1e-3  # of what would change the positions by their own size
+_ACCEPTED = 1e-6  # where rounding stops the iteration earlier, as in a hop so low that its gap is hardly resolved
+_TAIL = 1e-6  # of the last Legendre coefficient of the flow; the error at the end of a step is about its square
+_REFINEMENTS = 24
+_MOST_STEPS = 4096  # of one arc: an integrand that is not resolved then has no smooth scale
+
+
+class Measure(Protocol):
+    """A function that is to be integrated along legs."""
+
+    @property
+    def size(self) -> float:
+        """Its greatest value along the whole motion."""
+
+    def values(self, at: Response) -> Array:
+        """Its values at N stages, (N,)."""
+
+    def kinks(self, t: Array, y: Array) -> Array:
+        """Quantities (N, number) at whose zeros it has a kink."""
+
+
+def integrate_leg(
+    system: ModeSystem,
+    knots: Array,
+    sample: Sampler,
+    start: Array,
+    *,
+    surface: Surface | None = None,
+    measure: Measure | None = None,
+) -> Leg:
+    """Solve an arc by collocation, from values close to it.
+
+    Parameters
+    ----------
+    system : ModeSystem
+    knots : array, (S + 1,)
+        Where steps begin; they are halved where the flow is not resolved.
+    sample : callable
+        Approximate states (N, 2n) at times (N,).
+    start : array, (2n,)
+    surface : callable, optional
+        Value and rate of the guard that ends the arc, at a time and state; the end is moved to its zero.
+    measure : Measure, optional
+        What is to be integrated: steps resolve it as well, and end at its kinks and those of the equations.
+
+    Returns
+    -------
+    Leg
+
+    Raises
+    ------
+    ComputationError
+        The iteration does not converge.
+    """
+    for _ in range(_REFINEMENTS):
+        leg = _solved(system, knots, sample, start, surface)
+        added = _kink_times(leg, measure)
+        if not added.size:
+            coarse = _unresolved(leg, measure)
+            if not coarse.any() or len(coarse) > _MOST_STEPS:
+                return leg
+            added = (leg.knots[:-1] + leg.knots[1:])[coarse] / 2
+        knots = np.sort(np.concatenate([leg.knots, added]))
+        sample = interpolation(leg)
+    return leg
+
+
+def _unresolved(leg: Leg, measure: Measure | None) -> NDArray[np.bool_]:
+    S = len(leg.lengths)
+    flow = leg.at.f.reshape(S, STAGES, -1)
+    tail = np.abs(TO_SERIES[-1] @ flow)
+    n = flow.shape[2] // 2
+    duration = float(leg.knots[-1] - leg.knots[0])
+    speeds = _sizes(leg.states, duration)[n:]
+    accelerations = np.full(n, max(float(np.max(np.abs(flow[..., n:]))), _SLOW * float(speeds[0]) / duration))
+    coarse = (tail > _TAIL * np.concatenate([speeds, accelerations])).any(axis=1)
+    if measure is not None:
+        values = measure.values(leg.at).reshape(S, STAGES)
+        size = max(float(np.max(np.abs(values), initial=0.0)), _SLOW * measure.size)
+        coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * size
+    return np.asarray(coarse)
+
+
+def _kink_times(leg: Leg, measure: Measure | None) -> Array:
+    """Times inside steps at which the equations or the measure have a kink."""
+    from scipy.optimize import brentq
+
+    partials, parameters = leg.system.partials, leg.system.parameters
+
+    def quantities(t: Array, y: Array) -> Array:
+        blocks = [partials.kink_values(t, y, parameters)] if partials.n_kinks else []
+        blocks += [] if measure is None else [measure.kinks(t, y)]
+        return np.concatenate(blocks, axis=1) if blocks else np.zeros((len(t), 0))
+
+    signs = np.sign(quantities(leg.at.t, leg.at.y)).reshape(len(leg.lengths), STAGES, -1)
+    sample, found = interpolation(leg), []
+    for step, stage, column in zip(*np.nonzero(signs[:, 1:] * signs[:, :-1] < 0), strict=True):
+        low, high = leg.at.t[step * STAGES + stage : step * STAGES + stage + 2]
+        along = partial(_quantity, quantities, sample, int(column))
+        found.append(float(brentq(along, low, high, xtol=1e-15 * max(abs(high), 1e-300))))
+    return np.array(found)
+
+
+def _quantity(quantities: Callable[[Array, Array], Array], sample: Sampler, column: int, t: float) -> float:
+    times = np.array([t])
+    return float(quantities(times, sample(times))[0, column])
+
+
+def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, surface: Surface | None) -> Leg:
+    knots = np.array(knots)
+    size = len(start)
+    Y = sample((knots[:-1, None] + np.diff(knots)[:, None] * NODES).ravel()).reshape(-1, STAGES, size)
+    previous = np.inf
+    for _ in range(_ITERATIONS):
+        h = np.diff(knots)
+        times = knots[:-1, None] + h[:, None] * NODES
+        leg, updated = _newton_step(system, knots, times, Y, start)
+        if not np.isfinite(updated).all():
+            raise ComputationError(
+                f"the motion has no finite derivative between t = {knots[0]:.9g} and {knots[-1]:.9g}"
+            )
+        scale = _sizes(updated, float(knots[-1] - knots[0]))
+        change = float(np.max(np.abs(updated - Y) / scale))
+        Y = updated
+        if surface is not None:
+            value, rate = surface(float(knots[-1]), leg.states[-1])
+            shift = -value / rate if rate else 0.0
+            if abs(shift) < h[-1] / 2:
+                knots[-1] += shift
+                change = max(change, abs(shift) / max(abs(knots[-1]), h[-1]))
+        if change <= _CONVERGED or (change <= _ACCEPTED and change >= previous / 2):
+            return leg
+        previous = change
+    raise ComputationError(
+        f"collocation does not converge between t = {knots[0]:.9g} and {knots[-1]:.9g}: changes of {change:.3g} remain"
+    )
+
+
+def _sizes(Y: Array, duration: float) -> Array:
+    """Sizes of positions and velocities along an arc, (2n,); of a body at rest not those of its rounding."""
+    n = Y.shape[-1] // 2
+    q, v = (float(np.max(np.abs(block))) for block in (Y[..., :n], Y[..., n:]))
+    sizes = [max(q, _SLOW * v * duration, 1e-300), max(v, _SLOW * q / duration, 1e-300)]
+    return np.repeat(sizes, n)
+
+
+def _newton_step(system: ModeSystem, knots: Array, times: Array, Y: Array, start: Array) -> tuple[Leg, Array]:
+    """One step of Newton's method for all stages of all steps."""
+    S, s, size = Y.shape
+    n = size // 2
+    at = system.respond(times.ravel(), Y.reshape(-1, size))
+    found = system.partials.state(at.t, at.y, at.forces, system.parameters)
+    jacobian = system.unknown_slopes(at, found)[:, :n, :size].reshape(S, s, n, size)
+    leg = Leg(system, knots.copy(), np.empty((S + 1, size)), at, jacobian, step_inverses(np.diff(knots), jacobian))
+    constant = at.f[:, n:].reshape(S, s, n) - np.einsum("ziab,zib->zia", jacobian, Y)
+    k_0 = np.einsum("zab,zb->za", leg.inverse, constant.reshape(S, -1))
+    k_x = leg.inverse @ start_loads(leg)
+    leg.states[0] = start
+    k = np.empty((S, s, n))
+    for step, h in enumerate(leg.lengths):
+        x = leg.states[step]
+        k[step] = (k_0[step] + k_x[step] @ x).reshape(s, n)
+        leg.states[step + 1] = carried(h, x[:, None], k[step][:, :, None])[:, 0]
+    return leg, stage_states(leg.lengths, leg.states[:-1, :, None], k[..., None])[..., 0]

@@ -1,0 +1,300 @@
+"""Periodic motions followed in one parameter: around folds, with changes of stability, up to where they graze."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.periodic import PeriodicMotion, periodic_of, solve_closed
+from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.shooting import Shooting, Shot
+from hybrid.analysis.sensitivities.smoothness import nearest_dip
+from hybrid.errors import ComputationError, StateError
+from hybrid.motion.outcome import EventKind
+
+if TYPE_CHECKING:
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+__all__ = ["Continuation", "StabilityChange", "continue_periodic"]
+
+Array = NDArray[np.float64]
+
+_CORRECTIONS = 8
+_CLOSED = 1e-11  # of the size of the states
+_FIRST, _LONGEST, _SHORTEST = 0.05, 0.2, 1e-7  # steps along the branch, in units of the start's size
+_GRAZED = 1e-4  # of a guard's largest value: where a branch ends this close to a surface, it grazes it
+_SIDE = 1e-6  # the imaginary part beside which a multiplier counts as real
+
+
+@attrs.frozen
+class StabilityChange:
+    """Where a multiplier crosses the unit circle.
+
+    Attributes
+    ----------
+    value : float
+        Of the parameter.
+    kind : str
+        ``"fold"`` (multiplier 1), ``"flip"`` (-1) or ``"torus"`` (a complex pair).
+    multiplier : complex
+    """
+
+    value: float
+    kind: str
+    multiplier: complex
+
+
+@attrs.frozen(eq=False)
+class Continuation:
+    """A branch of periodic motions; made by :func:`continue_periodic`.
+
+    Attributes
+    ----------
+    parameter : str
+    values : array, (N,)
+        Of the parameter along the branch.
+    motions : tuple of PeriodicMotion
+    changes : tuple of StabilityChange
+        In the order of the branch.
+    ending : str
+        Why it ends: the value asked for was reached, or where and why the motion ceases to have a derivative.
+    """
+
+    parameter: str
+    values: Array
+    motions: tuple[PeriodicMotion, ...]
+    changes: tuple[StabilityChange, ...]
+    ending: str
+
+
+@attrs.frozen(eq=False)
+class _Point:
+    """A closed motion with its place on the branch."""
+
+    shot: Shot
+    value: float
+
+    @property
+    def pattern(self) -> list[tuple[EventKind, tuple[str, ...]]]:
+        return [(event.kind, event.carriers) for event in self.shot.motion.trajectory.events]
+
+
+@attrs.frozen(eq=False)
+class _Branch:
+    """What stays the same along a branch; places are ``(x, T, parameter)`` divided by ``scale``."""
+
+    shooting: Shooting
+    parameters: Values
+    name: str
+    t: float
+    scale: Array
+
+    def place(self, point: _Point) -> Array:
+        return np.concatenate([point.shot.x, [point.shot.T, point.value]]) / self.scale
+
+    def shoot(self, place: Array) -> _Point | Refusal:
+        full = place * self.scale
+        values = {**self.parameters, self.name: float(full[-1])}
+        shot = self.shooting.shoot(full[:-2], float(full[-2]), self.t, values)
+        return shot if isinstance(shot, Refusal) else _Point(shot, float(full[-1]))
+
+    def _frame(self, point: _Point) -> tuple[Array, Array]:
+        """Admissible directions of places, and the scaled slopes of the residual along them."""
+        size = len(point.shot.x)
+        basis = np.zeros((size + 2, point.shot.free.shape[1] + 2))
+        basis[:size, :-2] = point.shot.free
+        basis[size, -2] = basis[size + 1, -1] = 1.0
+        return basis / self.scale[:, None], self.shooting.slopes(point.shot) @ basis
+
+    def tangent(self, point: _Point, along: Array) -> Array:
+        """Unit tangent of the branch, on the side of a direction."""
+        basis, slopes = self._frame(point)
+        _, _, right = np.linalg.svd(slopes / np.linalg.norm(basis, axis=0))
+        direction = basis @ (right[-1] / np.linalg.norm(basis, axis=0))
+        direction = direction / np.linalg.norm(direction)
+        return np.asarray(direction if direction @ along >= 0 else -direction)
+
+    def correct(self, place: Array, direction: Array) -> _Point | Refusal | None:
+        """Newton's method in the plane across a direction; None where it does not converge."""
+        previous = np.inf
+        for _ in range(_CORRECTIONS):
+            point = self.shoot(place)
+            if isinstance(point, Refusal):
+                return point
+            if point.shot.size <= _CLOSED:
+                return point
+            if point.shot.size > 2 * previous:
+                return None
+            previous = point.shot.size
+            basis, slopes = self._frame(point)
+            matrix = np.vstack([slopes, direction @ basis])
+            right = np.append(point.shot.residual, 0.0)
+            place = place - basis @ np.linalg.lstsq(matrix, right, rcond=1e-13)[0]
+        return None
+
+
+def continue_periodic(
+    dynamics: Dynamics,
+    guess: State,
+    *,
+    parameter: str,
+    to: float,
+    period: float | str,
+    section: str | None = None,
+    drift: Sequence[str] = (),
+    law: AbstractImpactLaw | None = None,
+    parameters: Values | None = None,
+    max_points: int = 200,
+) -> Continuation | Refusal:
+    """Follow a periodic motion as a parameter changes, by pseudo-arclength (Keller 1977).
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    guess : State
+        Near the motion at the present value of the parameter; the other arguments are those of
+        :func:`hybrid.analysis.sensitivities.periodic.periodic_motion`.
+    parameter : str
+    to : float
+        Value to go to. A branch that folds back before is followed until it passes the start again.
+    period, section, drift, law, parameters
+    max_points : int
+
+    Returns
+    -------
+    Continuation, or Refusal
+        The latter where the first motion has no derivative.
+
+    Raises
+    ------
+    StateError
+        There is no such parameter.
+    ComputationError
+        No periodic motion is found near the guess.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, derive
+    >>> from hybrid.contact.impacts.laws import NewtonImpact
+    >>> table = derive(mechanisms.load("ball_on_vibrating_table"))
+    >>> branch = continue_periodic(
+    ...     table, State([0.015], [0.25], 0.02), parameter="Gamma", to=1.6, period="2*pi/Omega", law=NewtonImpact()
+    ... )
+    >>> [(change.kind, round(change.value, 7)) for change in branch.changes]
+    [('flip', 1.5268237)]
+    """
+    if parameter not in dynamics.mechanism.parameters:
+        raise StateError(f"there is no parameter {parameter!r}; known are {', '.join(dynamics.mechanism.parameters)}")
+    given = dict(parameters or {})
+    start = float(dynamics.mechanism.parameter_values(given)[parameter])
+    shooting = Shooting.of(
+        dynamics, section=section, drift=drift, law=law, period=period, parameter=parameter, parameters=given
+    )
+    values = {**given, parameter: start}
+    x = np.concatenate([guess.q, guess.v])
+    first = solve_closed(shooting, x, shooting.period_of(values), guess.t, values)
+    if isinstance(first, Refusal):
+        return first
+    n = dynamics.n
+    sizes = [max(float(np.max(np.abs(part))), 1e-300) for part in (first.x[:n], first.x[n:])]
+    scale = np.concatenate([np.repeat(sizes, n), [first.T, max(abs(start), abs(to - start))]])
+    branch = _Branch(shooting, given, parameter, guess.t, scale)
+    return _followed(branch, _Point(first, start), start, to, max_points)
+
+
+def _followed(branch: _Branch, point: _Point, start: float, to: float, max_points: int) -> Continuation:
+    along = np.zeros(len(branch.scale))
+    along[-1] = np.sign(to - start)
+    direction = branch.tangent(point, along)
+    points, changes = [point], []
+    step, ending = _FIRST, f"the branch has {max_points} points"
+    sense = np.sign(to - start)
+    while len(points) < max_points:
+        place = branch.place(point)
+        found = branch.correct(place + step * direction, direction)
+        if not isinstance(found, _Point) or found.pattern != point.pattern:
+            step /= 2
+            if step < _SHORTEST:
+                ending = _why(branch, point, found)
+                break
+            continue
+        last = sense * (found.value - to) >= 0
+        if last:
+            found = _at(branch, point, found, to) or found
+        changes += _changes(branch, point, found, direction)
+        points.append(found)
+        if last:
+            ending = f"{branch.name} = {to:g} was reached"
+            break
+        if sense * (found.value - start) < 0:
+            ending = f"the branch folds back and passes {branch.name} = {start:g}"
+            break
+        direction, point, step = branch.tangent(found, direction), found, min(1.5 * step, _LONGEST)
+    return Continuation(
+        branch.name,
+        np.array([item.value for item in points]),
+        tuple(periodic_of(branch.shooting, item.shot) for item in points),
+        tuple(changes),
+        ending,
+    )
+
+
+def _why(branch: _Branch, point: _Point, found: _Point | Refusal | None) -> str:
+    where = f"at {branch.name} = {point.value:.9g} the motion can be followed no further"
+    dip = nearest_dip(point.shot.motion.legs)
+    if dip is not None and dip[0] <= _GRAZED:
+        share, t, surface = dip
+        kind = surface.kind.value.strip()
+        return (
+            f"{where}: {surface.carrier!r} grazes at t = {t:.9g} (its guard, {kind}, dips to {share:.1g} of its size)"
+        )
+    if isinstance(found, Refusal):
+        return f"{where}: {found.reason} (t = {found.t:.9g})"
+    if isinstance(found, _Point):
+        return f"{where}: the sequence of its events changes, which is grazing or two events at once"
+    return f"{where}: Newton's method does not converge"
+
+
+def _at(branch: _Branch, point: _Point, beyond: _Point, to: float) -> _Point | None:
+    """The motion exactly at a value of the parameter, from two on either side."""
+    share = (to - point.value) / (beyond.value - point.value)
+    place = branch.place(point) + share * (branch.place(beyond) - branch.place(point))
+    place[-1] = to / branch.scale[-1]
+    fixed = np.zeros(len(place))
+    fixed[-1] = 1.0
+    found = branch.correct(place, fixed)
+    return found if isinstance(found, _Point) else None
+
+
+def _largest(branch: _Branch, point: _Point) -> complex:
+    multipliers = branch.shooting.multipliers(point.shot)
+    return complex(multipliers[0]) if len(multipliers) else 0j
+
+
+def _changes(branch: _Branch, before: _Point, after: _Point, direction: Array) -> list[StabilityChange]:
+    from scipy.optimize import brentq
+
+    if (abs(_largest(branch, before)) - 1) * (abs(_largest(branch, after)) - 1) >= 0:
+        return []
+    start, end = branch.place(before), branch.place(after)
+    met: list[_Point] = []
+
+    def excess(share: float) -> float:
+        point = branch.correct(start + share * (end - start), direction)
+        if not isinstance(point, _Point):
+            raise ComputationError("the branch is lost between two of its points")
+        met.append(point)
+        return abs(_largest(branch, point)) - 1.0
+
+    brentq(excess, 0.0, 1.0, xtol=1e-10, rtol=1e-12)
+    crossing = min(met, key=lambda point: abs(abs(_largest(branch, point)) - 1.0))
+    multiplier = _largest(branch, crossing)
+    kind = "torus" if abs(multiplier.imag) > _SIDE else "fold" if multiplier.real > 0 else "flip"
+    return [StabilityChange(crossing.value, kind, multiplier)]

@@ -1,0 +1,140 @@
+"""A functional along a replayed motion: its values and slopes where the passes need them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.functional import CompiledExpression, Functional, compile_expression
+from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.replay import Replay
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid.analysis.sensitivities.event_map import Crossing, EventMap
+    from hybrid.analysis.sensitivities.gauss import Leg
+    from hybrid.analysis.sensitivities.mode_system import Response
+    from hybrid.dynamics.partials import Partials
+    from hybrid.motion.trajectory import Trajectory
+
+__all__ = ["Integrand", "compiled_integrand"]
+
+Array = NDArray[np.float64]
+
+_SAME = 1e-8  # of the derivatives that must agree
+
+
+@attrs.frozen(eq=False)
+class Integrand:
+    """A functional compiled for one motion.
+
+    Attributes
+    ----------
+    along, terminal : CompiledExpression
+    names : frozenset of str
+        Names that occur in it.
+    size : float
+        Greatest value of the integrand at the recorded steps.
+    trajectory : Trajectory
+    """
+
+    along: CompiledExpression
+    terminal: CompiledExpression
+    names: frozenset[str]
+    size: float
+    trajectory: Trajectory
+
+    def values(self, at: Response) -> Array:
+        """The integrand at N instants."""
+        return self.along.value(at.t, at.y, self.trajectory.parameters)
+
+    def kinks(self, t: Array, y: Array) -> Array:
+        """Quantities (N, number) at whose zeros the integrand has a kink."""
+        return self.along.kinks(t, y, self.trajectory.parameters)
+
+    def at(self, t: float, y: Array) -> float:
+        """The integrand at one state."""
+        return float(self.along.value(np.array([t]), y[None, :], self.trajectory.parameters)[0])
+
+    def terminal_at(self, t: float, y: Array) -> tuple[float, Array]:
+        """The terminal term and its derivatives with respect to ``(q, v, t, parameters)``."""
+        point = np.array([t]), y[None, :], self.trajectory.parameters
+        return float(self.terminal.value(*point)[0]), np.asarray(self.terminal.slope(*point)[0])
+
+    def over(self, leg: Leg) -> tuple[float, Array]:
+        """The integral over a leg, and the slopes (S, s, 2n + 1 + c) at its stages."""
+        S = len(leg.lengths)
+        values = self.values(leg.at).reshape(S, -1)
+        slopes = self.along.slope(leg.at.t, leg.at.y, self.trajectory.parameters)
+        return float(np.sum(leg.weights * values)), slopes.reshape(S, values.shape[1], -1)
+
+    def lost(self, junction: EventMap, *, is_last: bool) -> tuple[Array, Array]:
+        """What the shift of an event does to the integral: derivatives with respect to state (2n,) and parameters (c,).
+
+        Each surface contributes the integrand before it less the one after it, times the shift of its time.
+        """
+        return self._lost_in(junction.t, junction.orders[0], is_last)
+
+    def _lost_in(self, t: float, crossings: Sequence[Crossing], is_last: bool) -> tuple[Array, Array]:
+        state, parameter = np.zeros_like(crossings[0].state), np.zeros_like(crossings[0].parameter)
+        for number, item in enumerate(crossings):
+            ends = is_last and number == len(crossings) - 1
+            jump = self.at(t, item.before) - (0.0 if ends else self.at(t, item.after))
+            state, parameter = state + jump * item.state, parameter + jump * item.parameter
+        return state, parameter
+
+    def _depends_on_order(self, junction: EventMap) -> bool:
+        """True if a change of the motion changes the integral differently for each order of events met at once."""
+        found = [np.concatenate(self._lost_in(junction.t, order, False)) for order in junction.orders]
+        size = _SAME * max(1.0, *(float(np.max(np.abs(item))) for item in found))
+        return any(np.max(np.abs(item - found[0])) > size for item in found[1:])
+
+    def refusal(self, motion: Replay) -> Refusal | None:
+        """Why the functional has no derivative along this motion, if it jumps or is undefined on it."""
+        for leg in motion.legs:
+            found = self.along.jump_time(leg.at.t, leg.at.y, self.trajectory.parameters)
+            if found is not None:
+                return Refusal(found, "the integrand jumps: an argument of sign() changes sign")
+            _, slopes = self.over(leg)
+            finite = np.isfinite(slopes).reshape(len(leg.at.t), -1).all(axis=1)
+            if not finite.all():
+                return Refusal(float(leg.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
+        for junction in motion.junctions:
+            if self._depends_on_order(junction.map):
+                reason = "events happen at once, and the integral changes differently for each order of them"
+                return Refusal(junction.map.t, reason)
+        _, slope = self.terminal_at(motion.t_end, motion.end)
+        if not np.isfinite(slope).all():
+            return Refusal(motion.t_end, "the terminal term has no finite derivative")
+        return None
+
+
+def compiled_integrand(trajectory: Trajectory, functional: Functional, partials: Partials) -> Integrand:
+    """Compile a functional for a motion and the parameters that change.
+
+    Raises
+    ------
+    hybrid.errors.DeclarationError
+        Unknown names, with the nearest one.
+    """
+    mechanism = trajectory.dynamics.mechanism
+    texts = {"functional": functional.integrand, "terminal term": functional.terminal}
+    names = frozenset().union(*(mechanism.expanded(text, field=field).names for field, text in texts.items()))
+    along, terminal = (
+        compile_expression(trajectory.dynamics, text, parameters=partials.parameters, field=field)
+        for field, text in texts.items()
+    )
+    return Integrand(along, terminal, names, _greatest(along, trajectory), trajectory)
+
+
+def _greatest(along: CompiledExpression, trajectory: Trajectory) -> float:
+    values = [
+        along.value(arc.knots, np.concatenate(arc.sample(arc.knots), axis=-1), trajectory.parameters)
+        for arc in trajectory.arcs
+    ]
+    found = np.abs(np.concatenate([np.zeros(1), *values]))
+    return float(np.max(found[np.isfinite(found)]))

@@ -1,0 +1,152 @@
+"""Tangents carried forwards and adjoints carried backwards along a replayed motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.gauss import Leg, pull_back, push_forward
+
+if TYPE_CHECKING:
+    from hybrid.analysis.sensitivities.integrand import Integrand
+    from hybrid.analysis.sensitivities.replay import Replay
+    from hybrid.analysis.sensitivities.start_slopes import Directions
+
+__all__ = ["ForwardPass", "adjoint_pass", "forward_pass", "transition"]
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class ForwardPass:
+    """Derivatives with respect to m names.
+
+    Attributes
+    ----------
+    value : float
+    gradient : array, (m,)
+    end_slopes : array, (2n, m)
+        Of the state where the motion ends.
+    times : tuple of array, (m,)
+        Of the times of the junctions, each that of the first surface met.
+    tangents : tuple of array, (2n, m)
+        Of the states before the junctions, at their nominal times.
+    """
+
+    value: float
+    gradient: Array
+    end_slopes: Array
+    times: tuple[Array, ...]
+    tangents: tuple[Array, ...]
+
+
+def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> ForwardPass:
+    """Solve the variational equations with the saltation matrix of every event.
+
+    Parameters
+    ----------
+    motion : Replay
+    integrand : Integrand
+    chosen : Directions
+
+    Returns
+    -------
+    ForwardPass
+    """
+    chain, tangent = chosen.chain, chosen.start
+    value, gradient = 0.0, np.zeros(len(chosen.names))
+    times: list[Array] = []
+    tangents: list[Array] = []
+    if motion.opening is not None:
+        tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
+    for index, leg in enumerate(motion.legs):
+        part, slopes = integrand.over(leg)
+        value += part
+        forcing = parameter_slopes(leg) @ chain
+        tangent, stages = push_forward(leg, tangent, forcing)
+        size = tangent.shape[0]
+        gradient += np.einsum("zi,zia,ziac->c", leg.weights, slopes[:, :, :size], stages)
+        gradient += np.einsum("zi,zia->a", leg.weights, slopes[:, :, size + 1 :]) @ chain
+        if index < len(motion.junctions):
+            junction = motion.junctions[index]
+            first = junction.map.orders[0][0]
+            times.append(first.state @ tangent + first.parameter @ chain)
+            tangents.append(tangent)
+            of_state, of_parameter = integrand.lost(junction.map, is_last=index == len(motion.legs) - 1)
+            gradient += of_state @ tangent + of_parameter @ chain
+            tangent = junction.map.matrix @ tangent + junction.map.parameter @ chain
+    terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
+    size = tangent.shape[0]
+    gradient += slope[:size] @ tangent + slope[size + 1 :] @ chain
+    if len(motion.junctions) == len(motion.legs):
+        gradient += slope[size] * times[-1]
+    return ForwardPass(value + terminal, gradient, tangent, tuple(times), tuple(tangents))
+
+
+def transition(motion: Replay, tangent: Array, chain: Array) -> Array:
+    """Carry tangents (2n, m) from the start of a motion to its end, parameters changing by ``chain`` (c, m)."""
+    maps = [junction.map for junction in motion.junctions]
+    if motion.opening is not None:
+        tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
+    for index, leg in enumerate(motion.legs):
+        tangent, _ = push_forward(leg, tangent, parameter_slopes(leg) @ chain)
+        if index < len(maps):
+            tangent = maps[index].matrix @ tangent + maps[index].parameter @ chain
+    return tangent
+
+
+def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tuple[float, Array]:
+    """Solve the adjoint equations backwards; the cost does not depend on the number of names.
+
+    Returns
+    -------
+    value : float
+    gradient : array, (m,)
+    """
+    terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
+    size = motion.legs[0].states.shape[1]
+    value, adjoint, gradient = terminal, slope[:size].copy(), slope[size + 1 :].copy()
+    for index in reversed(range(len(motion.legs))):
+        leg = motion.legs[index]
+        if index < len(motion.junctions):
+            junction = motion.junctions[index]
+            is_last = index == len(motion.legs) - 1
+            of_state, of_parameter = integrand.lost(junction.map, is_last=is_last)
+            if is_last:
+                first = junction.map.orders[0][0]
+                of_state, of_parameter = (
+                    of_state + slope[size] * first.state,
+                    of_parameter + slope[size] * first.parameter,
+                )
+            gradient += junction.map.parameter.T @ adjoint + of_parameter
+            adjoint = junction.map.matrix.T @ adjoint + of_state
+        part, slopes = integrand.over(leg)
+        value += part
+        adjoint, stages = pull_back(leg, adjoint, slopes[:, :, :size])
+        gradient += pulled_parameters(leg, stages)
+        gradient += np.einsum("zi,zia->a", leg.weights, slopes[:, :, size + 1 :])
+    if motion.opening is not None:
+        gradient += motion.opening.map.parameter.T @ adjoint
+        adjoint = motion.opening.map.matrix.T @ adjoint
+    return value, adjoint @ chosen.start + gradient @ chosen.chain
+
+
+def parameter_slopes(leg: Leg) -> Array:
+    """Derivatives of the accelerations with respect to the parameters at all stages, (S, s, n, c)."""
+    system, at = leg.system, leg.at
+    found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
+    S, s, n, _ = leg.jacobian.shape
+    return system.unknown_slopes(at, found)[:, :n].reshape(S, s, n, len(system.partials.parameters))
+
+
+def pulled_parameters(leg: Leg, stages: Array) -> Array:
+    """The parameters' part of the gradient, (c,): one more transposed solve at each stage, whatever their number."""
+    system, at = leg.system, leg.at
+    n = system.dynamics.n
+    found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
+    residual = system.residual_slopes(at, found)
+    loads = np.einsum("iab,ia->ib", at.inverse[:, :n], stages.reshape(len(at.t), n))
+    return np.asarray(-np.einsum("ib,ibc->c", loads, residual))

@@ -1,0 +1,165 @@
+"""Periodic motions through impacts and stick-slip by Newton's method, and their Floquet multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.shooting import Shooting, Shot
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+    from hybrid.motion.trajectory import Trajectory
+
+__all__ = ["PeriodicMotion", "periodic_motion"]
+
+Array = NDArray[np.float64]
+
+_ITERATIONS = 30
+_CLOSED = 1e-11  # of the size of the states
+_HALVINGS = 8
+
+
+@attrs.frozen(eq=False)
+class PeriodicMotion:
+    """A motion that repeats itself; made by :func:`periodic_motion`.
+
+    Attributes
+    ----------
+    state : State
+        Where it starts.
+    period : float
+    trajectory : Trajectory
+        Over one period.
+    monodromy : array, (2n, 2n)
+        Derivative of the state after one period with respect to that before, at fixed time.
+    multipliers : array of complex, (d,)
+        Floquet multipliers by falling modulus: eigenvalues of the monodromy matrix on the directions that the mode at
+        the start allows, without drifting coordinates; of an autonomous motion those of its Poincaré map on the
+        section, so that the trivial multiplier 1 is left out.
+    drift : mapping of str to float
+        How far each drifting coordinate goes in a period.
+    residual : float
+        What is left of ``x(T) - x``, relative to the states.
+    """
+
+    state: State
+    period: float
+    trajectory: Trajectory
+    monodromy: Array
+    multipliers: NDArray[np.complex128]
+    drift: dict[str, float]
+    residual: float
+
+    @property
+    def is_stable(self) -> bool:
+        """True if every multiplier lies inside the unit circle."""
+        return bool(np.all(np.abs(self.multipliers) < 1.0))
+
+
+def periodic_motion(
+    dynamics: Dynamics,
+    guess: State,
+    *,
+    period: float | str,
+    section: str | None = None,
+    drift: Sequence[str] = (),
+    law: AbstractImpactLaw | None = None,
+    parameters: Values | None = None,
+) -> PeriodicMotion | Refusal:
+    """Find a periodic motion from a guess, by Newton's method with the exact monodromy matrix.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    guess : State
+        Near the motion, at a time at which no event happens. Its time stays fixed.
+    period : float or str
+        The period, which may be an expression of parameters (``"2*pi/Omega"``); with a section, a guess of it.
+    section : str, optional
+        For an autonomous mechanism: an expression that is to be zero at the start, which fixes the phase.
+    drift : sequence of str
+        Coordinates on which nothing depends and which need not return.
+    law : AbstractImpactLaw, optional
+    parameters : mapping, optional
+
+    Returns
+    -------
+    PeriodicMotion, or Refusal
+        The latter where the motion found on the way has no derivative, for example because it grazes.
+
+    Raises
+    ------
+    ComputationError
+        Newton's method does not converge.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, derive
+    >>> from hybrid.contact.impacts.laws import NewtonImpact
+    >>> table = derive(mechanisms.load("ball_on_vibrating_table"))
+    >>> found = periodic_motion(table, State([0.015], [0.25], 0.02), period="2*pi/Omega", law=NewtonImpact())
+    >>> [round(float(abs(multiplier)), 9) for multiplier in found.multipliers]
+    [0.5, 0.5]
+    """
+    shooting = Shooting.of(dynamics, section=section, drift=drift, law=law, period=period)
+    values = dict(parameters or {})
+    x, T = np.concatenate([guess.q, guess.v]), shooting.period_of(values)
+    found = solve_closed(shooting, x, T, guess.t, values)
+    return found if isinstance(found, Refusal) else periodic_of(shooting, found)
+
+
+def solve_closed(shooting: Shooting, x: Array, T: float, t: float, parameters: Values) -> Shot | Refusal:
+    """Newton's method for a closed motion, with shorter steps where a full one leads farther away."""
+    shot = shooting.shoot(x, T, t, parameters)
+    for _ in range(_ITERATIONS):
+        if isinstance(shot, Refusal):
+            return shot
+        if shot.size <= _CLOSED:
+            return shot
+        change = shooting.correction(shot)
+        shot = _stepped(shooting, shot, change, parameters)
+    raise ComputationError(f"Newton's method found no periodic motion in {_ITERATIONS} steps; give a closer guess")
+
+
+def _stepped(shooting: Shooting, shot: Shot, change: Array, parameters: Values) -> Shot | Refusal:
+    step, refused = 1.0, None
+    for _ in range(_HALVINGS):
+        trial = shooting.shoot(shot.x + step * change[:-1], shot.T + step * change[-1], shot.t, parameters)
+        if isinstance(trial, Refusal):
+            refused = trial
+        elif trial.size < shot.size or trial.size <= _CLOSED:
+            return trial
+        step /= 2
+    if refused is not None:
+        return refused
+    raise ComputationError(
+        f"Newton's method stalls before the motion closes: {shot.size:.3g} of the states is left; give a closer guess"
+    )
+
+
+def periodic_of(shooting: Shooting, shot: Shot) -> PeriodicMotion:
+    """The periodic motion of a shot that closes."""
+    from hybrid.dynamics.state import State
+
+    n = shooting.dynamics.n
+    names = shooting.dynamics.mechanism.coordinates
+    gone = shot.end - shot.x
+    return PeriodicMotion(
+        state=State(shot.x[:n], shot.x[n:], shot.t),
+        period=shot.T,
+        trajectory=shot.motion.trajectory,
+        monodromy=shot.matrix,
+        multipliers=shooting.multipliers(shot),
+        drift={name: float(gone[names.index(name)]) for name in shooting.drift},
+        residual=shot.size,
+    )

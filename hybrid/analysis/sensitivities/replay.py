@@ -1,0 +1,206 @@
+"""A recorded motion followed once more, with everything that its derivatives need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.accumulation_limit import open_sum
+from hybrid.analysis.sensitivities.collocation import Measure, integrate_leg
+from hybrid.analysis.sensitivities.event_map import EventMap
+from hybrid.analysis.sensitivities.gauss import Leg
+from hybrid.analysis.sensitivities.meetings import event_map
+from hybrid.analysis.sensitivities.mode_system import ModeSystem
+from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
+from hybrid.analysis.sensitivities.smoothness import check_smooth
+from hybrid.analysis.sensitivities.surfaces import EventSurface, evaluate_point, event_surfaces
+from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.parts import parts_of
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.partials import Partials
+    from hybrid.motion.trajectory import Arc, Trajectory
+
+__all__ = ["Junction", "Replay", "replay"]
+
+Array = NDArray[np.float64]
+
+_SAME = 1e-12  # of the time: events that close happened at once
+
+
+@attrs.frozen(eq=False)
+class Junction:
+    """Events at one instant between two legs, with the derivatives through them.
+
+    Attributes
+    ----------
+    events : tuple of Event
+    map : EventMap
+    """
+
+    events: tuple[Event, ...]
+    map: EventMap
+
+
+@attrs.frozen(eq=False)
+class Replay:
+    """A motion as an alternation of legs and junctions.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+    partials : Partials
+    opening : Junction or None
+        Events at the very start.
+    legs : tuple of Leg
+    junctions : tuple of Junction
+        After each leg but the last; after the last as well where an event ends the motion.
+    """
+
+    trajectory: Trajectory
+    partials: Partials
+    opening: Junction | None
+    legs: tuple[Leg, ...]
+    junctions: tuple[Junction, ...]
+
+    @property
+    def t_end(self) -> float:
+        """Time at which the motion ends."""
+        return float(self.legs[-1].knots[-1])
+
+    @property
+    def end(self) -> Array:
+        """State (2n,) at the end."""
+        return np.asarray(self.legs[-1].states[-1])
+
+
+def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | None = None) -> Replay | Refusal:
+    """Follow a motion once more by collocation, event by event, and differentiate every event.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    partials : Partials
+    measure : Measure, optional
+        What is to be integrated over the motion.
+
+    Returns
+    -------
+    Replay, or Refusal
+        The latter where a derivative does not exist.
+    """
+    refusal = _unfinished(trajectory)
+    if refusal is not None:
+        return refusal
+    events = [event for event in trajectory.events if event.kind is not EventKind.WATCH]
+    t = trajectory.t_start
+    try:
+        groups = _grouped(trajectory, events)
+        y = np.concatenate([trajectory.q_start, trajectory.v_start])
+        opening = None
+        if groups[0]:
+            opening = _junction(trajectory, partials, None, y, trajectory.arcs[0], groups[0], t)
+            y = opening.map.after
+        legs: list[Leg] = []
+        junctions: list[Junction] = []
+        for index, arc in enumerate(trajectory.arcs):
+            t = arc.end
+            following = trajectory.arcs[index + 1] if index + 1 < len(trajectory.arcs) else None
+            here = groups[index + 1]
+            leg = _leg(trajectory, partials, arc, y, here[0] if here else None, measure)
+            t = arc.start
+            check_smooth(leg, here)
+            t = float(leg.knots[-1])
+            legs.append(leg)
+            if following is None and not here:
+                break
+            junction = _junction(trajectory, partials, leg, leg.states[-1], following, here, t)
+            junctions.append(junction)
+            y = junction.map.after
+    except NoDerivative as found:
+        return Refusal(found.t if found.t is not None else t, str(found))
+    return Replay(trajectory, partials, opening, tuple(legs), tuple(junctions))
+
+
+def system_of(trajectory: Trajectory, partials: Partials, arc: Arc) -> ModeSystem:
+    """The linear system of an arc's mode."""
+    return ModeSystem(partials, parts_of(trajectory.dynamics, arc.mode, arc.sides), trajectory.parameters)
+
+
+def _unfinished(trajectory: Trajectory) -> Refusal | None:
+    if trajectory.method != "event-driven":
+        return Refusal(trajectory.t_start, "the motion was computed by time-stepping, which locates no events")
+    if not trajectory.termination.is_complete:
+        return Refusal(trajectory.t, f"the motion ended: {trajectory.cause}")
+    if not trajectory.arcs:
+        return Refusal(trajectory.t, "the motion has no arc of any length")
+    for event in trajectory.events:
+        if event.kind is EventKind.CHOICE:
+            return Refusal(event.t, f"several modes are consistent and a rule chose one ({event.note})")
+        if event.kind is EventKind.ACCUMULATION and (reason := open_sum(trajectory.dynamics, event)):
+            return Refusal(event.t, f"impacts accumulate, and their limit is no sum in closed form: {reason}")
+        if event.kind is EventKind.SINGULAR:
+            return Refusal(event.t, "a contact force grows beyond bounds")
+    last = [event for event in trajectory.events if abs(event.t - trajectory.t) <= _close(trajectory.t)]
+    if trajectory.termination is Termination.END_TIME and any(e.kind is not EventKind.WATCH for e in last):
+        return Refusal(trajectory.t, f"the motion is cut off at an event ({last[-1].kind.value}): choose another t_end")
+    return None
+
+
+def _close(t: float) -> float:
+    return _SAME * max(abs(t), 1.0)
+
+
+def _grouped(trajectory: Trajectory, events: Sequence[Event]) -> list[tuple[Event, ...]]:
+    """Events at the start, and after every arc."""
+    times = [trajectory.arcs[0].start, *(arc.end for arc in trajectory.arcs)]
+    groups: list[list[Event]] = [[] for _ in times]
+    at = 0
+    for event in events:
+        if event.kind is not EventKind.ACCUMULATION:  # this one carries the time of its limit and follows its impact
+            at = int(np.argmin(np.abs(np.array(times) - event.t)))
+        groups[at].append(event)
+    for index, arc in enumerate(trajectory.arcs[:-1]):
+        if not groups[index + 1]:
+            reason = f"a guard was touched and the mode {arc.mode.label} goes on: grazing"
+            raise NoDerivative(reason, arc.end)
+    return [tuple(group) for group in groups]
+
+
+def _leg(
+    trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None, measure: Measure | None
+) -> Leg:
+    system = system_of(trajectory, partials, arc)
+
+    def sample(t: Array) -> Array:
+        return np.concatenate(arc.sample(t), axis=-1)
+
+    surface: list[EventSurface] = []
+
+    def guard(t: float, state: Array) -> tuple[float, float]:
+        point = evaluate_point(system, t, state)
+        if not surface and event is not None:
+            surface.extend(event_surfaces(system, event, point)[:1])
+        if not surface:
+            raise NoDerivative("an event that no guard of the mode explains", t)
+        return surface[0].value(point), surface[0].rate(point)
+
+    return integrate_leg(system, arc.knots, sample, y, surface=None if event is None else guard, measure=measure)
+
+
+def _junction(
+    trajectory: Trajectory,
+    partials: Partials,
+    leg: Leg | None,
+    y: Array,
+    following: Arc | None,
+    events: tuple[Event, ...],
+    t: float,
+) -> Junction:
+    after = None if following is None else system_of(trajectory, partials, following)
+    before = None if leg is None else leg.system
+    return Junction(events, event_map(partials, trajectory.parameters, trajectory.law, before, after, t, y, events))

@@ -1,0 +1,133 @@
+"""What would take the derivative away inside an arc: a surface touched in passing, or an equation that jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.gauss import Leg, interpolation
+from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.analysis.sensitivities.surfaces import EventSurface, mode_surfaces
+from hybrid.contact.modes import ContactMode
+from hybrid.motion.parts import GuardKind
+
+if TYPE_CHECKING:
+    from hybrid.motion.outcome import Event
+
+__all__ = ["check_smooth", "nearest_dip"]
+
+Array = NDArray[np.float64]
+
+_NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
+_CLEAR = 1e-7  # of the same: the surface has been left
+_TOUCHED = 1e-9  # of the same: the surface is touched
+
+
+def check_smooth(leg: Leg, events: tuple[Event, ...]) -> None:
+    """Refuse an arc that touches a surface without crossing it, or along which an equation jumps.
+
+    Raises
+    ------
+    NoDerivative
+    """
+    _check_switches(leg)
+    _check_spatial(leg)
+    for surface in mode_surfaces(leg.system):
+        _check_dips(leg, surface)
+        _check_start(leg, surface)
+
+
+def nearest_dip(legs: Sequence[Leg]) -> tuple[float, float, EventSurface] | None:
+    """The surface that a motion comes closest to without meeting it: how close next to its largest value, and when."""
+    found: tuple[float, float, EventSurface] | None = None
+    for leg in legs:
+        for surface in mode_surfaces(leg.system):
+            values = surface.values(leg.at, leg.system.parameters)
+            largest = float(np.max(np.abs(values), initial=0.0))
+            for dip in _dips(values, 1.0):
+                t, least = _lowest(leg, surface, int(dip))
+                if found is None or least / largest < found[0]:
+                    found = (least / largest, t, surface)
+    return found
+
+
+def _check_switches(leg: Leg) -> None:
+    partials = leg.system.partials
+    if not partials.switches:
+        return
+    values = partials.switch_values(leg.at.t, leg.at.y, leg.system.parameters)
+    for column, text in enumerate(partials.switches):
+        signs = np.sign(values[:, column])
+        changes = np.flatnonzero(signs[1:] * signs[:-1] < 0)
+        if changes.size:
+            raise NoDerivative(
+                f"the equations jump: {text} changes sign inside sign() or heaviside()", float(leg.at.t[changes[0]])
+            )
+
+
+def _check_spatial(leg: Leg) -> None:
+    """The direction of friction has no derivative where the slip of a spatial contact vanishes."""
+    for part in leg.system.parts:
+        if part.label is not ContactMode.SLIDE or len(part.columns) != 2:
+            continue
+        ends = leg.system.respond(leg.knots[[0, -1]], leg.states[[0, -1]])
+        slip = np.linalg.norm(ends.terms.slip[:, list(part.columns)], axis=1)
+        largest = float(np.max(np.linalg.norm(leg.at.terms.slip[:, list(part.columns)], axis=1), initial=0.0))
+        for place, t in ((0, leg.knots[0]), (1, leg.knots[-1])):
+            if slip[place] <= 1e-7 * largest:
+                raise NoDerivative(
+                    f"the slip of {part.name!r} vanishes, and with it the direction of friction", float(t)
+                )
+
+
+def _check_dips(leg: Leg, surface: EventSurface) -> None:
+    values = surface.values(leg.at, leg.system.parameters)
+    largest = float(np.max(np.abs(values), initial=0.0))
+    for dip in _dips(values, _NEAR):
+        t, least = _lowest(leg, surface, int(dip))
+        if least <= _TOUCHED * largest:
+            what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"
+            raise NoDerivative(f"{what} touches zero without crossing it", t)
+
+
+def _check_start(leg: Leg, surface: EventSurface) -> None:
+    """A mode that begins on its own edge is left at once by a change to one side."""
+    if surface.kind not in (GuardKind.RELEASE, GuardKind.CONE_PLUS, GuardKind.CONE_MINUS):
+        return  # a gap that has just opened and a slip that has just begun are zero in every such motion
+    values = surface.values(leg.at, leg.system.parameters)
+    start = surface.values(leg.system.respond(leg.knots[:1], leg.states[:1]), leg.system.parameters)
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if abs(start[0]) <= _TOUCHED * largest:
+        what = f"{surface.carrier!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
+        raise NoDerivative(f"{what} ({surface.kind.value.strip()})", float(leg.knots[0]))
+
+
+def _dips(values: Array, share: float) -> NDArray[np.intp]:
+    """Stages at which a guard has an interior minimum below a share of its largest value.
+
+    Where it is hardly above zero at either end it begins or ends there, and what its rounding does is no minimum.
+    """
+    inner = values[1:-1]
+    largest = float(np.max(np.abs(values), initial=0.0))
+    clear = np.flatnonzero(values > _CLEAR * largest)
+    found = np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= share * largest)) + 1
+    return found[(found > clear[0]) & (found < clear[-1])] if clear.size else found[:0]
+
+
+def _lowest(leg: Leg, surface: EventSurface, stage: int) -> tuple[float, float]:
+    """Time and value of the minimum of a guard beside a stage."""
+    from scipy.optimize import minimize_scalar
+
+    sample = interpolation(leg)
+
+    def along(t: float) -> float:
+        at = leg.system.respond(np.array([t]), sample(np.array([t])))
+        return float(surface.values(at, leg.system.parameters)[0])
+
+    bounds = (float(leg.at.t[stage - 1]), float(leg.at.t[stage + 1]))
+    options = {"xatol": 1e-9 * (bounds[1] - bounds[0])}
+    found = minimize_scalar(along, bounds=bounds, method="bounded", options=options)
+    return float(found.x), float(found.fun)

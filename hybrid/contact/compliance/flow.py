@@ -1,0 +1,168 @@
+"""Motion of a mechanism on compliant contacts of finite stiffness, while every contact keeps what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.contact.compliance.path import Array
+from hybrid.contact.compliance.rest import directions_from_rest, holding_forces, yielding
+from hybrid.contact.compliance.standing import CompliantStanding
+from hybrid.contact.reduction import free_motion
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+
+
+@attrs.frozen(eq=False)
+class CompliantFlow:
+    """Forces and accelerations of a mechanism on compliant contacts at a position, velocity and time.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    parameters : mapping
+    stiffness : array, (k,)
+        Of every contact.
+    damping : array, (k,) or None
+        In place of the declared one.
+    speed : float
+        Size of the contact velocities of the passage.
+    """
+
+    dynamics: Dynamics
+    parameters: Values | None
+    stiffness: Array
+    damping: Array | None
+    speed: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Contacts, then friction elements."""
+        return (*self.dynamics.contacts, *self.dynamics.elements)
+
+    @property
+    def rows(self) -> list[tuple[int | None, list[int]]]:
+        """Normal row (None for a friction element) and tangential rows of every carrier among the forces."""
+        k = len(self.dynamics.contacts)
+        columns = [self.dynamics.columns.get(name, slice(0, 0)) for name in self.names]
+        return [(i if i < k else None, [k + j for j in range(at.start, at.stop)]) for i, at in enumerate(columns)]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Tangential dimension of every carrier."""
+        return [len(rows) for _, rows in self.rows]
+
+    def evaluate(self, q: Array, v: Array, t: float, standing: CompliantStanding) -> CompliantForces:
+        """Everything at one state."""
+        terms = self.dynamics.terms(q, v, t=t, parameters=self.parameters)
+        damping = terms.damping if self.damping is None else self.damping
+        potential = -self.stiffness * terms.gap - 2 * damping * np.sqrt(self.stiffness) * terms.gap_dot
+        W = np.concatenate([terms.W_N, terms.W_T], axis=1)
+        if self.dynamics.rigid:
+            motion = free_motion(terms, eliminated=tuple(range(len(self.dynamics.rigid))))
+            a_free, response = motion.a_free, motion.response @ W
+        else:
+            solved = np.linalg.solve(terms.M, np.column_stack([terms.h, W]))
+            a_free, response = solved[:, 0], solved[:, 1:]
+        bound, holds = terms.friction * potential, terms.static_friction * potential
+        at = CompliantForces(
+            terms.gap, terms.gap_dot, terms.slip, potential, a_free, response, W.T @ response,
+            W.T @ a_free + np.concatenate([terms.zeta_N, terms.zeta_T]), np.concatenate([bound, terms.limit]),
+            np.concatenate([holds, terms.static_limit]), np.zeros(W.shape[1]),
+        )  # fmt: skip
+        at.forces[:] = self.forces(at, standing)
+        return at
+
+    def forces(self, at: CompliantForces, standing: CompliantStanding) -> Array:
+        """Contact forces by row: pressing contacts push, slip is opposed, sticking contacts are held."""
+        k = len(self.dynamics.contacts)
+        found = np.zeros(len(at.free))
+        for i, (normal, tangential) in enumerate(self.rows):
+            if not standing.presses[i]:
+                continue
+            if normal is not None:
+                found[normal] = at.potential[i]
+            if tangential and standing.slip[i] is not None:
+                found[tangential] = -at.bound[i] * standing.direction(i, at.slip[[row - k for row in tangential]])
+        rest = standing.resting(self.sizes)
+        if rest:
+            held, groups = self.tangents(rest)
+            b = at.free[held] + at.G[held] @ found
+            found[held] = holding_forces(at.G[np.ix_(held, held)], b, at.holds[rest], groups)
+        return found
+
+    def tangents(self, rest: list[int]) -> tuple[list[int], list[list[int]]]:
+        """Tangential rows of carriers, and where those of each are among them."""
+        rows = [row for i in rest for row in self.rows[i][1]]
+        return rows, [[rows.index(row) for row in self.rows[i][1]] for i in rest]
+
+    def yielding(self, at: CompliantForces, rest: list[int]) -> float:
+        """Positive where redundant carriers at rest no longer hold."""
+        rows, groups = self.tangents(rest)
+        forces = at.forces.copy()
+        forces[rows] = 0.0
+        b = at.free[rows] + at.G[rows] @ forces
+        scale = self.speed * float(np.max(self.stiffness) * np.max(at.G)) ** 0.5
+        return yielding(at.G[np.ix_(rows, rows)], b, at.forces[rows], at.holds[rest], groups, scale=scale)
+
+    def settle(self, at: CompliantForces, standing: CompliantStanding, *, breaking: int | None = None) -> None:
+        """Decide for every pressing carrier at rest whether it sticks and else where it slips; changes ``standing``.
+
+        ``breaking`` is a carrier whose friction has just reached its static bound.
+        """
+        rest = standing.resting(self.sizes)
+        if not rest:
+            return
+        forces = self.forces(at, standing)
+        rows, groups = self.tangents(rest)
+        forces[rows] = 0.0
+        found = directions_from_rest(
+            at.G[np.ix_(rows, rows)], at.free[rows] + at.G[rows] @ forces,
+            np.maximum(at.bound[rest], 0.0), np.maximum(at.holds[rest], 0.0), groups,
+            breaking=None if breaking is None else rest.index(breaking),
+        )  # fmt: skip
+        for i, direction in zip(rest, found, strict=True):
+            standing.begin_slip(i, direction)
+
+
+@attrs.frozen(eq=False)
+class CompliantForces:
+    """Kinematics, inertia and forces at one state.
+
+    Attributes
+    ----------
+    gap, gap_dot, slip : array, (k,), (k,), (p,)
+    potential : array, (k,)
+        ``-K gap - 2 d sqrt(K) gap_dot``: the normal force where a contact presses.
+    a_free, response : array, (n,) and (n, k + p)
+        Acceleration without contact forces, and per unit force.
+    G, free : array, (k + p, k + p) and (k + p,)
+        Delassus operator and contact accelerations without contact forces.
+    bound, holds : array, (k + e,)
+        Largest friction force of every carrier while it slips, and while it sticks.
+    forces : array, (k + p,)
+    """
+
+    gap: Array
+    gap_dot: Array
+    slip: Array
+    potential: Array
+    a_free: Array
+    response: Array
+    G: Array
+    free: Array
+    bound: Array
+    holds: Array
+    forces: Array
+
+    @property
+    def acceleration(self) -> Array:
+        """Generalised accelerations, (n,)."""
+        return np.asarray(self.a_free + self.response @ self.forces)
+
+    def slip_power(self) -> Any:
+        """Power of the tangential forces."""
+        return self.forces[len(self.gap) :] @ self.slip

@@ -1,0 +1,194 @@
+"""What a compliant contact does from touch to release: phases, impulses, work, and samples along the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.state import State
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class CompliantPhase:
+    """One phase of a compliant impact.
+
+    Attributes
+    ----------
+    kind : str
+        ``"slide+"``, ``"slide-"``, ``"slide"`` (spatial), ``"stick"``, ``"closed"`` (without friction), or for several
+        contacts the label of each, ``"a=stick, b=free"``.
+    impulse_N : float
+        Normal impulse, summed over the contacts.
+    duration : float
+        In stretched time; infinite for the departure from rest of an impact without collision.
+    work_N, work_T : float
+        Work of the normal and the tangential forces.
+    """
+
+    kind: str
+    impulse_N: float
+    duration: float
+    work_N: float
+    work_T: float
+
+
+@attrs.frozen(eq=False)
+class CompliantSamples:
+    """Samples along a path in stretched time, for plots.
+
+    Attributes
+    ----------
+    s : array, (N,)
+        Stretched time ``sqrt(K) t``.
+    Y : array, (N, k)
+        Stretched gap of every contact ``sqrt(K) gap``; negative in penetration.
+    gamma, force, impulse : array, (N, r)
+        Contact velocities, forces divided by ``sqrt(K)``, and impulses, by row of the problem.
+    """
+
+    s: Array
+    Y: Array
+    gamma: Array
+    force: Array
+    impulse: Array
+
+
+@attrs.frozen(eq=False)
+class CompliantPath:
+    """The limit of an impact of compliant contacts as their stiffness tends to infinity.
+
+    Attributes
+    ----------
+    gamma_before, gamma_after, impulse : array, (r,)
+        Contact velocities and impulses by row of the problem.
+    phases : tuple of CompliantPhase
+        None if there is no impact.
+    slip_min : float or None
+        Least slip speed met while the slip of a spatial contact turned.
+    warnings : tuple of str
+    samples : CompliantSamples or None
+    """
+
+    gamma_before: Array
+    gamma_after: Array
+    impulse: Array
+    phases: tuple[CompliantPhase, ...]
+    slip_min: float | None = None
+    warnings: tuple[str, ...] = ()
+    samples: CompliantSamples | None = None
+
+    @property
+    def duration(self) -> float:
+        """Stretched time from touch to release, the sum over the phases."""
+        return sum((phase.duration for phase in self.phases), 0.0)
+
+    @property
+    def work_N(self) -> float:
+        """Work of the normal forces; negative, a loss in the dampers."""
+        return sum((phase.work_N for phase in self.phases), 0.0)
+
+    @property
+    def work_T(self) -> float:
+        """Work of friction, never positive."""
+        return sum((phase.work_T for phase in self.phases), 0.0)
+
+
+@attrs.frozen(eq=False)
+class CompliantMotion:
+    """The motion of a mechanism on compliant contacts.
+
+    Attributes
+    ----------
+    state : State
+        At its end.
+    has_separated : bool
+        True if every contact let go; False if the horizon came first.
+    label : str
+        What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+, wall=free"``.
+    phases : tuple of (str, float)
+        What the contacts did, with durations in stretched time ``sqrt(K) t``.
+    force_N, impulse_N : mapping of str to float
+        Normal forces at the end, and normal impulses.
+    impulse_T : mapping of str to tuple of float
+    gap_dot_after : mapping of str to float
+    slip_after : mapping of str to tuple of float
+    energy_change : float
+        Of the kinetic energy.
+    work_T : float
+        Work of friction.
+    samples : CompliantSamples or None
+        Rows are the normal ones of all contacts, then the tangential ones.
+    """
+
+    state: State
+    has_separated: bool
+    label: str
+    phases: tuple[tuple[str, float], ...]
+    force_N: Mapping[str, float]
+    impulse_N: Mapping[str, float]
+    impulse_T: Mapping[str, tuple[float, ...]]
+    gap_dot_after: Mapping[str, float]
+    slip_after: Mapping[str, tuple[float, ...]]
+    energy_change: float
+    work_T: float
+    samples: CompliantSamples | None = None
+
+    @property
+    def duration(self) -> float:
+        """Stretched time from start to end."""
+        return sum((duration for _, duration in self.phases), 0.0)
+
+
+def linear_samples(
+    A: float,
+    d: float,
+    start: tuple[float, float],
+    duration: float,
+    rates: NDArray[np.float64],
+    ratio: NDArray[np.float64],
+    n: int,
+) -> CompliantSamples:
+    """Sample a phase in which the force keeps its direction.
+
+    Parameters
+    ----------
+    A, d : float
+        Inertia factor and damping.
+    start : tuple of float
+        Penetration and normal velocity at its start.
+    duration : float
+    rates : array, (r,)
+        Change of the contact velocities per normal impulse.
+    ratio : array, (r,)
+        Impulses per normal impulse.
+    n : int
+        Number of samples.
+
+    Returns
+    -------
+    CompliantSamples
+        Velocities and impulses counted from the start of the phase; the caller adds where it starts from.
+    """
+    from hybrid.contact.compliance.linear import sampled
+
+    s, w0 = np.linspace(0.0, duration, n), start[1]
+    Y, w = sampled(A, d, start[0], w0, s)
+    F = np.maximum(-Y - 2 * d * w, 0.0)
+    # the impulse by Simpson's rule over the closed form of the force would do; w = w0 + A P is exact
+    P = (w - w0) / A if abs(A) > 1e-9 else np.concatenate([[0.0], np.cumsum((F[1:] + F[:-1]) / 2 * np.diff(s))])
+    return CompliantSamples(s, Y[:, None], P[:, None] * rates, F[:, None] * ratio, P[:, None] * ratio)
+
+
+def joined_samples(parts: list[CompliantSamples]) -> CompliantSamples | None:
+    """Join the samples of successive phases, given from one start."""
+    if not parts:
+        return None
+    names = [field.name for field in attrs.fields(CompliantSamples)]
+    return CompliantSamples(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

@@ -1,0 +1,111 @@
+"""A compliant contact of finite stiffness: the motion of the mechanism from touch to release."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.motion import CompliantPassage
+from hybrid.contact.compliance.path import CompliantMotion
+from hybrid.contact.touching import closed_contacts
+from hybrid.errors import ComputationError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+_HORIZON = 400.0
+
+
+def _is_stiffness(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
+    if not (math.isfinite(value) and value > 0.0):
+        raise ValueError(f"the stiffness of a compliant contact must be a number above 0, got {value!r}")
+
+
+def _is_damping(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
+    if value is not None and not (math.isfinite(value) and value >= 0.0):
+        raise ValueError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
+
+
+@attrs.frozen
+class KelvinVoigt:
+    """Compliant contact ``F_N = max(0, -K y - 2 d sqrt(K) y')`` with Coulomb's law, set-valued and not smoothed.
+
+    Attributes
+    ----------
+    stiffness : float
+        ``K`` of a contact with ``stiffness_ratio = 1``.
+    damping : float, optional
+        ``d``; replaces the declared one of every contact.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> state = solve_state(ball, {"gap_dot.floor": -1})
+    >>> motion = KelvinVoigt(stiffness=1e10, damping=0.0).pass_through(ball, state)
+    >>> motion.has_separated, round(motion.gap_dot_after["floor"], 6)
+    (True, 1.0)
+    """
+
+    stiffness: float = attrs.field(converter=float, validator=_is_stiffness)
+    damping: float | None = attrs.field(default=None, validator=_is_damping)
+
+    def pass_through(
+        self,
+        dynamics: Dynamics,
+        state: State,
+        *,
+        parameters: Values | None = None,
+        tolerances: Tolerances = Tolerances(),
+        horizon: float = _HORIZON,
+        samples: int = 0,
+    ) -> CompliantMotion:
+        """Follow the motion from a state with closed contacts until they let go.
+
+        Parameters
+        ----------
+        dynamics : Dynamics
+        state : State
+        parameters : mapping, optional
+        tolerances : Tolerances, optional
+        horizon : float
+            Stretched time after which a motion that keeps contact is ended.
+        samples : int, default 0
+            Samples per phase to keep.
+
+        Returns
+        -------
+        CompliantMotion
+
+        Raises
+        ------
+        StateError
+            No contact is closed, or those that are separate already.
+        ComputationError
+            The mechanism has a rigid bilateral constraint with friction, or the integration fails.
+        """
+        _check_carriers(dynamics)
+        closed = closed_contacts(
+            dynamics, state, wanted="compliant motion", parameters=parameters, tolerances=tolerances
+        )
+        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+        speed = float(np.max(np.abs(np.concatenate([terms.gap_dot, terms.slip]))))
+        damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
+        flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, speed or 1.0)
+        return CompliantPassage(flow, state, self.stiffness, horizon, tolerances, samples).run(closed)
+
+
+def _check_carriers(dynamics: Dynamics) -> None:
+    others = [name for name in dynamics.rigid if name in dynamics.columns]
+    if others:
+        raise ComputationError(
+            f"{', '.join(others)}: a rigid bilateral constraint with friction takes no part in a compliant motion: its "
+            f"own force may have no value or several"
+        )

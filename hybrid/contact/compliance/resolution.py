@@ -1,0 +1,211 @@
+"""What a compliant contact does where the rigid problem has no answer or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, resolve_impact
+from hybrid.contact.selection import Selection, Verdict, select
+from hybrid.contact.sliding import sliding_terms
+from hybrid.contact.touching import closed_contacts
+from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+
+class Outcome(Enum):
+    """What becomes of a state; the value is the sentence shown to the user."""
+
+    PERSISTS = "the contact mode is unique: there is nothing to resolve"
+    IMPACT = "an impact"
+    IMPACT_WITHOUT_COLLISION = "an impact without collision"
+    LIFT_OFF = "the contact lifts off"
+    UNRESOLVED = "the compliant limit does not choose here"
+
+
+@attrs.frozen(eq=False)
+class Resolution:
+    """A resolved state with its reason.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    reason : str
+        In a sentence, with the numbers that decide.
+    selection : Selection or None
+        The rigid problem's answer; None where a contact approaches.
+    impact : Impact or None
+        The velocities after, if there is an impact.
+    critical_approach : float or None
+        ``w_crit sqrt(K)`` of an indeterminate state: a contact that approaches faster than ``-w_crit`` passes through
+        an impact without collision, a slower one lifts off (Hogan and Kristiansen 2017). In units of velocity times
+        square root of stiffness.
+    """
+
+    outcome: Outcome
+    reason: str
+    selection: Selection | None = None
+    impact: Impact | None = None
+    critical_approach: float | None = None
+
+
+def resolve(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    method: AbstractImpactLaw | None = None,
+    approach: float = 0.0,
+    stiffness: float | None = None,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> Resolution:
+    """Resolve a state in which the rigid contact problem has no solution or several, and say why.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+        With a closed contact.
+    method : AbstractImpactLaw, optional
+        The law that gives the velocities after an impact without collision; by default :class:`KelvinVoigtLimit`.
+    approach : float, default 0
+        Normal velocity, not above 0, with which the contact of an indeterminate state is met.
+    stiffness : float, optional
+        Of the contact, to compare the approach with ``w_crit``; without it the limit of infinite stiffness, in which
+        every approach below zero is enough.
+    parameters, tolerances : optional
+
+    Returns
+    -------
+    Resolution
+
+    Raises
+    ------
+    StateError
+        No contact is closed, or the only ones separate already; an approach above 0.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("painleve_rod"))
+    >>> state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": 1.4})
+    >>> resolve(rod, state, parameters={"mu": 1.4}).outcome.name
+    'IMPACT_WITHOUT_COLLISION'
+    """
+    if not approach <= 0.0:
+        raise StateError(f"the approach of a contact is a normal velocity not above 0, got {approach:g}")
+    if stiffness is not None and not stiffness > 0.0:
+        raise StateError(f"the stiffness of a compliant contact must be above 0, got {stiffness:g}")
+    law = KelvinVoigtLimit() if method is None else method
+    closed = closed_contacts(dynamics, state, wanted="paradox", parameters=parameters, tolerances=tolerances)
+    rates = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).gap_dot[closed]
+
+    def impact() -> Impact:
+        return resolve_impact(dynamics, state, law=law, parameters=parameters, tolerances=tolerances)
+
+    if (rates < -tolerances.velocity).any():
+        return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {np.min(rates):.6g}", impact=impact())
+    selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
+    match selection.verdict:
+        case Verdict.INCONSISTENT:
+            return _without_solution(selection, impact())
+        case Verdict.INDETERMINATE:
+            return _with_several(selection, impact, approach, stiffness, _damping(law, selection.problem))
+        case _:
+            outcome = Outcome.UNRESOLVED if selection.verdict is Verdict.UNDECIDED else Outcome.PERSISTS
+            return Resolution(outcome, selection.verdict.value, selection)
+
+
+def _damping(method: AbstractImpactLaw, problem: ContactProblem) -> float:
+    if isinstance(method, KelvinVoigtLimit) and method.damping is not None:
+        return method.damping
+    return float(problem.terms.damping[problem.names.index(problem.carriers[0].name)])
+
+
+def _without_solution(selection: Selection, impact: Impact) -> Resolution:
+    moved = float(np.max(np.abs(impact.v_after - impact.v_before)))
+    if moved == 0.0:
+        return Resolution(
+            Outcome.UNRESOLVED,
+            f"no contact mode is consistent, and the {impact.law} law gives no impulse at a vanishing approach (with "
+            "vanishing slip the impact without collision is itself vanishing: the contact comes to rest)",
+            selection,
+        )
+    terms = _slipping(selection.problem)
+    why = "" if terms is None else f" (A = {terms[0]:.6g} < 0, b = {terms[1]:.6g} < 0)"
+    reason = (
+        f"no contact mode is consistent: in sliding, the normal force drives the contact deeper into the surface{why}, "
+        f"until the slip stops; the {impact.law} law then gives "
+        + ", ".join(f"gap_dot.{name} = {rate:.6g}" for name, rate in impact.gap_dot_after.items())
+    )
+    return Resolution(Outcome.IMPACT_WITHOUT_COLLISION, reason, selection, impact)
+
+
+def _slipping(problem: ContactProblem) -> tuple[float, float] | None:
+    """``A_s`` and ``b`` of the contact, if it is one and slips."""
+    if len(problem.carriers) != 1 or problem.carriers[0].direction is None or problem.carriers[0].normal is None:
+        return None
+    carrier = problem.carriers[0]
+    terms = sliding_terms(problem, carrier.name)
+    is_minus = len(carrier.tangential) == 1 and carrier.direction is not None and carrier.direction[0] < 0
+    return float(terms.A_minus if is_minus else terms.A_plus), float(terms.b)
+
+
+def _with_several(
+    selection: Selection, impact: Callable[[], Impact], approach: float, stiffness: float | None, damping: float
+) -> Resolution:
+    found = _slipping(selection.problem)
+    if found is None:
+        labels = ", ".join(branch.mode.label for branch in selection.branches)
+        reason = f"several modes are consistent ({labels}) and it is not one contact that slips"
+        return Resolution(Outcome.UNRESOLVED, reason, selection)
+    A, b = found
+    critical = critical_approach(A, b, damping=damping)
+    if stiffness is None:
+        passes, bound = approach < 0.0, "in the limit of infinite stiffness w_crit is 0"
+    else:
+        w_crit = critical / np.sqrt(stiffness)
+        passes, bound = approach < w_crit, f"w_crit = {w_crit:.6g}"
+    if passes:
+        reason = f"several modes are consistent, and the approach {approach:.6g} lies below the separatrix ({bound})"
+        return Resolution(Outcome.IMPACT_WITHOUT_COLLISION, reason, selection, impact(), critical)
+    reason = f"several modes are consistent, and the approach {approach:.6g} is not below the separatrix ({bound})"
+    return Resolution(Outcome.LIFT_OFF, reason, selection, None, critical)
+
+
+def critical_approach(A: float, b: float, *, damping: float) -> float:
+    """``w_crit sqrt(K)``: the approach that separates impact without collision from lift-off (``A < 0 < b``).
+
+    The stable direction of the saddle at the penetration ``-b / (A K)`` (Hogan and Kristiansen 2017, section 4).
+
+    Parameters
+    ----------
+    A, b : float
+        Inertia factor of sliding and free normal acceleration.
+    damping : float
+        ``d``.
+
+    Returns
+    -------
+    float
+        Negative.
+
+    Examples
+    --------
+    >>> critical_approach(-1.0, 1.0, damping=0.0)
+    -1.0
+    """
+    from hybrid.contact.compliance.linear import exponents
+
+    return float(exponents(float(A), float(damping))[1] * b / abs(A))

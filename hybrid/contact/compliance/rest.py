@@ -1,0 +1,192 @@
+"""Friction of contacts at rest under given normal forces: a convex problem, which decides who sticks and who slips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybrid.contact.compliance.path import Array
+from hybrid.errors import ComputationError
+
+__all__ = ["directions_from_rest", "friction_at_rest", "holding_forces", "is_redundant", "yielding"]
+
+_SAME = 1e-13  # change of a sweep, relative to the accelerations, below which there is nothing left to gain
+_CLOSE = 1e-9  # what is accepted when sweeps end, and what tells a vanishing acceleration and a full friction force
+_YIELDS = 1e-7  # acceleration, relative to its terms, from which redundant contacts no longer hold
+_DEPENDENT = 1e-11  # of the largest singular value: rows that are dependent
+_MAX_SWEEPS = 20_000
+_ITERATIONS = 100
+
+
+def friction_at_rest(G: Array, b: Array, bounds: Array, groups: Sequence[Sequence[int]]) -> Array:
+    """Friction forces of contacts at rest, whose acceleration they oppose: the least of ``F (G F / 2 + b)``.
+
+    Every force lies in the disc (or interval) of its bound; the acceleration ``G F + b`` vanishes where it lies inside,
+    and points against it at the rim, so that this is Coulomb's law at rest. Accelerations are unique.
+
+    Parameters
+    ----------
+    G : array, (p, p)
+        Tangential Delassus operator; positive semidefinite.
+    b : array, (p,)
+        Tangential accelerations without these forces.
+    bounds : array, (m,)
+        Largest friction force of every contact.
+    groups : sequence of sequence of int
+        Rows of every contact, one or two.
+
+    Returns
+    -------
+    array, (p,)
+
+    Raises
+    ------
+    ComputationError
+        The iteration does not converge.
+
+    Examples
+    --------
+    >>> friction_at_rest(np.eye(2), np.array([3.0, 4.0]), np.array([2.0]), [(0, 1)]).round(12).tolist()
+    [-1.2, -1.6]
+    """
+    F = np.zeros(len(b))
+    changes, size = np.zeros(len(b)), np.abs(b)
+    for _ in range(_MAX_SWEEPS):
+        before = F.copy()
+        for rows, bound in zip(groups, bounds, strict=True):
+            at = list(rows)
+            block = G[np.ix_(at, at)]
+            F[at] = _in_disc(block, b[at] + G[at] @ F - block @ F[at], float(bound))
+        # in accelerations, which are unique: forces may drift among those of contacts that hold each other
+        size = np.abs(G) @ np.abs(F) + np.abs(b)
+        changes = np.abs(G @ (F - before))
+        if (changes <= _SAME * size).all():
+            return F
+    if (changes > _CLOSE * size).any():
+        raise ComputationError("the friction forces of compliant contacts at rest could not be found")
+    return F
+
+
+def _in_disc(G: Array, c: Array, bound: float) -> Array:
+    """The force of one contact: inside where it can hold, else on the rim."""
+    values, vectors = np.linalg.eigh(G)
+    along = vectors.T @ c
+    vanishing = values <= _SAME * max(float(values[-1]), 0.0)
+    held = np.where(vanishing, 0.0, -along / np.where(vanishing, 1.0, values))
+    if np.linalg.norm(held) <= bound and np.max(np.abs(along[vanishing]), initial=0.0) == 0.0:
+        return np.asarray(vectors @ held)
+    if bound <= 0.0:
+        return np.zeros(len(c))
+    if len(c) == 1:
+        return -bound * np.sign(c)
+    # abs((G + x)^-1 c) = bound: its reciprocal is nearly linear in x, so Newton's method converges from the left
+    x = max(0.0, float(np.linalg.norm(c)) / bound - float(values[-1]))
+    for _ in range(_ITERATIONS):
+        shifted = values + x
+        size = float(np.linalg.norm(along / shifted))
+        before, x = x, max(x + (size / bound - 1.0) * size**2 / float(np.sum(along**2 / shifted**3)), 0.5 * x)
+        if abs(x - before) <= _SAME * x:
+            break
+    force = -along / (values + x)
+    return np.asarray(vectors @ (force * bound / np.linalg.norm(force)))
+
+
+def directions_from_rest(
+    G: Array, b: Array, kinetic: Array, static: Array, groups: Sequence[Sequence[int]], *, breaking: int | None = None
+) -> list[tuple[float, ...] | None]:
+    """Direction in which every contact at rest begins to slip; None for those that stick.
+
+    Contacts that the static bounds cannot hold get the kinetic ones; those that this sets loose follow.
+
+    Parameters
+    ----------
+    G, b : array
+        As for :func:`friction_at_rest`.
+    kinetic, static : array, (m,)
+        Bounds of friction while slipping, and while sticking.
+    groups : sequence of sequence of int
+    breaking : int, optional
+        A contact whose friction has just reached its static bound.
+
+    Returns
+    -------
+    list of (tuple of float or None)
+
+    Examples
+    --------
+    >>> one, bound = np.array([[1.0]]), np.array([1.0])
+    >>> directions_from_rest(one, np.array([1.5]), bound, 2 * bound, [(0,)])
+    [None]
+    >>> directions_from_rest(one, np.array([2.5]), bound, 2 * bound, [(0,)])
+    [(1.0,)]
+    """
+    loose = np.zeros(len(groups), dtype=bool)
+    if breaking is not None:
+        loose[breaking] = True
+    while True:
+        bounds = np.where(loose, kinetic, static)
+        F = friction_at_rest(G, b, bounds, groups)
+        a, size = G @ F + b, _size(G, b, F, bounds, groups)
+        moves = np.array([np.linalg.norm(a[list(g)]) > _CLOSE * np.linalg.norm(size[list(g)]) for g in groups])
+        if not (moves & ~loose).any():
+            break
+        loose |= moves
+    found: list[tuple[float, ...] | None] = []
+    for index, rows in enumerate(groups):
+        force, acceleration = F[list(rows)], a[list(rows)]
+        if not moves[index] and index != breaking:
+            found.append(None)
+            continue
+        along = -force if np.any(force) else acceleration
+        size_along = float(np.linalg.norm(along))
+        found.append(tuple(float(x) for x in along / size_along) if size_along > 0.0 else None)
+    return found
+
+
+def is_redundant(G: Array) -> bool:
+    """True if contacts at rest hold each other in more ways than one: tangential rows that are dependent."""
+    return bool(len(G) and np.linalg.matrix_rank(G, tol=_DEPENDENT * float(np.max(np.abs(G)))) < len(G))
+
+
+def holding_forces(G: Array, b: Array, bounds: Array, groups: Sequence[Sequence[int]]) -> Array:
+    """Forces that hold contacts at rest: the least ones, or, if those exceed friction and others may not, others.
+
+    Parameters
+    ----------
+    G, b, bounds, groups
+        As for :func:`friction_at_rest`.
+
+    Returns
+    -------
+    array, (p,)
+
+    Examples
+    --------
+    Two feet that slip together: what one cannot hold, the other does.
+
+    >>> holding_forces(np.ones((2, 2)), np.array([1.0, 1.0]), np.array([0.2, 0.9]), [(0,), (1,)]).round(9).tolist()
+    [-0.2, -0.8]
+    """
+    F = np.asarray(-np.linalg.lstsq(G, b, rcond=_DEPENDENT)[0])
+    sizes = np.array([np.linalg.norm(F[list(rows)]) for rows in groups])
+    return friction_at_rest(G, b, np.maximum(bounds, 0.0), groups) if (sizes > bounds).any() and is_redundant(G) else F
+
+
+def yielding(
+    G: Array, b: Array, forces: Array, bounds: Array, groups: Sequence[Sequence[int]], *, scale: float
+) -> float:
+    """Positive where forces do not hold contacts at rest; ``scale`` is the size of accelerations of the whole course.
+
+    Accelerations are told from rounding next to what friction can give, and, where that vanishes, next to the scale.
+    """
+    size = float(np.linalg.norm(_size(G, b, forces, bounds, groups)))
+    return (float(np.linalg.norm(G @ forces + b)) - _YIELDS * size) / scale - _CLOSE
+
+
+def _size(G: Array, b: Array, forces: Array, bounds: Array, groups: Sequence[Sequence[int]]) -> Array:
+    """What accelerations are sums of, by row."""
+    largest = np.abs(forces)
+    for rows, bound in zip(groups, bounds, strict=True):
+        largest[list(rows)] = np.maximum(largest[list(rows)], bound)
+    return np.asarray(np.abs(G) @ largest + np.abs(b))

@@ -1,0 +1,91 @@
+"""The compliant limit of several contacts at once: a linear complementarity system in stretched time.
+
+Every contact presses where ``f = -kappa Y - 2 d sqrt(kappa) w`` is positive, ``kappa`` its stiffness relative to the
+others; in every combination of open, sliding and sticking contacts the system is linear (but for the slip of spatial
+contacts, which turns), and its events are where a force vanishes or begins, a slip stops, or friction no longer holds.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from hybrid.contact.compliance.fast import FastSystem
+from hybrid.contact.compliance.passage import Passage
+from hybrid.contact.compliance.path import Array, CompliantPath
+from hybrid.contact.compliance.rows import ContactRows
+
+_DEPARTURE = 1e-9  # approach, relative to the velocities, from which contacts at rest are tested for an impact
+_VANISHING = 1e-12  # relative to the velocities
+_SAME = 1e-6  # velocities that differ by less, relative to the largest, are the same outcome
+_RATIO = 10.0  # by which every stiffness is changed in turn to see whether the outcome depends on it
+
+
+def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, samples: int = 0) -> CompliantPath:
+    """Velocities after the impact of several compliant contacts.
+
+    Parameters
+    ----------
+    G : array, (r, r)
+        Delassus operator.
+    gamma : array, (r,)
+        Contact velocities before. If no contact approaches, an impact without collision is looked for.
+    contacts : tuple of ContactRows
+    samples : int, default 0
+        Samples per phase to keep.
+
+    Returns
+    -------
+    CompliantPath
+        With a warning if the outcome depends on the ratios of the stiffnesses.
+
+    Raises
+    ------
+    ComputationError
+        The impact does not end.
+
+    Examples
+    --------
+    Three equal balls in a row, the first moving: equal undamped springs give neither Newton's nor the sequential
+    answer.
+
+    >>> from hybrid.contact.compliance.rows import ContactRows
+    >>> G = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    >>> balls = tuple(ContactRows(name, i, (), 0.0, 0.0) for i, name in enumerate(("left", "right")))
+    >>> several_limit(G, np.array([-1.0, 0.0]), balls).gamma_after.round(3)
+    array([0.28, 0.83])
+    """
+    speed = float(np.max(np.abs(gamma), initial=0.0))
+    normals = [contact.normal for contact in contacts]
+    nothing = CompliantPath(gamma, gamma.copy(), np.zeros(len(gamma)), ())
+    if speed == 0.0 or np.min(gamma[normals]) > _VANISHING * speed:
+        return nothing
+    start = gamma.copy()
+    is_at_rest = bool(np.min(gamma[normals]) >= -_VANISHING * speed)
+    if is_at_rest:
+        start[normals] = np.where(np.abs(gamma[normals]) <= _VANISHING * speed, -_DEPARTURE * speed, gamma[normals])
+    path = Passage(FastSystem(G, start, contacts), samples).run()
+    if is_at_rest:
+        if np.max(np.abs(path.gamma_after - start)) <= _SAME * speed:
+            return nothing
+        path = attrs.evolve(path, gamma_before=gamma)
+    return attrs.evolve(path, warnings=_dependence(G, start, contacts, path))
+
+
+def _dependence(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path: CompliantPath) -> tuple[str, ...]:
+    """A warning for every contact whose relative stiffness changes the outcome."""
+    warnings, size = [], float(np.max(np.abs(gamma)))
+    for index, contact in enumerate(contacts[1:], start=1):
+        changes = []
+        for factor in (_RATIO, 1 / _RATIO):
+            changed = attrs.evolve(contact, stiffness_ratio=contact.stiffness_ratio * factor)
+            others = (*contacts[:index], changed, *contacts[index + 1 :])
+            other = Passage(FastSystem(G, gamma, others)).run()
+            changes.append(float(np.max(np.abs(other.gamma_after - path.gamma_after))))
+        if max(changes) > _SAME * size:
+            warnings.append(
+                f"the outcome depends on the stiffness ratio of contact {contact.name!r} to the others (taken as "
+                f"{contact.stiffness_ratio:g}): 10 times stiffer or softer changes contact velocities by "
+                f"{max(changes):.3g}" + ("; declare stiffness_ratio" if contact.stiffness_ratio == 1.0 else "")
+            )
+    return tuple(warnings)

@@ -1,0 +1,172 @@
+"""Impulses of several contacts at once, as one complementarity problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+import lcp
+from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.contact.pyramid import N_FACETS, pyramid_lcp
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.contact.impacts.impact import ImpactProblem
+    from hybrid.contact.problem import ContactProblem
+
+_MAX_COUNTED = 9
+_SAME = 1e-7
+_NOTHING = 1e-12  # of the velocities that cancel: a few pivots on contacts of condition 1e3
+
+
+@attrs.frozen(eq=False)
+class JointImpulse:
+    """Impulses of one complementarity problem and what is to be said about them."""
+
+    values: NDArray[np.float64]
+    warnings: tuple[str, ...]
+
+
+@attrs.frozen(eq=False)
+class ImpulseQuestion:
+    """A complementarity problem, the impulses (r,) that a solution of it means, and what was approximated."""
+
+    question: lcp.LCP
+    impulses: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    note: str = ""
+
+
+def joint_impulse(
+    problem: ImpactProblem, gamma: NDArray[np.float64], *, preload: NDArray[np.float64] | None = None
+) -> JointImpulse:
+    """Impulses that make every contact velocity complementary to its impulse.
+
+    ``gamma_N + (G P)_N >= 0`` complementary to ``P_N - preload >= 0``, and the Coulomb law between the tangential
+    impulse and the final tangential velocity (Moreau 1988; Pfeiffer and Glocker 1996, section 8.2).
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+    gamma : array, (r,)
+        Contact velocities; a law of restitution shifts their normal part.
+    preload : array, (number of carriers,), optional
+        Normal impulses that are given; friction acts on the total.
+
+    Returns
+    -------
+    JointImpulse
+
+    Raises
+    ------
+    ComputationError
+        No solution was found.
+    """
+    # velocities in place of accelerations: the same problem
+    posed = attrs.evolve(problem.posed, c=gamma)
+    asked = impulse_question(problem, posed, np.zeros(len(problem.carriers)) if preload is None else preload)
+    values = asked.impulses(solved(asked.question))
+    if asked.note:
+        return JointImpulse(values, (asked.note,))
+    return JointImpulse(values, _several(problem, asked, values) if asked.question.n <= _MAX_COUNTED else ())
+
+
+def after_compression(problem: ImpactProblem, compression: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Contact velocities (r,) at the end of compression, those within rounding of zero exactly zero.
+
+    With redundant contacts a rounding unit of approach is a velocity that no impulse can stop.
+    """
+    gamma = problem.gamma + problem.G @ compression
+    floor = _NOTHING * (np.abs(problem.gamma) + np.abs(problem.G) @ np.abs(compression))
+    return np.asarray(np.where(np.abs(gamma) <= floor, 0.0, gamma), dtype=np.float64)
+
+
+def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDArray[np.float64]) -> ImpulseQuestion:
+    """Write the complementarity problem of the impulses.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+    posed : ContactProblem
+        With velocities in place of accelerations.
+    preload : array, (number of carriers,)
+        Normal impulses that are given.
+
+    Returns
+    -------
+    ImpulseQuestion
+        Spatial friction cones are replaced by pyramids, and its note says so.
+    """
+    given = np.zeros(posed.n_rows)
+    given[problem.normals] = preload
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        return _over_pyramids(posed, given)
+    question, shift = _with_preload(posed, given)
+    return ImpulseQuestion(question, lambda z: contact_forces(posed, z) + shift)
+
+
+def solved(question: lcp.LCP) -> NDArray[np.float64]:
+    """A solution by Lemke's method, or the first of all solutions where it ends on a ray.
+
+    Raises
+    ------
+    ComputationError
+        There is none, or it was not found.
+    """
+    solution = lcp.Lemke().solve(question)
+    if solution.status is lcp.Status.SOLVED:
+        return solution.z
+    found = lcp.enumerate_solutions(question) if question.n <= _MAX_COUNTED else None
+    if found is None or found.is_empty:
+        raise ComputationError("no impulses satisfy the impact law and Coulomb's law together")
+    return np.asarray(found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0], dtype=np.float64)
+
+
+def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> tuple[lcp.LCP, NDArray[np.float64]]:
+    """Shift the normal impulses by given ones: ``P = preload + P'`` and ``P_R = P_T + mu (preload + P')``."""
+    if not given.any():
+        return to_lcp(posed), given
+    # friction on the preload moves both edges of the cone; the reduction's origin is the right edge
+    shift = given.copy()
+    resting = [carrier for carrier in posed.carriers if carrier.is_resting]
+    for carrier in resting:
+        shift[carrier.tangential[0]] = -float(carrier.friction) * given[carrier.rows[0]]
+    question = to_lcp(attrs.evolve(posed, c=posed.c + posed.G @ shift))
+    q = np.array(question.q)
+    for index, carrier in enumerate(resting):
+        if carrier.kind is not CarrierKind.ELEMENT:
+            q[len(q) - len(resting) + index] += 2 * float(carrier.friction) * given[carrier.rows[0]]
+    return lcp.LCP(question.M, q), shift
+
+
+def _several(problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.float64]) -> tuple[str, ...]:
+    """A warning if other impulses of the same law give other velocities."""
+    found = lcp.enumerate_solutions(asked.question)
+    points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
+    velocity = problem.response_W @ values
+    size = _SAME * (1.0 + float(np.max(np.abs(velocity), initial=0.0)))
+    others = [
+        z for z in points if np.max(np.abs(problem.response_W @ asked.impulses(z) - velocity), initial=0.0) > size
+    ]
+    return further_solutions(len(others))
+
+
+def further_solutions(count: int) -> tuple[str, ...]:
+    """What is to be said where a law has solutions besides the one it answers."""
+    return (f"the law has {count} further solutions with other velocities",) if count else ()
+
+
+def _over_pyramids(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQuestion:
+    question, force, force_0 = pyramid_lcp(attrs.evolve(posed, c=posed.c + posed.G @ given))
+    q = np.array(question.q)
+    limits = np.flatnonzero(~force.any(axis=0))  # multipliers of the cones: no force of their own
+    resting = [carrier for carrier in posed.carriers if carrier.is_resting]
+    for row, carrier in zip(limits, resting, strict=True):
+        if carrier.normal is not None:
+            q[row] += float(carrier.friction) * given[carrier.normal]
+    note = f"friction cones approximated by pyramids of {N_FACETS} facets"
+    return ImpulseQuestion(lcp.LCP(question.M, q), lambda z: force @ z + force_0 + given, note)

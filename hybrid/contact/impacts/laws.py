@@ -1,0 +1,161 @@
+"""Rigid impact laws: Newton, Poisson and energetic (Stronge)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
+from hybrid.contact.impacts.impulse_lcp import after_compression, further_solutions, joint_impulse
+from hybrid.contact.impacts.restitution import scaled_restitution
+from hybrid.contact.impacts.routh import (
+    end_of_compression,
+    impulse_of_work,
+    routh_path,
+    tangential_impulse,
+)
+from hybrid.contact.impacts.routh import normal_work as planar_work
+from hybrid.contact.impacts.routh_spatial import spatial_impulses
+from hybrid.contact.impacts.spatial_jump import spatial_jumps
+
+
+def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise ValueError(f"the coefficient of restitution must lie between 0 and 1, got {value!r}")
+
+
+@attrs.frozen
+class NewtonImpact(AbstractImpactLaw):
+    """Newton's law ``gamma_N+ = -e gamma_N-`` with Coulomb's law between impulse and final slip (Moreau 1988).
+
+    With friction it can create energy (Kane and Levinson 1985); the result says so.
+
+    Attributes
+    ----------
+    restitution : float, optional
+        Replaces the declared coefficients.
+    """
+
+    restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
+
+    @property
+    def name(self) -> str:
+        """Name of the law."""
+        return "newton"
+
+    def impulses(self, problem: ImpactProblem) -> Impulses:
+        """Impulses by one complementarity problem over all closed contacts; of a spatial one alone on its cone."""
+        e = _coefficients(problem, self.restitution)
+        gamma = problem.gamma.copy()
+        # a contact that separates, or stays closed, is not thrown back
+        gamma[problem.normals] += e * np.minimum(problem.gamma[problem.normals], 0.0)
+        if len(problem.carriers) == 1 and len(problem.carriers[0].tangential) == 2:
+            first, *others = spatial_jumps(problem.G, gamma, float(problem.carriers[0].friction))
+            return Impulses(first, _jump(problem, first), warnings=further_solutions(len(others)))
+        answer = joint_impulse(problem, gamma)
+        return Impulses(answer.values, _jump(problem, answer.values), warnings=answer.warnings)
+
+
+@attrs.frozen
+class PoissonImpact(AbstractImpactLaw):
+    """Poisson's law: impulse of restitution = e times impulse of compression.
+
+    One planar contact follows the path of Routh along the normal impulse; several follow Glocker and Pfeiffer (1995),
+    with one complementarity problem for compression and one for restitution.
+
+    Attributes
+    ----------
+    restitution : float, optional
+        Replaces the declared coefficients.
+    """
+
+    restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
+
+    @property
+    def name(self) -> str:
+        """Name of the law."""
+        return "poisson"
+
+    def impulses(self, problem: ImpactProblem) -> Impulses:
+        """Impulses along the normal impulse, or by two complementarity problems."""
+        e = _coefficients(problem, self.restitution)
+        if len(problem.carriers) == 1 and problem.carriers[0].tangential:
+            return _along_path(problem, float(e[0]), "poisson")
+        compression = joint_impulse(problem, problem.gamma)
+        return _restituted(problem, compression.values, e, compression.warnings)
+
+
+@attrs.frozen
+class EnergeticImpact(AbstractImpactLaw):
+    """Stronge's law: work of restitution = e^2 times work of compression (Stronge 1990).
+
+    One planar contact follows the path of Routh, through slip, stick and reversal. Several contacts compress by one
+    complementarity problem and restitute with impulses scaled so that the normal work meets the law and no energy
+    appears. Friction cones of several spatial contacts are replaced by pyramids, which the result says.
+
+    Attributes
+    ----------
+    restitution : float, optional
+        Replaces the declared coefficients.
+    """
+
+    restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
+
+    @property
+    def name(self) -> str:
+        """Name of the law."""
+        return "energetic"
+
+    def impulses(self, problem: ImpactProblem) -> Impulses:
+        """Impulses along the normal impulse, or by scaled restitution."""
+        e = _coefficients(problem, self.restitution)
+        if len(problem.carriers) == 1 and problem.carriers[0].tangential:
+            return _along_path(problem, float(e[0]), "energetic")
+        compression = joint_impulse(problem, problem.gamma)
+        values, warnings = scaled_restitution(problem, compression.values, e)
+        return Impulses(values, _jump(problem, values), warnings=_once(compression.warnings + warnings))
+
+
+def _coefficients(problem: ImpactProblem, restitution: float | None) -> NDArray[np.float64]:
+    return problem.restitution if restitution is None else np.full(len(problem.carriers), restitution)
+
+
+def _jump(problem: ImpactProblem, values: NDArray[np.float64]) -> tuple[Phase, ...]:
+    total = float(np.sum(np.abs(values[problem.normals])))
+    return (Phase("jump", total),) if total else ()
+
+
+def _once(warnings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(warnings))
+
+
+def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energetic"]) -> Impulses:
+    """Impulses of one contact, followed along its normal impulse."""
+    if len(problem.carriers[0].tangential) == 2:
+        return spatial_impulses(problem, e, law=law)
+    legs = routh_path(problem.G, problem.gamma, float(problem.carriers[0].friction))
+    compression = end_of_compression(legs)
+    if not compression:
+        return Impulses(np.zeros(2), ())
+    end = (1 + e) * compression
+    if law == "energetic":
+        end = impulse_of_work(legs, compression, -(e**2) * planar_work(legs, 0.0, compression))
+    tangential, phases = tangential_impulse(legs, end)
+    return Impulses(np.array([end, tangential]), tuple(Phase(kind, share) for kind, share in phases))
+
+
+def _restituted(
+    problem: ImpactProblem,
+    compression: NDArray[np.float64],
+    factor: NDArray[np.float64],
+    warnings: tuple[str, ...],
+) -> Impulses:
+    """Compression followed by normal impulses of at least ``factor`` times those of compression."""
+    preload = factor * compression[problem.normals]
+    gamma = after_compression(problem, compression)
+    restitution = joint_impulse(problem, gamma, preload=preload)
+    values = compression + restitution.values
+    return Impulses(values, _jump(problem, values), warnings=_once(warnings + restitution.warnings))

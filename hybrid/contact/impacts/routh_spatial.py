@@ -1,0 +1,156 @@
+"""The path of a spatial impact along the normal impulse: the slip turns (Keller 1986)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.spatial import slip_directions
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.contact.impacts.impact import ImpactProblem, Impulses
+
+_ACCURACY = 1e-12
+_STOPPED = 1e-9  # slip below this share of the approach counts as stopped: its direction is no longer defined
+_MAX_LEGS = 4
+
+
+def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson", "energetic"]) -> Impulses:
+    """Impulses of one spatial contact, integrated along the normal impulse through slip, stick and renewed slip.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+        With one spatial contact.
+    e : float
+        Coefficient of restitution.
+    law : {"poisson", "energetic"}
+
+    Returns
+    -------
+    Impulses
+
+    Raises
+    ------
+    ComputationError
+        The integration fails.
+    """
+    from hybrid.contact.impacts.impact import Impulses, Phase
+
+    mu = float(problem.carriers[0].friction)
+    if problem.gamma[0] >= 0 and not _dives(problem.G, problem.gamma, mu):
+        return Impulses(np.zeros(3), ())
+    # the law is homogeneous: velocities and impulses are taken in units in which neither is small
+    speed, inertia = float(np.linalg.norm(problem.gamma)), float(np.linalg.eigvalsh(problem.G)[-1])
+    G, unit = problem.G / inertia, speed / inertia
+    # unknowns: contact velocities, tangential impulses, normal work; the independent variable is the normal impulse
+    state = np.concatenate([problem.gamma / speed, np.zeros(3)])
+    # no leg needs more normal impulse than this: contact velocities never exceed their initial size in energy
+    span = 10.0 / float(np.linalg.eigvalsh(G)[0])
+    state, compression, phases = _advance(G, state, mu, until="compressed", value=0.0, span=span)
+    target = {"poisson": e * compression, "energetic": -(e**2) * state[5]}[law]
+    state[5] = 0.0
+    state, restitution, more = _advance(G, state, mu, until=law, value=target, span=span)
+    merged = tuple(Phase(kind, unit * share) for kind, share in (*phases, *more) if share > 0)
+    return Impulses(unit * np.array([compression + restitution, state[3], state[4]]), merged)
+
+
+def _dives(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> bool:
+    """True if a normal impulse drives the contact into the surface (an impact without collision)."""
+    speed = np.linalg.norm(gamma[1:])
+    return bool(gamma[0] == 0 and speed > 0 and G[0, 0] - mu * (gamma[1:] / speed) @ G[0, 1:] < 0)
+
+
+def _advance(
+    G: NDArray[np.float64], state: NDArray[np.float64], mu: float, *, until: str, value: float, span: float
+) -> tuple[NDArray[np.float64], float, list[tuple[str, float]]]:
+    """Follow the path until compression ends, or the impulse or the work of restitution is reached."""
+    total, phases = 0.0, []
+    if value <= 0.0 and until != "compressed":
+        return state, 0.0, []
+    for _ in range(_MAX_LEGS):
+        kind, direction = _kind(G, state, mu)
+        if direction is not None:
+            state = _without_slip(G, state)  # rounding must not restart the slip
+        remaining = value - (total if until == "poisson" else state[5])
+        state, share, is_done = _leg(G, state, mu, direction, until, remaining, span)
+        total += share
+        phases.append((kind, share))
+        if is_done:
+            return state, total, phases
+    raise ComputationError("the slip of a spatial impact does not settle")
+
+
+def _without_slip(G: NDArray[np.float64], state: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The state with what is left of its slip, at most the share that counts as stopped, taken away by an impulse."""
+    rest = -np.linalg.solve(G[1:, 1:], state[1:3])
+    return np.concatenate([[state[0] + G[0, 1:] @ rest, 0.0, 0.0], state[3:5] + rest, state[5:]])
+
+
+def _kind(G: NDArray[np.float64], state: NDArray[np.float64], mu: float) -> tuple[str, NDArray[np.float64] | None]:
+    """Sliding along the current slip (None), sticking (zero direction ratio), or renewed slip along a fixed ray."""
+    if np.linalg.norm(state[1:3]) > _STOPPED:
+        return "slide", None
+    ratio = -np.linalg.solve(G[1:, 1:], G[1:, 0])
+    if np.linalg.norm(ratio) <= mu:
+        return "stick", np.asarray(ratio, dtype=np.float64)
+    angles, _, _ = slip_directions(G, np.array([-1.0, 0.0, 0.0]), mu)
+    for angle in angles:
+        u = np.array([np.cos(angle), np.sin(angle)])
+        if (G[1:, 0] - mu * G[1:, 1:] @ u) @ u > 0:
+            return "slide", np.asarray(-mu * u, dtype=np.float64)
+    raise ComputationError("no direction of renewed slip exists in a spatial impact")
+
+
+def _leg(
+    G: NDArray[np.float64],
+    state: NDArray[np.float64],
+    mu: float,
+    ratio: NDArray[np.float64] | None,
+    until: str,
+    remaining: float,
+    span: float,
+) -> tuple[NDArray[np.float64], float, bool]:
+    """One stretch of sliding or sticking; returns the state, the normal impulse spent, and whether the goal is met.
+
+    While the slip turns, the independent variable is ``sigma`` with ``dP = abs(slip) d sigma``: slip then dies out
+    exponentially and its direction, undefined at zero, is never integrated across it (Batlle 1996).
+    """
+    from scipy.integrate import solve_ivp
+
+    start_work = state[5]
+
+    def rates(_: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        slip = np.linalg.norm(y[1:3])
+        pace = slip if ratio is None else 1.0
+        tangential = -mu * y[1:3] if ratio is None else ratio
+        force = np.array([pace, *tangential])
+        return np.concatenate([G @ force, tangential, [y[0] * pace, pace]])
+
+    def stopped(_: float, y: NDArray[np.float64]) -> float:
+        return float(np.linalg.norm(y[1:3]) - _STOPPED) if ratio is None else 1.0
+
+    def finished(_: float, y: NDArray[np.float64]) -> float:
+        return float({"compressed": y[0], "poisson": y[6] - remaining}.get(until, y[5] - start_work - remaining))
+
+    def endless(_: float, y: NDArray[np.float64]) -> float:
+        return float(y[6] - span)
+
+    events = [stopped, finished, endless]
+    for event, direction in zip(events, (-1.0, 1.0, 1.0), strict=True):
+        event.terminal = True  # type: ignore[attr-defined]
+        event.direction = direction  # type: ignore[attr-defined]
+    # slip decays by friction at the rate mu G_TT at least once the drive is gone: 1e3 of its inverse is beyond any leg
+    horizon = span if ratio is not None else 1e3 / (max(mu, 1e-3) * float(np.linalg.eigvalsh(G)[0]))
+    answer = solve_ivp(
+        rates, (0.0, horizon), np.append(state, 0.0), method="DOP853", rtol=_ACCURACY, atol=_ACCURACY, events=events
+    )
+    if answer.status != 1 or len(answer.t_events[2]):
+        raise ComputationError(f"the path of a spatial impact could not be integrated: {answer.message}")
+    end = np.array(answer.y[:, -1])
+    is_done = len(answer.t_events[1]) > 0
+    state = end[:6] if ratio is not None or is_done else _without_slip(G, end[:6])
+    return state, float(end[6]), is_done

@@ -15,8 +15,8 @@ import numpy as np
 
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
-from hybrid.contact.compliance_planar import planar_limit
-from hybrid.contact.impact import impact_problem
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.impacts.impact import impact_problem
 
 STIFFNESS = 1e8
 STATES = 1_000_000

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from hybrid import Contact, EnergyDynamics, Functional, Mechanism, State, derive, simulate
-from hybrid.analysis.integrand import compiled_integrand
-from hybrid.analysis.passes import adjoint_pass, forward_pass
-from hybrid.analysis.refusal import Refusal
-from hybrid.analysis.replay import replay
-from hybrid.analysis.start_slopes import directions
+from hybrid.analysis.sensitivities.integrand import compiled_integrand
+from hybrid.analysis.sensitivities.passes import adjoint_pass, forward_pass
+from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.replay import replay
+from hybrid.analysis.sensitivities.start_slopes import directions
 from hybrid.contact import NewtonImpact
 
 CARTS, T_END, ROUNDS = 10, 2.0, 5

@@ -10,7 +10,7 @@ import sys
 import mechanisms
 from hybrid import derive
 from hybrid.analysis import Axis
-from hybrid.analysis.restitution import restitution_map
+from hybrid.analysis.comparison.restitution import restitution_map
 from hybrid.reporting import save_figure
 from hybrid.reporting.restitution import plot_restitution
 

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 import mechanisms
 from hybrid import KelvinVoigtLimit, derive, solve_state
-from hybrid.contact.compliance_path import CompliantPath
-from hybrid.contact.impact import ImpactProblem, impact_problem
+from hybrid.contact.compliance.path import CompliantPath
+from hybrid.contact.impacts.impact import ImpactProblem, impact_problem
 
 PINS = {
     "psi": 0,

@@ -103,8 +103,9 @@ def test_time_stepping_agrees_to_first_order_from_60_starts(rod):
     orders, distances = observed_orders(rod, range(60), (8e-3, 5e-4))
     assert len(orders) >= 30
     assert 0.8 < np.median(orders) < 1.2
-    # two contacts that land nearly together are one impact for a step that holds both: then it has to be finer still
-    assert np.quantile(distances, 0.9) < 20 * 5e-4
+    # each of a handful of impacts is late by up to a step, at speeds of order 1. No bound holds for every motion: two
+    # contacts that land nearly together are one impact for a step that holds both, and it has to be finer still
+    assert np.median(distances) < 5 * 5e-4
 
 
 @pytest.mark.parametrize("seed", range(6))

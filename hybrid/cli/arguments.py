@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from hybrid.analysis import Axis
     from hybrid.declaration import Mechanism
 
 __all__ = [
     "PLOT_ENDINGS",
     "FiniteRange",
     "OutputPath",
+    "axes_option",
     "json_option",
     "mechanism_argument",
     "output_option",
     "parameter_option",
     "pin_option",
+    "plot_option",
     "read_parameters",
+    "two_axes",
 ]
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
@@ -124,6 +128,33 @@ class OutputPath(click.Path):
         if not os.access(folder, os.W_OK | os.X_OK):
             self.fail(f"the folder {str(folder)!r} cannot be written", param, ctx)
         return path
+
+
+def plot_option(help_text: str) -> Callable[[Command], Command]:
+    """Add the option ``--plot FILE`` for a picture."""
+    kind = OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS)
+    return click.option("--plot", type=kind, metavar="FILE", help=f"{help_text} ({', '.join(PLOT_ENDINGS)}).")
+
+
+def axes_option(command: Command) -> Command:
+    """Add the option ``--axis``, to be given twice."""
+    return click.option(
+        "--axis",
+        "axes",
+        multiple=True,
+        required=True,
+        metavar="NAME=LOW:HIGH:CELLS",
+        help="A pin or a parameter; give two.",
+    )(command)
+
+
+def two_axes(texts: Sequence[str], values: Mapping[str, float]) -> list[Axis]:
+    """Read the two axes of a map; UsageError if there are not two."""
+    if len(texts) != 2:
+        raise click.UsageError(f"a map has two axes, got {len(texts)}: --axis phi=0:pi:400 --axis phi_dot=-3:3:400")
+    from hybrid.analysis import Axis
+
+    return [Axis.parse(text, values=values) for text in texts]
 
 
 def output_option(help_text: str) -> Callable[[Command], Command]:

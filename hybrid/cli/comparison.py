@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ import click
 
 from hybrid.cli.arguments import (
     FiniteRange,
-    OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -20,7 +18,8 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import Json, json_text, number, print_json, say, table
+from hybrid.cli.output import Json, number, print_json, say, table
+from hybrid.cli.pages import command_line, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.records import plain
 
@@ -29,13 +28,11 @@ if TYPE_CHECKING:
 
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
     from hybrid.declaration import Mechanism
-    from hybrid.reporting import ComparisonReport
 
 __all__ = ["LAWS", "compare", "damping_option", "impact", "impact_law", "read_stiffnesses"]
 
 # Limits of vanishing time steps are found to ten digits; the rest is rounding.
 ROUNDING = 1e-9
-ENDINGS = (".html", ".md", ".json")
 LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 
 
@@ -111,13 +108,7 @@ def impact(
     help="Stiffnesses of the penalty runs.",
 )
 @damping_option
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS),
-    metavar="FILE",
-    help="Write a page with plots (.html), or .md, .json.",
-)
+@page_option("Write a page with plots (.html), or .md, .json.")
 @json_option
 def compare(
     *,
@@ -135,7 +126,12 @@ def compare(
     with ProgressBar(f"comparing on {declared.name}"):
         from hybrid.analysis.comparison.table import compare as compare_methods
         from hybrid.dynamics import derive, solve_state
-        from hybrid.reporting import build_comparison, comparison_record
+        from hybrid.reporting import (
+            build_comparison,
+            comparison_record,
+            render_comparison_html,
+            render_comparison_markdown,
+        )
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
@@ -143,47 +139,27 @@ def compare(
         if output is None:
             found = compare_methods(dynamics, state, **asked)
         else:
-            command = _command(mechanism, pins, parameters, stiffness, damping, output)
+            options = ["--stiffness", ",".join(f"{K:g}" for K in stiffness)]
+            options += [] if damping is None else ["--damping", f"{damping:g}"]
+            command = command_line(
+                "compare", mechanism, parameters=parameters, pins=pins, options=options, output=output
+            )
             built = build_comparison(dynamics, state, **asked, command=command)
-            _write(built, output)
             found = built.comparison
         answer = comparison_record(dynamics, state, found)
+        if output is not None:
+            write_page(
+                output,
+                html=lambda: render_comparison_html(built),
+                markdown=lambda: render_comparison_markdown(built),
+                record=answer,
+            )
     if as_json:
         print_json(answer)
     else:
         say(*_comparison_tables(answer))
         if output is not None:
             say("", f"The page is in {output}.")
-
-
-def _command(
-    mechanism: str,
-    pins: Mapping[str, str],
-    parameters: Mapping[str, str],
-    stiffness: tuple[float, ...],
-    damping: float | None,
-    output: Path,
-) -> str:
-    """The command line that makes this page, with the values as the user wrote them."""
-    words = ["painleve", "compare", mechanism]
-    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
-    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
-    words += ["--stiffness", ",".join(f"{K:g}" for K in stiffness)]
-    words += [] if damping is None else ["--damping", f"{damping:g}"]
-    return shlex.join([*words, "-o", str(output)])
-
-
-def _write(built: ComparisonReport, output: Path) -> None:
-    from hybrid.reporting import comparison_record, render_comparison_html, render_comparison_markdown
-
-    match output.suffix.lower():
-        case ".html":
-            text = render_comparison_html(built)
-        case ".md":
-            text = render_comparison_markdown(built)
-        case _:
-            text = json_text(comparison_record(built.dynamics, built.state, built.comparison)) + "\n"
-    output.write_text(text, encoding="utf-8")
 
 
 def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:

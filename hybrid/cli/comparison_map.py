@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
-    PLOT_ENDINGS,
-    OutputPath,
+    axes_option,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
+    plot_option,
     read_parameters,
+    two_axes,
 )
 from hybrid.cli.comparison import damping_option, read_stiffnesses
 from hybrid.cli.loading import load_mechanism
@@ -34,14 +35,7 @@ SHOWN = 12
 
 @click.command("compare-map")
 @mechanism_argument
-@click.option(
-    "--axis",
-    "axes",
-    multiple=True,
-    required=True,
-    metavar="NAME=LOW:HIGH:CELLS",
-    help="A pin or a parameter; give two.",
-)
+@axes_option
 @pin_option
 @parameter_option
 @click.option(
@@ -52,12 +46,7 @@ SHOWN = 12
     help="Penalty runs of these stiffnesses in every cell; by default only the limit.",
 )
 @damping_option
-@click.option(
-    "--plot",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS),
-    metavar="FILE",
-    help="Draw the map (.svg, .png, .pdf).",
-)
+@plot_option("Draw the map")
 @json_option
 def compare_map(
     *,
@@ -73,19 +62,16 @@ def compare_map(
     """Where the rigid problem, the compliant limit and penalty runs of MECH agree over two quantities."""
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
-    if len(axes) != 2:
-        raise click.UsageError(f"a map has two axes, got {len(axes)}: --axis phi=0:pi:40 --axis phi_dot=-3:3:40")
     with ProgressBar(f"comparing over a map of {declared.name}") as bar:
-        from hybrid.analysis import Axis
+        swept = two_axes(axes, declared.parameter_values(values))
         from hybrid.analysis.comparison.agreement import compare_map as compare_over
         from hybrid.dynamics import derive
         from hybrid.reporting import comparison_map_record
 
         dynamics = derive(declared)
-        resolved = declared.parameter_values(values)
         found = compare_over(
             dynamics,
-            axes=[Axis.parse(text, values=resolved) for text in axes],
+            axes=swept,
             pins=pins,
             damping=damping,
             stiffness=stiffness,

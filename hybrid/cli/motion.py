@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
-    PLOT_ENDINGS,
     OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
+    plot_option,
     read_parameters,
 )
 from hybrid.cli.boundary import ExitStatus
@@ -71,12 +71,7 @@ _PARTS = 1000  # of a progress bar
     help="Arcs between located events, or steps of a given length that know no events.",
 )
 @click.option("--step", type=float, metavar="H", help="The length of the steps of time-stepping.")
-@click.option(
-    "--plot",
-    type=OutputPath(path_type=Path, dir_okay=False, endings=PLOT_ENDINGS),
-    metavar="FILE",
-    help="Draw coordinates, contact forces and modes over time; .svg, .png or .pdf.",
-)
+@plot_option("Draw coordinates, contact forces and modes over time")
 @click.option(
     "--animate",
     type=OutputPath(path_type=Path, dir_okay=False, endings=(".html", ".htm")),

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
-    PLOT_ENDINGS,
     OutputPath,
+    axes_option,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
+    plot_option,
     read_parameters,
+    two_axes,
 )
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
@@ -35,22 +37,10 @@ __all__ = ["axis_units", "map_"]
 
 @click.command("map")
 @mechanism_argument
-@click.option(
-    "--axis",
-    "axes",
-    multiple=True,
-    required=True,
-    metavar="NAME=LOW:HIGH:CELLS",
-    help="A pin or a parameter; give two.",
-)
+@axes_option
 @pin_option
 @parameter_option
-@click.option(
-    "--plot",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS),
-    metavar="FILE",
-    help="Draw the map (.svg, .png, .pdf), its boundaries refined.",
-)
+@plot_option("Draw the map, its boundaries refined")
 @click.option(
     "--store",
     type=OutputPath(file_okay=False, path_type=Path),
@@ -71,17 +61,15 @@ def map_(
     """Which modes of MECH are consistent over two quantities."""
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
-    if len(axes) != 2:
-        raise click.UsageError(f"a map has two axes, got {len(axes)}: --axis phi=0:pi:400 --axis phi_dot=-3:3:400")
     with ProgressBar(f"mapping {declared.name}") as bar:
-        from hybrid.analysis import Axis, region_map
+        swept = two_axes(axes, declared.parameter_values(values))
+        from hybrid.analysis import region_map
         from hybrid.dynamics import derive
 
         dynamics = derive(declared)
-        resolved = declared.parameter_values(values)
         found = region_map(
             dynamics,
-            axes=[Axis.parse(text, values=resolved) for text in axes],
+            axes=swept,
             pins=pins,
             parameters=values,
             with_boundaries=plot is not None,

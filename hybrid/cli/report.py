@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from hybrid.cli.arguments import (
-    OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -17,19 +14,12 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import json_text, print_json, say
+from hybrid.cli.output import print_json, say
+from hybrid.cli.pages import command_line, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
 
 __all__ = ["report"]
-
-ENDINGS = (".html", ".md", ".json")
-
-
-def _report_path(_: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None and value.suffix.lower() not in ENDINGS:
-        raise click.BadParameter(f"{value} must end in {', '.join(ENDINGS)}", param=option)
-    return value
 
 
 @click.command()
@@ -43,14 +33,7 @@ def _report_path(_: click.Context, option: click.Parameter, value: Path | None) 
     metavar="NAME=LOW:HIGH:CELLS",
     help="Two axes of the map; by default the posture and its velocity.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path),
-    callback=_report_path,
-    metavar="FILE",
-    help="The page (.html), or .md, .json; by default MECH.html.",
-)
+@page_option("The page (.html), or .md, .json; by default MECH.html.")
 @json_option
 def report(
     *,
@@ -81,35 +64,19 @@ def report(
             solve_state(dynamics, pins, parameters=values),
             parameters=values,
             axes=[Axis.parse(text, values=resolved) for text in axes] or None,
-            command=_command(mechanism, pins=pins, parameters=parameters, axes=axes, output=output),
+            command=command_line(
+                "report",
+                mechanism,
+                parameters=parameters,
+                pins=pins,
+                options=[word for axis in axes for word in ("--axis", axis)],
+                output=output or Path("report.html"),
+            ),
         )
         record = report_record(built)
         if output is not None:
-            match output.suffix.lower():
-                case ".html":
-                    text = render_html(built)
-                case ".md":
-                    text = render_markdown(built)
-                case _:
-                    text = json_text(record) + "\n"
-            output.write_text(text, encoding="utf-8")
+            write_page(output, html=lambda: render_html(built), markdown=lambda: render_markdown(built), record=record)
     if as_json:
         print_json(record)
     else:
         say(*verdict_tables(record), "", f"The report is in {output}.")
-
-
-def _command(
-    mechanism: str,
-    *,
-    pins: Mapping[str, str],
-    parameters: Mapping[str, str],
-    axes: Sequence[str],
-    output: Path | None,
-) -> str:
-    """The command line that makes this report, with the values as the user wrote them."""
-    words = ["painleve", "report", mechanism]
-    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
-    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
-    words += [word for axis in axes for word in ("--axis", axis)]
-    return shlex.join([*words, "-o", str(output or "report.html")])

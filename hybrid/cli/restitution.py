@@ -8,12 +8,11 @@ from typing import Any
 import click
 
 from hybrid.cli.arguments import (
-    PLOT_ENDINGS,
-    OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
+    plot_option,
     read_parameters,
 )
 from hybrid.cli.comparison import damping_option
@@ -38,12 +37,7 @@ __all__ = ["restitution"]
 @pin_option
 @parameter_option
 @damping_option
-@click.option(
-    "--plot",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS),
-    metavar="FILE",
-    help="Draw the sweep (.svg, .png, .pdf).",
-)
+@plot_option("Draw the sweep")
 @json_option
 def restitution(
     *,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -11,27 +10,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
-    PLOT_ENDINGS,
-    OutputPath,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
+    plot_option,
     read_parameters,
 )
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import json_text, number, print_json, say, table
+from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.pages import command_line, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.reporting.sensitivities import SensitivityReport
 
 __all__ = ["sensitivity"]
-
-ENDINGS = (".html", ".md", ".json")
 
 
 def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -65,19 +61,8 @@ def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, 
     show_default=True,
     help="Also by tangents carried forwards, and by differences of neighbouring motions.",
 )
-@click.option(
-    "--plot",
-    type=OutputPath(path_type=Path, dir_okay=False, endings=PLOT_ENDINGS),
-    metavar="FILE",
-    help="Draw the gradient as a tornado; .svg, .png or .pdf.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS),
-    metavar="FILE",
-    help="Write a page with table and plot (.html), or .md, .json.",
-)
+@plot_option("Draw the gradient as a tornado")
+@page_option("Write a page with table and plot (.html), or .md, .json.")
 @json_option
 def sensitivity(
     *,
@@ -103,64 +88,37 @@ def sensitivity(
         from hybrid.analysis.sensitivities.start_slopes import base_values
         from hybrid.dynamics import derive, solve_state
         from hybrid.motion import simulate
+        from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
         from hybrid.reporting.sensitivities import SensitivityReport, plot_tornado, sensitivity_record
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
         motion = simulate(dynamics, state, t_end=t_end, parameters=values, law=impact_law(law, None, None))
         found = differentiate(motion, Functional(functional, terminal), names, pins=pins, check=check)
-        words = _words(mechanism, pins, parameters, t_end, functional, terminal, names, law, check, output)
+        options = ["--t-end", f"{t_end!r}", "--functional", functional]
+        options += [] if terminal == "0" else ["--terminal", terminal]
+        options += ["--wrt", ",".join(names), "--law", law, *([] if check else ["--no-check"])]
+        again = command_line("sensitivity", mechanism, parameters=parameters, pins=pins, options=options, output=output)
         base = base_values(motion, names, pins=pins)
-        report = SensitivityReport(motion, found, base, shlex.join(words), metadata.version("painleve"))
+        report = SensitivityReport(motion, found, base, again, metadata.version("painleve"))
         answer = sensitivity_record(report)
         if plot is not None:
             from hybrid.reporting import save_figure
 
             save_figure(plot_tornado(report), plot)
         if output is not None:
-            _write(report, answer, output)
+            write_page(
+                output,
+                html=lambda: render_sensitivity_html(report),
+                markdown=lambda: render_sensitivity_markdown(report),
+                record=answer,
+            )
     if as_json:
         print_json(answer)
     else:
         say(*_tables(answer))
         if output is not None:
             say("", f"The page is in {output}.")
-
-
-def _words(
-    mechanism: str,
-    pins: Mapping[str, str],
-    parameters: Mapping[str, str],
-    t_end: float,
-    functional: str,
-    terminal: str,
-    names: tuple[str, ...],
-    law: str,
-    check: bool,
-    output: Path | None,
-) -> list[str]:
-    """The command line with the values as the user wrote them."""
-    words = ["painleve", "sensitivity", mechanism]
-    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
-    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
-    words += ["--t-end", f"{t_end!r}", "--functional", functional]
-    words += [] if terminal == "0" else ["--terminal", terminal]
-    words += ["--wrt", ",".join(names), "--law", law]
-    words += [] if check else ["--no-check"]
-    return words if output is None else [*words, "-o", str(output)]
-
-
-def _write(report: SensitivityReport, answer: dict[str, Any], output: Path) -> None:
-    from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
-
-    match output.suffix.lower():
-        case ".html":
-            text = render_sensitivity_html(report)
-        case ".md":
-            text = render_sensitivity_markdown(report)
-        case _:
-            text = json_text(answer) + "\n"
-    output.write_text(text, encoding="utf-8")
 
 
 def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -1,0 +1,59 @@
+"""Pages that commands write, and the command lines that they show for making them again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from hybrid.cli.arguments import OutputPath
+from hybrid.cli.output import Json, json_text
+
+__all__ = ["command_line", "page_option", "write_page"]
+
+ENDINGS = (".html", ".md", ".json")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def page_option(help_text: str) -> Callable[[Command], Command]:
+    """Add the option ``-o FILE`` for a page, Markdown or JSON."""
+    kind = OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS)
+    return click.option("-o", "--output", type=kind, metavar="FILE", help=help_text)
+
+
+def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], str], record: Mapping[str, Json]) -> None:
+    """Write what the ending of the path asks for."""
+    match path.suffix.lower():
+        case ".html":
+            text = html()
+        case ".md":
+            text = markdown()
+        case _:
+            text = json_text(record) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def command_line(
+    command: str,
+    mechanism: str,
+    *,
+    parameters: Mapping[str, str],
+    pins: Mapping[str, str],
+    options: Sequence[str],
+    output: Path | None,
+) -> str:
+    """The command line that makes a page again, with the values as the user wrote them.
+
+    Examples
+    --------
+    >>> command_line("report", "rod", parameters={"mu": "3/2"}, pins={"phi": "pi/3"}, options=[], output=None)
+    'painleve report rod --param mu=3/2 --pin phi=pi/3'
+    """
+    words = ["painleve", command, mechanism]
+    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
+    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
+    return shlex.join([*words, *options, *([] if output is None else ["-o", str(output)])])

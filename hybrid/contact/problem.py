@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.assembly import assemble
+from hybrid.contact.carriers import Carrier
 from hybrid.contact.domain import check_friction, mass_definiteness
 from hybrid.contact.reduction import free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
-_SLIP_SIGN = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}
 
 
 @attrs.frozen(eq=False)
@@ -156,39 +156,16 @@ def pose(
     sides: Mapping[str, tuple[float, ...]],
 ) -> ContactProblem:
     """Pose the contact problem for states that share one pattern of activities, at one state or many."""
-    names = carrier_names(dynamics)
-    carriers: list[Carrier] = []
-    columns: list[NDArray[np.float64]] = []
-    remainders: list[NDArray[np.float64]] = []
-    for index, (name, activity) in enumerate(zip(names, activities, strict=True)):
-        if activity is Activity.OPEN:
-            continue
-        start = len(columns)
-        normal = _normal_row(dynamics, terms, name, index)
-        if normal is not None:
-            columns.append(normal[0])
-            remainders.append(normal[1])
-        tangential = dynamics.columns.get(name, slice(0, 0))
-        for column in range(tangential.start, tangential.stop):
-            columns.append(terms.W_T[..., :, column])
-            remainders.append(terms.zeta_T[..., column])
-        rows = tuple(range(start + (normal is not None), len(columns)))
-        direction = _direction(terms, tangential, activity, sides.get(name))
-        friction, static = _friction(dynamics, terms, name, index)
-        kind = _kind(dynamics, index)
-        carriers.append(Carrier(name, kind, None if normal is None else start, rows, direction, friction, static))
-    frictional = {dynamics.rigid.index(name) for name in names if name in dynamics.rigid}
-    eliminated = tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
-    motion = free_motion(terms, eliminated=eliminated)
-    W = _side_by_side(columns) if columns else np.zeros((dynamics.n, 0))
-    zeta = _side_by_side(remainders) if columns else np.zeros(0)
+    rows = assemble(dynamics, terms, activities, sides=sides)
+    W, zeta = rows.W, rows.zeta
+    motion = free_motion(terms, eliminated=_frictionless(dynamics))
     response_W = motion.response @ W
     G = np.swapaxes(W, -1, -2) @ response_W
     summands = (np.swapaxes(np.abs(W), -1, -2) @ np.abs(motion.a_free)[..., None])[..., 0] + np.abs(zeta)
     return ContactProblem(
         mechanism=dynamics.name,
-        carriers=tuple(carriers),
-        names=names,
+        carriers=rows.carriers,
+        names=carrier_names(dynamics),
         G=(G + np.swapaxes(G, -1, -2)) / 2 + 0.0,  # no negative zeros
         c=(np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta,
         rounding=_ROUNDING * summands,
@@ -202,54 +179,10 @@ def pose(
     )
 
 
-def _side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Stack along a new last axis what may have been evaluated for fewer states."""
-    if len({array.shape for array in arrays}) == 1:
-        return np.moveaxis(np.array(arrays), 0, -1)
-    return np.stack(np.broadcast_arrays(*arrays), axis=-1)
-
-
-def _kind(dynamics: Dynamics, index: int) -> CarrierKind:
-    if index < len(dynamics.contacts):
-        return CarrierKind.CONTACT
-    return CarrierKind.ELEMENT if index < len(dynamics.contacts) + len(dynamics.elements) else CarrierKind.BILATERAL
-
-
-def _normal_row(
-    dynamics: Dynamics, terms: Terms, name: str, index: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    kind = _kind(dynamics, index)
-    if kind is CarrierKind.CONTACT:
-        return terms.W_N[..., :, index], terms.zeta_N[..., index]
-    if kind is CarrierKind.BILATERAL:
-        row = dynamics.rigid.index(name)
-        return terms.J[..., row, :], terms.zeta_B[..., row]
-    return None
-
-
-def _friction(dynamics: Dynamics, terms: Terms, name: str, index: int) -> tuple[Any, Any]:
-    kind = _kind(dynamics, index)
-    if kind is CarrierKind.CONTACT:
-        return terms.friction[..., index], terms.static_friction[..., index]
-    if kind is CarrierKind.ELEMENT:
-        element = index - len(dynamics.contacts)
-        return terms.limit[..., element], terms.static_limit[..., element]
-    friction = terms.constraint_friction[..., dynamics.rigid.index(name)]
-    return friction, friction
-
-
-def _direction(
-    terms: Terms, columns: slice, activity: Activity, side: tuple[float, ...] | None
-) -> tuple[Any, ...] | None:
-    if activity in _SLIP_SIGN:
-        return (_SLIP_SIGN[activity],)
-    if activity is not Activity.SLIPPING:
-        return None
-    slip = terms.slip[..., columns]
-    if side is not None:
-        slip = np.where(np.any(slip != 0.0, axis=-1, keepdims=True), slip, np.asarray(side))
-    unit = slip / np.linalg.norm(slip, axis=-1, keepdims=True)
-    return (unit[..., 0], unit[..., 1])
+def _frictionless(dynamics: Dynamics) -> tuple[int, ...]:
+    """Rows of the rigid constraints without friction: they are eliminated, not carried."""
+    frictional = {dynamics.rigid.index(name) for name in carrier_names(dynamics) if name in dynamics.rigid}
+    return tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
 
 
 def _posture(dynamics: Dynamics, state: State) -> str:

@@ -28,18 +28,29 @@ def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], 
 
 
 @attrs.frozen
-class NewtonImpact(AbstractImpactLaw):
-    """Newton's law ``gamma_N+ = -e gamma_N-`` with Coulomb's law between impulse and final slip (Moreau 1988).
-
-    With friction it can create energy (Kane and Levinson 1985); the result says so.
+class AbstractRestitutionLaw(AbstractImpactLaw):
+    """A law with coefficients of restitution.
 
     Attributes
     ----------
     restitution : float, optional
-        Replaces the declared coefficients.
+        Replaces the declared coefficients of all contacts.
     """
 
     restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
+
+    def coefficients(self, problem: ImpactProblem) -> NDArray[np.float64]:
+        """Coefficient of every carrier, (number of carriers,)."""
+        return problem.restitution if self.restitution is None else np.full(len(problem.carriers), self.restitution)
+
+
+@attrs.frozen
+class NewtonImpact(AbstractRestitutionLaw):
+    """Newton's law ``gamma_N+ = -e gamma_N-`` with Coulomb's law between impulse and final slip (Moreau 1988).
+
+    With friction it can create energy (Kane and Levinson 1985); the result says so. ``restitution`` replaces the
+    declared coefficients.
+    """
 
     @property
     def name(self) -> str:
@@ -48,7 +59,7 @@ class NewtonImpact(AbstractImpactLaw):
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses by one complementarity problem over all closed contacts; of a spatial one alone on its cone."""
-        e = _coefficients(problem, self.restitution)
+        e = self.coefficients(problem)
         gamma = problem.gamma.copy()
         # a contact that separates, or stays closed, is not thrown back
         gamma[problem.normals] += e * np.minimum(problem.gamma[problem.normals], 0.0)
@@ -60,19 +71,13 @@ class NewtonImpact(AbstractImpactLaw):
 
 
 @attrs.frozen
-class PoissonImpact(AbstractImpactLaw):
+class PoissonImpact(AbstractRestitutionLaw):
     """Poisson's law: impulse of restitution = e times impulse of compression.
 
     One planar contact follows the path of Routh along the normal impulse; several follow Glocker and Pfeiffer (1995),
-    with one complementarity problem for compression and one for restitution.
-
-    Attributes
-    ----------
-    restitution : float, optional
-        Replaces the declared coefficients.
+    with one complementarity problem for compression and one for restitution. ``restitution`` replaces the declared
+    coefficients.
     """
-
-    restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
 
     @property
     def name(self) -> str:
@@ -81,7 +86,7 @@ class PoissonImpact(AbstractImpactLaw):
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by two complementarity problems."""
-        e = _coefficients(problem, self.restitution)
+        e = self.coefficients(problem)
         if len(problem.carriers) == 1 and problem.carriers[0].tangential:
             return _along_path(problem, float(e[0]), "poisson")
         compression = joint_impulse(problem, problem.gamma)
@@ -89,20 +94,14 @@ class PoissonImpact(AbstractImpactLaw):
 
 
 @attrs.frozen
-class EnergeticImpact(AbstractImpactLaw):
+class EnergeticImpact(AbstractRestitutionLaw):
     """Stronge's law: work of restitution = e^2 times work of compression (Stronge 1990).
 
     One planar contact follows the path of Routh, through slip, stick and reversal. Several contacts compress by one
     complementarity problem and restitute with impulses scaled so that the normal work meets the law and no energy
     appears. Friction cones of several spatial contacts are replaced by pyramids, which the result says.
-
-    Attributes
-    ----------
-    restitution : float, optional
-        Replaces the declared coefficients.
+    ``restitution`` replaces the declared coefficients.
     """
-
-    restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
 
     @property
     def name(self) -> str:
@@ -111,16 +110,12 @@ class EnergeticImpact(AbstractImpactLaw):
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by scaled restitution."""
-        e = _coefficients(problem, self.restitution)
+        e = self.coefficients(problem)
         if len(problem.carriers) == 1 and problem.carriers[0].tangential:
             return _along_path(problem, float(e[0]), "energetic")
         compression = joint_impulse(problem, problem.gamma)
         values, warnings = scaled_restitution(problem, compression.values, e)
         return Impulses(values, _jump(problem, values), warnings=_once(compression.warnings + warnings))
-
-
-def _coefficients(problem: ImpactProblem, restitution: float | None) -> NDArray[np.float64]:
-    return problem.restitution if restitution is None else np.full(len(problem.carriers), restitution)
 
 
 def _jump(problem: ImpactProblem, values: NDArray[np.float64]) -> tuple[Phase, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,7 +16,9 @@ from hybrid.errors import DeclarationError, Problem
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
 
-__all__ = ["realise", "stiffness_name"]
+__all__ = ["Stiffness", "realise", "stiffness_name"]
+
+Stiffness = float | str | Mapping[str, float | str]
 
 
 def stiffness_name(mechanism: Mechanism, name: str) -> str:
@@ -30,7 +33,7 @@ def realise(
     mechanism: Mechanism,
     names: str | Sequence[str],
     *,
-    stiffness: float | str,
+    stiffness: Stiffness,
     length: float | str | None = None,
 ) -> Mechanism:
     """Realise rigid constraints by springs: ``f = 0`` becomes the potential ``stiffness * f**2 / 2``.
@@ -43,7 +46,7 @@ def realise(
     mechanism : Mechanism
     names : str or sequence of str
         Constraints to realise.
-    stiffness : float or str
+    stiffness : float or str, or a mapping of them by constraint
         A number becomes the value of a new parameter ``stiffness_NAME`` that can be replaced as any other; an
         expression is used as it is. In energy per square of the constraint's unit.
     length : float or str, optional
@@ -72,10 +75,10 @@ def realise(
     parameters = dict(mechanism.parameters)
     realised: dict[str, Constraint] = {}
     for name in chosen:
-        given = stiffness
-        if not isinstance(stiffness, str):
-            given = stiffness_name(mechanism, name)
-            parameters[given] = Parameter(float(stiffness), doc=f"stiffness of the spring in place of {name}")
+        given = _stiffness_of(name, stiffness)
+        if not isinstance(given, str):
+            value, given = float(given), stiffness_name(mechanism, name)
+            parameters[given] = Parameter(value, doc=f"stiffness of the spring in place of {name}")
         item = declared[name]
         equation = item.equation if length is None else f"sqrt({item.equation} + ({length})**2) - ({length})"
         realised[name] = attrs.evolve(item, equation=equation, stiffness=given)
@@ -88,7 +91,11 @@ def realise(
     return attrs.evolve(mechanism, **changes)
 
 
-def _check(mechanism: Mechanism, names: Sequence[str], declared: dict[str, Constraint], stiffness: float | str) -> None:
+def _stiffness_of(name: str, stiffness: Stiffness) -> float | str:
+    return stiffness[name] if isinstance(stiffness, Mapping) else stiffness
+
+
+def _check(mechanism: Mechanism, names: Sequence[str], declared: dict[str, Constraint], stiffness: Stiffness) -> None:
     problems = []
     for name in names:
         if name not in declared:
@@ -103,7 +110,17 @@ def _check(mechanism: Mechanism, names: Sequence[str], declared: dict[str, Const
             problems.append(Problem(message, f"constraint.{name}"))
     if not names:
         problems.append(Problem("name at least one constraint to realise"))
-    if not isinstance(stiffness, str) and not (math.isfinite(stiffness) and stiffness > 0.0):
-        problems.append(Problem(f"must be a positive number, not {stiffness!r}", "stiffness"))
+    given = dict(stiffness) if isinstance(stiffness, Mapping) else {"": stiffness}
+    for name, value in given.items():
+        place = f"stiffness.{name}" if name else "stiffness"
+        if name and name not in names:
+            problems.append(Problem("is no constraint to realise", place, hint=suggestion(name, names)))
+        if not isinstance(value, str) and not _is_positive(value):
+            problems.append(Problem(f"must be a positive number, not {value!r}", place))
+    problems += [Problem("is missing", f"stiffness.{name}") for name in names if not ({"", name} & set(given))]
     if problems:
         raise DeclarationError(problems)
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, Real) and math.isfinite(value) and float(value) > 0.0

@@ -8,6 +8,7 @@ from hybrid.motion.rules import Penalty, Prefer, SelectionRule, Stop
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
 from hybrid.motion.singular_passage import singular_points_of
+from hybrid.motion.springs import HandedOver, HandOver
 from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.trajectory import Arc, Trajectory
@@ -17,6 +18,8 @@ __all__ = [
     "EnergyBalance",
     "Event",
     "EventKind",
+    "HandOver",
+    "HandedOver",
     "Limb",
     "MotionTree",
     "Penalty",

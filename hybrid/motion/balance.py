@@ -34,7 +34,8 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
     """
     dynamics, parameters = trajectory.dynamics, trajectory.parameters
     initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start, parameters=parameters)
-    final, _ = dynamics.energy(trajectory.q, trajectory.v, t=trajectory.t, parameters=parameters)
+    ending = trajectory.dynamics_at(trajectory.t)  # springs are unstretched where they take over
+    final, _ = ending.energy(trajectory.q, trajectory.v, t=trajectory.t, parameters=parameters)
     friction = applied = 0.0
     impacts = 0.0
     for event in trajectory.events:
@@ -91,7 +92,7 @@ def _powers(
     trajectory: Trajectory, arc: Arc, t: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Power of friction; of everything applied (forces without potential, moving guides); of impulses over a step."""
-    dynamics, parameters = trajectory.dynamics, trajectory.parameters
+    dynamics, parameters = trajectory.dynamics_at(arc.start), trajectory.parameters
     q, v = arc.sample(t)
     observed = trajectory.forces(arc, t)
     terms = dynamics.terms(q, v, t=t, parameters=parameters)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hybrid.declaration.realisation import realise
 from hybrid.dynamics.derive import derive
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 from hybrid.motion.outcome import Termination
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
+from hybrid.motion.springs import HandOver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.contact.impacts.impact import AbstractImpactLaw
+    from hybrid.declaration.realisation import Stiffness
     from hybrid.motion.rules import SelectionRule
     from hybrid.motion.trajectory import Trajectory
 
@@ -25,7 +26,7 @@ __all__ = ["hand_over"]
 def hand_over(
     motion: Trajectory,
     *,
-    stiffness: float | str,
+    stiffness: Stiffness,
     t_end: float,
     constraints: str | Sequence[str] | None = None,
     length: float | str | None = None,
@@ -36,12 +37,13 @@ def hand_over(
     """Go on from a singular configuration with elastic constraints, which have one motion there.
 
     The springs are unstretched where the rigid motion ended; which branch they follow may depend on their stiffness.
+    ``simulate(..., singular=HandOver(...))`` gives both parts as one motion.
 
     Parameters
     ----------
     motion : Trajectory
         A rigid motion that ended at a singular configuration.
-    stiffness : float or str
+    stiffness : float or str, or a mapping of them by constraint
     t_end : float
     constraints : str or sequence of str, optional
         Which to realise; by default all rigid ones without friction.
@@ -73,10 +75,7 @@ def hand_over(
     if motion.termination is not Termination.SINGULAR_CONFIGURATION:
         raise StateError(f"the motion did not end at a singular configuration, but because {motion.termination.value}")
     dynamics = motion.dynamics
-    chosen = constraints
-    if chosen is None:
-        chosen = [name for name in dynamics.rigid if name not in dynamics.columns]
-    realised = derive(realise(dynamics.mechanism, chosen, stiffness=stiffness, length=length))
+    realised = derive(HandOver(constraints, stiffness=stiffness, length=length).realised(dynamics.mechanism))
     return simulate(
         realised,
         State(motion.q, motion.v, motion.t),

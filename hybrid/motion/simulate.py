@@ -9,11 +9,14 @@ from hybrid.declaration.names import nearest
 from hybrid.errors import StateError
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
+from hybrid.motion.handing_over import continued_on_springs
+from hybrid.motion.outcome import Termination
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.rank_guard import rank_guard
 from hybrid.motion.rules import SelectionRule, Stop
 from hybrid.motion.run import Run
 from hybrid.motion.settings import Settings
+from hybrid.motion.springs import HandOver
 from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.transitions import moment_at_start
 
@@ -39,7 +42,7 @@ def simulate(
     until: str | None = None,
     watch: Mapping[str, str] | None = None,
     settings: Settings | None = None,
-    singular: str = "stop",
+    singular: str | HandOver = "stop",
     method: str = "event-driven",
     step: float | None = None,
     progress: Callable[[float, float], None] | None = None,
@@ -64,10 +67,10 @@ def simulate(
     watch : mapping of str to str, optional
         Expressions by name; each change of sign is recorded as an event.
     settings : Settings, optional
-    singular : {"stop", "smooth"}
+    singular : {"stop", "smooth"} or HandOver
         What to do where rigid constraints become dependent and branches of motion meet: end there with a list of the
-        branches, or go on along the smooth continuation of the motion. :func:`hybrid.motion.hand_over` goes on from
-        the end with elastic constraints instead.
+        branches, go on along the smooth continuation of the motion, or go on with springs in place of constraints,
+        ``HandOver("BC", stiffness=1e6)``, to the end of the time.
     method : {"event-driven", "time-stepping"}
         Arcs between located events, or :func:`hybrid.motion.time_stepping` with its own law of impact (Newton's) and no
         rule, which goes on where the rigid problem has several answers and takes one of them.
@@ -86,6 +89,8 @@ def simulate(
     StateError
         The start penetrates a contact, violates a constraint, or approaches a closed contact without an impact law;
         or ``t_end`` is not later than the start; or an argument that the method does not know.
+    DeclarationError
+        ``HandOver`` names a constraint that there is not, or a stiffness that is not positive.
     ComputationError
         Nothing could be computed; after a first arc the motion so far is returned.
 
@@ -100,12 +105,10 @@ def simulate(
     [(0.16127, 'slide-'), (1.842626, 'slide+')]
     """
     check_arguments(dynamics, state, t_end=t_end, law=law, rule=rule)
-    for what, value, known in (("method", method, METHODS), ("rule at singular configurations", singular, AT_SINGULAR)):
-        if value not in known:
-            raise StateError(f"the {what} {value!r} is not known; {_known(value, known)}")
+    _check_names(dynamics, method, singular)
     if method == "time-stepping":
-        asked = {"rule": rule, "until": until, "watch": watch, "settings": settings}
-        asked |= {"singular": None if singular == "stop" else singular}
+        at_singular = None if singular == "stop" else singular
+        asked = {"rule": rule, "until": until, "watch": watch, "settings": settings, "singular": at_singular}
         _check_stepping(step, law, [name for name, value in asked.items() if value is not None])
         return time_stepping(
             dynamics, state, t_end=t_end, step=float(step or 0.0), parameters=parameters, progress=progress
@@ -120,14 +123,30 @@ def simulate(
         rule or Stop(),
         _watched(dynamics, until, dict(watch or {})),
         rank_guard(dynamics, dict(parameters or {}), state.t, state.q),
-        singular,
+        singular if isinstance(singular, str) else "stop",
     )
     run = Run(context, float(t_end), progress=progress)
-    return run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
+    motion = run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
+    if isinstance(singular, HandOver) and motion.termination is Termination.SINGULAR_CONFIGURATION:
+        return continued_on_springs(context, motion, singular, float(t_end), progress=progress)
+    return motion
+
+
+def _check_names(dynamics: Dynamics, method: str, singular: str | HandOver) -> None:
+    _check_known("method", method, METHODS)
+    if isinstance(singular, HandOver):
+        singular.realised(dynamics.mechanism)  # raises now what would otherwise be found at the singular configuration
+    else:
+        _check_known("rule at singular configurations", singular, AT_SINGULAR, ", or give a hybrid.motion.HandOver")
+
+
+def _check_known(what: str, value: str, known: tuple[str, ...], further: str = "") -> None:
+    if value not in known:
+        raise StateError(f"the {what} {value!r} is not known; {_known(value, known)}{further}")
 
 
 def _known(name: str, known: tuple[str, ...]) -> str:
-    meant = nearest(name, known)
+    meant = nearest(str(name), known)
     return f"did you mean {meant!r}?" if meant else f"known are {' and '.join(known)}"
 
 

@@ -158,7 +158,9 @@ def singular_points_of(motion: Trajectory) -> tuple[SingularPoint, ...]:
     found = []
     for event in motion.events:
         if event.kind is EventKind.SINGULAR_CONFIGURATION:
-            point = classify_configuration(ConfigurationSpace(motion.dynamics, motion.parameters, event.t), event.q)
+            springs = motion.handed_over
+            dynamics = motion.dynamics if springs is None or event.t <= springs.t else springs.dynamics
+            point = classify_configuration(ConfigurationSpace(dynamics, motion.parameters, event.t), event.q)
             if point is None:
                 raise ComputationError(f"the constraints keep their rank at t = {event.t:.12g} up to rounding")
             found.append(point)

@@ -17,6 +17,7 @@ from hybrid.dynamics.derive import derive
 from hybrid.errors import DeclarationError, StateError
 from hybrid.motion.flow import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.springs import HandedOver
 from hybrid.motion.trajectory import Arc, Trajectory
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         "t": trajectory.t,
         "warnings": list(trajectory.warnings),
         "energy": dict(trajectory.energy().as_mapping()),
+        "handed_over": _handed_over_record(trajectory.handed_over),
     }
     with Path(path).open("wb") as file:
         np.savez_compressed(file, record=np.array(json.dumps(record)), **arrays)
@@ -123,7 +125,21 @@ def _trajectory(record: Mapping[str, Any], arrays: Mapping[str, Any], dynamics: 
         q=arrays["q"],
         v=arrays["v"],
         warnings=tuple(record["warnings"]),
+        handed_over=_handed_over(record.get("handed_over")),
     )
+
+
+def _handed_over_record(springs: HandedOver | None) -> dict[str, Any] | None:
+    if springs is None:
+        return None
+    declaration = mechanism_to_toml(springs.dynamics.mechanism)
+    return {"t": springs.t, "constraints": list(springs.constraints), "mechanism": declaration}
+
+
+def _handed_over(item: Mapping[str, Any] | None) -> HandedOver | None:
+    if item is None:
+        return None
+    return HandedOver(item["t"], tuple(item["constraints"]), derive(mechanism_from_toml(item["mechanism"])))
 
 
 def _arc(item: Mapping[str, Any], place: str, arrays: Mapping[str, Any]) -> Arc:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.contact.selection import Selection
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.springs import HandedOver
 
 Array = NDArray[np.float64]
 
@@ -107,6 +108,9 @@ class Trajectory:
         What decided its impacts.
     method : str
         How it was computed, ``event-driven`` or ``time-stepping``.
+    handed_over : HandedOver or None
+        The springs that took the place of rigid constraints at a singular configuration, and when; arcs from then on
+        are those of its dynamics.
     """
 
     dynamics: Dynamics = attrs.field(repr=False)
@@ -125,6 +129,7 @@ class Trajectory:
     warnings: tuple[str, ...] = ()
     law: AbstractImpactLaw | None = None
     method: str = "event-driven"
+    handed_over: HandedOver | None = None
     _flows: dict[Any, Flow] = attrs.field(factory=dict, init=False, repr=False)
 
     def sample(self, t: Any) -> tuple[Array, Array]:
@@ -168,10 +173,15 @@ class Trajectory:
         q, v = arc.sample(times)
         return self._flow(arc).observe(times, np.vstack([q.T, v.T]))
 
+    def dynamics_at(self, t: float) -> Dynamics:
+        """The mechanism that the motion follows from a time on: that with the springs after a hand-over."""
+        return self.dynamics if self.handed_over is None or t < self.handed_over.t else self.handed_over.dynamics
+
     def _flow(self, arc: Arc) -> Flow:
-        key = (arc.mode, tuple(sorted(arc.sides.items())))
+        dynamics = self.dynamics_at(arc.start)
+        key = (dynamics is self.dynamics, arc.mode, tuple(sorted(arc.sides.items())))
         if key not in self._flows:
-            self._flows[key] = make_flow(self.dynamics, arc.mode, parameters=self.parameters, sides=arc.sides)
+            self._flows[key] = make_flow(dynamics, arc.mode, parameters=self.parameters, sides=arc.sides)
         return self._flows[key]
 
     def graph(self, points: int) -> Array:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hybrid.reporting.comparison_maps import comparison_map_record, plot_comparison_map
     from hybrid.reporting.comparisons import ComparisonReport, build_comparison, comparison_record
     from hybrid.reporting.configurations import plot_configuration_space, plot_realisation
-    from hybrid.reporting.motion_plot import plot_motion
+    from hybrid.reporting.motion_plot import plot_motion, plot_tree
     from hybrid.reporting.motions import motion_record
     from hybrid.reporting.plot import figure_svg, plot_map, save_figure
     from hybrid.reporting.records import critical_friction_record, map_record, plain, state_record, verdict_record
@@ -30,7 +30,7 @@ _HOMES = {
     "animation": ("render_animation",),
     "around": ("pins_around",),
     "command": ("command_line",),
-    "motion_plot": ("plot_motion",),
+    "motion_plot": ("plot_motion", "plot_tree"),
     "motions": ("motion_record",),
     "comparison_maps": ("comparison_map_record", "plot_comparison_map"),
     "comparisons": ("ComparisonReport", "build_comparison", "comparison_record"),
@@ -68,6 +68,7 @@ __all__ = [
     "plot_motion",
     "plot_realisation",
     "plot_tornado",
+    "plot_tree",
     "render_animation",
     "render_comparison_html",
     "render_comparison_markdown",

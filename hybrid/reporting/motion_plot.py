@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from hybrid.motion import Arc, Trajectory
+    from hybrid.motion import Arc, MotionTree, Trajectory
 
-__all__ = ["plot_motion"]
+__all__ = ["plot_motion", "plot_tree"]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ _POINTS = 1500  # over the whole time: more than the pixels it gets
 _LEAST = 12  # in one arc: a bounce is still round
 _APART = 0.004  # of the time: lines nearer to each other would merge into a grey field
 _ROOM = 0.06  # of the time: a label fits
+_NAMED = 4  # parts of a tree in the heading
 
 
 @attrs.frozen(eq=False)
@@ -68,47 +69,113 @@ def plot_motion(motion: Trajectory, *, title: str = "") -> Figure:
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['position', 'velocity', 'contact force', '']
     """
+    return _drawn({"": motion}, title or motion.dynamics.mechanism.title or motion.dynamics.name)
+
+
+def plot_tree(tree: MotionTree, *, title: str = "") -> Figure:
+    """Draw a tree of motions: every part, numbered at its end and in the rows of modes.
+
+    Parameters
+    ----------
+    tree : MotionTree
+    title : str, optional
+        Instead of that of the mechanism.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        As :func:`plot_motion` gives it; numbers are those of ``tree.limbs``.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> from hybrid.motion import simulate_branches
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters={"mu": 1.5})
+    >>> figure = plot_tree(simulate_branches(rod, start, t_end=0.05, parameters={"mu": 1.5}))
+    >>> [label.get_text() for label in figure.axes[3].get_yticklabels()]
+    ['0: tip', '1: tip', '2: tip']
+    """
+    mechanism = tree.limbs[0].motion.dynamics.mechanism
+    taken = [f"{n}: {limb.choice} after {limb.parent}" for n, limb in enumerate(tree.limbs) if limb.parent is not None]
+    rest = [f"{len(taken) - _NAMED} more"] if len(taken) > _NAMED else []
+    heading = "\n".join([title or mechanism.title or mechanism.name, ", ".join([*taken[:_NAMED], *rest])])
+    return _drawn({str(number): limb.motion for number, limb in enumerate(tree.limbs)}, heading.rstrip())
+
+
+def _drawn(motions: Mapping[str, Trajectory], title: str) -> Figure:
+    """The figure of motions of one mechanism, by the number that tells them apart; empty for a single one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    dynamics = motion.dynamics
-    mechanism = dynamics.mechanism
-    names = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
-    curves = _curves(motion)
-    units = quantity_units(
-        dynamics, State(motion.q_start, motion.v_start, motion.t_start), parameters=motion.parameters
-    )
+    rows = [(part, name) for part, motion in motions.items() for name in _carriers(motion)]
+    span = min(m.t_start for m in motions.values()), max(m.t for m in motions.values())
     with settings():
-        heights = [2.0, 2.0, 2.0, 0.35 * max(len(names), 2)]
+        # without contacts there are neither forces nor modes to show
+        heights = [2.0, 2.0, *((2.0, 0.35 * max(len(rows), 2)) if rows else ())]
         figure = Figure(figsize=(7.6, sum(heights) + 1.0), layout="constrained")
         FigureCanvasAgg(figure)
-        position, velocity, force, modes = figure.subplots(4, 1, sharex=True, height_ratios=heights)
-        for axes, wanted, values in (
-            (position, mechanism.coordinates, curves.q),
-            (velocity, mechanism.velocities, curves.v),
-        ):
-            _draw(axes, curves.t, [(symbol_mathtext(name), units.coordinates[name]) for name in wanted], values)
-        _draw_forces(force, motion, curves, units)
-        _draw_modes(modes, motion, names)
-        for axes, label in ((position, "position"), (velocity, "velocity"), (force, "contact force")):
+        panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+        for part, motion in motions.items():
+            _draw_motion(panels, part, motion, span)
+        if rows:
+            _draw_modes(panels[3], motions, rows, span)
+        events = sorted(event.t for motion in motions.values() for event in motion.events)
+        for axes, label in zip(panels, ("position", "velocity", "contact force"), strict=False):
             axes.set_ylabel(label)
             axes.axhline(0.0, color="0.8", linewidth=0.6, zorder=0)
-            for t in _apart([event.t for event in motion.events], _APART * (motion.t - motion.t_start)):
+            for t in _apart(events, _APART * (span[1] - span[0])):
                 axes.axvline(t, color="0.7", linewidth=0.6, linestyle=":", zorder=0)
             if axes.get_legend_handles_labels()[1]:
                 axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        modes.set_xlabel("time $t$ (s)")
-        if motion.t > motion.t_start:
-            modes.set_xlim(motion.t_start, motion.t)
-        figure.suptitle((title or mechanism.title or mechanism.name).replace("$", r"\$"), fontsize=10)
+        panels[-1].set_xlabel("time $t$ (s)")
+        if span[1] > span[0]:
+            panels[-1].set_xlim(*span)
+        figure.suptitle(title.replace("$", r"\$"), fontsize=10)
     return figure
 
 
-def _curves(motion: Trajectory) -> _Curves:
+def _carriers(motion: Trajectory) -> tuple[str, ...]:
+    return tuple(motion.arcs[0].mode) if motion.arcs else (*motion.dynamics.contacts, *motion.dynamics.elements)
+
+
+def _draw_motion(panels: Sequence[Axes], part: str, motion: Trajectory, span: tuple[float, float]) -> None:
+    """Coordinates, velocities and forces of one motion; lines that stand in the legend already are not named again."""
+    dynamics = motion.dynamics
+    curves = _curves(motion, span[1] - span[0])
+    start = State(motion.q_start, motion.v_start, motion.t_start)
+    units = quantity_units(dynamics, start, parameters=motion.parameters)
+    names = dynamics.mechanism.coordinates, dynamics.mechanism.velocities
+    for axes, wanted, values in zip(panels, names, (curves.q, curves.v), strict=False):
+        _draw(axes, curves.t, [(symbol_mathtext(name), units.coordinates[name]) for name in wanted], values)
+    if len(panels) > 2:
+        _draw_forces(panels[2], motion, curves, units)
+    for value in motion.q if part and motion.t - motion.t_start > _APART * (span[1] - span[0]) else ():
+        panels[0].annotate(part, (motion.t, value), xytext=(2, 0), textcoords="offset points", va="center", fontsize=7)
+    if motion.handed_over is not None:
+        _mark_springs(panels[0], motion.handed_over.t)
+
+
+def _mark_springs(axes: Axes, t: float) -> None:
+    axes.axvline(t, color="0.4", linewidth=0.9, linestyle="--", zorder=0)
+    axes.annotate(
+        "springs from here",
+        (t, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(3, -3),
+        textcoords="offset points",
+        va="top",
+        fontsize=7.5,
+        color="0.3",
+    )
+
+
+def _curves(motion: Trajectory, whole: float) -> _Curves:
     dynamics = motion.dynamics
     k, p = len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
     lost = np.full(2 * dynamics.n + k + p + 1, np.nan)
-    span = max(motion.t - motion.t_start, 1e-300)
+    span = max(whole, 1e-300)
     struck = np.array([event.t for event in motion.events if event.kind is EventKind.IMPACT])
     blocks: list[Array] = []
     in_impact: list[NDArray[np.bool_]] = []
@@ -138,7 +205,12 @@ def _draw(axes: Axes, t: Array, labels: Sequence[tuple[str, str]], values: Array
     for (label, unit), column, (colour, dash) in zip(labels, values.T, _styles(len(labels)), strict=True):
         shown = label + (f" ({unit})" if unit not in ("", "1") else "")
         marker = "." if len(t) == 1 else ""
-        axes.plot(t, column, label=shown, color=colour, linestyle=dash, linewidth=1.2, marker=marker)
+        axes.plot(t, column, label=_once(axes, shown), color=colour, linestyle=dash, linewidth=1.2, marker=marker)
+
+
+def _once(axes: Axes, label: str) -> str:
+    """A label for the legend, or what matplotlib leaves out of it."""
+    return "_again" if label in axes.get_legend_handles_labels()[1] else label
 
 
 def _styles(count: int) -> list[tuple[str, str]]:
@@ -156,7 +228,7 @@ def _draw_forces(axes: Axes, motion: Trajectory, curves: _Curves, units: Units) 
     def draw(label: str, unit: str, values: Array, name: str, dash: str) -> None:
         colour = colours[list(places).index(name) % len(colours)]
         shown = label + (f" ({unit})" if unit else "")
-        axes.plot(curves.t, values, color=colour, linestyle=dash, linewidth=1.2, label=shown)
+        axes.plot(curves.t, values, color=colour, linestyle=dash, linewidth=1.2, label=_once(axes, shown))
 
     for index, name in enumerate(dynamics.contacts):
         draw(rf"$\lambda_N$ {name}", units.forces.get(name, ""), curves.lambda_N[:, index], name, "-")
@@ -171,28 +243,34 @@ def _draw_forces(axes: Axes, motion: Trajectory, curves: _Curves, units: Units) 
         axes.set_ylim(low - room, high + room)
 
 
-def _draw_modes(axes: Axes, motion: Trajectory, names: Sequence[str]) -> None:
+def _draw_modes(
+    axes: Axes, motions: Mapping[str, Trajectory], rows: Sequence[tuple[str, str]], span: tuple[float, float]
+) -> None:
     from matplotlib.patches import Patch
 
-    span = max(motion.t - motion.t_start, np.finfo(float).tiny)
+    length = max(span[1] - span[0], np.finfo(float).tiny)
     present: dict[str, None] = {}
-    for row, name in enumerate(names):
-        labels = [arc.mode[name].value for arc in motion.arcs]
+    for row, (part, name) in enumerate(rows):
+        arcs = motions[part].arcs
+        if motions[part].t - motions[part].t_start <= _APART * length:
+            ending = motions[part].termination.name.lower().replace("_", " ")
+            axes.text(motions[part].t, row, f" ends at once: {ending}", va="center", fontsize=7.5, color="0.3")
+        labels = [arc.mode[name].value for arc in arcs]
         present |= dict.fromkeys(labels)
-        widths = [arc.end - arc.start for arc in motion.arcs]
+        widths = [arc.end - arc.start for arc in arcs]
         axes.broken_barh(
-            [(arc.start, width) for arc, width in zip(motion.arcs, widths, strict=True)],
+            [(arc.start, width) for arc, width in zip(arcs, widths, strict=True)],
             (row - 0.4, 0.8),
             facecolors=[mode_fill(label) for label in labels],
             edgecolors="0.2",
-            linewidths=[0.5 if width > _APART * span else 0.0 for width in widths],
+            linewidths=[0.5 if width > _APART * length else 0.0 for width in widths],
         )
-        for arc, label, width in zip(motion.arcs, labels, widths, strict=True):
-            if width > _ROOM * span:
+        for arc, label, width in zip(arcs, labels, widths, strict=True):
+            if width > _ROOM * length:
                 ink = ink_on(mode_fill(label))
                 axes.text(arc.start + width / 2, row, label, ha="center", va="center", fontsize=7.5, color=ink)
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    axes.set_yticks(range(len(rows)), [f"{part}: {name}" if part else name for part, name in rows])
+    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     if present:
         patches = [Patch(facecolor=mode_fill(mode), edgecolor="0.2", linewidth=0.5, label=mode) for mode in present]
         small = {"fontsize": 7.0, "labelspacing": 0.15} if len(patches) > 3 else {}

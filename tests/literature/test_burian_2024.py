@@ -23,7 +23,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.dynamics import SingularityKind
-from hybrid.motion import Settings, hand_over, singular_points_of
+from hybrid.motion import HandOver, Settings, hand_over, singular_points_of
 from tests.catalogue import dynamics_of
 
 G, START, RANGE = 9.81, 0.5, (-0.8, 0.8)
@@ -232,8 +232,7 @@ def test_spring_strays_by_a_millionth_at_a_stiffness_of_1e8():
     assert error == pytest.approx(1.4e-7, rel=0.05)
 
 
-@cache
-def spring_by_hand(b: float, k: float):
+def spring_by_hand(b: float, k: float, y=None, times=(0, 1.2)):
     """u'' and theta'' of the spring pendulum from Lagrange's equations written by hand."""
     r = guide(b).r
 
@@ -250,7 +249,8 @@ def spring_by_hand(b: float, k: float):
         ddu = (pull_u - pull_theta) / (r0**2 + r1**2)
         return [du, dtheta, ddu, pull_theta / 4 - ddu]
 
-    return solve_ivp(rate, (0, 1.2), [*start(b).q, 0, 0], method="DOP853", rtol=1e-12, atol=1e-14)
+    begin = [*start(b).q, 0, 0] if y is None else y
+    return solve_ivp(rate, times, begin, method="DOP853", rtol=1e-12, atol=1e-14, dense_output=True)
 
 
 @pytest.mark.parametrize(("b", "k"), [(3.0, 1e4), (2.0, 1e4)])
@@ -366,3 +366,38 @@ def test_handed_over_at_the_crossing_the_spring_goes_on_along_the_smooth_branch(
     assert elastic.termination is Termination.END_TIME
     # the springs start unstretched at the crossing: closer to the rigid motion than springs that swing from the start
     np.testing.assert_allclose(elastic.q, TABLE[3.0][4:], atol=1e-5)
+
+
+@cache
+def handed_over(b: float, k: float):
+    rule = HandOver("BC", stiffness=k)
+    return simulate(dynamics_of("singular_pendulum"), start(b), t_end=1.2, parameters={"b": b}, singular=rule)
+
+
+@pytest.mark.parametrize(("b", "k"), [(3.0, 1e4), (2.3, 1e6), (2.0, 1e4)])
+def test_motion_handed_over_to_a_spring_is_the_rigid_one_and_then_that_of_the_spring_by_hand(b, k):
+    motion, before = handed_over(b, k), one_coordinate(b)
+    met = before.t_events[0][0]
+    assert motion.termination is Termination.END_TIME
+    assert motion.handed_over.t == pytest.approx(met, abs=1e-8)
+    speed = before.sol(met)[1]
+    after = spring_by_hand(b, k, [0, 0, speed, guide(b).theta.deriv()(0) * speed], (met, 1.2))
+    t = np.linspace(0, 1.2, 241)
+    q, v = motion.sample(t)
+    early = t < met
+    np.testing.assert_allclose(q[early, 0], before.sol(t[early])[0], atol=1e-9)
+    # the state at which the spring takes over is known to 1e-8; its oscillations, of frequency up to 1e3, to 1e-6
+    np.testing.assert_allclose(np.hstack([q, v])[~early].T, after.sol(t[~early]), atol=2e-6)
+    energy = motion.energy()
+    assert energy.initial == pytest.approx(energy_terms(b, START)[2], abs=1e-9)
+    assert abs(energy.residual) < 1e-9
+
+
+def test_spring_that_takes_over_leaves_a_crossing_smoothly_and_a_tangency_by_the_other_branch():
+    # as the springs of the study, which stretch from the start on; theta has the sign of the branch
+    for b, sign in ((2.3, np.sign(guide(2.3).theta(-0.3))), (2.0, -np.sign(guide(2.0).theta(-0.3)))):
+        motion = handed_over(b, 1e6 if b == 2.3 else 1e4)
+        assert motion.q[0] < -0.3
+        assert np.sign(motion.q[1]) == sign
+    strays = [np.abs(handed_over(2.3, k).q[1] - guide(2.3).theta(handed_over(2.3, k).q[0])) for k in (1e4, 1e6)]
+    assert strays[1] < strays[0] / 10

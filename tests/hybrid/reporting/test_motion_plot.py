@@ -5,7 +5,8 @@ import pytest
 
 from hybrid import State, derive, plot_motion, simulate, solve_state
 from hybrid.contact import NewtonImpact
-from hybrid.reporting import figure_svg
+from hybrid.motion import simulate_branches
+from hybrid.reporting import figure_svg, plot_tree
 from mechanisms import load
 
 
@@ -65,3 +66,28 @@ def test_a_motion_without_arcs_is_drawn_as_points():
 
 def test_the_same_motion_gives_the_same_picture(bounced):
     assert figure_svg(plot_motion(bounced)) == figure_svg(plot_motion(bounced))
+
+
+def test_every_part_of_a_tree_is_drawn_and_named():
+    rod = derive(load("rod_on_incline"))
+    pins = {"phi": 2.0, "phi_dot": 1.3, "slip.tip": 1}
+    tree = simulate_branches(rod, solve_state(rod, pins, parameters={"mu": 1.5}), t_end=0.1, parameters={"mu": 1.5})
+    figure = plot_tree(tree)
+    position, velocity, _, modes = figure.axes
+    assert [text.get_text() for text in modes.texts] == [" ends at once: indeterminate", "free", "slide+"]
+    assert {text.get_text() for text in position.texts} == {"1", "2"}
+    assert "1: free after 0, 2: slide+ after 0" in figure.get_suptitle()
+    assert list(lines(position)) == ["$x$ (m)", "$y$ (m)", r"$\varphi$ (rad)"]  # each stands in the legend once
+    drawn = [line.get_xydata() for line in velocity.get_lines() if len(line.get_xdata()) > 2]
+    ends = [[curve[~np.isnan(curve[:, 0])][-1, 1] for curve in drawn[start : start + 3]] for start in (0, 3)]
+    np.testing.assert_allclose(ends, [tree.limbs[1].motion.v, tree.limbs[2].motion.v], atol=1e-12)
+
+
+def test_a_mechanism_without_contacts_has_no_empty_panels():
+    pendulum = derive(load("double_pendulum"))
+    motion = simulate(
+        pendulum, solve_state(pendulum, {"theta1": 0.1, "theta2": 0.2, "theta1_dot": 0, "theta2_dot": 0}), t_end=0.5
+    )
+    position, velocity = plot_motion(motion).axes
+    assert [axes.get_ylabel() for axes in (position, velocity)] == ["position", "velocity"]
+    assert velocity.get_xlabel() == "time $t$ (s)"

@@ -1,0 +1,99 @@
+"""The rule that goes on from a singular configuration with springs in place of rigid constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.declaration.realisation import Stiffness, realise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["HandOver", "HandedOver"]
+
+
+def _as_names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
+
+
+@attrs.frozen
+class HandOver:
+    """At a singular configuration, go on with springs in place of rigid constraints: they have one motion there.
+
+    The springs are unstretched where they take over; which branch they follow may depend on their stiffness
+    (Burian 2024). They stay to the end of the motion: to return to the rigid constraints, the velocities across them
+    would have to vanish by an impact that no law describes.
+
+    Attributes
+    ----------
+    constraints : tuple of str or None
+        Which to realise; None for those that ``stiffness`` names, or for all rigid ones without friction.
+    stiffness : float or str, or a mapping of them by constraint
+        As for :func:`hybrid.realise`.
+    length : float or str, optional
+        As for :func:`hybrid.realise`.
+
+    Examples
+    --------
+    >>> HandOver("BC", stiffness=1e6).constraints
+    ('BC',)
+    """
+
+    constraints: tuple[str, ...] | None = attrs.field(default=None, converter=_as_names)
+    stiffness: Stiffness = attrs.field(kw_only=True)
+    length: float | str | None = attrs.field(default=None, kw_only=True)
+
+    def names(self, mechanism: Mechanism) -> tuple[str, ...]:
+        """The constraints of a mechanism that become springs."""
+        if self.constraints is not None:
+            return self.constraints
+        if isinstance(self.stiffness, Mapping):
+            return tuple(self.stiffness)
+        return tuple(item.name for item in mechanism.constraint if item.stiffness is None and item.friction is None)
+
+    def realised(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism with the springs.
+
+        Raises
+        ------
+        DeclarationError
+            An unknown name, one with friction, or a stiffness that is not positive.
+        """
+        return realise(mechanism, self.names(mechanism), stiffness=self.stiffness, length=self.length)
+
+
+@attrs.frozen(eq=False)
+class HandedOver:
+    """The springs that took the place of rigid constraints during a motion.
+
+    Attributes
+    ----------
+    t : float
+        When they took over.
+    constraints : tuple of str
+        Those that became springs.
+    dynamics : Dynamics
+        The mechanism with the springs, which the motion follows from then on.
+    """
+
+    t: float
+    constraints: tuple[str, ...]
+    dynamics: Dynamics = attrs.field(repr=False)
+
+    def describe(self) -> str:
+        """The springs with their stiffnesses in words."""
+        springs = {item.name: str(item.stiffness) for item in self.dynamics.mechanism.constraint}
+        values = self.dynamics.mechanism.parameters
+
+        def shown(text: str) -> str:
+            value = values[text].value if text in values else text
+            return f"{value:g}" if isinstance(value, float) else str(value)
+
+        named = ", ".join(f"{name} (stiffness {shown(springs[name])})" for name in self.constraints)
+        return f"{'springs' if len(self.constraints) > 1 else 'a spring'} in place of {named}"

@@ -123,7 +123,7 @@ def compare(
     """What the rigid problem, the impact laws and compliant contacts say about a state of MECH."""
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
-    with ProgressBar(f"comparing on {declared.name}"):
+    with ProgressBar(f"comparing on {declared.name}") as bar:
         from hybrid.analysis.comparison.table import compare as compare_methods
         from hybrid.dynamics import derive, solve_state
         from hybrid.reporting import (
@@ -136,6 +136,7 @@ def compare(
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
         asked: dict[str, Any] = {"stiffness": stiffness, "damping": damping, "parameters": values}
+        asked |= {"progress": bar.advance}
         if output is None:
             found = compare_methods(dynamics, state, **asked)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,7 @@ def build_comparison(
     parameters: Values | None = None,
     command: str = "",
     tolerances: Tolerances = Tolerances(),
+    progress: Callable[[int, int], None] | None = None,
 ) -> ComparisonReport:
     """Compare all methods at a state and keep what a page on it shows.
 
@@ -77,6 +78,8 @@ def build_comparison(
     command : str, optional
         The command line to quote; by default one that pins the state.
     tolerances : Tolerances, optional
+    progress : callable, optional
+        Called with how many of the penalty runs are done, and their number.
 
     Returns
     -------
@@ -106,6 +109,7 @@ def build_comparison(
         samples=SAMPLES,
         parameters=parameters,
         tolerances=tolerances,
+        progress=progress,
     )
     return ComparisonReport(
         dynamics=dynamics,

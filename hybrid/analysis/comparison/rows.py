@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SHOWN", "ComparisonRow", "Inquiry"]
 
-_PERSISTING = 40.0  # stretched time of a penalty run where contact persists: damped motions have settled
+# stretched time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
+_PERSISTING = 80.0
+_FROZEN = 0.5  # change of the Delassus operator from which a posture is not frozen even roughly
 SHOWN = 1e-9  # velocities below this, relative to the largest, are shown as 0
 _MANY = 3  # phases shown in one line
 
@@ -95,6 +97,9 @@ class Inquiry:
     samples : int
         Samples per phase of a compliant method.
     notes : list of str
+        On the laws.
+    told_of_runs : list of str
+        Notes on the penalty runs.
     courses : dict of str to dict of str to ContactCourse
         By method and contact.
     """
@@ -106,12 +111,19 @@ class Inquiry:
     tolerances: Tolerances
     samples: int = 0
     notes: list[str] = attrs.field(factory=list)
+    told_of_runs: list[str] = attrs.field(factory=list)
     courses: dict[str, dict[str, ContactCourse]] = attrs.field(factory=dict)
 
     @property
     def speed(self) -> float:
         """The largest generalised velocity, next to which others are measured."""
         return float(np.max(np.abs(self.state.v), initial=0.0))
+
+    @property
+    def _heaviest(self) -> float:
+        """The largest mass that a closed contact feels, whose oscillation is the slowest."""
+        problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        return 1.0 / float(np.min(np.diag(problem.G)[problem.normals]))
 
     def named(self, v: np.ndarray) -> dict[str, float]:
         """Generalised velocities by name."""
@@ -201,13 +213,15 @@ class Inquiry:
             parameters=self.parameters,
             tolerances=self.tolerances,
             samples=self.samples,
-            **({"horizon": _PERSISTING} if persists or selection is not None else {}),
+            horizon=_PERSISTING * self._heaviest**0.5 if persists or selection is not None else None,
         )
         method = f"penalty K={K:g}" + (f", {name}" if name else "")
         if motion.samples is not None:
             self.courses[method] = courses_of_motion(motion.samples, self.dynamics)
         kinds = _in_a_line([kind for kind, _ in motion.phases]) or "free"
-        ended = "released" if motion.has_separated else f"in contact at the horizon: {motion.label}"
+        ended = "released" if motion.has_separated else f"still in contact at t = {motion.state.t:.6g}: {motion.label}"
+        if motion.posture_change > _FROZEN or motion.is_cut:
+            self.told_of_runs.append(_moved(method, motion))
         return ComparisonRow(
             method=method,
             outcome=motion.label if selection is not None else f"{kinds}; {ended}",
@@ -255,13 +269,26 @@ def _mode_after(gap_dot: Mapping[str, float], slip: Mapping[str, tuple[float, ..
     return next(iter(words.values())) if len(words) == 1 else ", ".join(f"{n}={word}" for n, word in words.items())
 
 
+def _moved(method: str, motion: CompliantMotion) -> str:
+    """What to make of a run so soft that the mechanism moves on meanwhile."""
+    ended = "lets go" if motion.has_separated else "is still in contact"
+    cut = ", where the run was ended for its effort" if motion.is_cut else ""
+    return (
+        f"{method} {ended} at t = {motion.state.t:.6g}{cut}: until then the Delassus operator changed by "
+        f"{100 * motion.posture_change:.0f} percent, so the posture, which the rigid problem and the limit hold "
+        f"frozen, was not, and neither says anything about this run; take a larger stiffness"
+    )
+
+
 def _error(motion: CompliantMotion, selection: Selection | None, limit: ComparisonRow | None) -> float | None:
+    if motion.is_cut:
+        return None
     if selection is not None:
         forces = selection.branches[0].lambda_N
         size = max(map(abs, forces.values()), default=0.0)
         if not size:
             return None
         return max(abs(motion.force_N[name] - force) for name, force in forces.items()) / size
-    if limit is None:
+    if limit is None or not motion.has_separated:
         return None
     return float(np.max(np.abs(motion.state.v - np.array(list(limit.v_after.values())))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -79,6 +79,7 @@ def compare(
     samples: int = 0,
     parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
+    progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare the rigid laws with the compliant contact at a state.
 
@@ -97,6 +98,8 @@ def compare(
     samples : int, default 0
         Samples per phase of the compliant methods to keep, for plots.
     parameters, tolerances : optional
+    progress : callable, optional
+        Called with how many of the penalty runs are done, and their number.
 
     Returns
     -------
@@ -124,9 +127,10 @@ def compare(
     verdict = "IMPACT" if selection is None else selection.verdict.name
     one = selection if selection is not None and verdict in (Verdict.UNIQUE.name, Verdict.HYPERSTATIC.name) else None
     limit = next((row for row in rows if row.method == "kelvin-voigt"), None)
-    rows += _penalty_runs(inquiry, stiffness, resolution, one, limit)
+    rows += _penalty_runs(inquiry, stiffness, resolution, one, limit, progress or _unseen)
     speed = inquiry.speed
     told = _strays(rows, one) if one else [*inquiry.notes, *_disagreements(rows, inquiry.named(state.v), speed)]
+    told = [*inquiry.told_of_runs, *told]
     # errors of the integration itself do not count
     errors = [
         (row.stiffness, row.error)
@@ -164,20 +168,30 @@ def _penalty_runs(
     resolution: Resolution,
     one: Selection | None,
     limit: ComparisonRow | None,
+    progress: Callable[[int, int], None],
 ) -> Iterator[ComparisonRow]:
     """Runs from the state; from an indeterminate one also from approaches on both sides of the separatrix."""
     outcome = resolution.outcome
     strikes = outcome in (Outcome.IMPACT, Outcome.IMPACT_WITHOUT_COLLISION)
-    for K in stiffness:
-        persists = outcome is Outcome.UNRESOLVED
-        yield inquiry.penalty(K, one, limit=limit if strikes else None, persists=persists)
-    if outcome is not Outcome.LIFT_OFF or resolution.critical_approach is None:
-        return
-    for K in stiffness:
-        critical = resolution.critical_approach / math.sqrt(K)
-        for share in _SIDES:
-            met = (f"{share:g} w_crit", share * critical)
-            yield inquiry.penalty(K, one, limit=limit if share > 1 else None, met=met)
+    runs: list[tuple[float, ComparisonRow | None, tuple[str, float] | None]]
+    runs = [(K, limit if strikes else None, None) for K in stiffness]
+    if outcome is Outcome.LIFT_OFF and resolution.critical_approach is not None:
+        critical = resolution.critical_approach
+        runs += [
+            (K, limit if share > 1 else None, (f"{share:g} w_crit", share * critical / math.sqrt(K)))
+            for K in stiffness
+            for share in _SIDES
+        ]
+    for done, (K, approached, met) in enumerate(runs):
+        progress(done, len(runs))
+        try:
+            yield inquiry.penalty(K, one, limit=approached, persists=outcome is Outcome.UNRESOLVED, met=met)
+        except ComputationError as error:
+            inquiry.told_of_runs.append(f"penalty K={K:g}: {error}")
+
+
+def _unseen(done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
 
 def _strays(rows: Sequence[ComparisonRow], selection: Selection) -> Iterator[str]:

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 import lcp
-from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, Impulses, Phase, resolve_impact
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -50,10 +50,11 @@ class VelocityProblem(AbstractImpactLaw):
         posed = attrs.evolve(problem.posed, c=problem.gamma + step * free)
         if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
             raise ComputationError("the velocity problem is planar here; this contact is spatial")
-        solution = lcp.Lemke().solve(to_lcp(posed))
+        reduced = planar_lcp(posed)
+        solution = lcp.Lemke().solve(reduced.question)
         if solution.status is not lcp.Status.SOLVED:
             raise ComputationError("Lemke's method found no impulses of the velocity problem")
-        values = contact_forces(posed, solution.z)
+        values = reduced.forces(solution.z)
         total = float(np.sum(np.abs(values[problem.normals])))
         change = float(np.max(np.abs(problem.G @ values), initial=0.0))
         return Impulses(values, (Phase("jump", total),) if change > _NOTHING * speed else ())

@@ -11,6 +11,7 @@ from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rest import directions_from_rest, holding_forces, yielding
 from hybrid.contact.compliance.standing import CompliantStanding
 from hybrid.contact.reduction import free_motion
+from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -55,6 +56,11 @@ class CompliantFlow:
         """Tangential dimension of every carrier."""
         return [len(rows) for _, rows in self.rows]
 
+    def columns(self, i: int) -> list[int]:
+        """Columns of the slip of a carrier."""
+        k = len(self.dynamics.contacts)
+        return [row - k for row in self.rows[i][1]]
+
     def evaluate(self, q: Array, v: Array, t: float, standing: CompliantStanding) -> CompliantForces:
         """Everything at one state."""
         terms = self.dynamics.terms(q, v, t=t, parameters=self.parameters)
@@ -67,18 +73,19 @@ class CompliantFlow:
         else:
             solved = np.linalg.solve(terms.M, np.column_stack([terms.h, W]))
             a_free, response = solved[:, 0], solved[:, 1:]
+        free = W.T @ a_free + np.concatenate([terms.zeta_N, terms.zeta_T])
+        if not (np.isfinite(free).all() and np.isfinite(potential).all()):
+            raise ComputationError(f"a compliant motion leaves the range of numbers at t = {t:.6g}")
         bound, holds = terms.friction * potential, terms.static_friction * potential
         at = CompliantForces(
-            terms.gap, terms.gap_dot, terms.slip, potential, a_free, response, W.T @ response,
-            W.T @ a_free + np.concatenate([terms.zeta_N, terms.zeta_T]), np.concatenate([bound, terms.limit]),
-            np.concatenate([holds, terms.static_limit]), np.zeros(W.shape[1]),
+            terms.gap, terms.gap_dot, terms.slip, potential, a_free, response, W.T @ response, free,
+            np.concatenate([bound, terms.limit]), np.concatenate([holds, terms.static_limit]), np.zeros(W.shape[1]),
         )  # fmt: skip
         at.forces[:] = self.forces(at, standing)
         return at
 
     def forces(self, at: CompliantForces, standing: CompliantStanding) -> Array:
         """Contact forces by row: pressing contacts push, slip is opposed, sticking contacts are held."""
-        k = len(self.dynamics.contacts)
         found = np.zeros(len(at.free))
         for i, (normal, tangential) in enumerate(self.rows):
             if not standing.presses[i]:
@@ -86,7 +93,7 @@ class CompliantFlow:
             if normal is not None:
                 found[normal] = at.potential[i]
             if tangential and standing.slip[i] is not None:
-                found[tangential] = -at.bound[i] * standing.direction(i, at.slip[[row - k for row in tangential]])
+                found[tangential] = -at.bound[i] * standing.direction(i, at.slip[self.columns(i)])
         rest = standing.resting(self.sizes)
         if rest:
             held, groups = self.tangents(rest)

@@ -4,50 +4,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.compliance.events import STOPPED, VANISHING, phase_events
 from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
 from hybrid.contact.compliance.path import Array, CompliantMotion, CompliantSamples, joined_samples
-from hybrid.contact.compliance.rest import is_redundant
-from hybrid.contact.compliance.standing import CompliantStanding, beyond_leaving, pace
+from hybrid.contact.compliance.standing import CompliantStanding, pace
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 _ACCURACY = 1e-11
-_STOPPED = 1e-7  # spatial slip below this share of the velocities has stopped; an impulse removes the rest
-_VANISHING = 1e-12
 _MAX_PHASES = 200
 
 
 @attrs.define(eq=False)
 class CompliantPassage:
-    """One motion; the unknowns are ``q``, ``v``, the impulses, the work of friction, time and stretched time."""
+    """One motion; the unknowns are ``q``, ``v``, the impulses, the work of friction, time and stretched time.
+
+    It ends at the release of all contacts, at a stretched time (the horizon), or once ``effort`` evaluations of the
+    equations of motion are spent.
+    """
 
     flow: CompliantFlow
     start: State
     stiffness: float
     horizon: float
+    effort: int
     tolerances: Tolerances
     samples: int = 0
     kept: list[CompliantSamples] = attrs.field(factory=list)
+    spent: int = 0
+    posture_change: float = 0.0
+    first_delassus: Array = attrs.field(factory=lambda: np.zeros((0, 0)))
 
     @property
     def _n(self) -> int:
         return self.flow.dynamics.n
 
     def run(self, closed: NDArray[np.bool_]) -> CompliantMotion:
-        """From the start to the release of all contacts, or to the horizon."""
+        """From the start to the release of all contacts, to the horizon, or as far as the effort goes."""
         rows = sum((normal is not None) + len(tangential) for normal, tangential in self.flow.rows)
         y = np.concatenate([self.start.q, self.start.v, np.zeros(rows + 1), [self.start.t, 0.0]])
         standing = self._first(y, closed)
         phases: list[tuple[str, float]] = []
         for _ in range(_MAX_PHASES):
-            if not self._touches(standing) and not self._will_press(y, standing):
+            if self.spent > self.effort or not (self._touches(standing) or self._will_press(y, standing)):
                 break
             before, label = float(y[-1]), self._label(standing)
             y, event = self._advance(y, standing)
@@ -57,7 +62,9 @@ class CompliantPassage:
                 break
             y = self._after(y, standing, event)
         else:
-            raise ComputationError("a compliant motion does not end: its phases keep alternating")
+            raise ComputationError(
+                f"a compliant motion does not end: {_MAX_PHASES} phases until t = {float(y[-2]):.6g}, at last {label}"
+            )
         return self._result(y, standing, tuple(phases))
 
     def _at(self, y: Array, standing: CompliantStanding) -> CompliantForces:
@@ -71,6 +78,7 @@ class CompliantPassage:
         def evaluate(x: Array) -> CompliantForces:
             key = x.tobytes()
             if not last or last[0][0] != key:
+                self.spent += 1
                 last[:] = [(key, self._at(x, standing))]
             return last[0][1]
 
@@ -80,6 +88,7 @@ class CompliantPassage:
         k, names = len(self.flow.dynamics.contacts), self.flow.names
         nothing = CompliantStanding.open(len(names))
         at = self._at(y, nothing)
+        self.first_delassus = self._delassus(at)
         for i, name in enumerate(names):
             side = self.start.sides.get(name)
             nothing.slip[i] = self._direction(at, i) or side
@@ -97,10 +106,9 @@ class CompliantPassage:
         return any(standing.presses[: len(self.flow.dynamics.contacts)])
 
     def _direction(self, at: CompliantForces, i: int) -> tuple[float, ...] | None:
-        k = len(self.flow.dynamics.contacts)
-        slip = at.slip[[row - k for row in self.flow.rows[i][1]]]
+        slip = at.slip[self.flow.columns(i)]
         size = float(np.linalg.norm(slip))
-        if size <= max(self.tolerances.velocity * min(self.flow.speed, 1.0), _VANISHING * self.flow.speed):
+        if size <= max(self.tolerances.velocity * min(self.flow.speed, 1.0), VANISHING * self.flow.speed):
             return None
         return tuple(float(x) for x in slip / size)
 
@@ -117,7 +125,7 @@ class CompliantPassage:
         from scipy.integrate import solve_ivp
 
         n, root = self._n, math.sqrt(self.stiffness)
-        turning = [self._columns(i) for i in standing.turning(self.flow.sizes)]
+        turning = [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
 
         def rates(_: float, x: Array) -> Array:
             at = at_state(x)
@@ -125,29 +133,54 @@ class CompliantPassage:
             return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
 
         at_state = self._remembering(standing)
-        events, names = self._events(standing, at_state, y)
+        events, names = phase_events(self.flow, standing, at_state, y)
         names.append(("end", -1))
 
+        last, changes = self.horizon, list[tuple[float, float]]()
+
         def end(_: float, x: Array) -> float:
-            return float(x[-1] - self.horizon)
+            # asked once after every step; a run that has spent its effort ends where it is
+            nonlocal last
+            changes.append((float(x[-1]), self._change(at_state(x))))
+            if self.spent > self.effort:
+                last = min(last, float(x[-1]))
+            return float(x[-1] - last)
 
         end.terminal = True  # type: ignore[attr-defined]
-        velocity = self.flow.speed
-        scale = np.concatenate(
-            [np.full(n, velocity / root), np.full(n, velocity), np.full(len(y) - 2 * n - 3, velocity),
-             [velocity**2, 1.0 / root, 1.0]]
-        )  # fmt: skip
         span = (self.horizon - float(y[-1])) * (1e9 if turning else 1.0)
-        answer = solve_ivp(
-            rates, (0.0, 1.01 * max(span, 1.0)), y, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * scale,
-            events=[*events, end], dense_output=self.samples > 0,
-        )  # fmt: skip
+        with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
+            answer = solve_ivp(
+                rates, (0.0, 1.01 * max(span, 1.0)), y, method="DOP853", events=[*events, end],
+                rtol=_ACCURACY, atol=_ACCURACY * self._sizes(len(y)), dense_output=self.samples > 0,
+            )  # fmt: skip
         if answer.status != 1:
             raise ComputationError(f"a compliant motion could not be integrated: {answer.message}")
         if self.samples:
             self.kept.append(self._sampled(answer.sol(np.linspace(0.0, answer.t[-1], self.samples)).T, standing))
+        final = np.array(answer.y[:, -1])
+        changes.append((float(final[-1]), self._change(at_state(final))))
+        self.posture_change = max(self.posture_change, *(change for s, change in changes if s <= final[-1]))
         which = next(index for index, times in enumerate(answer.t_events) if len(times))
-        return np.array(answer.y[:, -1]), None if names[which][0] == "end" else names[which]
+        return final, None if names[which][0] == "end" else names[which]
+
+    def _sizes(self, count: int) -> Array:
+        """What the unknowns are measured by."""
+        n, root, velocity = self._n, math.sqrt(self.stiffness), self.flow.speed
+        return np.concatenate(
+            [np.full(n, velocity / root), np.full(n, velocity), np.full(count - 2 * n - 3, velocity),
+             [velocity**2, 1.0 / root, 1.0]]
+        )  # fmt: skip
+
+    def _change(self, at: CompliantForces) -> float:
+        """How far the posture has gone, as the contacts feel it."""
+        change = np.linalg.norm(self._delassus(at) - self.first_delassus) / np.linalg.norm(self.first_delassus)
+        return float(change)
+
+    def _delassus(self, at: CompliantForces) -> Array:
+        """Delassus operator of the contacts alone, without friction elements."""
+        k = len(self.flow.dynamics.contacts)
+        rows = [*range(k), *(row for _, tangential in self.flow.rows[:k] for row in tangential)]
+        return np.asarray(at.G[np.ix_(rows, rows)])
 
     def _sampled(self, states: Array, standing: CompliantStanding) -> CompliantSamples:
         root, n = math.sqrt(self.stiffness), self._n
@@ -159,47 +192,6 @@ class CompliantPassage:
             force=np.array([at.forces / root for at in met]),
             impulse=states[:, 2 * n : -3],
         )
-
-    def _columns(self, i: int) -> list[int]:
-        """Columns of the slip of a carrier."""
-        k = len(self.flow.dynamics.contacts)
-        return [row - k for row in self.flow.rows[i][1]]
-
-    def _events(
-        self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces], y: Array
-    ) -> tuple[list[Callable[[float, Array], float]], list[tuple[str, int]]]:
-        events: list[Callable[[float, Array], float]] = []
-        names: list[tuple[str, int]] = []
-
-        def add(kind: str, i: int, direction: float, value: Callable[[CompliantForces], float]) -> None:
-            def event(_: float, x: Array) -> float:
-                return float(value(at_state(x)))
-
-            event.terminal, event.direction = True, direction  # type: ignore[attr-defined]
-            events.append(event)
-            names.append((kind, i))
-
-        rest = standing.resting(self.flow.sizes)
-        held = self.flow.tangents(rest)[0]
-        redundant = is_redundant(at_state(y).G[np.ix_(held, held)])
-        if redundant:
-            add("yield", rest[0], 1.0, partial(self.flow.yielding, rest=rest))
-        for i, (normal, rows) in enumerate(self.flow.rows):
-            if not standing.presses[i]:
-                add("press", i, 1.0, partial(_overlap, i=i, stiffness=float(self.flow.stiffness[i])))
-                continue
-            if normal is not None:
-                add("release", i, -1.0, partial(_pressure, i=i))
-            direction, columns, speed = standing.slip[i], self._columns(i), self.flow.speed
-            if rows and direction is None and not redundant:
-                add("slip", i, -1.0, partial(_reserve, i=i, rows=rows))
-            elif direction is not None and len(rows) == 2 and not standing.leaves[i]:
-                add("stop", i, -1.0, partial(_speed, columns=columns, stopped=_STOPPED * speed))
-            elif direction is not None:
-                add("stop", i, -1.0, partial(_along, columns=columns, u=np.array(direction), margin=_VANISHING * speed))
-                if standing.leaves[i]:
-                    add("left", i, 1.0, partial(_beyond_leaving, columns=columns, speed=speed))
-        return events, names
 
     def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:
         """Change what the contacts do after an event; a slip that stopped is made zero exactly."""
@@ -230,15 +222,15 @@ class CompliantPassage:
         while True:
             rest, at = standing.resting(self.flow.sizes), self._at(y, standing)
             rows = self.flow.tangents(rest)[0]
-            slip = at.slip[[column for i in rest for column in self._columns(i)]]
+            slip = at.slip[[column for i in rest for column in self.flow.columns(i)]]
             change = np.linalg.lstsq(at.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
             y[self._n : 2 * self._n] -= at.response[:, rows] @ change
             at = self._at(y, standing)
-            least = {1: _VANISHING * self.flow.speed, 2: _STOPPED * self.flow.speed}
+            least = {1: VANISHING * self.flow.speed, 2: STOPPED * self.flow.speed}
             together = [
                 i for i, size in enumerate(self.flow.sizes)
                 if size and standing.presses[i] and standing.slip[i] is not None
-                and np.linalg.norm(at.slip[self._columns(i)]) <= least[size]
+                and np.linalg.norm(at.slip[self.flow.columns(i)]) <= least[size]
             ]  # fmt: skip
             if not together:
                 return y
@@ -258,6 +250,8 @@ class CompliantPassage:
         return CompliantMotion(
             state=State(y[:n], y[n : 2 * n], float(y[-2])),
             has_separated=not self._touches(standing),
+            is_cut=self.spent > self.effort,
+            posture_change=self.posture_change,
             label=self._label(standing),
             phases=phases,
             force_N={name: float(at.forces[normal]) for name, (normal, _) in named},
@@ -269,29 +263,3 @@ class CompliantPassage:
             work_T=float(y[-3]),
             samples=joined_samples(self.kept),
         )
-
-
-def _pressure(at: CompliantForces, *, i: int) -> float:
-    return float(at.potential[i])
-
-
-def _overlap(at: CompliantForces, *, i: int, stiffness: float) -> float:
-    """Positive where a contact that has let go presses again."""
-    return float(min(at.potential[i], -stiffness * at.gap[i]))
-
-
-def _reserve(at: CompliantForces, *, i: int, rows: list[int]) -> float:
-    """What friction could hold beyond what it does; in squares, so that release alone does not change its sign."""
-    return float(at.holds[i] ** 2 - at.forces[rows] @ at.forces[rows])
-
-
-def _speed(at: CompliantForces, *, columns: list[int], stopped: float) -> float:
-    return float(np.linalg.norm(at.slip[columns]) - stopped)
-
-
-def _beyond_leaving(at: CompliantForces, *, columns: list[int], speed: float) -> float:
-    return beyond_leaving(at.slip[columns], speed)
-
-
-def _along(at: CompliantForces, *, columns: list[int], u: Array, margin: float) -> float:
-    return float(at.slip[columns] @ u) + margin  # a slip that begins at zero stops only where it falls back below

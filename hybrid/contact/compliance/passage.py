@@ -159,7 +159,8 @@ class Passage:
         events: list[Any] = []
         names: list[tuple[str, int]] = []
         # a slip that begins at zero stops only where it falls back below
-        system, margin = self.system, _VANISHING * self.system.speed
+        system, speed = self.system, self.system.speed
+        margin = _VANISHING * speed
 
         def add(kind: str, index: int, value: Any, direction: float) -> None:
             def event(_: float, x: NDArray[np.float64]) -> float:
@@ -184,19 +185,12 @@ class Passage:
             elif standing.slip[index] is None:
                 continue
             elif len(contact.tangential) == 2 and not standing.leaves[index]:
-                add(
-                    "stop",
-                    index,
-                    lambda x, i=index: np.linalg.norm(self.system.slip(x, i)) - _STOPPED * self.system.speed,
-                    -1.0,
-                )
+                add("stop", index, lambda x, i=index: np.linalg.norm(system.slip(x, i)) - _STOPPED * speed, -1.0)
             else:
                 u = np.array(standing.slip[index])
                 add("stop", index, lambda x, i=index, u=u: system.slip(x, i) @ u + margin, -1.0)
                 if standing.leaves[index]:
-                    add(
-                        "left", index, lambda x, i=index: beyond_leaving(self.system.slip(x, i), self.system.speed), 1.0
-                    )
+                    add("left", index, lambda x, i=index: beyond_leaving(system.slip(x, i), speed), 1.0)
         return events, names
 
     def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:

@@ -109,7 +109,7 @@ class CompliantMotion:
     state : State
         At its end.
     has_separated : bool
-        True if every contact let go; False if the horizon came first.
+        True if every contact let go; False if the horizon, or the end of the effort, came first.
     label : str
         What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+, wall=free"``.
     phases : tuple of (str, float)
@@ -125,6 +125,11 @@ class CompliantMotion:
         Work of friction.
     samples : CompliantSamples or None
         Rows are the normal ones of all contacts, then the tangential ones.
+    is_cut : bool
+        True if the run was ended because its effort was spent.
+    posture_change : float
+        Largest change of the Delassus operator of the contacts on the way, relative to the one at the start: the limit
+        of infinite stiffness is at frozen position and neglects it.
     """
 
     state: State
@@ -139,6 +144,8 @@ class CompliantMotion:
     energy_change: float
     work_T: float
     samples: CompliantSamples | None = None
+    is_cut: bool = False
+    posture_change: float = 0.0
 
     @property
     def duration(self) -> float:

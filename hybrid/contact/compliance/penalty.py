@@ -11,6 +11,7 @@ import numpy as np
 from hybrid.contact.compliance.flow import CompliantFlow
 from hybrid.contact.compliance.motion import CompliantPassage
 from hybrid.contact.compliance.path import CompliantMotion
+from hybrid.contact.compliance.standing import CompliantStanding
 from hybrid.contact.touching import closed_contacts
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-_HORIZON = 400.0
+_HORIZON = 400.0  # of a contact of unit mass: more than a hundred times as long as it takes to rebound
+_EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impact a few hundred
 
 
 def _is_stiffness(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -64,7 +66,8 @@ class KelvinVoigt:
         *,
         parameters: Values | None = None,
         tolerances: Tolerances = Tolerances(),
-        horizon: float = _HORIZON,
+        horizon: float | None = None,
+        effort: int = _EFFORT,
         samples: int = 0,
     ) -> CompliantMotion:
         """Follow the motion from a state with closed contacts until they let go.
@@ -75,8 +78,12 @@ class KelvinVoigt:
         state : State
         parameters : mapping, optional
         tolerances : Tolerances, optional
-        horizon : float
-            Stretched time after which a motion that keeps contact is ended.
+        horizon : float, optional
+            Stretched time after which a motion that keeps contact is ended; by default 400 times that of the slowest
+            contact, ``1 / sqrt(G_NN)`` with its stiffness ratio.
+        effort : int
+            Evaluations of the equations of motion after which it is ended, wherever it is: a soft contact may press
+            for longer than the mechanism takes to swing to and fro many times.
         samples : int, default 0
             Samples per phase to keep.
 
@@ -99,7 +106,11 @@ class KelvinVoigt:
         speed = float(np.max(np.abs(np.concatenate([terms.gap_dot, terms.slip]))))
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
         flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, speed or 1.0)
-        return CompliantPassage(flow, state, self.stiffness, horizon, tolerances, samples).run(closed)
+        if horizon is None:
+            G = flow.evaluate(state.q, state.v, state.t, CompliantStanding.open(len(flow.names))).G
+            rates = np.diag(G)[: len(closed)][closed] * terms.stiffness_ratio[closed]
+            horizon = _HORIZON / math.sqrt(float(np.min(rates)))
+        return CompliantPassage(flow, state, self.stiffness, horizon, effort, tolerances, samples).run(closed)
 
 
 def _check_carriers(dynamics: Dynamics) -> None:

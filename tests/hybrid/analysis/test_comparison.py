@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import StateError, compare, derive, solve_state
+from hybrid import KelvinVoigt, StateError, compare, derive, solve_state
 from hybrid.analysis.comparison.velocity_problem import VelocityProblem
 from hybrid.cli import main
 from hybrid.contact.carriers import Carrier, CarrierKind
@@ -160,8 +160,36 @@ def test_vanishing_slip_comes_to_rest(rod):
     found = compare(rod, state, stiffness=(1e4,), parameters=parameters)
     assert found.verdict == "INCONSISTENT"
     assert "comes to rest" in found.notes[0]
-    assert found.row("penalty K=10000").outcome.endswith("in contact at the horizon: stick")
+    outcome = found.row("penalty K=10000").outcome
+    assert "still in contact at t = " in outcome
+    assert outcome.endswith(": stick")
     assert not any("strike" in note for note in found.notes)
+
+
+def test_run_too_soft_for_a_frozen_posture_is_ended_and_said_to_tell_nothing(rod, monkeypatch):
+    # the contact would press for about pi sqrt(m/K) = 100, in which the rod swings to and fro
+    monkeypatch.setattr(
+        KelvinVoigt.pass_through, "__kwdefaults__", KelvinVoigt.pass_through.__kwdefaults__ | {"effort": 500}
+    )
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": 1.4})
+    seen = []
+    found = compare(
+        rod,
+        state,
+        stiffness=(1e-3, 1e6),
+        parameters={"mu": 1.4},
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    soft, stiff = (row for row in found.rows if row.stiffness)
+    assert "still in contact at t = " in soft.outcome
+    assert soft.error is None
+    assert stiff.error is not None
+    assert found.fit is None
+    [note] = [note for note in found.notes if note.startswith("penalty")]
+    assert note.startswith("penalty K=0.001 is still in contact at t = ")
+    assert "the posture" in note
+    assert "larger stiffness" in note
+    assert seen == [(0, 2), (1, 2)]
 
 
 def test_methods_agree_where_the_mode_is_unique(rod):

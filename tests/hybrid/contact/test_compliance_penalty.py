@@ -98,6 +98,46 @@ def test_penalty_motion_follows_the_rigid_mode_over_the_map_of_the_rod(rod, n):
             assert motion.force_N["tip"] == pytest.approx((1 - rate**2 * s) / A, rel=remains, abs=1e-3)
 
 
+def test_run_whose_effort_is_spent_ends_where_it_is(ball):
+    # m = 1: y'' = -K y - g from y = 0, y' = -1, which would press for pi / sqrt(K) at least
+    state = solve_state(ball, {"gap_dot.floor": -1})
+    motion = KelvinVoigt(1e-2, 0.0).pass_through(ball, state, effort=100)
+    assert motion.is_cut
+    assert not motion.has_separated
+    t, w, g = motion.state.t, 1e-1, 9.81
+    assert 0 < t < np.pi / w
+    y = -np.sin(w * t) / w + g * (np.cos(w * t) - 1) / w**2
+    assert motion.state.q[0] == pytest.approx(y, rel=1e-9)
+    whole = KelvinVoigt(1e-2, 0.0).pass_through(ball, state)
+    assert whole.has_separated
+    assert not whole.is_cut
+    assert whole.posture_change == 0.0
+
+
+def test_posture_change_is_that_of_the_delassus_operator(rod):
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": 1.4})
+    motion = KelvinVoigt(1e2).pass_through(rod, state, parameters={"mu": 1.4}, horizon=3.0)
+
+    def G(theta):
+        # uniform rod, m = 1, half length 1
+        c, s = np.cos(theta), np.sin(theta)
+        return np.array([[1 + 3 * c**2, 3 * s * c], [3 * s * c, 1 + 3 * s**2]])
+
+    theta = motion.state.q[2]
+    assert theta > 1.1
+    change = np.linalg.norm(G(theta) - G(1.0)) / np.linalg.norm(G(1.0))
+    assert motion.posture_change == pytest.approx(change, rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [1e-6, 1e6, 1e12])
+def test_heavy_and_light_bodies_are_followed_to_release(ball, m):
+    parameters = {"m": m, "g": 0.0}
+    state = solve_state(ball, {"gap_dot.floor": -1}, parameters=parameters)
+    motion = KelvinVoigt(1e6, 0.0).pass_through(ball, state, parameters=parameters)
+    assert motion.has_separated
+    assert motion.duration == pytest.approx(np.pi * np.sqrt(m), rel=1e-9)
+
+
 def test_energy_is_lost_to_friction_and_damping_only(rod):
     parameters = {"mu": 0.3, "g": 0.0}
     state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -1}, parameters=parameters)

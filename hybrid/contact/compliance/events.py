@@ -1,0 +1,101 @@
+"""Events that end a phase of a compliant motion: what presses lets go, what slides stops, what holds gives way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
+from hybrid.contact.compliance.path import Array
+from hybrid.contact.compliance.rest import is_redundant
+from hybrid.contact.compliance.standing import CompliantStanding, beyond_leaving
+
+__all__ = ["STOPPED", "VANISHING", "phase_events"]
+
+STOPPED = 1e-7
+"""Spatial slip below this share of the velocities has stopped; an impulse removes the rest."""
+VANISHING = 1e-12
+"""Share of the velocities that is rounding."""
+
+Event = Callable[[float, Array], float]
+
+
+def phase_events(
+    flow: CompliantFlow, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces], y: Array
+) -> tuple[list[Event], list[tuple[str, int]]]:
+    """Events of a phase for ``solve_ivp``, and what each is: its kind and its carrier.
+
+    Parameters
+    ----------
+    flow : CompliantFlow
+    standing : CompliantStanding
+        What the carriers do in the phase.
+    at_state : callable
+        Forces at a vector of unknowns.
+    y : array
+        The unknowns at the start of the phase.
+
+    Returns
+    -------
+    list of callable, list of (str, int)
+    """
+    events: list[Event] = []
+    names: list[tuple[str, int]] = []
+
+    def add(kind: str, i: int, direction: float, value: Callable[[CompliantForces], float]) -> None:
+        def event(_: float, x: Array) -> float:
+            return float(value(at_state(x)))
+
+        event.terminal, event.direction = True, direction  # type: ignore[attr-defined]
+        events.append(event)
+        names.append((kind, i))
+
+    rest, speed = standing.resting(flow.sizes), flow.speed
+    held = flow.tangents(rest)[0]
+    redundant = is_redundant(at_state(y).G[np.ix_(held, held)])
+    if redundant:
+        add("yield", rest[0], 1.0, partial(flow.yielding, rest=rest))
+    for i, (normal, rows) in enumerate(flow.rows):
+        if not standing.presses[i]:
+            add("press", i, 1.0, partial(_overlap, i=i, stiffness=float(flow.stiffness[i])))
+            continue
+        if normal is not None:
+            add("release", i, -1.0, partial(_pressure, i=i))
+        direction, columns = standing.slip[i], flow.columns(i)
+        if rows and direction is None and not redundant:
+            add("slip", i, -1.0, partial(_reserve, i=i, rows=rows))
+        elif direction is not None and len(rows) == 2 and not standing.leaves[i]:
+            add("stop", i, -1.0, partial(_speed, columns=columns, stopped=STOPPED * speed))
+        elif direction is not None:
+            add("stop", i, -1.0, partial(_along, columns=columns, u=np.array(direction), margin=VANISHING * speed))
+            if standing.leaves[i]:
+                add("left", i, 1.0, partial(_beyond_leaving, columns=columns, speed=speed))
+    return events, names
+
+
+def _pressure(at: CompliantForces, *, i: int) -> float:
+    return float(at.potential[i])
+
+
+def _overlap(at: CompliantForces, *, i: int, stiffness: float) -> float:
+    """Positive where a contact that has let go presses again."""
+    return float(min(at.potential[i], -stiffness * at.gap[i]))
+
+
+def _reserve(at: CompliantForces, *, i: int, rows: list[int]) -> float:
+    """What friction could hold beyond what it does; in squares, so that release alone does not change its sign."""
+    return float(at.holds[i] ** 2 - at.forces[rows] @ at.forces[rows])
+
+
+def _speed(at: CompliantForces, *, columns: list[int], stopped: float) -> float:
+    return float(np.linalg.norm(at.slip[columns]) - stopped)
+
+
+def _beyond_leaving(at: CompliantForces, *, columns: list[int], speed: float) -> float:
+    return beyond_leaving(at.slip[columns], speed)
+
+
+def _along(at: CompliantForces, *, columns: list[int], u: Array, margin: float) -> float:
+    return float(at.slip[columns] @ u) + margin  # a slip that begins at zero stops only where it falls back below

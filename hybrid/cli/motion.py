@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from hybrid.cli.arguments import (
@@ -20,22 +21,37 @@ from hybrid.cli.arguments import (
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.motion_output import MotionFiles, motion_tables, write_motions
+from hybrid.cli.output import print_json, say
 from hybrid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from hybrid.dynamics import Dynamics, State
-    from hybrid.motion import MotionTree, Trajectory
+    from hybrid.motion import HandOver, MotionTree, Trajectory
 
 __all__ = ["simulate"]
 
 RULES = ("stop", "penalty", "branch")
 METHODS = ("event-driven", "time-stepping")
-AT_SINGULAR = ("stop", "smooth")
+AT_SINGULAR = ("stop", "smooth", "realise")
 _USUAL_LAW = "energetic"
 _PARTS = 1000  # of a progress bar
+
+
+def _stiffness(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, float | str]:
+    """By constraint; under an empty name what stands for all."""
+    read: dict[str, float | str] = {}
+    for text in values:
+        name, equals, value = (part.strip() for part in text.rpartition("="))
+        if not value or (equals and not name):
+            raise click.BadParameter(f"expected NAME=VALUE, or a value for all, got {text!r}", param=option)
+        if name in read or (read and "" in (name, *read)):
+            raise click.BadParameter("give each constraint once by NAME=VALUE, or one value for all", param=option)
+        try:
+            read[name] = float(value)
+        except ValueError:
+            read[name] = value  # an expression of parameters
+    return read
 
 
 @click.command()
@@ -61,7 +77,15 @@ _PARTS = 1000  # of a progress bar
     type=click.Choice(AT_SINGULAR),
     default="stop",
     show_default=True,
-    help="Where rigid constraints become dependent: stop and list the branches, or go on along the smooth one.",
+    help="Where rigid constraints become dependent: stop and list the branches, go on along the smooth one, or go on "
+    "with springs in place of constraints (--stiffness).",
+)
+@click.option(
+    "--stiffness",
+    multiple=True,
+    callback=_stiffness,
+    metavar="[NAME=]VALUE",
+    help="Of the springs of --singular realise, by constraint (repeatable) or for all.",
 )
 @click.option(
     "--method",
@@ -96,6 +120,7 @@ def simulate(
     rule: str,
     until: str | None,
     singular: str,
+    stiffness: dict[str, float | str],
     method: str,
     step: float | None,
     plot: Path | None,
@@ -109,130 +134,99 @@ def simulate(
     """
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
-    if rule == "branch" and method == "time-stepping":
-        raise click.UsageError("time-stepping selects no modes and has no branches: leave out --rule or --method")
-    if rule == "branch" and (until is not None or singular != "stop"):
-        raise click.UsageError("every branch is followed to the end of the time: leave out --until and --singular")
+    asked = Asked(t_end, law, rule, until, singular, stiffness, method, step)
     if animate is not None:
         from hybrid.reporting.scene import require_drawing
 
         require_drawing(declared)
     with ProgressBar(f"motion of {declared.name}") as bar:
         from hybrid.dynamics import derive, solve_state
-        from hybrid.reporting.motions import motion_record, tree_record
 
         dynamics = derive(declared)
-        state = solve_state(dynamics, pins, parameters=values)
-        if rule == "branch":
-            tree = _branches(dynamics, state, values, t_end=t_end, law=law)
-            motion, answer = tree.limbs[0].motion, tree_record(tree)
-        else:
-            motion = _followed(
-                dynamics,
-                state,
-                values,
-                bar=bar,
-                law=law,
-                rule=rule,
-                t_end=t_end,
-                until=until,
-                singular=singular,
-                method=method,
-                step=step,
-            )
-            answer = motion_record(motion)
-        _write(motion, plot=plot, animate=animate, output=output)
+        found = _followed(dynamics, solve_state(dynamics, pins, parameters=values), values, asked, bar)
+        answer = _record(found)
+        written = write_motions(found, MotionFiles(plot, animate, output))
     if as_json:
         print_json(answer)
     else:
-        say(*_tables(answer), *_written(plot, animate, output))
+        say(*motion_tables(answer), *written)
     if "INTERRUPTED" in (answer["termination"], *(limb["termination"] for limb in answer.get("limbs", ()))):
         click.echo(f"interrupted at t = {answer['final']['t']:.10g}: what was computed is given", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
 
 
-def _branches(
-    dynamics: Dynamics, state: State, values: Mapping[str, float], *, t_end: float, law: str | None
-) -> MotionTree:
-    from hybrid.motion import simulate_branches
+@attrs.frozen
+class Asked:
+    """How a motion is to be followed; options that contradict each other are refused.
 
-    decides = impact_law(law or _USUAL_LAW, None, None)
-    return simulate_branches(dynamics, state, t_end=t_end, parameters=values, law=decides)
+    Attributes
+    ----------
+    t_end : float
+    law : str or None
+    rule : str
+    until : str or None
+    singular : str
+    stiffness : dict
+        Of springs, by constraint; under an empty name for all.
+    method : str
+    step : float or None
+    """
+
+    t_end: float
+    law: str | None
+    rule: str
+    until: str | None
+    singular: str
+    stiffness: dict[str, float | str]
+    method: str
+    step: float | None
+
+    def __attrs_post_init__(self) -> None:
+        if self.rule == "branch" and self.method == "time-stepping":
+            raise click.UsageError("time-stepping selects no modes and has no branches: leave out --rule or --method")
+        if self.rule == "branch" and (self.until is not None or self.singular != "stop"):
+            raise click.UsageError("every branch is followed to the end of the time: leave out --until and --singular")
+        if self.singular == "realise" and not self.stiffness:
+            raise click.UsageError("springs need a stiffness: --stiffness 1e6, or --stiffness NAME=1e6 by constraint")
+        if self.stiffness and self.singular != "realise":
+            raise click.UsageError("--stiffness is that of the springs of --singular realise: add it, or leave it out")
 
 
 def _followed(
-    dynamics: Dynamics,
-    state: State,
-    values: Mapping[str, float],
-    *,
-    bar: ProgressBar,
-    law: str | None,
-    rule: str,
-    method: str,
-    **asked: Any,
-) -> Trajectory:
-    from hybrid.motion import Penalty, simulate
+    dynamics: Dynamics, state: State, values: Mapping[str, float], asked: Asked, bar: ProgressBar
+) -> Trajectory | MotionTree:
+    from hybrid.motion import Penalty, simulate, simulate_branches
 
-    usual = None if method == "time-stepping" else _USUAL_LAW
-    named = law or usual
+    usual = None if asked.method == "time-stepping" else _USUAL_LAW
+    named = asked.law or usual
+    law = None if named is None else impact_law(named, None, None)
+    if asked.rule == "branch":
+        return simulate_branches(dynamics, state, t_end=asked.t_end, parameters=values, law=law)
     return simulate(
         dynamics,
         state,
+        t_end=asked.t_end,
         parameters=values,
-        law=None if named is None else impact_law(named, None, None),
-        rule=Penalty() if rule == "penalty" else None,
-        method=method,
-        **asked,
+        law=law,
+        rule=Penalty() if asked.rule == "penalty" else None,
+        until=asked.until,
+        singular=_at_singular(asked),
+        method=asked.method,
+        step=asked.step,
         progress=lambda passed, whole: bar.advance(round(_PARTS * passed / whole), _PARTS),
     )
 
 
-def _write(motion: Trajectory, *, plot: Path | None, animate: Path | None, output: Path | None) -> None:
-    """Write what was asked for; the data first, in case a picture fails."""
-    if output is not None:
-        from hybrid.motion import save
+def _at_singular(asked: Asked) -> str | HandOver:
+    from hybrid.motion import HandOver
 
-        save(motion, output)
-    if plot is not None:
-        from hybrid.reporting import plot_motion, save_figure
-
-        save_figure(plot_motion(motion), plot)
-    if animate is not None:
-        from hybrid.reporting import render_animation
-
-        animate.write_text(render_animation(motion), encoding="utf-8")
+    if asked.singular != "realise":
+        return asked.singular
+    return HandOver(stiffness=asked.stiffness.get("", asked.stiffness))
 
 
-def _written(plot: Path | None, animate: Path | None, output: Path | None) -> Iterator[str]:
-    if plot is not None:
-        yield f"Drawn in {plot}."
-    if animate is not None:
-        yield f"Animated in {animate}."
-    if output is not None:
-        yield f"Kept in {output}."
+def _record(found: Trajectory | MotionTree) -> dict[str, Any]:
+    from hybrid.motion import MotionTree
+    from hybrid.reporting.motions import motion_record, tree_record
 
-
-def _tables(answer: dict[str, Any]) -> list[RenderableType]:
-    def modes(labels: dict[str, str]) -> str:
-        return ", ".join(labels.values() if len(labels) == 1 else (f"{k}={v}" for k, v in labels.items()))
-
-    events = [
-        (f"{event['t']:.10g}", event["kind"], event["contact"], modes(event["mode_before"]), modes(event["mode_after"]))
-        for event in answer["events"]
-    ]
-    final = answer["final"]
-    rows = [
-        (q, number(q_value), v, number(v_value))
-        for (q, q_value), (v, v_value) in zip(final["q"].items(), final["v"].items(), strict=True)
-    ]
-    energy = [(name, number(value)) for name, value in answer["energy"].items()]
-    shown: list[RenderableType] = [
-        f"{answer['mechanism']}: {answer['cause'] or answer['termination']}",
-        table("Events", ["t", "event", "contact", "mode before", "mode after"], events),
-        table(f"At the end, t = {final['t']:.10g}", ["coordinate", "value", "velocity", "value"], rows),
-        table("Energy", ["energy", "value"], energy),
-    ]
-    shown += [f"Note: {warning}" for warning in answer["warnings"]]
-    if "limbs" in answer:
-        shown.append(f"The tree has {len(answer['limbs'])} parts; --json lists them all.")
-    return shown
+    return tree_record(found) if isinstance(found, MotionTree) else motion_record(found)

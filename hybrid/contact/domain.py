@@ -11,6 +11,7 @@ from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.state import State
 
 _NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constraint_friction")
 
@@ -51,6 +52,10 @@ def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
     Raises
     ------
     StateError
+
+    See Also
+    --------
+    check_inertia : For one state.
     """
     indefinite = mass_definiteness(terms) < -rank
     if np.any(indefinite):
@@ -58,4 +63,33 @@ def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
         raise StateError(
             f"{dynamics.name}: the mass matrix is not positive definite at {share:.3g} % of the states: "
             f"check the ranges of masses and inertias"
+        )
+
+
+def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float, is_invertible: bool = True) -> None:
+    """Refuse a state at which the mass matrix is singular or indefinite: no acceleration or no energy there.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    terms : Terms
+        At the state.
+    rank : float
+        Scaled eigenvalue down to which the matrix counts as singular.
+    is_invertible : bool
+        False if its inverse is known to be beyond the range of floats.
+
+    Raises
+    ------
+    StateError
+    """
+    smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
+    if smallest <= rank or not is_invertible:
+        kind = "not positive definite" if smallest < -rank else "singular"
+        names = dynamics.mechanism.coordinates
+        posture = ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, state.q, strict=True))
+        raise StateError(
+            f"{dynamics.name}: the mass matrix is {kind} at {posture} (smallest scaled eigenvalue {smallest:.3g}): "
+            f"give every coordinate inertia"
         )

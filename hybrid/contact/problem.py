@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.assembly import assemble
 from hybrid.contact.carriers import Carrier
-from hybrid.contact.domain import check_friction, mass_definiteness
+from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.errors import ComputationError, StateError
@@ -144,7 +144,8 @@ def contact_problem(
     problem = pose(dynamics, terms, tuple(Activity(int(a)) for a in activities), sides=state.sides)
     if problem.redundancy:
         check_regularity(dynamics, state, parameters=parameters)
-    _check_mass(dynamics, state, terms, problem, tolerances)
+    check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=bool(np.isfinite(problem.G).all()))
+    _check_consistent(dynamics, state, terms, problem, tolerances)
     return problem
 
 
@@ -213,16 +214,9 @@ def _check_takes_part(dynamics: Dynamics, name: str, activity: Activity, terms: 
         )
 
 
-def _check_mass(
+def _check_consistent(
     dynamics: Dynamics, state: State, terms: Terms, problem: ContactProblem, tolerances: Tolerances
 ) -> None:
-    smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
-    if smallest <= tolerances.rank or not np.isfinite(problem.G).all():
-        kind = "not positive definite" if smallest < -tolerances.rank else "singular"
-        raise StateError(
-            f"{dynamics.name}: the mass matrix is {kind} at {_posture(dynamics, state)} "
-            f"(smallest scaled eigenvalue {smallest:.3g}): give every coordinate inertia"
-        )
     size = 1.0 + float(np.max(np.abs(terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free), initial=0.0))
     if problem.inconsistency > tolerances.sign * 1e3 * size:
         raise ComputationError(

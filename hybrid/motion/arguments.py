@@ -7,25 +7,40 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybrid.contact.domain import check_inertia
 from hybrid.contact.impacts.impact import AbstractImpactLaw
 from hybrid.errors import StateError
 from hybrid.motion.rules import SelectionRule
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Values
 
 __all__ = ["check_arguments"]
 
 
-def check_arguments(dynamics: Dynamics, state: State, *, t_end: float, law: object = None, rule: object = None) -> None:
-    """Refuse a start that is no state of the mechanism, an end before it, and what is no law or rule.
+def check_arguments(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    t_end: float,
+    parameters: Values | None = None,
+    law: object = None,
+    rule: object = None,
+    tolerances: Tolerances = Tolerances(),
+) -> None:
+    """Refuse a start that is no state of the mechanism or has no inertia, an end before it, and what is no law or rule.
 
     Parameters
     ----------
     dynamics : Dynamics
     state : State
     t_end : float
+    parameters : mapping, optional
+        Values that replace those of the declaration.
     law, rule : object, optional
+    tolerances : Tolerances, optional
 
     Raises
     ------
@@ -55,3 +70,5 @@ def check_arguments(dynamics: Dynamics, state: State, *, t_end: float, law: obje
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     if not (rule is None or isinstance(rule, SelectionRule)):
         raise StateError(f"rule must be a rule, such as hybrid.motion.Stop(), not {rule!r}")
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    check_inertia(dynamics, state, terms, rank=tolerances.rank)

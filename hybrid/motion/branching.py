@@ -129,7 +129,7 @@ def simulate_branches(
     >>> sorted(limb.choice for limb in tree.leaves)
     ['free', 'slide+']
     """
-    check_arguments(dynamics, state, t_end=t_end, law=law)
+    check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law)
     values = dict(parameters or {})
     rank = rank_guard(dynamics, values, state.t, state.q)
     context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)

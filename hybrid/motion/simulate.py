@@ -104,7 +104,7 @@ def simulate(
     >>> [(round(event.t, 6), event.mode_after.label) for event in motion.events]
     [(0.16127, 'slide-'), (1.842626, 'slide+')]
     """
-    check_arguments(dynamics, state, t_end=t_end, law=law, rule=rule)
+    check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law, rule=rule)
     _check_names(dynamics, method, singular)
     if method == "time-stepping":
         at_singular = None if singular == "stop" else singular

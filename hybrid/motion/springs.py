@@ -86,14 +86,16 @@ class HandedOver:
     constraints: tuple[str, ...]
     dynamics: Dynamics = attrs.field(repr=False)
 
+    @property
+    def stiffness(self) -> Mapping[str, float | str]:
+        """Stiffness of every spring by its constraint: a number, or an expression of parameters."""
+        declared = {item.name: str(item.stiffness) for item in self.dynamics.mechanism.constraint}
+        parameters = self.dynamics.mechanism.parameters
+        given = {name: declared[name] for name in self.constraints}
+        return {name: parameters[text].value if text in parameters else text for name, text in given.items()}
+
     def describe(self) -> str:
         """The springs with their stiffnesses in words."""
-        springs = {item.name: str(item.stiffness) for item in self.dynamics.mechanism.constraint}
-        values = self.dynamics.mechanism.parameters
-
-        def shown(text: str) -> str:
-            value = values[text].value if text in values else text
-            return f"{value:g}" if isinstance(value, float) else str(value)
-
-        named = ", ".join(f"{name} (stiffness {shown(springs[name])})" for name in self.constraints)
-        return f"{'springs' if len(self.constraints) > 1 else 'a spring'} in place of {named}"
+        shown = {name: f"{k:g}" if isinstance(k, float) else k for name, k in self.stiffness.items()}
+        named = ", ".join(f"{name} (stiffness {k})" for name, k in shown.items())
+        return f"{'springs' if len(shown) > 1 else 'a spring'} in place of {named}"

@@ -9,7 +9,7 @@ from hybrid.reporting.records import plain
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import Impact
     from hybrid.contact.modes import Mode
-    from hybrid.motion import Event, MotionTree, Trajectory
+    from hybrid.motion import Event, HandedOver, MotionTree, Trajectory
 
 __all__ = ["motion_record", "tree_record"]
 
@@ -24,7 +24,7 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
     Returns
     -------
     dict
-        Keys ``mechanism, method, events, termination, cause, final, energy, warnings``.
+        Keys ``mechanism, method, events, termination, cause, final, energy, warnings, handed_over``.
     """
     energy = motion.energy()
     return {
@@ -44,7 +44,12 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
             "residual": plain(energy.residual),
         },
         "warnings": list(motion.warnings),
+        "handed_over": None if motion.handed_over is None else _springs_record(motion.handed_over),
     }
+
+
+def _springs_record(springs: HandedOver) -> dict[str, Any]:
+    return {"t": float(springs.t), "stiffness": dict(springs.stiffness)}
 
 
 def tree_record(tree: MotionTree) -> dict[str, Any]:

@@ -190,3 +190,62 @@ def test_singular_posture_stops_the_motion_or_is_passed_smoothly(capsys):
     assert passed["termination"] == "END_TIME"
     # Burian 2024 with b = 3; recomputed in one coordinate along the branch with 40 digits
     assert passed["final"]["q"]["u"] == pytest.approx(-0.22066744, abs=1e-8)
+
+
+PENDULUM = ["singular_pendulum", "--pin=u=1/2", "--pin=u_dot=0"]
+
+
+def test_singular_posture_is_passed_with_a_spring_in_place_of_the_rod(tmp_path, capsys):
+    drawing, page, kept = (tmp_path / name for name in ("motion.png", "motion.html", "motion.npz"))
+    files = [f"--plot={drawing}", f"--animate={page}", f"--output={kept}"]
+    found = answer(capsys, *PENDULUM, "--t-end=2", "--singular=realise", "--stiffness=BC=1e6", *files)
+    assert found["termination"] == "END_TIME"
+    assert found["handed_over"] == {"t": pytest.approx(0.737896267, abs=1e-8), "stiffness": {"BC": 1e6}}
+    # along the smooth branch, Burian 2024 with b = 3, less and less strayed from as the stiffness grows
+    assert found["final"]["q"]["u"] == pytest.approx(-0.22066744, abs=1e-5)
+    assert abs(found["energy"]["residual"]) < 1e-9
+    assert load(kept).handed_over.t == found["handed_over"]["t"]
+    assert drawing.stat().st_size > 0
+    assert page.stat().st_size > 0
+    assert answer(capsys, *PENDULUM, "--t-end=0.1")["handed_over"] is None
+
+
+def test_hand_over_is_told_with_its_time_and_reason(capsys):
+    assert main(["simulate", *PENDULUM, "--t-end=0.8", "--singular=realise", "--stiffness=1e4"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "since t = 0.737896266976 with a spring in place of BC (stiffness 10000)" in out
+    assert "Note: t = 0.737896267: transversal crossing of the configuration space" in out
+
+
+SPRINGS = {
+    "springs need a stiffness": ["--singular=realise"],
+    "--stiffness is that of the springs": ["--stiffness=1e4"],
+    "did you mean 'BC'": ["--singular=realise", "--stiffness=Bc=1e4"],
+    "must be a positive number, not -1.0": ["--singular=realise", "--stiffness=-1"],
+    "stiffness.BC: must be a positive number, not 0.0": ["--singular=realise", "--stiffness=BC=0"],
+    "give each constraint once": ["--singular=realise", "--stiffness=1", "--stiffness=BC=1"],
+    "expected NAME=VALUE": ["--singular=realise", "--stiffness==1"],
+    "leave out --until and --singular": ["--singular=realise", "--stiffness=1", "--rule=branch"],
+    "leave out singular": ["--singular=realise", "--stiffness=1", "--method=time-stepping", "--step=0.1"],
+}
+
+
+@pytest.mark.parametrize("message", SPRINGS)
+def test_wrong_springs_are_bad_input(message, capsys):
+    assert main(["simulate", *PENDULUM, "--t-end=1", *SPRINGS[message]]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_branches_are_drawn_together_and_kept_one_by_one(tmp_path, capsys):
+    pins = ["--pin=phi=2.0", "--pin=phi_dot=1.3", "--pin=slip.tip=1", "--param=mu=1.5"]
+    drawing, kept = tmp_path / "tree.svg", tmp_path / "tree.npz"
+    asked = [*pins, "--t-end=0.01", "--rule=branch", f"--plot={drawing}", f"--output={kept}"]
+    assert main(["simulate", "rod_on_incline", *asked]) == 0
+    out = capsys.readouterr().out
+    assert "Parts of the tree" in out
+    assert drawing.exists()
+    assert not kept.exists()
+    ends = [load(tmp_path / f"tree-{part}.npz").t for part in range(3)]
+    assert ends == [0.0, 0.01, 0.01]

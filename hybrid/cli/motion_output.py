@@ -1,0 +1,144 @@
+"""What ``painleve simulate`` gives: tables, and the files of a motion or of every part of a tree of motions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from hybrid.cli.output import number, table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hybrid.motion import MotionTree, Trajectory
+
+__all__ = ["MotionFiles", "motion_tables", "write_motions"]
+
+_NOTES = 10  # of events
+
+
+@attrs.frozen
+class MotionFiles:
+    """Which files were asked for.
+
+    Attributes
+    ----------
+    plot, animate, output : Path or None
+        A picture, a page that plays the motion, and the motion itself.
+    """
+
+    plot: Path | None
+    animate: Path | None
+    output: Path | None
+
+
+def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[str]:
+    """Write what was asked for; the data first, in case a picture fails.
+
+    Parameters
+    ----------
+    found : Trajectory or MotionTree
+        A tree is one picture; its pages and data are a file for every part, with its number before the ending.
+    files : MotionFiles
+
+    Returns
+    -------
+    list of str
+        A sentence for each.
+    """
+    from hybrid.motion import MotionTree, save
+
+    is_tree = isinstance(found, MotionTree)
+    motions = [limb.motion for limb in found.limbs] if isinstance(found, MotionTree) else [found]
+    said = []
+    if files.output is not None:
+        kept = _numbered(files.output, len(motions), is_tree=is_tree)
+        for motion, path in zip(motions, kept, strict=True):
+            save(motion, path)
+        said.append(f"Kept in {', '.join(map(str, kept))}.")
+    if files.plot is not None:
+        _draw(found, files.plot)
+        said.append(f"Drawn in {files.plot}.")
+    if files.animate is not None:
+        from hybrid.reporting import render_animation
+
+        pages = _numbered(files.animate, len(motions), is_tree=is_tree)
+        for motion, path in zip(motions, pages, strict=True):
+            path.write_text(render_animation(motion), encoding="utf-8")
+        said.append(f"Animated in {', '.join(map(str, pages))}.")
+    return said
+
+
+def _numbered(path: Path, count: int, *, is_tree: bool) -> list[Path]:
+    return [path.with_stem(f"{path.stem}-{part}") for part in range(count)] if is_tree else [path]
+
+
+def _draw(found: Trajectory | MotionTree, path: Path) -> None:
+    from hybrid.motion import MotionTree
+    from hybrid.reporting import plot_motion, plot_tree, save_figure
+
+    save_figure(plot_tree(found) if isinstance(found, MotionTree) else plot_motion(found), path)
+
+
+def motion_tables(answer: dict[str, Any]) -> list[RenderableType]:
+    """The record of a motion, or of a tree of motions, as tables.
+
+    Parameters
+    ----------
+    answer : dict
+        As of :func:`hybrid.reporting.motion_record`.
+
+    Returns
+    -------
+    list of rich renderables
+    """
+    final = answer["final"]
+    rows = [
+        (q, number(q_value), v, number(v_value))
+        for (q, q_value), (v, v_value) in zip(final["q"].items(), final["v"].items(), strict=True)
+    ]
+    energy = [(name, number(value)) for name, value in answer["energy"].items()]
+    shown: list[RenderableType] = [
+        f"{answer['mechanism']}: {answer['cause'] or answer['termination']}",
+        _events(answer["events"]),
+        table(f"At the end, t = {final['t']:.10g}", ["coordinate", "value", "velocity", "value"], rows),
+        table("Energy", ["energy", "value"], energy),
+    ]
+    shown += _notes(answer["events"], answer["warnings"])
+    if "limbs" in answer:
+        shown.append(_parts(answer["limbs"]))
+        shown.append(
+            "Above is part 0; --json lists the events of all."
+            + ("" if answer["complete"] else " Others were not followed.")
+        )
+    return shown
+
+
+def _events(events: list[dict[str, Any]]) -> RenderableType:
+    def modes(labels: dict[str, str]) -> str:
+        return ", ".join(labels.values() if len(labels) == 1 else (f"{k}={v}" for k, v in labels.items()))
+
+    rows = [
+        (f"{event['t']:.10g}", event["kind"], event["contact"], modes(event["mode_before"]), modes(event["mode_after"]))
+        for event in events
+    ]
+    return table("Events", ["t", "event", "contact", "mode before", "mode after"], rows)
+
+
+def _notes(events: list[dict[str, Any]], warnings: list[str]) -> list[str]:
+    """Warnings, and what events tell besides; a motion with many impacts has many such notes."""
+    told = [f"t = {event['t']:.10g}: {event['note']}" for event in events if event["note"]]
+    told = [note for note in told if note not in warnings]
+    rest = [f"{len(told) - _NOTES} more events have notes; --json lists them."] if len(told) > _NOTES else []
+    return [f"Note: {note}" for note in (*warnings, *told[:_NOTES])] + rest
+
+
+def _parts(limbs: list[dict[str, Any]]) -> RenderableType:
+    rows = [
+        (str(part), "" if limb["parent"] is None else str(limb["parent"]), limb["choice"], f"{limb['final']['t']:.10g}",
+         limb["termination"])
+        for part, limb in enumerate(limbs)
+    ]  # fmt: skip
+    return table("Parts of the tree", ["part", "after", "choice", "until t", "termination"], rows)

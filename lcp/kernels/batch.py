@@ -50,13 +50,14 @@ class BatchEnumeration:
         Those of problem k are z[first[k]:first[k + 1]].
     first : ndarray of int, shape (N + 1,)
         Where the solutions of each problem begin.
-    is_degenerate : ndarray of bool, shape (N,)
-        Whether a solution is a degenerate vertex, which may be one point of a continuum.
+    is_undecided : ndarray of bool, shape (N,)
+        Whether rounding may have decided, or there may be a continuum: `lcp.enumerate_solutions` knows. Of the
+        other problems these are all solutions, isolated and different.
     """
 
     z: FloatArray
     first: npt.NDArray[np.int64]
-    is_degenerate: npt.NDArray[np.bool_]
+    is_undecided: npt.NDArray[np.bool_]
 
 
 def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tuple[FloatArray, FloatArray]:
@@ -178,17 +179,17 @@ def enumerate_batch(M: npt.ArrayLike, q: npt.ArrayLike) -> BatchEnumeration:
     """
     matrices, vectors = _checked(M, q, problems_last=False)
     N, n = vectors.shape
-    counts, is_degenerate = np.zeros(N, np.int64), np.zeros(N, np.bool_)
+    counts, is_undecided = np.zeros(N, np.int64), np.zeros(N, np.bool_)
     n_chunks, rows = -(-N // loops.PART), FIRST_GUESS * loops.PART
     Z = np.empty((n_chunks * rows, n))
-    while misfits := loops.enumerate_many(matrices, vectors, Z, counts, is_degenerate):
+    while misfits := loops.enumerate_many(matrices, vectors, Z, counts, is_undecided):
         _refuse_unless(misfits > 0, "M and q must be finite")
         rows *= 2
         Z = np.empty((n_chunks * rows, n))
     first = np.concatenate(([0], np.cumsum(counts)))
     solutions = np.empty((first[-1], n))
     loops.gather(Z, first, solutions)
-    return BatchEnumeration(z=solutions, first=first, is_degenerate=is_degenerate)
+    return BatchEnumeration(z=solutions, first=first, is_undecided=is_undecided)
 
 
 def _refuse_unless(is_fine: bool, reason: str = OUT_OF_RANGE) -> None:

@@ -1,7 +1,7 @@
-"""All solutions of one problem, compiled and without proof.
+"""All solutions of one problem, compiled, and whether rounding may have decided.
 
 Up to four unknowns by minors, up to eight by principal pivot transforms; beyond that, and where rounding may have
-decided, by the search of `lcp.cones` in floating point.
+decided there, by the search of `lcp.cones` in floating point, each number with a bound of its error.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from lcp.kernels.admission import admit, reciprocal
 from lcp.kernels.compiled import compiled
 from lcp.kernels.equilibrium import equilibrate
 from lcp.kernels.reductions import largest_entry, largest_matrix_entry
-from lcp.kernels.relaxation import branching_index, fix, restore
+from lcp.kernels.relaxation import branching_index, fix, is_positive, restore
+from lcp.kernels.renewal import is_stale, renew
 from lcp.kernels.small import CLEAR, bases_of_small
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 
 __all__ = ["every_solution", "solutions_into"]
 
 MAX_BITS = 62
-NEAR = 1e-9  # solutions closer than this, relative to their size, are one
+NEAR = 1e-9  # solutions closer than this, relative to their size, are in doubt whether they are two
+IntArray = npt.NDArray[np.int64]
 
 
 @compiled
 def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     """The thin entry for all solutions: write the isolated ones into the rows of Z.
 
-    Without proof; `lcp.enumerate_solutions` has it, and the continua.
+    `lcp.enumerate_solutions` finds the continua, too.
 
     Parameters
     ----------
@@ -43,8 +45,10 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     Returns
     -------
     int
-        The number of different solutions c; those beyond k are counted without comparing them. If one is a
-        degenerate vertex, which may belong to a continuum (then it is one point of it), -1 - c.
+        The number of solutions c if bounds of all rounding errors prove that these are all, isolated, and
+        different; -1 - c if that is undecided: there may be continua (then some are points of them), or fewer or
+        more solutions than those c that double precision finds. `lcp.enumerate_solutions` decides then. Of more
+        than k solutions the rest is counted only.
 
     Raises
     ------
@@ -69,6 +73,17 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
 @compiled
 def every_solution(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     """`solutions_into` of arrays that are known to match."""
+    found = _found(M, q, Z)
+    total = 0.0
+    for k in range(min(found, Z.shape[0])):
+        for i in range(q.shape[0]):
+            total += 0.0 * Z[k, i]
+    # a solution beyond the largest float is not written
+    return found if total == 0.0 else -1 - found
+
+
+@compiled
+def _found(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     n = q.shape[0]
     if n == 0:
         return 1
@@ -116,39 +131,40 @@ def _by_transforms(M: FloatArray, q: FloatArray, Z: FloatArray, scale: float, q_
 def _search(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     n = q.shape[0]
     A, b, exponents = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
-    equilibrate(M, q, A, b, exponents)
+    is_exact = equilibrate(M, q, A, b, exponents)
     found = _leaves(A, b, Z)
     count = found if found >= 0 else -1 - found
     for k in range(min(count, Z.shape[0])):
         for i in range(n):
             Z[k, i] = math.ldexp(Z[k, i], exponents[i])
-    return found
+    return found if is_exact or found < 0 else -1 - found
 
 
 @compiled
 def _leaves(A: FloatArray, b: FloatArray, Z: FloatArray) -> int:
     """Solutions of an equilibrated problem, depth first over the complementary cones; -1 - c as above."""
     n = b.shape[0]
-    floats = np.empty((n + 2) * n * (n + 1) + 2 * n + (n + 1) + n * (n + 1))
-    T = floats[: (n + 2) * n * (n + 1)].reshape(n + 2, n, n + 1)
-    rest = floats[(n + 2) * n * (n + 1) :]
-    values, copy, work = rest[: 2 * n], rest[2 * n : 3 * n + 1], rest[3 * n + 1 :].reshape(n, n + 1)
+    T, floats = np.zeros((n + 2, 2, n, n + 1)), np.empty(2 * n + max(3 * (n + 1), n * (n + 1)))
+    values, work = floats[: 2 * n], floats[2 * n :]
     integers = np.zeros((n + 2, 5 * n + 3), np.int64)  # basic, columns, dead, fixed; width, index, branch
-    T[0, :, :n], T[0, :, n] = A, b
+    T[0, 0, :, :n], T[0, 0, :, n] = A, b
     for i in range(n):
         integers[0, i], integers[0, n + i] = i, n + i
-    count, level, has_continuum = 0, 0, False
     integers[0, 5 * n], integers[0, 5 * n + 2] = n, -1
-    if not restore(T[0], integers[0, :n], integers[0, n : 2 * n], integers[0, 2 * n : 3 * n], n, copy):
-        return 0
+    count, level, doubt = 0, 0, np.zeros(1, np.int64)
+    if not restore(T[0], integers[0, :n], integers[0, n : 2 * n], integers[0, 2 * n : 3 * n], n, work, doubt):
+        level = -1
     while level >= 0:
         node = integers[level]
-        width = node[5 * n]
+        width, basic, dead = node[5 * n], node[:n], node[2 * n : 3 * n]
         if node[5 * n + 2] == -1:
-            index = branching_index(T[level], node[:n], node[2 * n : 3 * n], node[3 * n : 5 * n], width, values)
+            if is_stale(T[level], width) and not dead.any():
+                renew(A, b, T[level], basic, node[n : 2 * n], width, work)
+            index = branching_index(T[level], basic, dead, node[3 * n : 5 * n], width, values)
             if index < 0:
-                has_continuum = has_continuum or index == -2
-                count = _store(A, b, T[level], node[:n], width, Z, count, work)
+                if index == -2:
+                    doubt[0] = 1
+                count = _store(A, b, T[level], basic, width, Z, count, work, doubt)
                 level -= 1
                 continue
             node[5 * n + 1] = index
@@ -157,15 +173,43 @@ def _leaves(A: FloatArray, b: FloatArray, Z: FloatArray) -> int:
             level -= 1
             continue
         variable = node[5 * n + 1] + (n if node[5 * n + 2] == 0 else 0)
-        child = integers[level + 1]
-        child[:] = node
-        child[3 * n + variable], child[5 * n + 2] = 1, -1
-        for i in range(n):
-            T[level + 1, i, : width + 1] = T[level, i, : width + 1]
-        child[5 * n] = fix(T[level + 1], child[:n], child[n : 2 * n], child[2 * n : 3 * n], width, variable, copy)
-        if child[5 * n] >= 0:
+        if _descend(A, b, T[level], T[level + 1], node, integers[level + 1], variable, work, doubt):
             level += 1
-    return -1 - count if has_continuum else count
+    return -1 - count if doubt[0] else count
+
+
+@compiled
+def _descend(
+    A: FloatArray,
+    b: FloatArray,
+    T: FloatArray,
+    below: FloatArray,
+    node: IntArray,
+    child: IntArray,
+    variable: int,
+    work: FloatArray,
+    doubt: IntArray,
+) -> bool:
+    """The dictionary `below` of a child, in which one more variable is zero; False if it is infeasible."""
+    n = b.shape[0]
+    width, before = node[5 * n], doubt[0]
+    child[:] = node
+    child[3 * n + variable], child[5 * n + 2] = 1, -1
+    for part in range(2):
+        for i in range(n):
+            below[part, i, : width + 1] = T[part, i, : width + 1]
+    basic, columns, dead = child[:n], child[n : 2 * n], child[2 * n : 3 * n]
+    width = fix(below, basic, columns, dead, width, variable, work, doubt)
+    child[5 * n] = width
+    if width < 0:
+        return False
+    if restore(below, basic, columns, dead, width, work, doubt):
+        return True
+    if doubt[0] == before or dead.any():
+        return False
+    doubt[0] = before  # with fresh errors it may be proved
+    renew(A, b, below, basic, columns, width, work)
+    return restore(below, basic, columns, dead, width, work, doubt)
 
 
 @compiled
@@ -173,31 +217,50 @@ def _store(
     A: FloatArray,
     b: FloatArray,
     T: FloatArray,
-    basic: npt.NDArray[np.int64],
+    basic: IntArray,
     width: int,
     Z: FloatArray,
     count: int,
     work: FloatArray,
+    doubt: IntArray,
 ) -> int:
-    """Add the vertex of a dictionary to the rows of Z unless it is there."""
+    """Add the vertex of a dictionary to the rows of Z unless it is there; what of it is not proved is a doubt.
+
+    Two vertices are one if the same entries of z are positive: if not, all between them would be solutions,
+    and a leaf with open columns has them.
+    """
     n = b.shape[0]
-    if count >= Z.shape[0]:
-        return count + 1
-    z, basis = Z[count], 0
+    basis, is_degenerate = 0, False
     for i in range(n):
-        if basic[i] >= n and T[i, width] > 1e-10:
-            basis |= 1 << (basic[i] - n)
-    if _basic_point(A, b, basis, z, work) == 0.0:
-        z[:] = 0.0
-        for i in range(n):
+        value, error = T[0, i, width], T[1, i, width]
+        if is_positive(value, error):
+            if not value > 2.0 * error:
+                doubt[0] = 1
             if basic[i] >= n:
-                z[basic[i] - n] = max(T[i, width], 0.0)
+                basis |= 1 << (basic[i] - n)
+        else:
+            is_degenerate = True
+            if value != 0.0 or error != 0.0:
+                doubt[0] = 1
+    if count >= Z.shape[0]:
+        if is_degenerate:
+            doubt[0] = 1
+        return count + 1
+    z = Z[count]
+    if _basic_point(A, b, basis, z, work[: n * (n + 1)].reshape(n, n + 1)) == 0.0:
+        z[:] = 0.0
+    for i in range(n):
+        if basic[i] >= n and not z[basic[i] - n] > 0.0:
+            z[basic[i] - n] = max(T[0, i, width], 0.0) if basis >> (basic[i] - n) & 1 else 0.0
     for other in range(count):
-        gap, size = 0.0, 1.0
+        gap, size, is_same = 0.0, 1.0, True
         for i in range(n):
             gap = max(gap, abs(Z[other, i] - z[i]))
             size = max(size, abs(z[i]))
-        if gap <= NEAR * size:
+            is_same = is_same and (Z[other, i] > 0.0) == (z[i] > 0.0)
+        if is_same or gap <= NEAR * size:
+            if not is_same:
+                doubt[0] = 1
             return count
     return count + 1
 

@@ -14,15 +14,17 @@ __all__ = ["equilibrate"]
 
 MEANS = 12  # rounds of the least-squares problem, which the last rounds start from
 MAXIMA = 4
+HIDDEN = 1e-200  # an entry of this size would not survive much arithmetic with those of size one
 ABSENT = -100_000  # exponent of zero: below those of all floats, however shifted
 IntArray = npt.NDArray[np.int64]
 
 
 @compiled
-def equilibrate(M: FloatArray, q: FloatArray, A: FloatArray, b: FloatArray, exponents: IntArray) -> None:
+def equilibrate(M: FloatArray, q: FloatArray, A: FloatArray, b: FloatArray, exponents: IntArray) -> bool:
     """Write R M C and R q / s, with R, C diagonal and s > 0, into A and b, and the exponents of s C.
 
-    So z solves (M, q) if and only if (s C)^-1 z solves (A, b). Powers of two make every product exact.
+    So z solves (M, q) if and only if (s C)^-1 z solves (A, b). Powers of two make every product exact, and the result
+    tells whether they do: where sizes are too far apart, entries may vanish.
 
     Parameters
     ----------
@@ -50,12 +52,16 @@ def equilibrate(M: FloatArray, q: FloatArray, A: FloatArray, b: FloatArray, expo
     for i in range(n):
         size = max(size, _exponent(q[i]) + rows[i])
     size = size if size > ABSENT // 2 else 0
+    is_exact = True
     for i in range(n):
         b[i] = math.ldexp(q[i], rows[i] - size)
+        is_exact = is_exact and (q[i] == 0.0 or abs(b[i]) > HIDDEN)
         for j in range(n):
             A[i, j] = math.ldexp(M[i, j], rows[i] + exponents[j])
+            is_exact = is_exact and (M[i, j] == 0.0 or abs(A[i, j]) > HIDDEN)
     for j in range(n):
         exponents[j] += size
+    return is_exact
 
 
 @compiled

@@ -17,6 +17,7 @@ __all__ = [
     "NO_BASIS",
     "PART",
     "STORED",
+    "UNDECIDED",
     "count_first",
     "count_last",
     "enumerate_many",
@@ -31,6 +32,7 @@ CHUNK = 16 * LANES  # problems a thread takes at once with one set of buffers
 PART = 64  # problems a thread enumerates at once
 STORED = 64  # solutions compared with each other; those beyond are counted one by one
 NO_BASIS = 0xFFFFFFFF
+UNDECIDED = -1
 IntArray = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.uint8]
 Bases = npt.NDArray[np.uint16]
@@ -102,7 +104,7 @@ def _transpose_back(block: FloatArray, width: int, start: int, length: int, prob
 
 @threaded
 def enumerate_many(
-    M: FloatArray, q: FloatArray, Z: FloatArray, counts: IntArray, is_degenerate: npt.NDArray[np.bool_]
+    M: FloatArray, q: FloatArray, Z: FloatArray, counts: IntArray, is_undecided: npt.NDArray[np.bool_]
 ) -> int:
     """Every solution of problems along the first axis: -1 if an entry is not finite, else how many chunks did not fit.
 
@@ -118,7 +120,7 @@ def enumerate_many(
                 bad += 1
                 break
             found = every_solution(M[k], q[k], Z[at:end])
-            counts[k], is_degenerate[k] = found if found >= 0 else -1 - found, found < 0
+            counts[k], is_undecided[k] = found if found >= 0 else -1 - found, found < 0
             at += counts[k]
             if at > end:
                 misfits += 1
@@ -151,10 +153,10 @@ def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray, bas
             continue
         Z = np.empty((STORED, q.shape[1]))
         found = every_solution(M[k], q[k], Z)
-        count[k] = found if found >= 0 else -1 - found
-        if count[k] > 0:
+        count[k] = max(found, UNDECIDED)
+        if found > 0:
             z[k] = Z[0]
-        for s in range(min(count[k], bases.shape[1], STORED)):
+        for s in range(min(found, bases.shape[1], STORED)):
             support = 0
             for i in range(q.shape[1]):
                 if Z[s, i] > 0.0:

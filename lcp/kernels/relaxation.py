@@ -1,4 +1,9 @@
-"""The linear relaxation of `lcp.dictionary`, compiled: one level of the search is one shrinking tableau."""
+"""The linear relaxation of `lcp.dictionary`, compiled: one level of the search is one shrinking tableau.
+
+With every number goes a bound of its rounding error, so that it is known which signs are proved. A number within
+both its bound and `TOLERANCE` counts as zero; one beyond either has its sign. What is concluded from a sign or a
+zero that is not proved leaves a mark in `doubt`.
+"""
 
 from __future__ import annotations
 
@@ -6,73 +11,120 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.kernels.compiled import compiled
+from lcp.kernels.compiled import compiled, inlined
 
-__all__ = ["branching_index", "fix", "restore"]
+__all__ = ["branching_index", "fix", "is_positive", "restore"]
 
 IntArray = npt.NDArray[np.int64]
 TOLERANCE = 1e-10  # entries of M and q are scaled to at most one
 LEAST_INDEX_AFTER = 8  # pivots per unknown, then the finite rule
 LIMIT = 200
+# An operation is wrong by half of 2**-52 of its result. Four times as much makes room for a product and a sum that are
+# rounded apart, and for the rounding of the bounds themselves.
+ROUNDING = 2.0**-51
+UNDERFLOW = 1e-290  # more than products too small for a float can add up to
+
+
+@inlined
+def is_positive(value: float, error: float) -> bool:
+    """Whether a number counts as positive; twice its error, so that a pivot is never wrong by half."""
+    return (value > 2.0 * error) | (value > TOLERANCE)
 
 
 @compiled
-def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row: int, c: int, copy: FloatArray) -> None:
-    """Pivot basic = T columns + constant (in column `width`) at (row, c)."""
-    inverse = 1.0 / T[row, c]
+def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row: int, c: int, work: FloatArray) -> None:
+    """Pivot basic = T[0] columns + constant (in column `width`) at (row, c); T[1] are the errors."""
+    values, errors = T[0], T[1]
+    n, pivot, slack = values.shape[0], values[row, c], errors[row, c]
+    quotients, moduli, bounds = work[: n + 1], work[n + 1 : 2 * n + 2], work[2 * n + 2 : 3 * n + 3]
+    inverse = 1.0 / pivot
+    relative = slack * abs(inverse)
+    # the reciprocal of the least modulus that the pivot may have
+    largest = abs(inverse) / (1.0 - relative) if relative <= 0.5 else np.inf
     for j in range(width + 1):
-        copy[j] = T[row, j]
-    for i in range(T.shape[0]):
-        line = T[i]
-        factor = line[c] * inverse
+        x, e = values[row, j] * inverse, errors[row, j]
+        tiny = UNDERFLOW if (x != 0.0) | (e != 0.0) | (values[row, j] != 0.0) else 0.0
+        bounds[j] = (e + abs(x) * slack) * largest + ROUNDING * abs(x) + tiny
+        quotients[j], moduli[j] = x, abs(x) + bounds[j]
+    for i in range(n):
+        line, error = values[i], errors[i]
+        a, b = line[c], error[c]
+        if i == row or (a == 0.0 and b == 0.0):
+            continue
+        size = abs(a)
         for j in range(width + 1):
-            line[j] -= factor * copy[j]
-        line[c] = factor
-    line = T[row]
+            product = a * quotients[j]
+            line[j] -= product
+            error[j] += b * moduli[j] + size * bounds[j] + ROUNDING * (abs(product) + abs(line[j]))
+        line[c] = a * inverse
+        error[c] = (b + abs(line[c]) * slack) * largest + ROUNDING * abs(line[c]) + UNDERFLOW
     for j in range(width + 1):
-        line[j] = -inverse * copy[j]
-    line[c] = inverse
+        values[row, j], errors[row, j] = -quotients[j], bounds[j]
+    values[row, c], errors[row, c] = inverse, (relative * largest) + ROUNDING * abs(inverse)
     basic[row], columns[c] = columns[c], basic[row]
 
 
 @compiled
-def restore(T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, width: int, copy: FloatArray) -> bool:
-    """Dual simplex; False if a row proves that there is no feasible point. Dead rows are zero and stay so."""
-    n = T.shape[0]
+def restore(
+    T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, width: int, work: FloatArray, doubt: IntArray
+) -> bool:
+    """Dual simplex; False if a row says that there is no feasible point. Dead rows are zero and stay so."""
+    values, errors = T[0], T[1]
+    n = values.shape[0]
     for step in range(LIMIT * n):
         least_index = step > LEAST_INDEX_AFTER * n
         row = -1
         for i in range(n):
-            if T[i, width] < -TOLERANCE and dead[i] == 0:
+            if is_positive(-values[i, width], errors[i, width]) and dead[i] == 0:
                 if row < 0:
                     row = i
                 elif least_index:
                     row = i if basic[i] < basic[row] else row
                 else:
-                    row = i if T[i, width] < T[row, width] else row
+                    row = i if values[i, width] < values[row, width] else row
         if row < 0:
             return True
         c = -1
         for j in range(width):
-            if T[row, j] > TOLERANCE:
+            if is_positive(values[row, j], errors[row, j]):
                 if c < 0:
                     c = j
                 elif least_index:
                     c = j if columns[j] < columns[c] else c
                 else:
-                    c = j if T[row, j] > T[row, c] else c
+                    c = j if values[row, j] > values[row, c] else c
         if c < 0:
+            _conclude(-1.0, values[row], errors[row], width, doubt)
             return False
-        exchange(T, basic, columns, width, row, c, copy)
+        exchange(T, basic, columns, width, row, c, work)
+    doubt[0] = 1
     return False
 
 
 @compiled
+def _conclude(sign: float, line: FloatArray, error: FloatArray, width: int, doubt: IntArray) -> None:
+    """A row without feasible point: `sign` times the constant is positive, times every coefficient not negative."""
+    is_proved = sign * line[width] > 2.0 * error[width]
+    for j in range(width):
+        is_proved = is_proved and sign * line[j] >= 2.0 * error[j]
+    if not is_proved:
+        doubt[0] = 1
+
+
+@compiled
 def fix(
-    T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, width: int, variable: int, copy: FloatArray
+    T: FloatArray,
+    basic: IntArray,
+    columns: IntArray,
+    dead: IntArray,
+    width: int,
+    variable: int,
+    work: FloatArray,
+    doubt: IntArray,
 ) -> int:
-    """Add the equation variable = 0; the new number of open columns, or -1 if that is infeasible."""
-    n = T.shape[0]
+    """Add the equation variable = 0, `restore` is next; the new number of open columns, or -1 if it is infeasible."""
+    values, errors = T[0], T[1]
+    n = values.shape[0]
     column = -1
     for j in range(width):
         if columns[j] == variable:
@@ -81,54 +133,64 @@ def fix(
         row = 0
         while basic[row] != variable:
             row += 1
-        value = T[row, width]
+        line, error = values[row], errors[row]
+        value = line[width]
+        is_open = is_positive(value, error[width])
         for j in range(width):
-            entry = T[row, j]
-            if value > TOLERANCE:
-                if entry < -TOLERANCE and (column < 0 or entry < T[row, column]):
+            entry = line[j]
+            if is_open:
+                if is_positive(-entry, error[j]) and (column < 0 or entry < line[column]):
                     column = j
-            elif abs(entry) > TOLERANCE and (column < 0 or abs(entry) > abs(T[row, column])):
+            elif is_positive(abs(entry), error[j]) and (column < 0 or abs(entry) > abs(line[column])):
                 column = j
         if column < 0:
+            if is_open:
+                _conclude(1.0, line, error, width, doubt)
+                return -1
             dead[row] = 1
-            return -1 if value > TOLERANCE else width
-        exchange(T, basic, columns, width, row, column, copy)
+            for j in range(width + 1):
+                if line[j] != 0.0 or error[j] != 0.0:
+                    doubt[0] = 1
+            return width
+        exchange(T, basic, columns, width, row, column, work)
     width -= 1
     columns[column] = columns[width]
     for i in range(n):
-        T[i, column] = T[i, width]
-        T[i, width] = T[i, width + 1]
-    return width if restore(T, basic, columns, dead, width, copy) else -1
+        for part in (values[i], errors[i]):
+            part[column] = part[width]
+            part[width] = part[width + 1]
+    return width
 
 
 @compiled
 def branching_index(
-    T: FloatArray, basic: IntArray, dead: IntArray, fixed: IntArray, width: int, values: FloatArray
+    T: FloatArray, basic: IntArray, dead: IntArray, fixed: IntArray, width: int, point: FloatArray
 ) -> int:
     """The open index to branch on; -1 if this vertex is the only solution here, -2 if it is one of a continuum."""
-    n = T.shape[0]
+    values, errors = T[0], T[1]
+    n = values.shape[0]
     for variable in range(2 * n):
-        values[variable] = 0.0
+        point[variable] = 0.0
     for i in range(n):
-        values[basic[i]] = 0.0 if dead[i] else T[i, width]
-    worst, violation = -1, TOLERANCE
+        is_open = dead[i] == 0 and is_positive(values[i, width], errors[i, width])
+        point[basic[i]] = values[i, width] if is_open else 0.0
+    worst, violation = -1, 0.0
     for i in range(n):
-        product = min(values[i], values[n + i])
+        product = min(point[i], point[n + i])
         if product > violation:
             worst, violation = i, product
     if worst >= 0 or width == 0:
         return worst
     # mark what vanishes everywhere: fixed variables, and rows without constant and positive coefficient
     for variable in range(2 * n):
-        values[variable] = 0.0 if fixed[variable] else 1.0
+        point[variable] = 0.0 if fixed[variable] else 1.0
     for i in range(n):
-        if T[i, width] <= TOLERANCE:
-            largest = 0.0
-            for j in range(width):
-                largest = max(largest, T[i, j])
-            if largest <= TOLERANCE:
-                values[basic[i]] = 0.0
+        vanishes = not is_positive(values[i, width], errors[i, width])
+        for j in range(width):
+            vanishes = vanishes and not is_positive(values[i, j], errors[i, j])
+        if vanishes:
+            point[basic[i]] = 0.0
     for i in range(n):
-        if values[i] != 0.0 and values[n + i] != 0.0:
+        if point[i] != 0.0 and point[n + i] != 0.0:
             return i
     return -2

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
+from lcp.kernels.renewal import dictionary_of
 from lcp.kernels.vectors import EIGHT, eliminate, largest_modulus, least
 
 __all__ = ["MAX_TRANSFORMS", "is_solving", "point_of_basis", "room", "solving_bases"]
@@ -22,8 +23,6 @@ MAX_TRANSFORMS = EIGHT
 MAX_DOUBTFUL = 16  # doubtful bases that are looked at one by one
 ROUNDING = 2e-14  # about a hundred units in the last place: three roundings at each of eight pivots, and their sum
 USELESS = 1e-12  # a pivot below this times the growth may be nothing but rounding
-STEADY = 1e-6  # smallest pivot with row exchanges, over the largest entry, that leaves ten digits
-CLEAR = 1e-9  # and what is no zero then
 IntArray = npt.NDArray[np.int64]
 
 
@@ -68,9 +67,12 @@ def solving_bases(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArra
                 doubtful += 1
                 if doubtful > MAX_DOUBTFUL or count + doubtful > last:
                     return -1
-    z, work = T[:n], T[n : n + n * (n + 1)].reshape(n, n + 1)
+    if doubtful == 0:
+        return count
+    integers, size = np.empty(4 * n, np.int64), 2 * n * (n + 1)
+    dictionary, work = T[:size].reshape(2, n, n + 1), T[size : size + 3 * (n + 1)]
     for k in range(doubtful):
-        code = is_solving(M, q, 1.0 / s, 1.0 / t, bases[last - k], z, work)
+        code = is_solving(M, q, bases[last - k], dictionary, integers[: 2 * n], integers[2 * n :], work)
         if code < 0:
             return -1
         if code > 0:
@@ -115,23 +117,17 @@ def _transform(T: FloatArray, source: int, target: int, k: int, n: int, useless:
 
 @compiled
 def is_solving(
-    M: FloatArray, q: FloatArray, largest: float, size: float, basis: int, z: FloatArray, work: FloatArray
+    M: FloatArray, q: FloatArray, basis: int, T: FloatArray, is_basic: IntArray, order: IntArray, work: FloatArray
 ) -> int:
-    """Whether a basis solves the problem: 1 or 0, or -1 if that is in doubt. `largest` of M and `size` of q."""
+    """Whether a basis solves the problem: 1 or 0, or -1 if that is in doubt. Work space as in `dictionary_of`."""
     n = q.shape[0]
-    if not point_of_basis(M, q, basis, z, work) > STEADY * largest:
-        return -1
-    height = 0.0
     for i in range(n):
-        height = max(height, abs(z[i]))
+        is_basic[n + i] = basis >> i & 1
+        is_basic[i] = 1 - is_basic[n + i]
+    dictionary_of(M, q, is_basic, T, order, work)
     code = 1
     for i in range(n):
-        if basis >> i & 1:
-            value, bound = z[i], CLEAR * height
-        else:
-            value, bound = q[i], CLEAR * (size + largest * height)
-            for j in range(n):
-                value += M[i, j] * z[j]
+        value, bound = T[0, i, n], 2.0 * T[1, i, n]
         if value < -bound:
             return 0
         if not value > bound:

@@ -100,3 +100,17 @@ FAMILIES = {
     "friction": friction,
     "Painleve": painleve,
 }
+
+
+def nearly_degenerate(rng, n, family):
+    """A problem of a family, half of them with a planted degenerate solution, perturbed by 2**-20 to 2**-49."""
+    problem = FAMILIES[family](rng, n)
+    M, q = problem.M.copy(), problem.q.copy()
+    if rng.random() < 0.5:
+        z = np.where(rng.random(problem.n) < 0.5, rng.integers(0, 3, problem.n), 0.0)
+        q = np.where(z > 0, 0.0, rng.integers(0, 2, problem.n)) - M @ z
+    step = 2.0 ** -int(rng.integers(20, 50))
+    q += step * rng.integers(-2, 3, q.shape) * (rng.random(q.shape) < 0.6)
+    if rng.random() < 0.5:
+        M += step * rng.integers(-2, 3, M.shape) * (rng.random(M.shape) < 0.4)
+    return LCP(M, q)

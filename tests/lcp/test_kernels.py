@@ -122,7 +122,7 @@ def test_batch_of_all_solutions_is_what_the_checked_enumeration_finds(family):
         for k, problem in enumerate(same):
             truth, Z = enumerate_solutions(problem), batch.z[batch.first[k] : batch.first[k + 1]]
             if truth.continua:
-                assert batch.is_degenerate[k]
+                assert batch.is_undecided[k]
                 continue
             assert len(Z) == len(truth.isolated)
             for z in Z:
@@ -136,7 +136,7 @@ def test_batch_has_room_for_every_solution(n):
     N = 150
     batch = enumerate_batch(np.repeat(-np.eye(n)[None], N, axis=0), np.ones((N, n)))
     assert batch.first.tolist() == [2**n * k for k in range(N + 1)]
-    assert not batch.is_degenerate.any()
+    assert not batch.is_undecided.any()
     vertices = {tuple(float(b >> i & 1) for i in range(n)) for b in range(2**n)}
     for k in range(N):
         assert {tuple(z) for z in batch.z[batch.first[k] : batch.first[k + 1]].tolist()} == vertices

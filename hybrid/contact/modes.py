@@ -8,6 +8,9 @@ from typing import Any
 
 import attrs
 
+NO_CONTACTS = "no contacts"
+"""Label of the mode of a mechanism without contacts and friction."""
+
 
 class ContactMode(StrEnum):
     """What one contact does; the value is the label used in files, tables and JSON.
@@ -61,7 +64,9 @@ class Mode(Mapping[str, ContactMode]):
 
     @property
     def label(self) -> str:
-        """The contact's label, or ``contact=label`` pairs joined by commas when there are several."""
+        """The contact's label; ``contact=label`` pairs joined by commas when there are several, words when none."""
+        if not self.contacts:
+            return NO_CONTACTS
         if len(self.contacts) == 1:
             return next(iter(self.contacts.values())).value
         return ",".join(f"{name}={mode.value}" for name, mode in self.contacts.items())

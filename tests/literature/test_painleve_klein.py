@@ -95,6 +95,19 @@ def test_map_over_both_frictions_shows_the_wedges_of_the_formula():
     assert found.mode_fractions["none"] == pytest.approx(none, abs=1e-12)
 
 
+def test_boundary_of_the_paradox_is_drawn_where_two_solutions_share_their_labels():
+    axes = [Axis.parse("phi=0.1:1.5:20"), Axis.parse("mu1=0:3:20")]
+    found = region_map(dynamics_of("painleve_klein"), axes=axes, pins={"x1": 0, "x1_dot": 1}, with_boundaries=True)
+    sliding = "rail1=slide+,rail2=slide+"
+    assert set(found.mode_fractions) == {sliding, f"{sliding} (indeterminate)"}
+    (boundary,) = found.boundaries
+    phi, mu = boundary.points.T
+    # unit masses, one rough rail: mu1 = (m1 + m2) cot(phi)/m2; bisected to about 1e-9 of the axes
+    np.testing.assert_allclose(mu * np.tan(phi), 2, atol=1e-6)
+    assert phi.min() < 0.6
+    assert phi.max() > 1.49
+
+
 def test_report_tells_both_solutions_and_no_critical_friction_of_one_rail_alone():
     klein = dynamics_of("painleve_klein")
     pins, parameters = {"x1": 0, "x1_dot": 1}, {"mu1": 2}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import States
 
 UNDECIDED_CODE = np.uint64(1 << 63)
+_SEVERAL = np.uint64(1 << 62)  # one mode has several solutions: bilateral contacts with forces of either sign
+_MOST_LABELS = 62
 # Next to a boundary every state is close to a tie. Bisection wants to know on which side, not whether a tolerance
 # vouches for it, so signs and ranks are taken down to where rounding alone makes redundant contacts look regular.
 _SHARP = 1e-13
@@ -136,20 +138,29 @@ class Dictionary:
         return translated
 
     def codes(self, found: Classification) -> NDArray[np.uint64]:
-        """One code for each state: its consistent modes, or ``UNDECIDED_CODE``."""
+        """One code for each state: its consistent modes, and if a single one is indeterminate, or undecided."""
         codes = self.translated(found.modes, found.labels)
+        several = (found.verdict == CellVerdict.INDETERMINATE) & (codes & (codes - np.uint64(1)) == 0) & (codes != 0)
+        if several.any():
+            codes = np.where(several, codes | _SEVERAL, codes)
         undecided = found.verdict == CellVerdict.UNDECIDED
         return np.where(undecided, UNDECIDED_CODE, codes) if undecided.any() else codes
 
     def region(self, code: int) -> str:
-        """Consistent labels of a code, sorted and joined by bars; ``none`` without any."""
+        """Consistent labels of a code, sorted and joined by bars; ``none`` without any.
+
+        A label that stands alone though the verdict is indeterminate says so.
+        """
         if code == UNDECIDED_CODE:
             return "undecided"
-        return "|".join(sorted(label for i, label in enumerate(self.labels) if code >> i & 1)) or "none"
+        names = "|".join(sorted(label for i, label in enumerate(self.labels) if code >> i & 1)) or "none"
+        return f"{names} (indeterminate)" if code & int(_SEVERAL) else names
 
     def _place(self, label: str) -> int:
         if label not in self.labels:
             self.labels.append(label)
-        if len(self.labels) > 63:
-            raise ComputationError("a map holds at most 63 different modes; pin more contacts open or slipping")
+        if len(self.labels) > _MOST_LABELS:
+            raise ComputationError(
+                f"a map holds at most {_MOST_LABELS} different modes; pin more contacts open or slipping"
+            )
         return self.labels.index(label)

@@ -19,9 +19,7 @@ AXES = [Axis("phi", 0, pi, 400), Axis("phi_dot", -3, 3, 400)]
 
 def rod_map(slip, axes=AXES, **parameters):
     given = {name: parameters.pop(name) for name in ("chunk_cells", "progress", "executor") if name in parameters}
-    return region_map(
-        dynamics_of("rod_on_incline"), axes=axes, pins={"slip.tip": slip}, parameters=parameters, **given
-    )
+    return region_map(dynamics_of("rod_on_incline"), axes=axes, pins={"slip.tip": slip}, parameters=parameters, **given)
 
 
 def names(found):
@@ -273,3 +271,10 @@ def test_the_result_is_plain_data():
 def test_chunks_are_at_least_one_cell():
     with pytest.raises(StateError, match="chunk_cells"):
         rod_map(0, axes=SMALL, mu=1.5, chunk_cells=0)
+
+
+def test_mechanism_without_contacts_has_one_mode_that_says_so():
+    axes = [Axis.parse("theta1=0:1:3"), Axis.parse("theta2=0:1:3")]
+    found = region_map(dynamics_of("double_pendulum"), axes=axes, pins={"theta1_dot": 0, "theta2_dot": 0})
+    assert found.mode_fractions == {"no contacts": 1.0}
+    assert found.verdict_fractions == {"UNIQUE": 1.0}

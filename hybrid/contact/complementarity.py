@@ -19,13 +19,26 @@ _SINGULAR = 1e-12  # relative; the pivot on a bilateral normal force must be cle
 
 
 @attrs.frozen(eq=False)
-class _Reduction:
-    """Affine maps from the LCP's unknowns ``z`` to the contact forces and to ``w``."""
+class ContactLCP:
+    """A contact problem as an LCP ``w = M z + q`` and the contact forces that a solution means.
 
+    Attributes
+    ----------
+    question : lcp.LCP
+    force, force_0 : array, (r, n) and (r,)
+        Contact forces are ``force @ z + force_0``.
+    note : str
+        What was approximated.
+    """
+
+    question: LCP
     force: NDArray[np.float64]
     force_0: NDArray[np.float64]
-    slack: NDArray[np.float64]
-    slack_0: NDArray[np.float64]
+    note: str = ""
+
+    def forces(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Contact forces (r,) of a solution (n,)."""
+        return np.asarray(self.force @ np.asarray(z, dtype=float) + self.force_0)
 
 
 def to_lcp(problem: ContactProblem) -> LCP:
@@ -60,8 +73,7 @@ def to_lcp(problem: ContactProblem) -> LCP:
     >>> to_lcp(contact_problem(rod, state)).M.round(12).tolist()
     [[1.0]]
     """
-    reduction = _reduce(problem)
-    return LCP(reduction.slack, reduction.slack_0)
+    return planar_lcp(problem).question
 
 
 def contact_forces(problem: ContactProblem, z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -79,11 +91,11 @@ def contact_forces(problem: ContactProblem, z: NDArray[np.float64]) -> NDArray[n
     array, (r,)
         Forces in the order of the problem's rows.
     """
-    reduction = _reduce(problem)
-    return np.asarray(reduction.force @ np.asarray(z, dtype=float) + reduction.force_0)
+    return planar_lcp(problem).forces(z)
 
 
-def _reduce(problem: ContactProblem) -> _Reduction:
+def planar_lcp(problem: ContactProblem) -> ContactLCP:
+    """The LCP of :func:`to_lcp` together with the forces that its solutions mean; errors as there."""
     carriers = problem.carriers
     if any(carrier.is_spatial_at_rest for carrier in carriers):
         raise ComputationError("a spatial contact at rest has a circular friction cone and is not an LCP")
@@ -152,21 +164,20 @@ def _eliminate_bilateral(
     force_0: NDArray[np.float64],
     slack: NDArray[np.float64],
     slack_0: NDArray[np.float64],
-) -> _Reduction:
+) -> ContactLCP:
     """Solve ``a_N = 0`` of the bilateral contacts for one part of their normal forces."""
     n_z = slack.shape[0]
     rows = [c.rows[0] for c in problem.carriers if c.kind is CarrierKind.BILATERAL]
     if not rows:
-        return _Reduction(force, force_0, slack, slack_0)
+        return ContactLCP(LCP(slack, slack_0), force, force_0)
     normal = problem.G[rows] @ force
     normal_0 = problem.G[rows] @ force_0 + problem.c[rows]
     pivot = normal[:, n_z:]
     if np.linalg.cond(pivot) * _SINGULAR > 1.0:
         raise ComputationError("the normal forces of the bilateral contacts cannot be eliminated: singular pivot")
     u, u_0 = -np.linalg.solve(pivot, normal[:, :n_z]), -np.linalg.solve(pivot, normal_0)
-    return _Reduction(
+    return ContactLCP(
+        LCP(slack[:, :n_z] + slack[:, n_z:] @ u, slack_0 + slack[:, n_z:] @ u_0),
         force[:, :n_z] + force[:, n_z:] @ u,
         force_0 + force[:, n_z:] @ u_0,
-        slack[:, :n_z] + slack[:, n_z:] @ u,
-        slack_0 + slack[:, n_z:] @ u_0,
     )

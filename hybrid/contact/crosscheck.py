@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 import lcp
-from hybrid.contact.complementarity import contact_forces, to_lcp
+from hybrid.contact.complementarity import planar_lcp
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
@@ -50,16 +50,16 @@ def crosscheck(
     if not problem.carriers:
         return None
     try:
-        posed = to_lcp(problem)
+        posed = planar_lcp(problem)
     except ComputationError:
         return None
-    if not posed.n:
+    if not posed.question.n:
         return None
-    solution = lcp.Lemke().solve(posed)
+    solution = lcp.Lemke().solve(posed.question)
     if solution.status is not lcp.Status.SOLVED:
         found = "although a mode is consistent" if solutions else "as it may where no mode is consistent"
         return Crosscheck(solution.status, None, f"Lemke's method {solution.status.value}, {found}")
-    forces = contact_forces(problem, solution.z)
+    forces = posed.forces(solution.z)
     a = (problem.G @ forces + problem.c) / (scale.row * scale.size)
     limit = 100 * tolerances.merge * (1.0 + float(np.max(np.abs(a), initial=0.0)))
     agrees = any(np.max(np.abs(a - item.contact_acceleration), initial=0.0) <= limit for item in solutions)

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lcp
-from hybrid.contact.complementarity import contact_forces, to_lcp
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.pyramid import N_FACETS, pyramid_lcp
+from hybrid.contact.pyramid import contact_lcp
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
@@ -56,24 +55,21 @@ def by_lemke(problem: ContactProblem) -> MethodAnswer:
     """
     if not problem.carriers:
         return MethodAnswer(np.zeros(0), True, ())
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
-        posed, force, force_0 = pyramid_lcp(problem)
-        note = f"friction cones of the spatial contacts at rest approximated by pyramids of {N_FACETS} facets"
-        solution = lcp.Lemke().solve(posed)
-        if solution.status is not lcp.Status.SOLVED:
-            return MethodAnswer(None, False, (note, _ended(solution.status)))
-        return MethodAnswer(force @ solution.z + force_0, False, (note,))
-    posed = to_lcp(problem)
-    solution = lcp.Lemke().solve(posed)
+    posed = contact_lcp(problem)
+    solution = lcp.Lemke().solve(posed.question)
+    said = (posed.note,) if posed.note else ()
     if solution.status is not lcp.Status.SOLVED:
-        return MethodAnswer(None, False, (_ended(solution.status),))
+        return MethodAnswer(None, False, (*said, _ended(solution.status)))
+    forces = posed.forces(solution.z)
+    if said:
+        return MethodAnswer(forces, False, said)
     is_p = (
         not any(carrier.is_resting for carrier in problem.carriers)
-        and posed.n <= _MAX_P_TEST
-        and bool(lcp.is_p_matrix(posed.M))
+        and posed.question.n <= _MAX_P_TEST
+        and bool(lcp.is_p_matrix(posed.question.M))
     )
     note = "the matrix is a P-matrix: no other solution" if is_p else "further solutions were not searched for"
-    return MethodAnswer(contact_forces(problem, solution.z), is_p, (note,))
+    return MethodAnswer(forces, is_p, (note,))
 
 
 def by_gauss(problem: ContactProblem) -> MethodAnswer:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.complementarity import ContactLCP, planar_lcp
 from hybrid.errors import ComputationError
 from lcp import LCP
 
@@ -17,9 +19,34 @@ if TYPE_CHECKING:
 N_FACETS = 8
 
 
+def contact_lcp(problem: ContactProblem, *, axes: Mapping[str, float] | None = None) -> ContactLCP:
+    """Write any contact problem as an LCP, friction cones of spatial contacts at rest replaced by pyramids.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    axes : mapping of str to float, optional
+        As for :func:`pyramid_lcp`.
+
+    Returns
+    -------
+    ContactLCP
+        With a note where a cone was replaced.
+
+    Raises
+    ------
+    ComputationError
+        A bilateral contact with friction takes part next to a spatial contact at rest, or its pivot is singular.
+    """
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        return pyramid_lcp(problem, axes=axes)
+    return planar_lcp(problem)
+
+
 def pyramid_lcp(
-    problem: ContactProblem, *, n_facets: int = N_FACETS
-) -> tuple[LCP, NDArray[np.float64], NDArray[np.float64]]:
+    problem: ContactProblem, *, n_facets: int = N_FACETS, axes: Mapping[str, float] | None = None
+) -> ContactLCP:
     """Write a contact problem with spatial contacts at rest as an LCP over friction pyramids.
 
     For each carrier at rest, ``lambda_T = D beta`` with ``beta >= 0`` along the facets' directions and a multiplier
@@ -32,12 +59,12 @@ def pyramid_lcp(
     n_facets : int, default 8
         Directions per spatial contact; the pyramid lies inside the cone and loses ``1 - cos(pi/n_facets)`` of the
         friction force between two directions (7.6 % for 8).
+    axes : mapping of str to float, optional
+        Angle of the first direction of a contact's pyramid, on which nothing is lost; 0 where it is not given.
 
     Returns
     -------
-    problem : lcp.LCP
-    force, force_0 : array, (r, n) and (r,)
-        Contact forces are ``force @ z + force_0``.
+    ContactLCP
 
     Raises
     ------
@@ -60,7 +87,7 @@ def pyramid_lcp(
         elif carrier.direction is not None:
             force_0[carrier.tangential[0]] = -carrier.direction[0] * float(carrier.friction)
         if carrier.is_resting:
-            for direction in _facets(len(carrier.tangential), n_facets):
+            for direction in _facets(len(carrier.tangential), n_facets, (axes or {}).get(carrier.name, 0.0)):
                 column = np.zeros(problem.n_rows)
                 column[list(carrier.tangential)] = direction
                 rows.append(("facet", carrier, len(columns)))
@@ -68,13 +95,14 @@ def pyramid_lcp(
             rows.append(("limit", carrier, len(columns)))
             columns.append(np.zeros(problem.n_rows))
     force = np.stack(columns, axis=-1)
-    return _assemble(problem, rows, force, force_0), force, force_0
+    note = f"friction cones approximated by pyramids of {n_facets} facets"
+    return ContactLCP(_assemble(problem, rows, force, force_0), force, force_0, note)
 
 
-def _facets(dimension: int, n_facets: int) -> list[NDArray[np.float64]]:
+def _facets(dimension: int, n_facets: int, first: float) -> list[NDArray[np.float64]]:
     if dimension == 1:
         return [np.array([1.0]), np.array([-1.0])]
-    angles = 2 * np.pi * np.arange(n_facets) / n_facets
+    angles = first + 2 * np.pi * np.arange(n_facets) / n_facets
     return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.dynamics.derive import Terms
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import StateError
 from hybrid.motion.flow import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pointwise import PointTerms
@@ -66,7 +66,6 @@ def time_stepping(
     Parameters
     ----------
     dynamics : Dynamics
-        With planar contacts; bilateral constraints without friction.
     state : State
     t_end : float
     step : float
@@ -84,7 +83,7 @@ def time_stepping(
     Raises
     ------
     ComputationError
-        For spatial contacts, or bilateral constraints with friction.
+        For bilateral constraints with friction next to spatial contacts.
     StateError
         For a time that does not advance.
 
@@ -97,10 +96,6 @@ def time_stepping(
     >>> float(motion.q[0]), motion.arcs[0].mode.label
     (0.0, 'closed')
     """
-    if any(name in dynamics.columns for name in dynamics.rigid):
-        raise ComputationError(f"{dynamics.name}: time-stepping knows no bilateral constraint with friction")
-    if any(dynamics.dimension(name) > 1 for name in dynamics.columns):
-        raise ComputationError(f"{dynamics.name}: time-stepping knows planar contacts and friction elements only")
     if not (math.isfinite(t_end) and t_end > state.t and math.isfinite(step) and step > 0):
         raise StateError(f"time must advance: from {state.t:g} to {t_end:g} in steps of {step:g}")
     count = max(1, math.ceil((t_end - state.t) / step - 1e-9))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -13,6 +14,7 @@ from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.pyramid import contact_lcp
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ __all__ = ["VelocityStep", "velocity_step"]
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-14  # of the largest datum of a complementarity problem: zero
+_TURNS = 20  # of the pyramids in one step
+_ALIGNED = 1e-9  # an angle; the friction force is off by its square, its direction by itself
 
 
 @attrs.frozen(eq=False)
@@ -72,12 +76,12 @@ def velocity_step(
     Contacts that are closed at the terms' position take part at the velocity level, with Newton's restitution:
     ``0 <= P_N, gamma_N+ + e gamma_N- >= 0``, complementary, and Coulomb friction on impulses (Moreau 1988). One that
     was closed before still takes part, with ``gamma_N+ + max(g_N, 0)/h >= 0``: a curved path that carries it off the
-    surface by a fraction of ``h**2`` is no detachment.
+    surface by a fraction of ``h**2`` is no detachment. Friction cones of spatial contacts are pyramids, turned until
+    the friction lies on an edge, which is on the cone.
 
     Parameters
     ----------
     dynamics : Dynamics
-        With planar contacts.
     terms : Terms
         At the middle of the step.
     v : array, (n,)
@@ -110,17 +114,18 @@ def velocity_step(
     gamma, offset = _contact_velocities(dynamics, problem, terms, h, persisting)
     carriers = tuple(carrier.name for carrier in problem.carriers)
     likely = before.support if before is not None and before.carriers == carriers else None
-    solved = _impulses(problem, gamma + offset + problem.W.T @ smooth, h, likely)
+    free = gamma + problem.W.T @ smooth
+    solved = _on_cones(problem, free, offset, h, likely)
     P, support = (np.zeros(problem.n_rows), ()) if solved is None else solved
-    after = gamma + problem.W.T @ smooth + problem.G @ P
+    after = free + problem.G @ P
     touched = set()
     for carrier in problem.carriers:
         labels[carrier.name] = _label(carrier, P, after, h, tolerances, persists=carrier.name in persisting)
-        if carrier.normal is not None:
-            impulse_N[dynamics.contacts.index(carrier.name)] = P[carrier.normal]
-            touched |= {carrier.name} if P[carrier.normal] > 0.0 else set()
-        for row in carrier.tangential:
-            impulse_T[dynamics.columns[carrier.name]] = P[row]
+        if carrier.kind is CarrierKind.CONTACT:
+            impulse_N[dynamics.contacts.index(carrier.name)] = P[carrier.rows[0]]
+            touched |= {carrier.name} if P[carrier.rows[0]] > 0.0 else set()
+        if carrier.tangential:
+            impulse_T[dynamics.columns[carrier.name]] = P[list(carrier.tangential)]
     change = smooth + problem.response_W @ P
     is_solved = solved is not None
     return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, carriers, support)
@@ -132,14 +137,16 @@ def _contact_velocities(
     """Contact velocities before the step, and what is added to those after it before they must not be negative."""
     gamma, offset = np.zeros(problem.n_rows), np.zeros(problem.n_rows)
     for carrier in problem.carriers:
-        if carrier.normal is not None:
+        if carrier.kind is CarrierKind.CONTACT:
             index = dynamics.contacts.index(carrier.name)
-            gamma[carrier.normal] = terms.gap_dot[index]
+            gamma[carrier.rows[0]] = terms.gap_dot[index]
             thrown_back = terms.restitution[index] * min(terms.gap_dot[index], 0.0)
             reach = max(terms.gap[index], 0.0) / h
-            offset[carrier.normal] = reach if carrier.name in persisting else thrown_back
-        for row in carrier.tangential:
-            gamma[row] = terms.slip[dynamics.columns[carrier.name]][0]
+            offset[carrier.rows[0]] = reach if carrier.name in persisting else thrown_back
+        elif carrier.kind is CarrierKind.BILATERAL:
+            gamma[carrier.rows[0]] = terms.constraint_dot[dynamics.rigid.index(carrier.name)]
+        if carrier.tangential:
+            gamma[list(carrier.tangential)] = terms.slip[dynamics.columns[carrier.name]]
     return gamma, offset
 
 
@@ -147,55 +154,73 @@ def _label(
     carrier: Carrier, P: Array, after: Array, h: float, tolerances: Tolerances, *, persists: bool
 ) -> ContactMode:
     """The mode of a carrier from its impulse and its velocity after the step."""
-    if carrier.normal is not None:
-        leaves = not persists and after[carrier.normal] > tolerances.velocity
-        if leaves or not P[carrier.normal] > 0.0:
+    if carrier.kind is CarrierKind.CONTACT:
+        leaves = not persists and after[carrier.rows[0]] > tolerances.velocity
+        if leaves or not P[carrier.rows[0]] > 0.0:
             return ContactMode.FREE
-    limit = float(carrier.friction) * (h if carrier.normal is None else float(P[carrier.normal]))
-    if not carrier.tangential or (carrier.normal is not None and limit == 0.0):
+    limit = float(carrier.friction) * (h if carrier.normal is None else abs(float(P[carrier.normal])))
+    if not carrier.tangential or (carrier.kind is CarrierKind.CONTACT and limit == 0.0):
         return ContactMode.CLOSED
-    slip = float(after[carrier.tangential[0]])
-    if abs(slip) <= tolerances.velocity:
+    slip = after[list(carrier.tangential)]
+    if np.max(np.abs(slip)) <= tolerances.velocity:
         return ContactMode.STICK
-    return ContactMode.SLIDE_PLUS if slip > 0.0 else ContactMode.SLIDE_MINUS
+    if len(slip) == 2:
+        return ContactMode.SLIDE
+    return ContactMode.SLIDE_PLUS if slip[0] > 0.0 else ContactMode.SLIDE_MINUS
+
+
+def _on_cones(
+    problem: ContactProblem, free: Array, offset: Array, h: float, likely: tuple[int, ...] | None
+) -> tuple[Array, tuple[int, ...]] | None:
+    """Impulses whose spatial friction lies on its circular cone, to the accuracy with which the axes are found.
+
+    On the cone ``P_T`` is the nearest point of the disc ``mu P_N`` to ``P_T - r gamma_T`` for any ``r > 0`` (De Saxce
+    and Feng 1998): the pyramid is turned until one edge has that direction. Once is enough where the contact answers
+    alike in all directions.
+    """
+    spatial = [carrier for carrier in problem.carriers if carrier.is_spatial_at_rest]
+    likely_P = np.zeros(problem.n_rows)
+    axes = {carrier.name: _axis(problem, carrier, likely_P, free) for carrier in spatial}
+    solved = _impulses(problem, free + offset, h, likely, axes)
+    for _ in range(_TURNS):
+        if solved is None or not spatial:
+            return solved
+        P, support = solved
+        turned = {carrier.name: _axis(problem, carrier, P, free + problem.G @ P) for carrier in spatial}
+        if all(abs(math.remainder(turned[name] - axes[name], 2 * math.pi)) <= _ALIGNED for name in turned):
+            return solved
+        axes = turned
+        solved = _impulses(problem, free + offset, h, support, axes)
+    return solved
+
+
+def _axis(problem: ContactProblem, carrier: Carrier, P: Array, gamma: Array) -> float:
+    """Angle towards which the friction of a spatial contact tends."""
+    rows = list(carrier.tangential)
+    towards = P[rows] - gamma[rows] / np.linalg.norm(problem.G[np.ix_(rows, rows)], 2)
+    return math.atan2(towards[1], towards[0])
 
 
 def _impulses(
-    problem: ContactProblem, free: Array, h: float, likely: tuple[int, ...] | None
+    problem: ContactProblem, free: Array, h: float, likely: tuple[int, ...] | None, axes: dict[str, float]
 ) -> tuple[Array, tuple[int, ...]] | None:
     """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None if Lemke's method ends on a ray.
 
-    Unknowns: ``P_N`` of every contact, then ``P_R = P_T + mu P_N`` and the part ``gamma_L`` of the slip to the left of
-    every carrier with friction; the conditions are those of the contact problem at the level of accelerations.
+    The conditions are those of the contact problem at the level of accelerations, a limit force acting for ``h``.
     """
-    normals = [c.normal for c in problem.carriers if c.normal is not None]
-    tangents = [c.tangential[0] for c in problem.carriers if c.tangential]
-    k, p = len(normals), len(tangents)
-    coupling, limits = np.zeros((p, k)), np.zeros(p)
-    for row, carrier in enumerate(c for c in problem.carriers if c.tangential):
-        if carrier.kind is CarrierKind.ELEMENT:
-            limits[row] = h * float(carrier.friction)
-        else:
-            coupling[row, normals.index(carrier.rows[0])] = float(carrier.friction)
-    G_N, G_T = problem.G[:, normals], problem.G[:, tangents]
-    lift = G_N - G_T @ coupling
-    base = free - G_T @ limits
-    M: Any = np.zeros((k + 2 * p, k + 2 * p))
-    q = np.zeros(k + 2 * p)
-    M[:k, :k], M[:k, k : k + p] = lift[normals], G_T[normals]
-    M[k : k + p, :k], M[k : k + p, k : k + p], M[k : k + p, k + p :] = lift[tangents], G_T[tangents], np.eye(p)
-    M[k + p :, :k], M[k + p :, k : k + p] = 2 * coupling, -np.eye(p)
-    q[:k], q[k : k + p], q[k + p :] = base[normals], base[tangents], 2 * limits
+    carriers = tuple(
+        attrs.evolve(carrier, friction=h * carrier.friction) if carrier.kind is CarrierKind.ELEMENT else carrier
+        for carrier in problem.carriers
+    )
+    posed = contact_lcp(attrs.evolve(problem, carriers=carriers, c=free), axes=axes)
+    M, q = posed.question.M, posed.question.q
     z = None if likely is None else _with_support(M, q, list(likely))
     if z is None:
-        solution = lcp.Lemke().solve(lcp.LCP(M, q))
+        solution = lcp.Lemke().solve(posed.question)
         if solution.status is not lcp.Status.SOLVED:
             return None
         z = solution.z
-    P = np.zeros(problem.n_rows)
-    P[normals] = z[:k]
-    P[tangents] = z[k : k + p] - coupling @ z[:k] - limits
-    return P, tuple(np.flatnonzero(z).tolist())
+    return posed.forces(z), tuple(np.flatnonzero(z).tolist())
 
 
 def _with_support(M: Array, q: Array, support: list[int]) -> Array | None:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import lcp
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.complementarity import contact_forces, to_lcp
-from hybrid.contact.pyramid import N_FACETS, pyramid_lcp
+from hybrid.contact.complementarity import planar_lcp
+from hybrid.contact.pyramid import pyramid_lcp
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDA
     given[problem.normals] = preload
     if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
         return _over_pyramids(posed, given)
-    question, shift = _with_preload(posed, given)
-    return ImpulseQuestion(question, lambda z: contact_forces(posed, z) + shift)
+    return _with_preload(posed, given)
 
 
 def solved(question: lcp.LCP) -> NDArray[np.float64]:
@@ -126,21 +125,19 @@ def solved(question: lcp.LCP) -> NDArray[np.float64]:
     return np.asarray(found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0], dtype=np.float64)
 
 
-def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> tuple[lcp.LCP, NDArray[np.float64]]:
+def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQuestion:
     """Shift the normal impulses by given ones: ``P = preload + P'`` and ``P_R = P_T + mu (preload + P')``."""
-    if not given.any():
-        return to_lcp(posed), given
     # friction on the preload moves both edges of the cone; the reduction's origin is the right edge
     shift = given.copy()
     resting = [carrier for carrier in posed.carriers if carrier.is_resting]
     for carrier in resting:
         shift[carrier.tangential[0]] = -float(carrier.friction) * given[carrier.rows[0]]
-    question = to_lcp(attrs.evolve(posed, c=posed.c + posed.G @ shift))
-    q = np.array(question.q)
+    reduced = planar_lcp(attrs.evolve(posed, c=posed.c + posed.G @ shift))
+    q = np.array(reduced.question.q)
     for index, carrier in enumerate(resting):
         if carrier.kind is not CarrierKind.ELEMENT:
             q[len(q) - len(resting) + index] += 2 * float(carrier.friction) * given[carrier.rows[0]]
-    return lcp.LCP(question.M, q), shift
+    return ImpulseQuestion(lcp.LCP(reduced.question.M, q), lambda z: reduced.forces(z) + shift)
 
 
 def _several(problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.float64]) -> tuple[str, ...]:
@@ -157,16 +154,16 @@ def _several(problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.
 
 def further_solutions(count: int) -> tuple[str, ...]:
     """What is to be said where a law has solutions besides the one it answers."""
-    return (f"the law has {count} further solutions with other velocities",) if count else ()
+    plural = "" if count == 1 else "s"
+    return (f"the law has {count} further solution{plural} with other velocities",) if count else ()
 
 
 def _over_pyramids(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQuestion:
-    question, force, force_0 = pyramid_lcp(attrs.evolve(posed, c=posed.c + posed.G @ given))
-    q = np.array(question.q)
-    limits = np.flatnonzero(~force.any(axis=0))  # multipliers of the cones: no force of their own
+    reduced = pyramid_lcp(attrs.evolve(posed, c=posed.c + posed.G @ given))
+    q = np.array(reduced.question.q)
+    limits = np.flatnonzero(~reduced.force.any(axis=0))  # multipliers of the cones: no force of their own
     resting = [carrier for carrier in posed.carriers if carrier.is_resting]
     for row, carrier in zip(limits, resting, strict=True):
         if carrier.normal is not None:
             q[row] += float(carrier.friction) * given[carrier.normal]
-    note = f"friction cones approximated by pyramids of {N_FACETS} facets"
-    return ImpulseQuestion(lcp.LCP(question.M, q), lambda z: force @ z + force_0 + given, note)
+    return ImpulseQuestion(lcp.LCP(reduced.question.M, q), lambda z: reduced.forces(z) + given, reduced.note)

@@ -13,7 +13,7 @@ from hybrid.contact.carriers import CarrierKind
 from hybrid.dynamics.tape import Tape, Term
 from hybrid.motion.elimination import eliminate, is_eliminable, n_references
 from hybrid.motion.numeric import NumericFlow
-from hybrid.motion.parts import Guard, Part, guards_of, parts_of
+from hybrid.motion.parts import Guard, Part, guards_of, parts_of, spatial_directions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,8 +117,8 @@ class CompiledFlow:
     def refer(self, slip: Array) -> None:
         """Tell the directions of slip at the start of a step."""
         if self._references:
-            spatial = [part for part in self.parts if part.slides and len(part.columns) == 2]
-            self._references[:] = [float(slip[column]) for part in spatial for column in part.columns]
+            directions = spatial_directions(self.parts, slip)
+            self._references[:] = [float(component) for unit in directions.values() for component in unit]
 
 
 def make_flow(

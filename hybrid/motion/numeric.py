@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.reduction import free_motion
 from hybrid.motion.distribution import RANK, admissible, null_space
-from hybrid.motion.parts import Guard, Part
+from hybrid.motion.parts import Guard, Part, spatial_directions
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
@@ -82,9 +82,7 @@ class NumericFlow:
 
     def refer(self, slip: Array) -> None:
         """Tell the directions of slip at the start of a step."""
-        for part in self.parts:
-            if part.slides and len(part.columns) == 2:
-                self._references[part.name] = np.array(slip[list(part.columns)])
+        self._references.update(spatial_directions(self.parts, slip))
 
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states."""

@@ -15,6 +15,7 @@ from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps, no_jump
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.simultaneous import ordered_map
+from hybrid.analysis.sensitivities.spatial_slip import settled_jump
 from hybrid.analysis.sensitivities.surfaces import EventSurface, Point, evaluate_point, event_surfaces
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.parts import GuardKind
@@ -65,6 +66,8 @@ def event_map(
     NoDerivative
     """
     jumps = _jumps(partials, parameters, law, t, y, events)
+    if system is not None and system.limits:
+        jumps = _settled(evaluate_point(system, t, y), following, jumps)
     if system is None:  # the start: its time is given
         if following is None:
             raise NoDerivative("the motion ends where it starts", t)
@@ -87,6 +90,15 @@ def event_map(
         return _collision(partials, parameters, law, t, state, closed)
 
     return ordered_map(before, following, surfaces, alone, jumps)
+
+
+def _settled(before: Point, following: ModeSystem | None, jumps: tuple[Jump, ...]) -> tuple[Jump, ...]:
+    """The jumps where a spatial slip ends: first what a changed motion slips beside it is taken away."""
+    ((name, part),) = ((part.name, part) for part in before.system.parts if part.name in before.system.limits)
+    if following is not None and not any(item.name == name and item.sticks for item in following.parts):
+        raise NoDerivative(f"the slip of {name!r} passes zero without rest, which neighbouring motions do not")
+    first = settled_jump(before, part)
+    return tuple(_after(first, jump) for jump in jumps)
 
 
 def _surfaces(system: ModeSystem, before: Point, events: tuple[Event, ...]) -> list[EventSurface]:

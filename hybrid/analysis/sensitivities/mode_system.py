@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.motion.parts import Part
 
-__all__ = ["ModeSystem", "Response", "sliding_direction"]
+__all__ = ["ModeSystem", "Response"]
 
 Array = NDArray[np.float64]
 
@@ -46,25 +47,6 @@ class Response:
     inverse: Array
 
 
-def sliding_direction(part: Part, slip: Array) -> Array:
-    """Unit vector of the slip of a sliding carrier, (N, d), from its slip (N, p)."""
-    own = slip[:, list(part.columns)]
-    if len(part.columns) == 1:
-        return np.full(own.shape, part.slip_sign)
-    return np.asarray(own / np.linalg.norm(own, axis=1, keepdims=True))
-
-
-def _direction_slope(part: Part, slip: Array) -> Array:
-    """Derivative of the direction with respect to the slip, (N, d, d)."""
-    own = slip[:, list(part.columns)]
-    size = len(part.columns)
-    if size == 1:
-        return np.zeros((len(own), 1, 1))
-    length = np.linalg.norm(own, axis=1)[:, None, None]
-    unit = own[:, :, None] / length
-    return np.asarray((np.eye(size) - unit * np.swapaxes(unit, 1, 2)) / length)
-
-
 @attrs.frozen(eq=False)
 class ModeSystem:
     """The linear system that gives accelerations and contact forces in one mode.
@@ -79,11 +61,14 @@ class ModeSystem:
         What every carrier does.
     parameters : mapping
         Values that replace those of the declaration.
+    limits : mapping of str to array, (2,) or (N, 2)
+        Directions of the spatial slips that vanish at the states in question, where they begin or end.
     """
 
     partials: Partials
     parts: tuple[Part, ...]
     parameters: Values
+    limits: Mapping[str, Array] = attrs.field(factory=dict)
 
     @property
     def dynamics(self) -> Dynamics:
@@ -146,7 +131,7 @@ class ModeSystem:
                     continue
                 A[:, row, row] = 1.0
                 if part.slides:
-                    resistance = self._coefficient(terms, part) * sliding_direction(part, slip)[:, place]
+                    resistance = self._coefficient(terms, part) * self._direction(part, slip)[:, place]
                     if part.kind is CarrierKind.ELEMENT:
                         b[:, row] = -resistance
                     else:
@@ -160,6 +145,25 @@ class ModeSystem:
     def _coefficient(self, terms: Terms, part: Part) -> Array:
         name = {CarrierKind.CONTACT: "friction", CarrierKind.ELEMENT: "limit"}.get(part.kind, "constraint_friction")
         return np.asarray(getattr(terms, name)[..., part.index])
+
+    def _direction(self, part: Part, slip: Array) -> Array:
+        """Unit vector of the slip of a sliding carrier, (N, d), from its slip (N, p)."""
+        own = slip[:, list(part.columns)]
+        if len(part.columns) == 1:
+            return np.full(own.shape, part.slip_sign)
+        if part.name in self.limits:
+            return np.broadcast_to(self.limits[part.name], own.shape)
+        return np.asarray(own / np.linalg.norm(own, axis=1, keepdims=True))
+
+    def _direction_slope(self, part: Part, slip: Array) -> Array:
+        """Derivative of the direction with respect to the slip, (N, d, d)."""
+        own = slip[:, list(part.columns)]
+        size = len(part.columns)
+        if size == 1 or part.name in self.limits:
+            return np.zeros((len(own), size, size))
+        length = np.linalg.norm(own, axis=1)[:, None, None]
+        unit = own[:, :, None] / length
+        return np.asarray((np.eye(size) - unit * np.swapaxes(unit, 1, 2)) / length)
 
     def residual_slopes(self, at: Response, found: dict[str, Array]) -> Array:
         """Derivatives of the rows at fixed unknowns.
@@ -193,15 +197,28 @@ class ModeSystem:
 
     def _friction_slopes(self, at: Response, found: dict[str, Array], part: Part, slip: Array) -> Array:
         name = {CarrierKind.CONTACT: "friction", CarrierKind.ELEMENT: "limit"}.get(part.kind, "constraint_friction")
-        pressing = np.ones(len(slip))
-        if part.kind is not CarrierKind.ELEMENT:
-            block = at.forces.lambda_B if part.kind is CarrierKind.BILATERAL else at.forces.lambda_N
-            pressing = part.side * block[:, part.index]
-        direction, slope = sliding_direction(part, slip), _direction_slope(part, slip)
+        pressing = self._pressing(at, part)
+        direction, slope = self._direction(part, slip), self._direction_slope(part, slip)
         turning = slope @ found["slip"][:, list(part.columns)]
         coefficient = np.broadcast_to(self._coefficient(at.terms, part), len(slip))
         change = direction[:, :, None] * found[name][:, part.index][:, None, :] + coefficient[:, None, None] * turning
         return np.asarray(pressing[:, None, None] * change)
+
+    def turning_slopes(self, at: Response, part: Part) -> Array:
+        """Derivatives of the unknowns as the direction of a spatial slip turns to the left, (N, u)."""
+        direction = self._direction(part, np.broadcast_to(at.terms.slip, (len(at.t), at.terms.slip.shape[-1])))
+        left = np.stack([-direction[:, 1], direction[:, 0]], axis=1)
+        load = np.zeros(at.inverse.shape[:2])
+        load[:, [self.offsets[1] + column for column in part.columns]] = (
+            self._coefficient(at.terms, part) * self._pressing(at, part)
+        )[:, None] * left
+        return np.asarray(-(at.inverse @ load[..., None])[..., 0])
+
+    def _pressing(self, at: Response, part: Part) -> Array:
+        if part.kind is CarrierKind.ELEMENT:
+            return np.ones(len(at.t))
+        block = at.forces.lambda_B if part.kind is CarrierKind.BILATERAL else at.forces.lambda_N
+        return np.asarray(part.side * block[:, part.index])
 
     def unknown_slopes(self, at: Response, found: dict[str, Array]) -> Array:
         """Derivatives of ``(a, lambda_N, lambda_T, lambda_B)``, (N, u, z), by differentiating the linear system."""

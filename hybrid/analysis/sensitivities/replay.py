@@ -17,6 +17,7 @@ from hybrid.analysis.sensitivities.meetings import event_map
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.smoothness import check_smooth
+from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
 from hybrid.analysis.sensitivities.surfaces import EventSurface, evaluate_point, event_surfaces
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.parts import parts_of
@@ -30,6 +31,8 @@ __all__ = ["Junction", "Replay", "replay"]
 Array = NDArray[np.float64]
 
 _SAME = 1e-12  # of the time: events that close happened at once
+_VANISHED = 1e-7  # of the greatest slip along an arc
+_INSIDE = 1e-3  # of a step: there a slip that vanishes at its end has nearly the direction of the limit
 
 
 @attrs.frozen(eq=False)
@@ -113,12 +116,13 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | Non
             here = groups[index + 1]
             leg = _leg(trajectory, partials, arc, y, here[0] if here else None, measure)
             t = arc.start
-            check_smooth(leg, here)
+            check_smooth(leg, _beginning(trajectory, partials, arc, y))
             t = float(leg.knots[-1])
             legs.append(leg)
             if following is None and not here:
                 break
-            junction = _junction(trajectory, partials, leg, leg.states[-1], following, here, t)
+            last = _ending(leg.system, arc, t, leg.states[-1])
+            junction = _junction(trajectory, partials, last, leg.states[-1], following, here, t)
             junctions.append(junction)
             y = junction.map.after
     except NoDerivative as found:
@@ -129,6 +133,37 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | Non
 def system_of(trajectory: Trajectory, partials: Partials, arc: Arc) -> ModeSystem:
     """The linear system of an arc's mode."""
     return ModeSystem(partials, parts_of(trajectory.dynamics, arc.mode, arc.sides), trajectory.parameters)
+
+
+def _beginning(trajectory: Trajectory, partials: Partials, arc: Arc, y: Array) -> ModeSystem:
+    """The mode of an arc where it begins, with the direction of a slip that begins there."""
+    system = system_of(trajectory, partials, arc)
+    return with_limits(system, arc.start, y, _vanishing(system, arc, 0), ends=False)
+
+
+def _ending(system: ModeSystem, arc: Arc, t: float, y: Array) -> ModeSystem:
+    """The mode of an arc where it ends, with the direction of a slip that ends there."""
+    return with_limits(system, t, y, _vanishing(system, arc, -1), ends=True)
+
+
+def _vanishing(system: ModeSystem, arc: Arc, end: int) -> dict[str, Array]:
+    """Spatial slips that vanish at the start (0) or end (-1) of an arc, as they are a moment inside it."""
+    spatial = [part for part in system.parts if part.slides and is_spatial(part)]
+    if not spatial:
+        return {}
+    inside = arc.knots[end] + _INSIDE * (arc.knots[1 if end == 0 else -2] - arc.knots[end])
+    q, v = arc.sample(np.array([*arc.knots, inside]))
+    slip = np.broadcast_to(
+        system.dynamics.terms(q, v, t=np.array([*arc.knots, inside]), parameters=system.parameters).slip,
+        (len(q), max(max(part.columns) for part in spatial) + 1),
+    )
+    found = {}
+    for part in spatial:
+        own = slip[:, list(part.columns)]
+        sizes = np.linalg.norm(own, axis=1)
+        if sizes[end if end == 0 else -2] <= _VANISHED * np.max(sizes):
+            found[part.name] = own[-1]
+    return found
 
 
 def _unfinished(trajectory: Trajectory) -> Refusal | None:
@@ -175,6 +210,7 @@ def _leg(
     trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None, measure: Measure | None
 ) -> Leg:
     system = system_of(trajectory, partials, arc)
+    last = system if event is None else _ending(system, arc, arc.end, np.concatenate(arc.sample(arc.end), axis=-1))
 
     def sample(t: Array) -> Array:
         return np.concatenate(arc.sample(t), axis=-1)
@@ -182,9 +218,9 @@ def _leg(
     surface: list[EventSurface] = []
 
     def guard(t: float, state: Array) -> tuple[float, float]:
-        point = evaluate_point(system, t, state)
+        point = evaluate_point(last, t, state)
         if not surface and event is not None:
-            surface.extend(event_surfaces(system, event, point)[:1])
+            surface.extend(event_surfaces(last, event, point)[:1])
         if not surface:
             raise NoDerivative("an event that no guard of the mode explains", t)
         return surface[0].value(point), surface[0].rate(point)
@@ -195,12 +231,11 @@ def _leg(
 def _junction(
     trajectory: Trajectory,
     partials: Partials,
-    leg: Leg | None,
+    before: ModeSystem | None,
     y: Array,
     following: Arc | None,
     events: tuple[Event, ...],
     t: float,
 ) -> Junction:
-    after = None if following is None else system_of(trajectory, partials, following)
-    before = None if leg is None else leg.system
+    after = None if following is None else _beginning(trajectory, partials, following, y)
     return Junction(events, event_map(partials, trajectory.parameters, trajectory.law, before, after, t, y, events))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.event_map import EventMap
 from hybrid.analysis.sensitivities.meetings import event_map
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
+from hybrid.analysis.sensitivities.spatial_slip import is_spatial, possible_ends, with_limits
+from hybrid.analysis.sensitivities.surfaces import evaluate_point
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.dynamics.partials import partial_derivatives
@@ -55,7 +56,8 @@ def saltation_matrix(
     Returns
     -------
     array, (2n, 2n), or Refusal
-        The latter where the event has no derivative.
+        The latter where the event has no derivative. Where a spatial slip ends the matrix is the limit of those that
+        carry a change from a moment before the event.
 
     Raises
     ------
@@ -84,10 +86,35 @@ def saltation_matrix(
     if chosen is not None and event.impact is not None:
         _check_law(dynamics, event, chosen, values)
     try:
-        found: EventMap = event_map(partials, values, chosen, before, after, event.t, y, (event,))
+        maps = [
+            event_map(partials, values, chosen, system, _beginning(after, system, event, y), event.t, y, (event,))
+            for system in _endings(before, event, y)
+        ]
     except NoDerivative as refused:
         return Refusal(event.t, str(refused))
-    return found.matrix
+    if not maps or any(not np.allclose(other.matrix, maps[0].matrix, rtol=_SAME, atol=_SAME) for other in maps[1:]):
+        return Refusal(event.t, "the event does not tell the direction in which the slip ended, and it matters")
+    return maps[0].matrix
+
+
+def _endings(system: ModeSystem, event: Event, y: NDArray[np.float64]) -> list[ModeSystem]:
+    """The mode before an event; where a spatial slip ends, once for every direction that it may have had."""
+    if event.kind is not EventKind.SLIP_END:
+        return [system]
+    for part in system.parts:
+        if part.name in event.carriers and is_spatial(part):
+            ends = possible_ends(system, part, event.t, y)
+            return [with_limits(system, event.t, y, {part.name: end}, ends=True) for end in ends]
+    return [system]
+
+
+def _beginning(after: ModeSystem, before: ModeSystem, event: Event, y: NDArray[np.float64]) -> ModeSystem:
+    """The mode after an event; a spatial slip begins near the direction against the friction that held it."""
+    if event.kind is not EventKind.SLIP_START:
+        return after
+    friction = evaluate_point(before, event.t, y).at.forces.lambda_T[0]
+    begun = {part.name: -friction[list(part.columns)] for part in after.parts if part.slides and is_spatial(part)}
+    return with_limits(after, event.t, y, {n: s for n, s in begun.items() if n in event.carriers}, ends=False)
 
 
 def _check_law(dynamics: Dynamics, event: Event, law: AbstractImpactLaw, parameters: Values) -> None:

@@ -144,6 +144,7 @@ def _still_falls(surface: EventSurface, point: Point) -> bool:
         GuardKind.STOP: part.slides,
         GuardKind.CONE_PLUS: part.sticks,
         GuardKind.CONE_MINUS: part.sticks,
+        GuardKind.CONE: part.sticks,
     }.get(surface.kind, False)
     return bool(exists and surface.rate(point) < 0.0)
 

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.gauss import Leg, interpolation
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.surfaces import EventSurface, mode_surfaces
-from hybrid.contact.modes import ContactMode
+from hybrid.analysis.sensitivities.surfaces import CONES, EventSurface, mode_surfaces
 from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
-    from hybrid.motion.outcome import Event
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem
 
 __all__ = ["check_smooth", "nearest_dip"]
 
@@ -26,18 +25,23 @@ _CLEAR = 1e-7  # of the same: the surface has been left
 _TOUCHED = 1e-9  # of the same: the surface is touched
 
 
-def check_smooth(leg: Leg, events: tuple[Event, ...]) -> None:
+def check_smooth(leg: Leg, first: ModeSystem) -> None:
     """Refuse an arc that touches a surface without crossing it, or along which an equation jumps.
+
+    Parameters
+    ----------
+    leg : Leg
+    first : ModeSystem
+        Its mode where it begins, with the direction of a slip that begins there.
 
     Raises
     ------
     NoDerivative
     """
     _check_switches(leg)
-    _check_spatial(leg)
     for surface in mode_surfaces(leg.system):
         _check_dips(leg, surface)
-        _check_start(leg, surface)
+        _check_start(leg, surface, first)
 
 
 def nearest_dip(legs: Sequence[Leg]) -> tuple[float, float, EventSurface] | None:
@@ -68,21 +72,6 @@ def _check_switches(leg: Leg) -> None:
             )
 
 
-def _check_spatial(leg: Leg) -> None:
-    """The direction of friction has no derivative where the slip of a spatial contact vanishes."""
-    for part in leg.system.parts:
-        if part.label is not ContactMode.SLIDE or len(part.columns) != 2:
-            continue
-        ends = leg.system.respond(leg.knots[[0, -1]], leg.states[[0, -1]])
-        slip = np.linalg.norm(ends.terms.slip[:, list(part.columns)], axis=1)
-        largest = float(np.max(np.linalg.norm(leg.at.terms.slip[:, list(part.columns)], axis=1), initial=0.0))
-        for place, t in ((0, leg.knots[0]), (1, leg.knots[-1])):
-            if slip[place] <= 1e-7 * largest:
-                raise NoDerivative(
-                    f"the slip of {part.name!r} vanishes, and with it the direction of friction", float(t)
-                )
-
-
 def _check_dips(leg: Leg, surface: EventSurface) -> None:
     values = surface.values(leg.at, leg.system.parameters)
     largest = float(np.max(np.abs(values), initial=0.0))
@@ -93,12 +82,12 @@ def _check_dips(leg: Leg, surface: EventSurface) -> None:
             raise NoDerivative(f"{what} touches zero without crossing it", t)
 
 
-def _check_start(leg: Leg, surface: EventSurface) -> None:
+def _check_start(leg: Leg, surface: EventSurface, first: ModeSystem) -> None:
     """A mode that begins on its own edge is left at once by a change to one side."""
-    if surface.kind not in (GuardKind.RELEASE, GuardKind.CONE_PLUS, GuardKind.CONE_MINUS):
+    if surface.kind is not GuardKind.RELEASE and surface.kind not in CONES:
         return  # a gap that has just opened and a slip that has just begun are zero in every such motion
     values = surface.values(leg.at, leg.system.parameters)
-    start = surface.values(leg.system.respond(leg.knots[:1], leg.states[:1]), leg.system.parameters)
+    start = surface.values(first.respond(leg.knots[:1], leg.states[:1]), leg.system.parameters)
     largest = float(np.max(np.abs(values), initial=0.0))
     if abs(start[0]) <= _TOUCHED * largest:
         what = f"{surface.carrier!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
+from hybrid.analysis.sensitivities.spatial_slip import is_spatial, settling_aim
 from hybrid.contact.carriers import CarrierKind
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.parts import GuardKind, guards_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Values
     from hybrid.motion.parts import Part
 
-__all__ = ["EventSurface", "Point", "carrier_surface", "evaluate_point", "event_surfaces", "mode_surfaces"]
+__all__ = ["CONES", "EventSurface", "Point", "carrier_surface", "evaluate_point", "event_surfaces", "mode_surfaces"]
 
 Array = NDArray[np.float64]
 
@@ -94,12 +95,15 @@ class EventSurface:
         What the carrier does before the event.
     expression : CompiledExpression or None
         For ``UNTIL``.
+    aim : array, (2,) or None
+        For the end of a spatial slip: the direction in which it ends.
     """
 
     kind: GuardKind
     carrier: str
     part: Part | None = None
     expression: CompiledExpression | None = None
+    aim: Array | None = None
 
     def values(self, at: Response, parameters: Values) -> Array:
         """Its values (N,) along a mode."""
@@ -109,10 +113,16 @@ class EventSurface:
         if self.kind is GuardKind.TOUCH:
             return _along(at, at.terms.gap, part.index)
         if self.kind is GuardKind.STOP:
-            return part.slip_sign * _along(at, at.terms.slip, part.columns[0])
+            slips = np.stack([_along(at, at.terms.slip, column) for column in part.columns], axis=1)
+            if is_spatial(part) and self.aim is None:
+                return np.asarray(np.linalg.norm(slips, axis=1))
+            return np.asarray(slips @ self._aim)
         normal = _normal_force(at, part)
         if self.kind is GuardKind.RELEASE:
             return normal
+        if self.kind is GuardKind.CONE:
+            limit = _along(at, getattr(at.terms, _limit_name(part)), part.index)
+            return np.asarray(limit * normal - np.linalg.norm(at.forces.lambda_T[:, list(part.columns)], axis=1))
         sign = 1.0 if self.kind is GuardKind.CONE_PLUS else -1.0
         limit = _along(at, getattr(at.terms, _limit_name(part)), part.index)
         return np.asarray(limit * normal - sign * at.forces.lambda_T[:, part.columns[0]])
@@ -127,6 +137,10 @@ class EventSurface:
             raise ValueError(f"the guard {self.kind.value} belongs to no carrier")
         return self.part
 
+    @property
+    def _aim(self) -> Array:
+        return np.array([self._carrier.slip_sign]) if self.aim is None else self.aim
+
     def slope(self, point: Point) -> Array:
         """Its derivatives with respect to ``(q, v, t, parameters)`` at a point, (2n + 1 + c,)."""
         if self.expression is not None:
@@ -135,18 +149,22 @@ class EventSurface:
         if self.kind is GuardKind.TOUCH:
             return np.asarray(point.slopes("gap")[part.index])
         if self.kind is GuardKind.STOP:
-            return np.asarray(part.slip_sign * point.slopes("slip")[part.columns[0]])
+            return np.asarray(self._aim @ point.slopes("slip")[list(part.columns)])
         normal_slope = _normal_slope(point, part)
         if self.kind is GuardKind.RELEASE:
             return normal_slope
-        sign = 1.0 if self.kind is GuardKind.CONE_PLUS else -1.0
         name = _limit_name(part)
         limit = float(_along(point.at, getattr(point.at.terms, name), part.index)[0])
-        tangential = point.system.offsets[1]
+        forces = [point.system.offsets[1] + column for column in part.columns]
+        if self.kind is GuardKind.CONE:
+            own = point.at.forces.lambda_T[0, list(part.columns)]
+            outwards = own / np.linalg.norm(own)
+        else:
+            outwards = np.array([1.0 if self.kind is GuardKind.CONE_PLUS else -1.0])
         return np.asarray(
             point.slopes(name)[part.index] * float(_normal_force(point.at, part)[0])
             + limit * normal_slope
-            - sign * point.unknown_slopes[tangential + part.columns[0]]
+            - outwards @ point.unknown_slopes[forces]
         )
 
     def rate(self, point: Point) -> float:
@@ -193,7 +211,8 @@ _GUARDS = {
     EventKind.DETACHMENT: GuardKind.RELEASE,
     EventKind.SLIP_END: GuardKind.STOP,
 }
-_PLANAR = (GuardKind.TOUCH, GuardKind.RELEASE, GuardKind.STOP, GuardKind.CONE_PLUS, GuardKind.CONE_MINUS)
+CONES = (GuardKind.CONE_PLUS, GuardKind.CONE_MINUS, GuardKind.CONE)
+_DIFFERENTIABLE = (GuardKind.TOUCH, GuardKind.RELEASE, GuardKind.STOP, *CONES)
 
 
 def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[EventSurface, ...]:
@@ -221,17 +240,21 @@ def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[Even
 
 def carrier_surface(point: Point, kind: EventKind, part: Part) -> EventSurface:
     """The surface of one carrier for an event of a kind."""
+    if kind is EventKind.SLIP_END and is_spatial(part):
+        return EventSurface(GuardKind.STOP, part.name, part, aim=settling_aim(point, part))
     if kind in _GUARDS:
         return EventSurface(_GUARDS[kind], part.name, part)
+    if is_spatial(part):
+        return EventSurface(GuardKind.CONE, part.name, part)
     sides = [EventSurface(guard, part.name, part) for guard in (GuardKind.CONE_PLUS, GuardKind.CONE_MINUS)]
     return min(sides, key=lambda surface: surface.value(point))
 
 
 def mode_surfaces(system: ModeSystem) -> tuple[EventSurface, ...]:
-    """Every surface that a mode may meet, planar carriers only."""
+    """Every surface that a mode may meet."""
     parts = {part.name: part for part in system.parts}
     return tuple(
         EventSurface(guard.kind, guard.carrier, parts[guard.carrier])
         for guard in guards_of(system.parts)
-        if guard.kind in _PLANAR and not (guard.kind is GuardKind.STOP and len(parts[guard.carrier].columns) == 2)
+        if guard.kind in _DIFFERENTIABLE
     )

@@ -20,7 +20,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.contact import NewtonImpact
-from hybrid.motion import Prefer
+from hybrid.motion import Prefer, Settings
 from tests.catalogue import dynamics_of
 
 
@@ -195,24 +195,23 @@ def test_directions_that_leave_a_closed_contact():
     assert sensitivity(motion, Functional("x"), ["mu", "x"]).refusal is None
 
 
-def test_spatial_slip_that_ends():
-    puck = dynamics_of("spatial_ball")
-    coordinates = puck.mechanism.coordinates
-    pins = dict.fromkeys(coordinates[:2], 0)
-    assert pins
-    start = State(solve_floor(puck), np.r_[1.0, 0.3, np.zeros(len(coordinates) - 2)])
-    motion = simulate(puck, start, t_end=1.5, law=NewtonImpact())
-    assert any(event.kind.value == "slip end" for event in motion.events)
-    found = refusal_of(motion, Functional("0", coordinates[0]), ["mu"])
-    assert "direction of friction" in found.reason
-
-
-def solve_floor(puck):
-    """A posture on the floor."""
-    q = np.zeros(puck.n)
-    gap = puck.terms(q, np.zeros(puck.n)).gap[0]
-    normal = puck.terms(q, np.zeros(puck.n)).W_N[:, 0]
-    return q - normal * gap / (normal @ normal)
+def test_a_spatial_slip_that_begins_without_acceleration():
+    # pulled ever harder, and kinetic friction holds as much as static friction did
+    puck = derive(
+        Mechanism(
+            name="puck",
+            coordinates=["x", "y", "z"],
+            parameters={"A": 3, "mu": 0.3},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2", potential="10*z"),
+            forces={"x": "A*t", "y": "1"},
+            contact=[Contact(name="floor", gap="z", tangent=["x", "y"], friction="mu")],
+        )
+    )
+    start = State([0, 0, 0], [0, 0, 0])
+    motion = simulate(puck, start, t_end=1.5, settings=Settings(stepper="Radau", rtol=1e-9))
+    found = refusal_of(motion, Functional(terminal="x"), ["A"])
+    assert found.t == pytest.approx(np.sqrt(3**2 - 1) / 3, abs=1e-9)  # (A t)^2 + 1 = (10 mu)^2
+    assert "begins without acceleration" in found.reason
 
 
 def test_saltation_of_a_graze_is_refused():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import State
 
 
+_NEARLY = 1e-3  # share of its usual size below which a singular value explains constraints that cannot be met
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
 
 
@@ -145,7 +146,7 @@ def contact_problem(
     if problem.redundancy:
         check_regularity(dynamics, state, parameters=parameters)
     check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=bool(np.isfinite(problem.G).all()))
-    _check_consistent(dynamics, state, terms, problem, tolerances)
+    _check_consistent(dynamics, state, terms, problem, parameters, tolerances)
     return problem
 
 
@@ -215,12 +216,17 @@ def _check_takes_part(dynamics: Dynamics, name: str, activity: Activity, terms: 
 
 
 def _check_consistent(
-    dynamics: Dynamics, state: State, terms: Terms, problem: ContactProblem, tolerances: Tolerances
+    dynamics: Dynamics,
+    state: State,
+    terms: Terms,
+    problem: ContactProblem,
+    parameters: Values | None,
+    tolerances: Tolerances,
 ) -> None:
     size = 1.0 + float(np.max(np.abs(terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free), initial=0.0))
     if problem.inconsistency > tolerances.sign * 1e3 * size:
+        check_regularity(dynamics, state, parameters=parameters, lost=_NEARLY)
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} contradict each other at "
-            f"{_posture(dynamics, state)}: no acceleration satisfies them (residual {problem.inconsistency:.3g}); "
-            f"this is a singular configuration"
+            f"{_posture(dynamics, state)}: no acceleration satisfies them (residual {problem.inconsistency:.3g})"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.configuration import LOST, ConfigurationSpace
 from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -131,10 +131,10 @@ def _offer(dynamics: Dynamics, state: State, parameters: Values | None, toleranc
     mechanism = dynamics.mechanism
     names = (*mechanism.coordinates, *mechanism.velocities)
     shown = ", ".join(f"{name} = {value:.9g}" for name, value in zip(names, (*near.q, *near.v), strict=True))
-    return f"the nearest state that satisfies them, hybrid.dynamics.project_state, is {shown}"
+    return f"projected onto them by hybrid.dynamics.project_state it is {shown}"
 
 
-def check_regularity(dynamics: Dynamics, state: State, *, parameters: Values | None = None) -> None:
+def check_regularity(dynamics: Dynamics, state: State, *, parameters: Values | None = None, lost: float = LOST) -> None:
     """Refuse a state in a singular configuration, where the constraints give no acceleration.
 
     Parameters
@@ -142,13 +142,16 @@ def check_regularity(dynamics: Dynamics, state: State, *, parameters: Values | N
     dynamics : Dynamics
     state : State
     parameters : mapping, optional
+    lost : float
+        Singular value of the Jacobian, as a share of its size nearby, below which the state counts as singular.
 
     Raises
     ------
     ComputationError
         With the kind of the singular configuration and its branches.
     """
-    point = classify_configuration(ConfigurationSpace(dynamics, dict(parameters or {}), state.t), np.array(state.q))
+    space = ConfigurationSpace(dynamics, dict(parameters or {}), state.t)
+    point = classify_configuration(space, np.array(state.q), lost=lost)
     if point is not None:
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} determine no acceleration at this singular "

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.dynamics.redundancy import independent_constraints
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
@@ -20,12 +21,16 @@ _LIMITS = {"+0": 1.0, "-0": -1.0, "+0.0": 1.0, "-0.0": -1.0}
 
 @attrs.frozen(eq=False)
 class Pins:
-    """Pins sorted by what they fix; every value is a float or an array that broadcasts."""
+    """Pins sorted by what they fix; every value is a float or an array that broadcasts.
+
+    ``independent`` are the rows of the rigid constraints that fix something besides.
+    """
 
     positions: Mapping[str, Any]
     velocities: Mapping[str, Any]
     time: Any
     sides: Mapping[str, tuple[float, ...]]
+    independent: tuple[int, ...]
 
 
 def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -79,8 +84,12 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | 
     _check_sides(sides, values)
     positions = {name: value for name, value in values.items() if name in position_names}
     velocities = {name: value for name, value in values.items() if name in velocity_names}
-    _complete(dynamics, positions, velocities, position_names, velocity_names)
-    return Pins(positions, velocities, values.get("t", 0.0), {name: tuple(side) for name, side in sides.items()})
+    time = values.get("t", 0.0)
+    independent = independent_constraints(dynamics, parameters=known, t=time)
+    if max(len(positions), len(velocities)) > dynamics.n - len(independent):
+        independent = independent_constraints(dynamics, parameters=known, t=time, on_space=True)
+    _complete(dynamics, positions, velocities, (position_names, velocity_names), len(independent))
+    return Pins(positions, velocities, time, {name: tuple(side) for name, side in sides.items()}, independent)
 
 
 def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
@@ -118,11 +127,11 @@ def _complete(
     dynamics: Dynamics,
     positions: dict[str, Any],
     velocities: dict[str, Any],
-    position_names: tuple[str, ...],
-    velocity_names: tuple[str, ...],
+    known: tuple[tuple[str, ...], tuple[str, ...]],
+    n_independent: int,
 ) -> None:
-    """Add the defaults, then insist on exactly n pins of either kind."""
-    needed = dynamics.n - len(dynamics.rigid)
+    """Add the defaults, then insist on exactly n pins of either kind, independent constraints among them."""
+    needed = dynamics.n - n_independent
     for name in cyclic_coordinates(dynamics):
         if len(positions) < needed:
             positions.setdefault(name, 0.0)
@@ -131,10 +140,12 @@ def _complete(
         for pins, name in ((positions, f"gap.{contact}"), (velocities, f"gap_dot.{contact}")):
             if len(pins) == needed - 1:
                 pins.setdefault(name, 0.0)
-    for kind, pins, names in (("position", positions, position_names), ("velocity", velocities, velocity_names)):
+    for kind, pins, names in (("position", positions, known[0]), ("velocity", velocities, known[1])):
         if len(pins) == needed:
             continue
-        rigid = f" ({dynamics.n} coordinates less {len(dynamics.rigid)} constraints)" if dynamics.rigid else ""
+        kept = "independent " if n_independent < len(dynamics.rigid) else ""
+        less = f"{n_independent} {kept}constraint{'' if n_independent == 1 else 's'}"
+        rigid = f" ({dynamics.n} coordinates less {less})" if dynamics.rigid else ""
         free = [name for name in names if name not in pins]
         many = len(pins) > needed
         advice = "remove" if many else "add"

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.linear import is_numerically_singular, solve_each
 from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
 from hybrid.dynamics.positions import newton, position_problem, solve_positions
+from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
@@ -19,6 +21,7 @@ from hybrid.tolerances import Tolerances
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
+_NEARLY = 1e-3  # share of its usual size below which a singular value explains velocities that cannot be told
 _SINGULAR = 1e-12  # determinant of unit rows; rounding leaves about 1e-16
 
 
@@ -33,8 +36,8 @@ def solve_state(
 
     A pin fixes a coordinate (``phi``), a velocity (``phi_dot``), ``gap.tip``, ``gap_dot.tip``, ``slip.tip`` (or
     ``slip.tip.1`` and ``slip.tip.2`` of a spatial contact) or the time ``t``. A mechanism of ``n`` coordinates needs
-    ``n`` position pins and ``n`` velocity pins; every rigid bilateral constraint supplies one of each. With exactly one
-    contact, ``gap`` and ``gap_dot`` default to 0 when they alone are missing, and so does a cyclic coordinate.
+    ``n`` position pins and ``n`` velocity pins; every independent rigid constraint supplies one of each. With exactly
+    one contact, ``gap`` and ``gap_dot`` default to 0 when they alone are missing, and so does a cyclic coordinate.
 
     Parameters
     ----------
@@ -104,6 +107,7 @@ def solve_states(
     sorted_pins = sort_pins(dynamics, pins, parameters)
     q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
     v = _solve_velocities(dynamics, sorted_pins, q, parameters)
+    v = np.where(_repeats(dynamics, sorted_pins, q, v, parameters, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)
     return States(q, v, np.asarray(sorted_pins.time, dtype=float), sorted_pins.sides, reached & velocity_reached)
 
@@ -165,6 +169,23 @@ def _solve_velocities(
     return np.where(well_posed[..., None], v + 0.0, np.nan)
 
 
+def _repeats(
+    dynamics: Dynamics,
+    pins: Pins,
+    q: NDArray[np.float64],
+    v: NDArray[np.float64],
+    parameters: Values | None,
+    tolerances: Tolerances,
+) -> NDArray[np.bool_]:
+    """Where the rates of all constraints vanish, also of those that repeat others and were left out."""
+    if len(pins.independent) == len(dynamics.rigid):
+        return np.ones(v.shape[:-1], dtype=bool)
+    rates = dynamics.kinematics(q, v, t=pins.time, parameters=parameters)["constraint_dot"]
+    size = 1.0 + np.max(np.abs(v), axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.max(np.abs(rates), axis=-1) <= tolerances.velocity * size)
+
+
 def _velocity_system(
     dynamics: Dynamics, pins: Pins, q: NDArray[np.float64], parameters: Values | None
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
@@ -185,7 +206,7 @@ def _velocity_system(
             index = dynamics.columns[parts[1]].start + (int(parts[2]) - 1 if len(parts) == 3 else 0)
             rows.append(drift["W_T"][..., :, index])
             right.append(value - drift["slip"][..., index])
-    for index in range(len(dynamics.rigid)):
+    for index in pins.independent:
         rows.append(drift["J"][..., index, :])
         right.append(-drift["constraint_dot"][..., index])
     return rows, right
@@ -198,22 +219,32 @@ def _unreached(
     sorted_pins = sort_pins(dynamics, pins, parameters)
     q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
     given = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.positions.items())
+    rigid = f"the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""
+    left_out = [name for row, name in enumerate(dynamics.rigid) if row not in sorted_pins.independent]
+    only = f"; {', '.join(left_out)} has no gradient of its own beside the others" if left_out else ""
     if not reached.all():
         problem, _ = position_problem(dynamics, sorted_pins, parameters)
-        rigid = f" and the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""
         return StateError(
-            f"no position of {dynamics.name} satisfies {given}{rigid}: it cannot be reached, or the pins contradict "
-            f"each other (tried {len(problem.starts)} starts)"
+            f"no position of {dynamics.name} satisfies {' and '.join(filter(None, (given, rigid)))}: it cannot be "
+            f"reached, or they contradict each other (tried {len(problem.starts)} starts){only}"
         )
     rows, _ = _velocity_system(dynamics, sorted_pins, q, parameters)
-    names = [*sorted_pins.velocities, *dynamics.rigid]
+    names = [*sorted_pins.velocities, *(dynamics.rigid[row] for row in sorted_pins.independent)]
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
-    dependent = names
-    if is_numerically_singular(A, rank=_SINGULAR) and np.isfinite(A).all():
-        _, _, right = np.linalg.svd(A.T)
-        dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > 1e-6]
+    at = f" at {given}" if given else ""
+    if not is_numerically_singular(A, rank=_SINGULAR) or not np.isfinite(A).all():
+        return StateError(f"no velocity of {dynamics.name} satisfies {rigid}{at}: they contradict each other{only}")
+    _, _, right = np.linalg.svd(A.T)
+    dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > 1e-6]
+    if set(dependent) <= set(dynamics.rigid):
+        space = ConfigurationSpace(dynamics, dict(parameters or {}), float(sorted_pins.time))
+        point = classify_configuration(space, q, lost=_NEARLY)
+        kind = "" if point is None else f", a {point.describe()}"
+        return StateError(
+            f"the constraints {', '.join(dynamics.rigid)} are dependent{at}{kind}; take a state beside it"
+        )
     return StateError(
-        f"velocity pins {', '.join(dependent)} are dependent at {given}: together they leave a velocity undetermined; "
+        f"velocity pins {', '.join(dependent)} are dependent{at}: together they leave a velocity undetermined; "
         f"replace one of them by another of {', '.join(pin_names(dynamics)[1])}"
     )
 

@@ -43,6 +43,8 @@ class PositionProblem:
         Pinned gaps.
     time : array, (N,)
     parameters : mapping of str to float or array, (N,)
+    independent : tuple of int
+        Rigid constraints to solve; the others, which repeat them, are checked.
     """
 
     dynamics: Dynamics
@@ -50,6 +52,7 @@ class PositionProblem:
     gaps: dict[int, NDArray[np.float64]]
     time: NDArray[np.float64]
     parameters: dict[str, Any]
+    independent: tuple[int, ...]
 
     @property
     def free(self) -> list[int]:
@@ -64,6 +67,7 @@ class PositionProblem:
             {index: value[rows] for index, value in self.gaps.items()},
             self.time[rows],
             {name: value[rows] if np.ndim(value) else value for name, value in self.parameters.items()},
+            self.independent,
         )
 
     @property
@@ -117,6 +121,7 @@ def position_problem(
         },
         flat(pins.time),
         {name: flat(value) if np.ndim(value) else value for name, value in values.items()},
+        pins.independent,
     )
     return problem, shape
 
@@ -181,7 +186,19 @@ def newton(
             break
         if done.any():
             active, own = active[keep], own.take(np.nonzero(keep)[0])
-    return q, converged
+    return q, converged & _satisfies_the_rest(problem, q, tolerances)
+
+
+def _satisfies_the_rest(problem: PositionProblem, q: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.bool_]:
+    """Where the constraints hold that were left out because they repeat others."""
+    dynamics = problem.dynamics
+    rest = [row for row in range(len(dynamics.rigid)) if row not in problem.independent]
+    if not rest:
+        return np.ones(len(q), dtype=bool)
+    at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
+    size = 1.0 + np.max(np.abs(at["J"]), axis=(-2, -1)) * np.max(np.abs(q), axis=-1)
+    left = np.max(np.abs(at["constraint"][..., rest]), axis=-1)
+    return np.broadcast_to(left <= tolerances.gap * size, len(q))
 
 
 def _linearised(
@@ -192,7 +209,7 @@ def _linearised(
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
     rows = [at["W_N"][..., free, gap] for gap in problem.gaps]
     errors = [at["gap"][..., gap] - target for gap, target in problem.gaps.items()]
-    rows += [at["J"][..., index, free] for index in range(len(dynamics.rigid))]
-    errors += [at["constraint"][..., index] for index in range(len(dynamics.rigid))]
+    rows += [at["J"][..., index, free] for index in problem.independent]
+    errors += [at["constraint"][..., index] for index in problem.independent]
     A = np.stack([np.broadcast_to(row, (len(q), len(free))) for row in rows], axis=-2)
     return A, np.stack([np.broadcast_to(error, len(q)) for error in errors], axis=-1)

@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 _FLAT = 1e-4  # an eigenvalue of the quadratic form below this share of the largest counts as zero
 _SAME_FORM = 1e-6  # relative size below which a further quadratic form adds no condition
 _DASH = "'"
-_SHOWN = (1e-9, 1e-9, 1e-3)  # relative size below which components of q, a tangent, a curvature are shown as 0
+_SHOWN = (1e-9, 1e-9, 1e-3)  # size below which components of q, a tangent, a curvature are shown as 0, as a share of
+_LARGE = (1.0, 1.0, 1e-3)  # the largest of them, or of this if that is larger
 _TRACED = 0.2  # share of the reach at which a branch's curvature is read off
 
 
@@ -112,7 +113,7 @@ class SingularPoint:
 def _named(names: Sequence[str], values: Array, *, order: int = 0) -> str:
     """Values by name, with so many dashes for derivatives; what is small next to the others is rounding."""
     size = float(np.max(np.abs(values), initial=0.0))
-    clean = np.where(np.abs(values) <= _SHOWN[order] * max(size, 1e-3), 0.0, values)
+    clean = np.where(np.abs(values) <= _SHOWN[order] * max(size, _LARGE[order]), 0.0, values)
     return ", ".join(f"{name}{order * _DASH} = {value + 0.0:.6g}" for name, value in zip(names, clean, strict=True))
 
 

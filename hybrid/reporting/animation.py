@@ -93,22 +93,15 @@ def render_animation(motion: Trajectory, *, title: str = "") -> str:
 
 
 def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
+    """What the page's script draws: places and forces in whole steps of their grids."""
     places = np.stack(list(scene.points.values()), axis=1)
     low = places.min(axis=(0, 1))
     grid = scene.size / _FINEST
     names = list(scene.points)
-    forces = [force for force in scene.forces if np.any(force.vector)]
-    reference = _reference_force(forces)
-    pieces = timeline(motion)
-    labels = sorted({piece.label for row in pieces.values() for piece in row})
-    span = max(motion.t - motion.t_start, 1e-300)
-    state = State(motion.q_start, motion.v_start, motion.t_start)
-    units = quantity_units(motion.dynamics, state, parameters=motion.parameters)
-    unit = {*units.forces.values(), *units.tangential_forces.values()}
     return {
         "start": motion.t_start,
         "end": motion.t,
-        "span": span,
+        "span": max(motion.t - motion.t_start, 1e-300),
         "axes": places.shape[2],
         "t": [float(f"{value:.10g}") for value in scene.t],
         "origin": low.tolist(),
@@ -126,6 +119,22 @@ def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
             }
             for surface in scene.surfaces
         ],
+        **_forces_data(motion, scene, names),
+        **_timeline_data(motion),
+        "events": [
+            [event.t, _event_text(event), list(event.carriers) if event.kind is EventKind.IMPACT else []]
+            for event in motion.events[:_EVENTS]
+        ],
+    }
+
+
+def _forces_data(motion: Trajectory, scene: Scene, names: list[str]) -> dict[str, Any]:
+    forces = [force for force in scene.forces if np.any(force.vector)]
+    reference = _reference_force(forces)
+    state = State(motion.q_start, motion.v_start, motion.t_start)
+    units = quantity_units(motion.dynamics, state, parameters=motion.parameters)
+    unit = {*units.forces.values(), *units.tangential_forces.values()}
+    return {
         "forces": [
             {
                 "name": force.name,
@@ -138,15 +147,18 @@ def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
         "forceSteps": _FORCE_STEPS,
         "reference": reference,
         "unit": unit.pop() if len(unit) == 1 else "",
+    }
+
+
+def _timeline_data(motion: Trajectory) -> dict[str, Any]:
+    pieces = timeline(motion)
+    labels = sorted({piece.label for row in pieces.values() for piece in row})
+    return {
         "timeline": [
             {"name": name, "pieces": [[piece.start, piece.end, piece.label] for piece in row]}
             for name, row in pieces.items()
         ],
         "fills": {label: [mode_fill(label), ink_on(mode_fill(label))] for label in labels},
-        "events": [
-            [event.t, _event_text(event), list(event.carriers) if event.kind is EventKind.IMPACT else []]
-            for event in motion.events[:_EVENTS]
-        ],
     }
 
 

@@ -8,8 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.configuration.search import Box, independent_rows, sides, spread
+from hybrid.analysis.configuration.search import Box, sides, spread
 from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.redundancy import independent_rows
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:

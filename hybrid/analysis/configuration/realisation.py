@@ -126,7 +126,7 @@ def realisation_study(
     state: State,
     *,
     constraints: str | Sequence[str],
-    stiffness: Sequence[float],
+    stiffness: Sequence[float] | float,
     t_end: float,
     parameters: Values | None = None,
     length: float | str | None = None,
@@ -147,7 +147,7 @@ def realisation_study(
         Satisfies the constraints: the springs start without tension.
     constraints : str or sequence of str
         Which to realise.
-    stiffness : sequence of float
+    stiffness : sequence of float, or float
         The ladder.
     t_end : float
     parameters : mapping, optional
@@ -180,7 +180,7 @@ def realisation_study(
     >>> study.smooth_branch, [row.is_smooth for row in study.rows]
     ('u-, theta-', [True, True])
     """
-    ladder = sorted(float(k) for k in stiffness)
+    ladder = sorted(float(k) for k in np.ravel(stiffness))
     if not ladder:
         raise StateError("the ladder of stiffnesses is empty: give at least one")
     values = dict(parameters or {})

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from hybrid.declaration.names import suggestion
 from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.redundancy import independent_rows
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
-__all__ = ["Box", "independent_rows", "sides", "singular_configurations", "spread"]
+__all__ = ["Box", "sides", "singular_configurations", "spread"]
 
 Array = NDArray[np.float64]
 Box = Mapping[str, tuple[float, float]]
@@ -27,7 +28,6 @@ _SAME = 1e-3  # share of the reach within which two singular points are one
 _NEARLY = 1e-3  # share of its usual size below which a singular value makes a posture a candidate
 _EVALUATIONS = 60
 _FINEST = 1e-15
-_SAMPLED = 20
 
 
 def singular_configurations(
@@ -129,21 +129,11 @@ def sides(dynamics: Dynamics, box: Box) -> tuple[Array, Array]:
 
 def spread(low: Array, high: Array, count: int) -> list[Array]:
     """Postures that fill a box evenly (Halton 1960)."""
+    if count < 1:
+        raise StateError(f"starts is the number of postures to start from: at least 1, not {count}")
     from scipy.stats.qmc import Halton
 
     return [low + share * (high - low) for share in Halton(len(low), scramble=False).random(count + 1)[1:]]
-
-
-def independent_rows(space: ConfigurationSpace, postures: list[Array]) -> list[int]:
-    """Constraints that are independent at most postures; further ones repeat them."""
-    from scipy.linalg import qr
-
-    found = [q for q in map(space.nearest, postures[:_SAMPLED]) if q is not None]
-    jacobians = [space.jacobian(q) for q in found or postures[:1]]
-    ranks = [int(np.linalg.matrix_rank(J, rtol=1e-8)) for J in jacobians]
-    rank = max(ranks)
-    _, _, order = qr(jacobians[ranks.index(rank)].T, pivoting=True)
-    return sorted(int(row) for row in order[:rank])
 
 
 def _residual(space: ConfigurationSpace, rows: list[int]) -> Callable[[Array], Array]:

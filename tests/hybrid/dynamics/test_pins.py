@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, StateError, derive, solve_state, solve_states
+from hybrid import (
+    Constraint,
+    Contact,
+    EnergyDynamics,
+    Mechanism,
+    StateError,
+    Verdict,
+    derive,
+    select,
+    solve_state,
+    solve_states,
+)
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +146,50 @@ def test_a_moving_floor_enters_gap_dot_through_time():
     state = solve_state(floor, {"t": 0.4})
     assert state.q[0] == pytest.approx(0.1 * np.sin(0.4), abs=1e-15)
     assert state.v[0] == pytest.approx(0.1 * np.cos(0.4), abs=1e-15)
+
+
+def held(*equations, **parameters):
+    """A particle in the plane with constraints."""
+    return derive(
+        Mechanism(
+            name="held",
+            coordinates=["x", "y"],
+            parameters=parameters,
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2 + y_dot**2/2"),
+            constraint=[Constraint(name=f"c{i}", equation=text) for i, text in enumerate(equations)],
+        )
+    )
+
+
+def test_constraint_that_repeats_another_takes_no_pin():
+    for first, second in (("x - 2", "3*x - 6"), ("x - y**2", "(x - y**2)*exp(x)")):
+        state = solve_state(held(first, second), {"y": 2, "y_dot": 1})
+        x = 2 if "y" not in first else 4
+        np.testing.assert_allclose(state.q, [x, 2], atol=1e-12)
+        np.testing.assert_allclose(state.v, [0 if "y" not in first else 4, 1], atol=1e-12)
+
+
+def test_loop_that_is_overconstrained_only_where_it_closes_takes_a_pin():
+    # f and f^2 + f x: their gradients are parallel where f = 0, and nowhere else
+    state = solve_state(held("x - y", "(x - y)**2 + (x - y)*(x + 2)"), {"y": 0.5, "y_dot": 1})
+    np.testing.assert_allclose((*state.q, *state.v), [0.5, 0.5, 1, 1], atol=1e-9)
+
+
+def test_constraints_that_contradict_each_other_are_said_to():
+    with pytest.raises(
+        StateError, match=r"no position of held satisfies y=0 and the constraints c0, c1: .* contradict"
+    ):
+        solve_state(held("x", "x - 1"), {"y": 0, "y_dot": 0})
+    with pytest.raises(StateError, match=r"no velocity of held satisfies the constraints c0, c1 at y=0: .* contradict"):
+        solve_state(held("x", "x - t"), {"y": 0, "y_dot": 0})
+    with pytest.raises(StateError, match=r"too many position pins: held needs 1 .2 coordinates less 1 independent con"):
+        solve_state(held("x", "2*x"), {"x": 0, "y": 0, "y_dot": 0})
+
+
+def test_redundant_constraints_leave_accelerations_unique_from_pins_on():
+    bead = held("y - x**2/2", "2*y - x**2")
+    state = solve_state(bead, {"x": 1, "x_dot": 2})
+    found = select(bead, state)
+    assert found.verdict is Verdict.HYPERSTATIC
+    # no force but the wire's: (1 + x^2) x'' + x x'^2 = 0
+    assert found.branches[0].acceleration[0] == pytest.approx(-1 * 4 / 2, abs=1e-12)

@@ -36,15 +36,19 @@ ROUNDING = 1e-9
 LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 
 
-def read_stiffnesses(_: click.Context, option: click.Parameter, value: str) -> tuple[float, ...]:
-    """Read numbers above 0 separated by commas."""
+def read_stiffnesses(_: click.Context, option: click.Parameter, value: str | None) -> tuple[float, ...]:
+    """Read different numbers above 0 separated by commas; none where the option is not given."""
+    if value is None:
+        return ()
     try:
-        found = tuple(float(text) for text in value.split(",") if text.strip())
+        found = tuple(float(text) for text in value.split(","))
     except ValueError as error:
         raise click.BadParameter(f"expected numbers separated by commas, got {value!r}", param=option) from error
     for K in found:
         if not 0.0 < K < float("inf"):
             raise click.BadParameter(f"a stiffness must be a number above 0, got {K:g}", param=option)
+        if found.count(K) > 1:
+            raise click.BadParameter(f"{K:g} is given twice", param=option)
     return found
 
 

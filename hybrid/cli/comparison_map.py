@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    FiniteRange,
     axes_option,
     json_option,
     mechanism_argument,
@@ -40,10 +41,15 @@ SHOWN = 12
 @parameter_option
 @click.option(
     "--stiffness",
-    default="",
     metavar="K1,K2,...",
     callback=read_stiffnesses,
     help="Penalty runs of these stiffnesses in every cell; by default only the limit.",
+)
+@click.option(
+    "--duration",
+    type=FiniteRange(min=0.0, min_open=True),
+    metavar="T",
+    help="Of penalty runs where the rigid motion is unique; by default 12 / sqrt(least stiffness).",
 )
 @damping_option
 @plot_option("Draw the map")
@@ -55,6 +61,7 @@ def compare_map(
     pins: dict[str, str],
     parameters: dict[str, str],
     stiffness: tuple[float, ...],
+    duration: float | None,
     damping: float | None,
     plot: Path | None,
     as_json: bool,
@@ -75,6 +82,7 @@ def compare_map(
             pins=pins,
             damping=damping,
             stiffness=stiffness,
+            duration=duration,
             parameters=values,
             progress=bar.advance,
         )

@@ -34,7 +34,29 @@ Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be co
 """
 
 
-@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Program(click.Group):
+    """The group of commands; an option given twice is refused where click would take the last."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and look at its options."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            with click.Context(command, info_name=name, parent=ctx) as inner:
+                _, _, given = command.make_parser(inner).parse_args(list(rest))
+                once = [
+                    item for item in given if isinstance(item, click.Option) and not (item.multiple or item.is_flag)
+                ]
+                for item in once:
+                    if once.count(item) > 1:
+                        raise click.UsageError(f"{item.opts[-1]} is given twice; it takes one value", inner)
+        return name, command, rest
+
+
+@click.group(
+    cls=_Program, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(None, "-V", "--version", package_name="painleve", message="painleve %(version)s")
 def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""

@@ -26,7 +26,7 @@ __all__ = ["restitution"]
 
 @click.command()
 @mechanism_argument
-@click.option("--over", required=True, metavar="NAME=LOW:HIGH:CELLS", help="A position pin or a parameter to sweep.")
+@click.option("--over", required=True, metavar="NAME=LOW:HIGH:CELLS", help="A coordinate or a parameter to sweep.")
 @click.option(
     "--incidence",
     default="-0.45*pi:0.45*pi:180",

@@ -59,9 +59,11 @@ def closed_contacts(
             f"gap.{name} = {gap:.6g}, gap_dot.{name} = {rate:.6g}"
             for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True)
         )
-        first = dynamics.contacts[0] if dynamics.contacts else "NAME"
+        if not gaps:
+            raise StateError(f"{dynamics.name} has no unilateral contact, so there is no {wanted}")
+        first = dynamics.contacts[0]
         raise StateError(
-            f"no contact is closed that does not separate already, so there is no {wanted}: "
-            f"{gaps or 'the mechanism has no contact'}; pin gap.{first}=0 and gap_dot.{first} not above 0"
+            f"no contact is closed that does not separate already, so there is no {wanted}: {gaps}; pin gap.{first}=0 "
+            f"and gap_dot.{first} not above 0"
         )
     return closed

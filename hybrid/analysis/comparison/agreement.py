@@ -95,7 +95,7 @@ def compare_map(
     ComputationError
         The mechanism has several contacts, or one that is not planar.
     StateError, DeclarationError
-        Bad axes, pins, parameters, damping or stiffness.
+        Bad axes, pins, parameters, damping or stiffness; stiffnesses so low that no rigid motion lasts like the runs.
 
     Examples
     --------
@@ -109,45 +109,75 @@ def compare_map(
     """
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(f"{dynamics.name}: a comparison map needs one planar contact and no other friction")
-    if damping is not None and not damping >= 0.0:
-        raise StateError(f"the damping of a compliant contact must not be below 0, got {damping:g}")
-    for K in stiffness:
-        if not 0.0 < K < np.inf:
-            raise StateError(f"the stiffness of a compliant contact must be a number above 0, got {K:g}")
+    _check(damping, stiffness, duration)
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
     first, second = plane.axes
     x, y = first.values[:, None], second.values[None, :]
     classified = plane.classified(x, y)
-    verdict = np.array(classified.verdict)
     states, values = plane.states(x, y)
-    terms = dynamics.terms(states.q, states.v, t=states.t, parameters=values)
-    posed = pose(dynamics, terms, (Activity.RESTING,), sides={})
-    gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity, 0.0, terms.gap_dot)
-    gamma = np.concatenate(np.broadcast_arrays(gap_dot, terms.slip), axis=-1)
-    known = np.isin(verdict, [CellVerdict.UNREACHABLE, CellVerdict.PENETRATING], invert=True)
-    d = terms.damping[..., 0] if damping is None else np.asarray(damping)
-    # unreachable states hold no numbers: any will do
-    G = np.where(known[..., None, None], np.broadcast_to(posed.G, (*verdict.shape, 2, 2)), np.eye(2))
-    gamma = np.where(known[..., None], np.broadcast_to(gamma, (*verdict.shape, 2)), 0.0)
-    mu, holds = terms.friction[..., 0], terms.static_friction[..., 0]
-    limit = planar_limit(G, gamma, friction=mu, damping=d, static_friction=holds)
-    strikes = known & (limit.impulse[..., 0] > 0)
-    energy = np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2
+    limit = _limit(dynamics, states, values, np.array(classified.verdict), damping, tolerances)
     penalty = None
     if len(stiffness):
-        jump = (posed.response_W @ limit.impulse[..., None])[..., 0]
-        cells = _cells(dynamics, states, values, classified, jump, damping)
+        cells = _cells(dynamics, states, values, classified, limit.jump, damping)
         penalty = penalty_map(
             cells, places=(first.values, second.values), stiffness=stiffness, duration=duration, progress=progress
         )
     return ComparisonMap(
         axes=plane.axes,
-        verdict=verdict,
-        strikes=strikes,
-        gap_dot_after=np.where(strikes, limit.gamma[..., 0], np.nan),
-        energy_change=np.where(strikes, energy, np.nan),
-        shares=_shares(verdict, strikes),
+        verdict=np.array(classified.verdict),
+        strikes=limit.strikes,
+        gap_dot_after=np.where(limit.strikes, limit.gap_dot, np.nan),
+        energy_change=np.where(limit.strikes, limit.energy, np.nan),
+        shares=_shares(classified.verdict, limit.strikes),
         penalty=penalty,
+    )
+
+
+def _check(damping: float | None, stiffness: Sequence[float], duration: float | None) -> None:
+    if damping is not None and not 0.0 <= damping < np.inf:
+        raise StateError(f"the damping of a compliant contact must be a number not below 0, got {damping:g}")
+    for K in stiffness:
+        if not 0.0 < K < np.inf:
+            raise StateError(f"the stiffness of a compliant contact must be a number above 0, got {K:g}")
+    if duration is not None and not 0.0 < duration < np.inf:
+        raise StateError(f"the duration of penalty runs must be a number above 0, got {duration:g}")
+
+
+@attrs.frozen(eq=False)
+class _Limits:
+    """The compliant limit of every cell: whether it strikes, what it leaves, and what it does to the velocities."""
+
+    strikes: NDArray[np.bool_]
+    gap_dot: NDArray[np.float64]
+    energy: NDArray[np.float64]
+    jump: NDArray[np.float64]
+
+
+def _limit(
+    dynamics: Dynamics,
+    states: States,
+    values: Mapping[str, Any],
+    verdict: NDArray[np.uint8],
+    damping: float | None,
+    tolerances: Tolerances,
+) -> _Limits:
+    terms = dynamics.terms(states.q, states.v, t=states.t, parameters=values)
+    posed = pose(dynamics, terms, (Activity.RESTING,), sides={})
+    gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity, 0.0, terms.gap_dot)
+    gamma = np.concatenate(np.broadcast_arrays(gap_dot, terms.slip), axis=-1)
+    known = np.isin(verdict, [CellVerdict.UNREACHABLE, CellVerdict.PENETRATING], invert=True)
+    # unreachable states hold no numbers: any will do
+    G = np.where(known[..., None, None], np.broadcast_to(posed.G, (*verdict.shape, 2, 2)), np.eye(2))
+    gamma = np.where(known[..., None], np.broadcast_to(gamma, (*verdict.shape, 2)), 0.0)
+    limit = planar_limit(
+        G, gamma, friction=terms.friction[..., 0], static_friction=terms.static_friction[..., 0],
+        damping=terms.damping[..., 0] if damping is None else np.asarray(damping),
+    )  # fmt: skip
+    return _Limits(
+        strikes=known & (limit.impulse[..., 0] > 0),
+        gap_dot=limit.gamma[..., 0],
+        energy=np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2,
+        jump=(posed.response_W @ limit.impulse[..., None])[..., 0],
     )
 
 

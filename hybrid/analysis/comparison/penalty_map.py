@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.comparison.rigid_motions import rigid_motions
 from hybrid.contact.classify import CellVerdict
-from hybrid.contact.compliance.grid import LABELS, CompliantMotions, compliant_motions
+from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS, CompliantMotions, compliant_motions
 from hybrid.contact.compliance.rates import ContactRates
+from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -25,6 +26,8 @@ SETTLING = 12.0
 _STRIKING = 200.0  # stretched time after which a departure from rest is given up
 _ORDER = -0.4  # the stiffest error lies below the largest of the softer ones by this power: theory has -1/2 or faster
 _EXACT = 1e-9  # relative error of velocities at which the integration itself is met
+_LEFT, _ENOUGH = 0.1, 0.5  # shares of rigid motions that keep their mode: below the first, runs are refused
+_LEAST = 1e-9  # of a duration: where not even that helps, none does
 _APPROACH = 2.0  # of an indeterminate state, in units of the one that separates lift-off from impact
 
 Array = NDArray[np.float64]
@@ -152,12 +155,18 @@ def penalty_map(
     Returns
     -------
     PenaltyMap
+
+    Raises
+    ------
+    StateError
+        The runs last so long that hardly any rigid motion keeps its mode.
     """
     ordered = tuple(sorted(float(K) for K in stiffness))
     T = SETTLING / math.sqrt(ordered[0]) if duration is None else duration
     unique = np.flatnonzero(cells.verdict == CellVerdict.UNIQUE)
     striking = np.flatnonzero(np.isin(cells.verdict, [CellVerdict.INCONSISTENT, CellVerdict.IMPACT]))
     several = np.flatnonzero(cells.verdict == CellVerdict.INDETERMINATE)
+    _check_duration(cells, unique, T, is_given=duration is not None)
     q, v, t, values = cells.at(unique)
     _, rigid, kept = rigid_motions(cells.dynamics, q, v, t, mode=cells.mode[unique], duration=T, parameters=values)
     count, k = len(cells.q), len(ordered)
@@ -190,6 +199,29 @@ def penalty_map(
         ordered, T, mode.reshape(k, *shape), sticks.reshape(k, *shape), error.reshape(k, *shape),
         order.reshape(shape), agrees.reshape(shape), exceptions,
     )  # fmt: skip
+
+
+def _persisting(cells: Cells, unique: NDArray[np.intp], duration: float) -> float:
+    """Share of the unique states whose rigid motion keeps its mode for a duration; 1 if there are none."""
+    q, v, t, values = cells.at(unique)
+    _, _, kept = rigid_motions(cells.dynamics, q, v, t, mode=cells.mode[unique], duration=duration, parameters=values)
+    return float(np.mean(kept)) if unique.size else 1.0
+
+
+def _check_duration(cells: Cells, unique: NDArray[np.intp], T: float, *, is_given: bool) -> None:
+    """Refuse runs that last so long that hardly a rigid motion is left to compare with; say what would do."""
+    share = _persisting(cells, unique, T)
+    if share >= _LEFT:
+        return
+    shorter = T / 2.0
+    while _persisting(cells, unique, shorter) < _ENOUGH and shorter > T * _LEAST:
+        shorter /= 2.0
+    stiffer = f"stiffnesses from about K = {(SETTLING / shorter) ** 2:.1g}"
+    raise StateError(
+        f"there is nothing to compare: penalty runs would last {T:.4g}, and in only {100 * share:.0f} percent of the "
+        f"{unique.size} UNIQUE states does the rigid motion keep its mode so long; take "
+        + (f"a duration of about {shorter:.2g}" if is_given else stiffer)
+    )
 
 
 def _flight(cells: Cells, free: NDArray[np.intp], rigid: Array, unique: NDArray[np.intp], T: float) -> Array:
@@ -259,7 +291,6 @@ def _judged(
             reasons[i] = f"the contact has not settled: errors {errors}"
     left = ~unique & (mode[-1] > 0)
     for i in np.flatnonzero(left).tolist():
-        reasons[i] = (
-            f"the contact has not let go after a stretched time of {_STRIKING:g}, it is in {LABELS[mode[-1, i]]}"
-        )
+        bound = f"a stretched time of {_STRIKING:g}, or {MAX_EVENTS} changes of mode"
+        reasons[i] = f"the contact has not let go after {bound}; it is in {LABELS[mode[-1, i]]}"
     return agrees, dict(sorted(reasons.items()))

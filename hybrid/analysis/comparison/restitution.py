@@ -15,6 +15,7 @@ from hybrid.analysis.maps.axes import Axis
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.rates import ContactRates
 from hybrid.errors import ComputationError, StateError
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -66,11 +67,11 @@ def restitution_map(
     dynamics : Dynamics
         Of a mechanism with one contact, planar.
     over : Axis
-        A position pin or a parameter, with a number of cells.
+        A coordinate or a parameter, with a number of cells.
     incidence : Axis, optional
         In radians, between -pi/2 and pi/2.
     pins : mapping, optional
-        The other position pins; the contact is closed.
+        The other coordinates; the contact is closed.
     damping : float, optional
         Replaces the declared damping.
     parameters : mapping, optional
@@ -84,7 +85,8 @@ def restitution_map(
     ComputationError
         The mechanism has several contacts, or one that is not planar.
     StateError
-        A negative damping, an incidence beyond a right angle, or no posture satisfies the pins.
+        A negative damping, an incidence beyond a right angle, a velocity among the pins, a quantity that is swept and
+        pinned, an open contact, or no posture satisfies the pins.
 
     Examples
     --------
@@ -106,6 +108,7 @@ def restitution_map(
     if not -math.pi / 2 < incidence.low < incidence.high < math.pi / 2:
         raise StateError(f"the incidence lies between -pi/2 and pi/2, not {incidence.low:g} to {incidence.high:g}")
     held, values = dict(pins or {}), dict(parameters or {})
+    _check_names(dynamics, over.name, held, values)
     (values if over.name in dynamics.mechanism.parameters else held)[over.name] = over.values
     q, t = postures(dynamics, held, parameters=values)
     q = np.broadcast_to(q, (over.cells, dynamics.n))
@@ -114,6 +117,9 @@ def restitution_map(
         raise StateError(f"{dynamics.name}: no posture satisfies the pins over {over.name}")
     angle = incidence.values
     at = ContactRates.at(dynamics, np.where(reached[:, None], q, 1.0), np.zeros(q.shape), t, values)
+    if (np.abs(at.gap[reached]) > Tolerances().gap).any():
+        gaps = f"gap.{dynamics.contacts[0]} is {np.min(at.gap[reached]):.6g} to {np.max(at.gap[reached]):.6g}"
+        raise StateError(f"an impact needs a closed contact, but {gaps}: pin a coordinate less")
     G = np.where(reached[:, None, None], at.G, np.eye(2))[:, None]
     gamma = np.stack([-np.cos(angle), np.sin(angle)], axis=-1)
     d = at.damping[:, None] if damping is None else damping
@@ -128,3 +134,17 @@ def restitution_map(
         slip_ratio=np.where(known, limit.gamma[..., 1], np.nan),
         absorbed=np.where(known, lost / before, np.nan),
     )
+
+
+def _check_names(dynamics: Dynamics, over: str, pins: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+    """Refuse what says nothing about a posture, and what is fixed twice."""
+    contact = dynamics.contacts[0]
+    velocities = (*dynamics.mechanism.velocities, f"gap_dot.{contact}", f"slip.{contact}")
+    for name in (over, *pins):
+        if name in velocities and name not in dynamics.mechanism.coordinates:
+            raise StateError(
+                f"{name} is a velocity, and the incidence is the direction of the contact's velocity: sweep or pin "
+                f"coordinates ({', '.join(dynamics.mechanism.coordinates)})"
+            )
+    if over in pins or over in parameters:
+        raise StateError(f"{over} is swept, and given a value besides: leave one of them out")

@@ -58,14 +58,17 @@ def rigid_motions(
     def rate(x: Array, u: Array, time: Array) -> tuple[Array, NDArray[np.bool_]]:
         return _accelerations(dynamics, x, u, time, mode, parameters)
 
-    for _ in range(_STEPS):
-        a1, holds = rate(q, v, t)
-        a2, _ = rate(q + h / 2 * v, v + h / 2 * a1, t + h / 2)
-        a3, _ = rate(q + h / 2 * v + h * h / 4 * a1, v + h / 2 * a2, t + h / 2)
-        a4, _ = rate(q + h * v + h * h / 2 * a2, v + h * a3, t + h)
-        kept &= holds
-        q, v, t = q + h * v + h * h / 6 * (a1 + a2 + a3), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), t + h
-    return q, v, kept & rate(q, v, t)[1]
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # motions that have left their mode may leave the range of numbers
+        for _ in range(_STEPS):
+            a1, holds = rate(q, v, t)
+            a2, _ = rate(q + h / 2 * v, v + h / 2 * a1, t + h / 2)
+            a3, _ = rate(q + h / 2 * v + h * h / 4 * a1, v + h / 2 * a2, t + h / 2)
+            a4, _ = rate(q + h * v + h * h / 2 * a2, v + h * a3, t + h)
+            kept &= holds
+            q, v, t = q + h * v + h * h / 6 * (a1 + a2 + a3), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), t + h
+        return q, v, kept & rate(q, v, t)[1]
 
 
 def _accelerations(

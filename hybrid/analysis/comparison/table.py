@@ -11,6 +11,7 @@ import attrs
 from hybrid.analysis.comparison.convergence import ObservedOrder, observed_order
 from hybrid.analysis.comparison.courses import ContactCourse
 from hybrid.analysis.comparison.rows import SHOWN, ComparisonRow, Inquiry
+from hybrid.contact.compliance.coefficients import check_stiffness
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import Selection, Verdict, select
@@ -109,6 +110,8 @@ def compare(
     ------
     StateError
         No contact is closed, or the only ones separate already.
+    ValueError
+        A stiffness or the damping is no number in its range; a stiffness is given twice.
 
     Examples
     --------
@@ -120,6 +123,7 @@ def compare(
     >>> found.verdict, round(found.row("kelvin-voigt").gap_dot_after["tip"], 8)
     ('INCONSISTENT', 0.04577472)
     """
+    asked = _stiffnesses(stiffness)
     inquiry = Inquiry(dynamics, state, damping, parameters, tolerances, samples)
     resolution = _resolution(inquiry)
     selection = resolution.selection
@@ -127,7 +131,7 @@ def compare(
     verdict = "IMPACT" if selection is None else selection.verdict.name
     one = selection if selection is not None and verdict in (Verdict.UNIQUE.name, Verdict.HYPERSTATIC.name) else None
     limit = next((row for row in rows if row.method == "kelvin-voigt"), None)
-    rows += _penalty_runs(inquiry, stiffness, resolution, one, limit, progress or _unseen)
+    rows += _penalty_runs(inquiry, asked, resolution, one, limit, progress or _unseen)
     speed = inquiry.speed
     told = _strays(rows, one) if one else [*inquiry.notes, *_disagreements(rows, inquiry.named(state.v), speed)]
     told = [*inquiry.told_of_runs, *told]
@@ -145,6 +149,19 @@ def compare(
         selection=selection,
         courses=inquiry.courses,
     )
+
+
+def _stiffnesses(values: Sequence[float]) -> tuple[float, ...]:
+    """The stiffnesses asked for, as different numbers above 0."""
+    try:
+        found = tuple(values)
+    except TypeError as error:
+        raise ValueError(f"stiffness is a sequence of numbers above 0, such as (1e6, 1e8), not {values!r}") from error
+    for K in found:
+        check_stiffness(None, None, K)
+        if found.count(K) > 1:
+            raise ValueError(f"the stiffness {K:g} is given twice")
+    return found
 
 
 def _resolution(inquiry: Inquiry) -> Resolution:

@@ -20,7 +20,7 @@ from hybrid.contact.compliance.rates import ContactRates
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["LABELS", "CompliantMotions", "compliant_motions"]
+__all__ = ["LABELS", "MAX_EVENTS", "CompliantMotions", "compliant_motions"]
 
 LABELS = ("free", "slide+", "slide-", "stick")
 _FREE, _PLUS, _MINUS, _STICK = range(4)
@@ -29,7 +29,8 @@ _SIGN = np.array([0.0, 1.0, -1.0, 0.0])
 _STEP = 0.15  # of the radian of the fastest oscillation: a step of the fourth order then loses 6e-7 of its amplitude
 _CUTS = 30  # five to eight do
 _CLOSE = 1e-10  # of a step, between cuts: far below the error of a step
-_MAX_STEPS = 200_000
+MAX_EVENTS = 200
+"""Changes of mode of one motion, after which it is ended wherever it is."""
 
 Modes = NDArray[np.int8]
 
@@ -141,7 +142,7 @@ def compliant_motions(
     horizon: float,
     parameters: Mapping[str, Any],
 ) -> CompliantMotions:
-    """Follow motions on a compliant contact until it lets go, or to a horizon.
+    """Follow motions on a compliant contact until it lets go, or to a horizon, or for 200 changes of mode.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ def compliant_motions(
     batch.refresh()
     running = np.flatnonzero(presses)
     part = batch.take(running)
-    for _ in range(_MAX_STEPS):
+    for _ in range(math.ceil(np.max(horizon / step, initial=0.0)) + MAX_EVENTS):
         if not running.size:
             break
         _advance(part, np.minimum(part.step, horizon - part.s))
@@ -195,6 +196,7 @@ def compliant_motions(
         if not goes_on.all():
             batch.put(running, part)
             running, part = running[goes_on], part.take(goes_on)
+    batch.put(running, part)
     at, potential = batch.contact(batch.q, batch.v, batch.s)
     force = batch.forces(at, potential)[:, 0]
     return CompliantMotions(batch.q, batch.v, batch.mode, batch.stuck, presses, batch.s, force)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.compliance.coefficients import check_damping
 from hybrid.contact.compliance.path import (
     Array,
     CompliantPath,
@@ -22,11 +21,6 @@ from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.errors import ComputationError, StateError
-
-
-def _is_damping(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
-    if value is not None and not (math.isfinite(value) and value >= 0.0):
-        raise ValueError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
 
 
 @attrs.frozen
@@ -53,7 +47,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
     1.0
     """
 
-    damping: float | None = attrs.field(default=None, validator=_is_damping)
+    damping: float | None = attrs.field(default=None, validator=check_damping)
 
     @property
     def name(self) -> str:

@@ -18,7 +18,8 @@ _ACCURACY = 1e-11
 _VANISHING = 1e-12  # relative to the velocities
 _STOPPED = 1e-9  # spatial slip below this share of the velocities has stopped; an impulse removes the rest
 _MAX_PHASES = 400
-_MAX_EXTENSIONS = 40
+_FOREVER = 1e15  # stretched time
+_MAX_EVALUATIONS = 100_000  # of one phase; an impact takes a few hundred
 
 
 @attrs.define(eq=False)
@@ -122,8 +123,8 @@ class Passage:
 
         events, names = self._events(standing)
         start, span = 0.0, 20.0 / float(np.sqrt(np.max(np.linalg.eigvalsh(self.system.G))))
-        x = y
-        for _ in range(_MAX_EXTENSIONS):
+        x, spent = y, 0
+        while spent < _MAX_EVALUATIONS and span < _FOREVER:
             answer = solve_ivp(
                 rates, (start, start + span), x, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
                 events=events, dense_output=self.samples > 0,
@@ -134,7 +135,7 @@ class Passage:
             if answer.status == 1:
                 which = next(i for i, times in enumerate(answer.t_events) if len(times))
                 return x, self._phase(y, x, standing), names[which]
-            span *= 2
+            span, spent = 2 * span, spent + answer.nfev
         raise ComputationError(
             f"a compliant impact of several contacts does not end: in {self.system.label(standing)} no force "
             f"vanishes and no slip changes; friction locks the mechanism"

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.contact.compliance.coefficients import check_damping, check_stiffness
 from hybrid.contact.compliance.flow import CompliantFlow
 from hybrid.contact.compliance.motion import CompliantPassage
 from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.compliance.standing import CompliantStanding
 from hybrid.contact.touching import closed_contacts
-from hybrid.errors import ComputationError
+from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
 
 _HORIZON = 400.0  # of a contact of unit mass: more than a hundred times as long as it takes to rebound
 _EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impact a few hundred
-
-
-def _is_stiffness(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
-    if not (math.isfinite(value) and value > 0.0):
-        raise ValueError(f"the stiffness of a compliant contact must be a number above 0, got {value!r}")
-
-
-def _is_damping(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
-    if value is not None and not (math.isfinite(value) and value >= 0.0):
-        raise ValueError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
 
 
 @attrs.frozen
@@ -56,8 +47,8 @@ class KelvinVoigt:
     (True, 1.0)
     """
 
-    stiffness: float = attrs.field(converter=float, validator=_is_stiffness)
-    damping: float | None = attrs.field(default=None, validator=_is_damping)
+    stiffness: float = attrs.field(validator=check_stiffness)
+    damping: float | None = attrs.field(default=None, validator=check_damping)
 
     def pass_through(
         self,
@@ -94,7 +85,7 @@ class KelvinVoigt:
         Raises
         ------
         StateError
-            No contact is closed, or those that are separate already.
+            No contact is closed, or those that are separate already; a horizon not above 0.
         ComputationError
             The mechanism has a rigid bilateral constraint with friction, or the integration fails.
         """
@@ -106,6 +97,8 @@ class KelvinVoigt:
         speed = float(np.max(np.abs(np.concatenate([terms.gap_dot, terms.slip]))))
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
         flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, speed or 1.0)
+        if horizon is not None and not horizon > 0.0:
+            raise StateError(f"the horizon of a compliant motion is a stretched time above 0, got {horizon:g}")
         if horizon is None:
             G = flow.evaluate(state.q, state.v, state.t, CompliantStanding.open(len(flow.names))).G
             rates = np.diag(G)[: len(closed)][closed] * terms.stiffness_ratio[closed]

@@ -269,7 +269,7 @@ def impact_problem(
     posed = pose(dynamics, terms, tuple(activities), sides={})
     if not any(carrier.kind is CarrierKind.CONTACT for carrier in posed.carriers):
         gaps = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))
-        raise StateError(f"no contact is closed, so there is no impact: {gaps}")
+        raise StateError(f"no contact is closed, so there is no impact: {gaps or 'the mechanism has none'}")
     gamma = np.zeros(posed.n_rows)
     for carrier in posed.carriers:
         if carrier.name in dynamics.contacts:

@@ -192,6 +192,13 @@ def test_run_too_soft_for_a_frozen_posture_is_ended_and_said_to_tell_nothing(rod
     assert seen == [(0, 2), (1, 2)]
 
 
+@pytest.mark.parametrize("stiffness", [1e6, [0.0], [1e6, float("nan")], ["1e6"], [1e6, 1e7, 1e6]])
+def test_stiffnesses_that_are_no_different_numbers_above_zero_are_refused(rod, stiffness):
+    state = solve_state(rod, INCONSISTENT)
+    with pytest.raises(ValueError, match="stiffness"):
+        compare(rod, state, stiffness=stiffness)
+
+
 def test_methods_agree_where_the_mode_is_unique(rod):
     state = solve_state(rod, {"theta": 0.5, "theta_dot": 0, "slip.tip": 1})
     found = compare(rod, state, stiffness=(1e6, 1e8))

@@ -53,6 +53,21 @@ def test_approaching_states_strike_everywhere(rod):
     assert set(found.shares) == {"IMPACT, strikes"}
 
 
+def test_runs_longer_than_any_rigid_motion_lasts_are_refused_with_what_would_do(rod):
+    axes = [Axis.parse("theta=0.05:1.52:4"), Axis.parse("theta_dot=-3:3:4")]
+    common = {"axes": axes, "pins": {"slip.tip": 1}, "parameters": {"mu": 1.5}}
+    with pytest.raises(StateError, match="take stiffnesses from about K = ") as refused:
+        compare_map(rod, stiffness=[1e-3], **common)
+    suggested = float(str(refused.value).rsplit(" ", 1)[1])
+    assert compare_map(rod, stiffness=[suggested], **common).penalty.agrees.any()
+    with pytest.raises(StateError, match="take a duration of about ") as refused:
+        compare_map(rod, stiffness=[1e6], duration=100.0, **common)
+    suggested = float(str(refused.value).rsplit(" ", 1)[1])
+    assert compare_map(rod, stiffness=[1e6], duration=suggested, **common).penalty.agrees.any()
+    with pytest.raises(StateError, match="duration"):
+        compare_map(rod, stiffness=[1e6], duration=0.0, **common)
+
+
 def test_bad_input_is_refused(rod):
     with pytest.raises(StateError, match="damping"):
         compare_map(rod, axes=AXES, pins={"slip.tip": 1}, damping=-1.0)

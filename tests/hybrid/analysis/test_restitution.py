@@ -79,6 +79,23 @@ def test_bad_sweeps_are_refused(rod):
         restitution_map(derive(mechanisms.load("oblique_rod")), over=OVER)
 
 
+@pytest.mark.parametrize(
+    ("over", "pins", "parameters", "message"),
+    [
+        (Axis("theta_dot", -1, 1, 5), {"theta": 1}, {}, "theta_dot is a velocity"),
+        (Axis("slip.tip", -1, 1, 5), {"theta": 1}, {}, "slip.tip is a velocity"),
+        (Axis("theta", 0.1, 1, 5), {"gap_dot.tip": -1}, {}, "gap_dot.tip is a velocity"),
+        (Axis("theta", 0.1, 1, 5), {"theta": 1}, {}, "theta is swept, and given a value"),
+        (Axis("mu", 0.1, 1, 5), {"theta": 1}, {"mu": 1}, "mu is swept, and given a value"),
+        (Axis("gap.tip", 0, 1, 5), {"theta": 1}, {}, "closed contact, but gap.tip is 0.1 to 0.9"),
+        (Axis("theta", 0.1, 1, 5), {"y": 2}, {}, "closed contact"),
+    ],
+)
+def test_sweeps_that_say_nothing_of_an_impact_over_posture_are_refused(rod, over, pins, parameters, message):
+    with pytest.raises(StateError, match=message):
+        restitution_map(rod, over=over, pins=pins, parameters=parameters)
+
+
 def test_command_draws_the_sweep_of_any_mechanism(capsys, tmp_path):
     plot = tmp_path / "sweep.png"
     arguments = ["restitution", "rod_on_incline", "--over=phi=0.1:1.5:20", "--param=mu=1.5", "--damping=0.1"]

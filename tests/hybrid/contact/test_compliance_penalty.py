@@ -168,15 +168,24 @@ def test_unique_and_approaching_states_are_told_apart(rod):
     assert resolve(rod, solve_state(rod, pins)).outcome is Outcome.IMPACT
 
 
-@pytest.mark.parametrize("stiffness", [0.0, -1.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("stiffness", [0.0, -1.0, float("inf"), float("nan"), "1e6", None])
 def test_bad_stiffness_is_refused(stiffness):
     with pytest.raises(ValueError, match="stiffness"):
         KelvinVoigt(stiffness)
 
 
 def test_bad_damping_of_a_penalty_contact_is_refused():
-    with pytest.raises(ValueError, match="damping"):
-        KelvinVoigt(1e6, damping=-1.0)
+    for damping in (-1.0, float("nan"), "0.1"):
+        with pytest.raises(ValueError, match="damping"):
+            KelvinVoigt(1e6, damping=damping)
+        with pytest.raises(ValueError, match="damping"):
+            KelvinVoigtLimit(damping)
+
+
+@pytest.mark.parametrize("horizon", [0.0, -1.0, float("nan")])
+def test_bad_horizon_is_refused(ball, horizon):
+    with pytest.raises(StateError, match="horizon"):
+        KelvinVoigt(1e6).pass_through(ball, solve_state(ball, {"gap_dot.floor": -1}), horizon=horizon)
 
 
 def test_separated_contacts_are_refused(ball):

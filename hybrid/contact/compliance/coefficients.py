@@ -1,0 +1,25 @@
+"""What the coefficients of a compliant contact may be."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+__all__ = ["check_damping", "check_stiffness"]
+
+
+def check_damping(instance: object, attribute: Any, value: Any) -> None:
+    """Validate a damping that may be left out; ValueError unless it is a number not below 0."""
+    if value is not None and not (_is_number(value) and value >= 0.0):
+        raise ValueError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
+
+
+def check_stiffness(instance: object, attribute: Any, value: Any) -> None:
+    """Validate a stiffness; ValueError unless it is a number above 0."""
+    if not (_is_number(value) and value > 0.0):
+        raise ValueError(f"the stiffness of a compliant contact must be a number above 0, got {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)

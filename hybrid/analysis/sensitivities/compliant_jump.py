@@ -8,7 +8,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, Stage, before_impact, run_stage
+from hybrid.analysis.sensitivities.contact_response import contact_response, impulse_stage
+from hybrid.analysis.sensitivities.impulse_stage import ImpactSite, Stage, before_impact
 from hybrid.analysis.sensitivities.jumps import contact_places, slopes_at_rest
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.compliance.law import KelvinVoigtLimit
@@ -54,21 +55,9 @@ def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpa
     start = before_impact(site)
     inputs, slopes = _inputs(site, problem, law, start, contact, column)
     P, P_slopes = _impulses(inputs, law, problem)
-    dynamics = site.partials.dynamics
-    p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-    conditions = [
-        Condition("impulse_N", index, float(P[0]), P_slopes[0] @ slopes)
-        if index == contact
-        else Condition("impulse_N", index)
-        for index in range(len(dynamics.contacts))
-    ]
-    conditions += [
-        Condition("impulse_T", index, float(P[1]), P_slopes[1] @ slopes)
-        if index == column
-        else Condition("impulse_T", index)
-        for index in range(p)
-    ]
-    return [run_stage(site, start, conditions)]
+    columns = [] if column is None else [column]
+    rows = 1 + len(columns)
+    return [impulse_stage(site, start, contact, columns, P[:rows], P_slopes[:rows] @ slopes)]
 
 
 def _inputs(
@@ -77,17 +66,13 @@ def _inputs(
     """What the fast system depends on, (7,), with its derivatives, (7, size)."""
     values, slopes = np.zeros(_N_INPUTS), np.zeros((_N_INPUTS, site.size))
     found = slopes_at_rest(site)
-    values[0], slopes[0] = start.gap_dot[contact], start.gap_dot_slopes[contact]
-    normal = _response(site, start, contact, None)
-    values[2] = normal.gap_dot[contact] - start.gap_dot[contact]
-    slopes[2] = normal.gap_dot_slopes[contact] - start.gap_dot_slopes[contact]
+    here = contact_response(site, start, contact, [] if column is None else [column])
+    values[0], slopes[0] = here.gamma[0], here.gamma_slopes[0]
+    values[2], slopes[2] = here.G[0, 0], here.G_slopes[0, 0]
     if column is not None:
-        values[1], slopes[1] = start.slip[column], start.slip_slopes[column]
-        tangential = _response(site, start, None, column)
-        values[3] = normal.slip[column] - start.slip[column]
-        slopes[3] = normal.slip_slopes[column] - start.slip_slopes[column]
-        values[4] = tangential.slip[column] - start.slip[column]
-        slopes[4] = tangential.slip_slopes[column] - start.slip_slopes[column]
+        values[1], slopes[1] = here.gamma[1], here.gamma_slopes[1]
+        values[3], slopes[3] = here.G[1, 0], here.G_slopes[1, 0]
+        values[4], slopes[4] = here.G[1, 1], here.G_slopes[1, 1]
         values[5], slopes[5] = float(problem.carriers[0].friction), found["friction"][contact]
     if law.damping is None:
         values[6] = float(np.ravel(site.terms(site.v).damping)[contact])
@@ -95,14 +80,6 @@ def _inputs(
     else:
         values[6] = law.damping
     return values, slopes
-
-
-def _response(site: ImpactSite, start: Stage, contact: int | None, column: int | None) -> Stage:
-    """The stage of a unit impulse."""
-    dynamics = site.partials.dynamics
-    p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-    conditions = [Condition("impulse_N", index, float(index == contact)) for index in range(len(dynamics.contacts))]
-    return run_stage(site, start, conditions + [Condition("impulse_T", i, float(i == column)) for i in range(p)])
 
 
 @attrs.frozen(eq=False)

@@ -86,7 +86,8 @@ class Condition:
     ----------
     kind : str
         ``"gap_dot"`` or ``"slip"``: the velocity at the end has a value; ``"impulse_N"`` or ``"impulse_T"``: the
-        impulse has one; ``"coulomb"``: ``P_T + sign mu P_N = 0``, with the sign as the value.
+        impulse has one; ``"coulomb"``: ``P_T + sign mu P_N = 0``, with the sign as the value, or the component of
+        the direction of a spatial slip.
     index : int
         Contact, or tangential column.
     value : float
@@ -94,6 +95,8 @@ class Condition:
         Derivative of the value; None for zero.
     contact : int
         Contact of the tangential column, for ``"coulomb"``.
+    turning : array, (p,) or None
+        Derivative of that component with respect to the slip at the end.
     """
 
     kind: str
@@ -101,6 +104,7 @@ class Condition:
     value: float = 0.0
     slope: Array | None = None
     contact: int = -1
+    turning: Array | None = None
 
 
 @attrs.frozen(eq=False)
@@ -168,6 +172,8 @@ def run_stage(site: ImpactSite, start: Stage, conditions: Sequence[Condition]) -
     impulses = (u[n : n + k], u[n + k : n + k + p], u[n + k + p :])
     v = start.v + u[:n]
     residual = _residual_slopes(site, start, conditions, v, u[:n], impulses)
+    if any(condition.turning is not None for condition in conditions):
+        inverse = _inverse(A + _turning_rows(conditions, terms, impulses[0], n, size))
     slopes = -inverse @ residual  # of the velocity at the end, and of the impulses
     return _ended(site, v, slopes[:n], impulses, slopes[n : n + k])
 
@@ -198,6 +204,16 @@ def _write(A: Array, b: Array, row: int, condition: Condition, terms: Terms, n: 
             A[row, n + condition.contact] = condition.value * terms.friction[condition.contact]
 
 
+def _turning_rows(conditions: Sequence[Condition], terms: Terms, P_N: Array, n: int, size: int) -> Array:
+    """What a change of the velocity at the end does to Coulomb's law because the slip turns, (size, size)."""
+    rows = np.zeros((size, size))
+    for row, condition in enumerate(conditions, start=n):
+        if condition.turning is not None:
+            limit = terms.friction[condition.contact] * P_N[condition.contact]
+            rows[row, :n] = limit * (terms.W_T @ condition.turning)
+    return rows
+
+
 def _residual_slopes(
     site: ImpactSite,
     start: Stage,
@@ -223,7 +239,11 @@ def _residual_slopes(
         elif condition.kind in ("impulse_N", "impulse_T"):
             residual[row] = -slope
         else:
-            residual[row] = condition.value * impulses[0][condition.contact] * fixed["friction"][condition.contact]
+            normal = impulses[0][condition.contact]
+            residual[row] = condition.value * normal * fixed["friction"][condition.contact]
+            if condition.turning is not None:
+                friction = site.terms(v).friction[condition.contact]
+                residual[row] += friction * normal * (condition.turning @ fixed["slip"])
     residual[n + k + p :] = fixed["constraint_dot"]
     return residual
 

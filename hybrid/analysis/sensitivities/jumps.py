@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
 
 __all__ = [
+    "NOTHING",
     "Jump",
     "compression_stages",
     "contact_places",
     "impact_jumps",
+    "newton_targets",
     "no_jump",
     "restitution_stages",
     "restitutions",
@@ -33,7 +35,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-_NOTHING = 1e-9  # of the largest impulse or velocity: below it one side of a complementarity cannot be told
+NOTHING = 1e-9  # of the largest impulse or velocity: below it one side of a complementarity cannot be told
 
 
 @attrs.frozen(eq=False)
@@ -82,9 +84,11 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
         raise NoDerivative("an impact of a mechanism with dry friction in its constraints")
     problem = impact_problem(dynamics, State(site.q, site.v, site.t), parameters=site.parameters, closed=tuple(closed))
     if any(len(carrier.tangential) == 2 for carrier in problem.carriers):
-        raise NoDerivative("an impact of a spatial contact with friction")
-    if isinstance(law, NewtonImpact):
-        ends: Iterable[Stage] = _newton(site, problem, law)
+        from hybrid.analysis.sensitivities.spatial_impact import spatial_stages
+
+        ends: Iterable[Stage] = spatial_stages(site, problem, law)
+    elif isinstance(law, NewtonImpact):
+        ends = _newton(site, problem, law)
     elif not isinstance(law, PoissonImpact | EnergeticImpact):
         from hybrid.analysis.sensitivities.compliant_jump import compliant_stages
 
@@ -169,8 +173,8 @@ def conditions_of(
     -------
     list of list of Condition
     """
-    force = _NOTHING * max(float(np.max(np.abs(solved.values), initial=0.0)), 1e-300)
-    speed = _NOTHING * max(float(np.max(np.abs(problem.gamma), initial=0.0)), 1e-300)
+    force = NOTHING * max(float(np.max(np.abs(solved.values), initial=0.0)), 1e-300)
+    speed = NOTHING * max(float(np.max(np.abs(problem.gamma), initial=0.0)), 1e-300)
     choices: list[list[list[Condition]]] = []
     taking_part: set[int] = set()
     tangential: set[int] = set()
@@ -223,15 +227,23 @@ def _newton(site: ImpactSite, problem: ImpactProblem, law: NewtonImpact) -> list
     gamma[normals] += e * np.minimum(problem.gamma[normals], 0.0)
     values = joint_impulse(problem, gamma).values
     solved = Complementarity(values, gamma + problem.G @ values, np.zeros(len(e)))
+    targets = newton_targets(site, problem, start, e, e_slopes)
+    nothing: list[tuple[float, Array | None]] = [(0.0, None)] * len(e)
+    return [run_stage(site, start, found) for found in conditions_of(site, problem, solved, targets, nothing)]
+
+
+def newton_targets(
+    site: ImpactSite, problem: ImpactProblem, start: Stage, e: Array, e_slopes: Array
+) -> list[tuple[float, Array | None]]:
+    """Normal velocities after an impact under Newton's law where the contacts press, with their derivatives."""
     targets: list[tuple[float, Array | None]] = []
     for place, (contact, _) in enumerate(contact_places(site, problem)):
         before = min(float(start.gap_dot[contact]), 0.0)
-        if abs(before) <= _NOTHING * float(np.max(np.abs(problem.gamma))):
+        if abs(before) <= NOTHING * float(np.max(np.abs(problem.gamma))):
             targets.append((0.0, None))
         else:
             targets.append((-e[place] * before, -e[place] * start.gap_dot_slopes[contact] - e_slopes[place] * before))
-    nothing: list[tuple[float, Array | None]] = [(0.0, None)] * len(e)
-    return [run_stage(site, start, found) for found in conditions_of(site, problem, solved, targets, nothing)]
+    return targets
 
 
 def compression_stages(site: ImpactSite, problem: ImpactProblem) -> list[tuple[Stage, Array]]:

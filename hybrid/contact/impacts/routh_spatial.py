@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,44 @@ if TYPE_CHECKING:
 _ACCURACY = 1e-12
 _STOPPED = 1e-9  # slip below this share of the approach counts as stopped: its direction is no longer defined
 _MAX_LEGS = 4
+
+
+@attrs.frozen(eq=False)
+class SpatialLeg:
+    """One stretch of the path, in units in which neither velocities nor impulses are small.
+
+    Attributes
+    ----------
+    kind : str
+        ``"slide"`` or ``"stick"``.
+    ratio : array, (2,) or None
+        Tangential impulse per normal impulse; None while the slip turns.
+    start : array, (6,)
+        Contact velocities, tangential impulses, normal work since the beginning of compression or of restitution.
+    duration : float
+        Of the independent variable: the normal impulse, or ``sigma`` while the slip turns.
+    impulse_N : float
+        Normal impulse of the leg.
+    ends_by : str
+        ``"stop"`` of the slip, or the end of ``"compression"`` or ``"restitution"``.
+    """
+
+    kind: str
+    ratio: NDArray[np.float64] | None
+    start: NDArray[np.float64]
+    duration: float
+    impulse_N: float
+    ends_by: str
+
+
+@attrs.frozen(eq=False)
+class SpatialPath:
+    """The legs of an impact, its impulses (3,), and the units of velocities and of their response to impulses."""
+
+    legs: tuple[SpatialLeg, ...]
+    impulses: NDArray[np.float64]
+    speed: float
+    inertia: float
 
 
 def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson", "energetic"]) -> Impulses:
@@ -40,22 +79,38 @@ def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson"
     """
     from hybrid.contact.impacts.impact import Impulses, Phase
 
-    mu = float(problem.carriers[0].friction)
-    if problem.gamma[0] >= 0 and not _dives(problem.G, problem.gamma, mu):
-        return Impulses(np.zeros(3), ())
+    path = spatial_path(problem.G, problem.gamma, float(problem.carriers[0].friction), e, law=law)
+    unit = path.speed / path.inertia
+    phases = tuple(Phase(leg.kind, unit * leg.impulse_N) for leg in path.legs if leg.impulse_N > 0)
+    return Impulses(path.impulses, phases)
+
+
+def spatial_path(
+    G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float, e: float, *, law: Literal["poisson", "energetic"]
+) -> SpatialPath:
+    """The legs of the path of one spatial contact; arguments and errors as for :func:`spatial_impulses`.
+
+    Examples
+    --------
+    >>> path = spatial_path(np.diag([1.0, 3.5, 3.5]), np.array([-1.0, 3.0, 4.0]), 0.5, 0.5, law="poisson")
+    >>> [leg.kind for leg in path.legs], path.impulses.round(12).tolist()
+    (['slide', 'slide'], [1.5, -0.45, -0.6])
+    """
+    if gamma[0] >= 0 and not _dives(G, gamma, mu):
+        return SpatialPath((), np.zeros(3), 1.0, 1.0)
     # the law is homogeneous: velocities and impulses are taken in units in which neither is small
-    speed, inertia = float(np.linalg.norm(problem.gamma)), float(np.linalg.eigvalsh(problem.G)[-1])
-    G, unit = problem.G / inertia, speed / inertia
+    speed, inertia = float(np.linalg.norm(gamma)), float(np.linalg.eigvalsh(G)[-1])
+    G = G / inertia
     # unknowns: contact velocities, tangential impulses, normal work; the independent variable is the normal impulse
-    state = np.concatenate([problem.gamma / speed, np.zeros(3)])
+    state = np.concatenate([gamma / speed, np.zeros(3)])
     # no leg needs more normal impulse than this: contact velocities never exceed their initial size in energy
     span = 10.0 / float(np.linalg.eigvalsh(G)[0])
-    state, compression, phases = _advance(G, state, mu, until="compressed", value=0.0, span=span)
+    state, compression, legs = _advance(G, state, mu, until="compressed", value=0.0, span=span)
     target = {"poisson": e * compression, "energetic": -(e**2) * state[5]}[law]
     state[5] = 0.0
     state, restitution, more = _advance(G, state, mu, until=law, value=target, span=span)
-    merged = tuple(Phase(kind, unit * share) for kind, share in (*phases, *more) if share > 0)
-    return Impulses(unit * np.array([compression + restitution, state[3], state[4]]), merged)
+    impulses = speed / inertia * np.array([compression + restitution, state[3], state[4]])
+    return SpatialPath((*legs, *more), impulses, speed, inertia)
 
 
 def _dives(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> bool:
@@ -66,9 +121,10 @@ def _dives(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> boo
 
 def _advance(
     G: NDArray[np.float64], state: NDArray[np.float64], mu: float, *, until: str, value: float, span: float
-) -> tuple[NDArray[np.float64], float, list[tuple[str, float]]]:
+) -> tuple[NDArray[np.float64], float, list[SpatialLeg]]:
     """Follow the path until compression ends, or the impulse or the work of restitution is reached."""
-    total, phases = 0.0, []
+    total = 0.0
+    legs: list[SpatialLeg] = []
     if value <= 0.0 and until != "compressed":
         return state, 0.0, []
     for _ in range(_MAX_LEGS):
@@ -76,11 +132,13 @@ def _advance(
         if direction is not None:
             state = _without_slip(G, state)  # rounding must not restart the slip
         remaining = value - (total if until == "poisson" else state[5])
-        state, share, is_done = _leg(G, state, mu, direction, until, remaining, span)
+        start = state
+        state, share, duration, is_done = _leg(G, start, mu, direction, until, remaining, span)
         total += share
-        phases.append((kind, share))
+        goal = "compression" if until == "compressed" else "restitution"
+        legs.append(SpatialLeg(kind, direction, start, duration, share, goal if is_done else "stop"))
         if is_done:
-            return state, total, phases
+            return state, total, legs
     raise ComputationError("the slip of a spatial impact does not settle")
 
 
@@ -113,8 +171,8 @@ def _leg(
     until: str,
     remaining: float,
     span: float,
-) -> tuple[NDArray[np.float64], float, bool]:
-    """One stretch of sliding or sticking; returns the state, the normal impulse spent, and whether the goal is met.
+) -> tuple[NDArray[np.float64], float, float, bool]:
+    """One stretch of sliding or sticking: the state, the normal impulse, the duration, and whether the goal is met.
 
     While the slip turns, the independent variable is ``sigma`` with ``dP = abs(slip) d sigma``: slip then dies out
     exponentially and its direction, undefined at zero, is never integrated across it (Batlle 1996).
@@ -153,4 +211,4 @@ def _leg(
     end = np.array(answer.y[:, -1])
     is_done = len(answer.t_events[1]) > 0
     state = end[:6] if ratio is not None or is_done else _without_slip(G, end[:6])
-    return state, float(end[6]), is_done
+    return state, float(end[6]), float(answer.t[-1]), is_done

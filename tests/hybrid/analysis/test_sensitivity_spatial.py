@@ -15,6 +15,7 @@ from hybrid import (
     simulate,
     solve_state,
 )
+from hybrid.contact import EnergeticImpact, NewtonImpact
 from hybrid.motion import Settings
 from tests.catalogue import dynamics_of
 from tests.hybrid.analysis.test_sensitivity import by_three_roads
@@ -137,3 +138,21 @@ def test_a_spatial_slip_begins_where_static_friction_is_reached():
     assert list(found.events[0].gradient.values()) == pytest.approx(slopes, abs=1e-11)
     by_three_roads(motion, Functional("x", "y + x"), ["mu", "mu_s", "B"], pins=PUCK)
     assert not isinstance(saltation_matrix(puck, motion.events[0]), Refusal)
+
+
+@pytest.mark.parametrize("law", [NewtonImpact(), pytest.param(EnergeticImpact(), marks=pytest.mark.long)])
+def test_a_spinning_ball_bounces_twice(law):
+    ball = dynamics_of("spatial_ball")
+    pins = {"x": 0, "y": 0, "z": 0.3, "alpha": 0, "beta": 0, "gamma": 0}
+    pins |= {"x_dot": 3, "y_dot": 0.9, "z_dot": 0, "alpha_dot": 2, "beta_dot": -4, "gamma_dot": 0.1}
+    motion = simulate(ball, solve_state(ball, pins), t_end=0.5, law=law)
+    assert [event.kind.value for event in motion.events] == ["impact", "impact"]
+    by_three_roads(motion, Functional("x", "y + z"), ["mu", "e", "y_dot", "R"], pins=pins)
+    # it slips through both impacts, which take mu (1 + e) v1 and mu (1 + e) e v1 of its speed against the slip, whose
+    # direction stays (Coriolis 1835); v1^2 = 2 g (z - R)
+    found = sensitivity(motion, Functional(terminal="x_dot"), ["mu", "e", "z"], pins=pins)
+    mu, e, g = 0.2, 0.5, 9.81
+    slip, v1 = np.array([3 + 0.1 * 4, 0.9 + 0.1 * 2]), np.sqrt(2 * g * 0.2)
+    share = slip[0] / np.linalg.norm(slip)
+    slopes = [-share * (1 + e) ** 2 * v1, -share * 2 * mu * (1 + e) * v1, -share * mu * (1 + e) ** 2 * g / v1]
+    assert list(found.gradient.values()) == pytest.approx(slopes, abs=1e-9)  # the path's tangents are good to 1e-11

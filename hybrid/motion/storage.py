@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
@@ -23,6 +23,7 @@ from hybrid.motion.trajectory import Arc, Trajectory
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics
 
 FORMAT = "painleve motion 1"
@@ -32,6 +33,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     """Write a motion to a file, with the mechanism's declaration.
 
     Verdicts and the details of impacts are kept as words and energies; forces are computed anew from the mechanism.
+    Of the law of impacts its name and numbers are kept; a law of one's own is code, of which only the name is.
 
     Parameters
     ----------
@@ -61,6 +63,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         "termination": trajectory.termination.name,
         "cause": trajectory.cause,
         "method": trajectory.method,
+        "law": _law_record(trajectory.law),
         "t_start": trajectory.t_start,
         "t": trajectory.t,
         "warnings": list(trajectory.warnings),
@@ -71,7 +74,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         np.savez_compressed(file, record=np.array(json.dumps(record)), **arrays)
 
 
-def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
+def load(path: str | Path, *, dynamics: Dynamics | None = None, law: AbstractImpactLaw | None = None) -> Trajectory:
     """Read a motion from a file.
 
     Parameters
@@ -79,6 +82,9 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
     path : str or Path
     dynamics : Dynamics, optional
         The derived mechanism, if it is at hand; otherwise the declaration in the file is derived.
+    law : AbstractImpactLaw, optional
+        The law that decided the impacts, where it is none of this package's; without it a motion under such a law
+        has no law, and no derivatives.
 
     Returns
     -------
@@ -87,7 +93,7 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
     Raises
     ------
     StateError
-        The file is not a motion.
+        The file is not a motion, or another law decided its impacts.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -102,14 +108,50 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None) -> Trajectory:
     try:
         if dynamics is None:
             dynamics = derive(mechanism_from_toml(record["mechanism"], source=str(path)))
-        return _trajectory(record, arrays, dynamics)
+        return _trajectory(record, arrays, dynamics, _law(record.get("law"), law, path))
     except DeclarationError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StateError(f"{path} is not a whole motion: {error!r}") from error
 
 
-def _trajectory(record: Mapping[str, Any], arrays: Mapping[str, Any], dynamics: Dynamics) -> Trajectory:
+def _law_record(law: AbstractImpactLaw | None) -> dict[str, Any] | None:
+    if law is None:
+        return None
+    if type(law) not in _kept_laws().values():
+        return {"name": law.name, "numbers": None}
+    return {"name": law.name, "numbers": attrs.asdict(cast("attrs.AttrsInstance", law))}
+
+
+def _law(item: Mapping[str, Any] | None, given: AbstractImpactLaw | None, path: str | Path) -> AbstractImpactLaw | None:
+    """The law of a record, or the one that was given in its place."""
+    kept = None
+    if item is not None and item["numbers"] is not None:
+        kept = _kept_laws()[item["name"]](**item["numbers"])
+    if given is None:
+        return kept
+    if item is None or given.name != item["name"] or (kept is not None and kept != given):
+        recorded = "without a law" if item is None else f"with the law {kept if kept is not None else item['name']!r}"
+        raise StateError(f"the motion in {path} was computed {recorded}, not with {given!r}")
+    return given
+
+
+def _kept_laws() -> dict[str, type[AbstractImpactLaw]]:
+    """The laws that a name and numbers describe."""
+    from hybrid.contact.compliance.law import KelvinVoigtLimit
+    from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
+
+    return {
+        "newton": NewtonImpact,
+        "poisson": PoissonImpact,
+        "energetic": EnergeticImpact,
+        "kelvin-voigt": KelvinVoigtLimit,
+    }
+
+
+def _trajectory(
+    record: Mapping[str, Any], arrays: Mapping[str, Any], dynamics: Dynamics, law: AbstractImpactLaw | None
+) -> Trajectory:
     return Trajectory(
         dynamics=dynamics,
         parameters=record["parameters"],
@@ -117,6 +159,7 @@ def _trajectory(record: Mapping[str, Any], arrays: Mapping[str, Any], dynamics: 
         events=tuple(_event(item, arrays[f"event_{i}"]) for i, item in enumerate(record["events"])),
         termination=Termination[record["termination"]],
         cause=record["cause"],
+        law=law,
         method=record["method"],
         t_start=record["t_start"],
         q_start=arrays["q_start"],

@@ -21,7 +21,7 @@ from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
-    from hybrid.contact.impacts.impact import AbstractImpactLaw
+    from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
     from hybrid.dynamics.derive import Values
     from hybrid.dynamics.partials import Partials
 
@@ -142,23 +142,28 @@ def _jumps(
         if event.impact is None:
             continue
         found = [
-            _after(first, second) for first in found for second in _impact(partials, parameters, law, t, first.y, event)
+            _after(first, second)
+            for first in found
+            for second in _impact(partials, parameters, law, t, first.y, event.impact)
         ]
     return tuple(found)
 
 
 def _impact(
-    partials: Partials, parameters: Values, law: AbstractImpactLaw | None, t: float, y: Array, event: Event
+    partials: Partials, parameters: Values, law: AbstractImpactLaw | None, t: float, y: Array, impact: Impact
 ) -> tuple[Jump, ...]:
-    if law is None or event.impact is None:
-        raise NoDerivative("the motion does not tell the law of its impacts (one that was read from a file does not)")
-    if event.impact.law != law.name:
+    if law is None:
+        raise NoDerivative(
+            f"the law {impact.law!r} of its impacts is not known: a file keeps only the name of a law of one's "
+            f"own; give the law to load"
+        )
+    if impact.law != law.name:
         raise NoDerivative("no mode is consistent, and the compliant contact gave an impact without collision")
-    closed = tuple(name for name in event.impact.impulse_N if name in partials.dynamics.contacts)
+    closed = tuple(name for name in impact.impulse_N if name in partials.dynamics.contacts)
     found = _collision(partials, parameters, law, t, y, closed)
     n = partials.dynamics.n
     scale = float(np.max(np.abs(y[n:])))
-    if any(np.max(np.abs(jump.y[n:] - event.impact.v_after)) > _SAME * scale for jump in found):
+    if any(np.max(np.abs(jump.y[n:] - impact.v_after)) > _SAME * scale for jump in found):
         raise NoDerivative("the impact law has several answers, of which the motion took one")
     return found
 

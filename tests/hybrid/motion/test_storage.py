@@ -1,11 +1,13 @@
 """A motion survives a file, and a file that is no motion is refused."""
 
+import attrs
 import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import State, StateError, derive, simulate
-from hybrid.contact import EnergeticImpact
+from hybrid import Functional, State, StateError, derive, sensitivity, simulate
+from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
+from hybrid.contact.impacts.impact import AbstractImpactLaw, Impulses
 from hybrid.motion import load, save
 
 
@@ -58,3 +60,49 @@ def test_a_file_with_parts_missing_is_refused(motion, tmp_path):
     np.savez(tmp_path / "torn.npz", **arrays)
     with pytest.raises(StateError, match=r"is not a whole motion: .*arc_1_knots"):
         load(tmp_path / "torn.npz")
+
+
+@pytest.mark.parametrize(
+    "law", [NewtonImpact(), PoissonImpact(0.3), EnergeticImpact(restitution=0.7), KelvinVoigtLimit(damping=0.2)]
+)
+def test_the_law_of_impacts_is_kept_with_its_numbers(law, tmp_path):
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=0.7, law=law)
+    save(motion, tmp_path / "ball.npz")
+    loaded = load(tmp_path / "ball.npz", dynamics=ball)
+    assert loaded.law == law
+    # so a motion from a file has the same derivatives
+    found, expected = (sensitivity(item, Functional(terminal="y"), ["e", "g", "y"]) for item in (loaded, motion))
+    assert found.refusal is None
+    assert found.gradient == pytest.approx(expected.gradient, rel=1e-12)
+
+
+@attrs.frozen
+class Elastic(AbstractImpactLaw):
+    """A user's own law, which shares a name with one of ours."""
+
+    name = "newton"
+
+    def impulses(self, problem):
+        return Impulses(-2 * problem.gamma / problem.G[0, 0], ())
+
+
+def test_of_a_law_of_ones_own_only_the_name_is_kept(tmp_path):
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=0.7, law=Elastic())
+    save(motion, tmp_path / "ball.npz")
+    loaded = load(tmp_path / "ball.npz", dynamics=ball)
+    assert loaded.law is None
+    refusal = sensitivity(loaded, Functional(terminal="y"), ["g"]).refusal
+    assert refusal.t == pytest.approx(np.sqrt(2 / 9.81), abs=1e-12)
+    assert "law 'newton' of its impacts is not known" in refusal.reason
+    assert load(tmp_path / "ball.npz", dynamics=ball, law=Elastic()).law == Elastic()
+    with pytest.raises(StateError, match="was computed with the law 'newton', not with EnergeticImpact"):
+        load(tmp_path / "ball.npz", dynamics=ball, law=EnergeticImpact())
+
+
+def test_another_law_than_that_of_the_file_is_an_error(tmp_path):
+    ball = derive(mechanisms.load("bouncing_ball"))
+    save(simulate(ball, State([1.0], [0.0]), t_end=0.7, law=NewtonImpact(0.5)), tmp_path / "ball.npz")
+    with pytest.raises(StateError, match=r"NewtonImpact\(restitution=0.5\), not with NewtonImpact\(restitution=None\)"):
+        load(tmp_path / "ball.npz", dynamics=ball, law=NewtonImpact())

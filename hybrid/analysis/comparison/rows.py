@@ -270,13 +270,16 @@ def _mode_after(gap_dot: Mapping[str, float], slip: Mapping[str, tuple[float, ..
 
 
 def _moved(method: str, motion: CompliantMotion) -> str:
-    """What to make of a run so soft that the mechanism moves on meanwhile."""
+    """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end."""
     ended = "lets go" if motion.has_separated else "is still in contact"
     cut = ", where the run was ended for its effort" if motion.is_cut else ""
+    said = f"{method} {ended} at t = {motion.state.t:.6g}{cut}: "
+    if motion.posture_change <= _FROZEN:
+        return said + "something in the mechanism moves much faster than the contact"
     return (
-        f"{method} {ended} at t = {motion.state.t:.6g}{cut}: until then the Delassus operator changed by "
-        f"{100 * motion.posture_change:.0f} percent, so the posture, which the rigid problem and the limit hold "
-        f"frozen, was not, and neither says anything about this run; take a larger stiffness"
+        f"{said}until then the Delassus operator changed by {100 * motion.posture_change:.0f} percent, so the posture, "
+        f"which the rigid problem and the limit hold frozen, was not, and neither says anything about this run; take a "
+        f"larger stiffness"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the coefficients of a compliant contact may be."""
+"""What a compliant contact cannot be asked: coefficients out of range, constraints that depend on their friction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import math
 from numbers import Real
 from typing import Any
 
-__all__ = ["check_damping", "check_stiffness"]
+__all__ = ["ROUGH_CONSTRAINT", "check_damping", "check_stiffness"]
+
+ROUGH_CONSTRAINT = (
+    "takes no part in a compliant impact: its force then grows with that of the contact, depends on its own "
+    "friction, and may have no value or several; leave out its friction, or declare the constraint elastic (stiffness "
+    "in place of friction), with a [[friction]] element of limit = friction*stiffness*abs(equation), for penalty runs"
+)
+"""Why rigid bilateral constraints with friction are refused, and what to do instead."""
 
 
 def check_damping(instance: object, attribute: Any, value: Any) -> None:

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.compliance.coefficients import check_damping
+from hybrid.contact.compliance.coefficients import ROUGH_CONSTRAINT, check_damping
 from hybrid.contact.compliance.path import (
     Array,
     CompliantPath,
@@ -97,10 +97,7 @@ def _contacts(problem: ImpactProblem, damping: float | None) -> tuple[ContactRow
     found, terms = [], problem.posed.terms
     for carrier in problem.carriers:
         if carrier.kind is not CarrierKind.CONTACT:
-            raise ComputationError(
-                f"{carrier.name!r} is a {carrier.kind.value}: the compliant limit knows unilateral contacts only, so "
-                f"an impact on both at once needs another impact law"
-            )
+            raise ComputationError(f"{carrier.name}: a rigid bilateral constraint with friction {ROUGH_CONSTRAINT}")
         index = problem.posed.names.index(carrier.name)
         d = float(terms.damping[index]) if damping is None else damping
         if not d >= 0.0:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance.coefficients import check_damping, check_stiffness
+from hybrid.contact.compliance.coefficients import ROUGH_CONSTRAINT, check_damping, check_stiffness
 from hybrid.contact.compliance.flow import CompliantFlow
 from hybrid.contact.compliance.motion import CompliantPassage
 from hybrid.contact.compliance.path import CompliantMotion
@@ -109,7 +109,4 @@ class KelvinVoigt:
 def _check_carriers(dynamics: Dynamics) -> None:
     others = [name for name in dynamics.rigid if name in dynamics.columns]
     if others:
-        raise ComputationError(
-            f"{', '.join(others)}: a rigid bilateral constraint with friction takes no part in a compliant motion: its "
-            f"own force may have no value or several"
-        )
+        raise ComputationError(f"{', '.join(others)}: a rigid bilateral constraint with friction {ROUGH_CONSTRAINT}")

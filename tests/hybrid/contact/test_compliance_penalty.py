@@ -10,6 +10,7 @@ import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, StateError, derive, resolve, select, solve_state
 from hybrid.contact import resolve_impact
 from hybrid.contact.compliance.resolution import Outcome, critical_approach
+from hybrid.declaration import mechanism_from_toml
 from hybrid.errors import ComputationError
 
 
@@ -263,6 +264,56 @@ def test_rigid_constraint_with_friction_is_refused_by_name():
     state = solve_state(klein, {"x1": 0, "x1_dot": 1})
     with pytest.raises(ComputationError, match=f"{rails}: a rigid bilateral constraint with friction"):
         KelvinVoigt(1e6).pass_through(klein, state)
+
+
+SLIDER = """
+name = "slider_that_strikes"
+coordinates = ["x", "y"]
+parameters = { m = 1, mu = 0.3, N = 1e7, alpha = 0.4 }
+[dynamics]
+kinetic = "m*(x_dot**2 + y_dot**2)/2"
+[[contact]]
+name = "stop"
+gap = "-x*cos(alpha) + y*sin(alpha)"
+"""
+RIGID_RAIL = """
+[[constraint]]
+name = "rail"
+equation = "y"
+slip = "x_dot"
+friction = "mu"
+"""
+ELASTIC_RAIL = """
+[[constraint]]
+name = "rail"
+equation = "y"
+stiffness = "N"
+[[friction]]
+name = "rub"
+slip = "x_dot"
+limit = "mu*N*abs(y)"
+"""
+
+
+def test_rough_rail_beside_a_contact_is_refused_with_the_remedy_and_the_remedy_works():
+    rigid = derive(mechanism_from_toml(SLIDER + RIGID_RAIL))
+    state = solve_state(rigid, {"x": 0, "x_dot": 1})
+    for attempt in (
+        lambda: KelvinVoigt(1e4).pass_through(rigid, state),
+        lambda: resolve_impact(rigid, state, law=KelvinVoigtLimit()),
+    ):
+        with pytest.raises(ComputationError, match=r"rail: .*declare the constraint elastic .*\[\[friction\]\]"):
+            attempt()
+    elastic = derive(mechanism_from_toml(SLIDER + ELASTIC_RAIL))
+    start = solve_state(elastic, {"x": 0, "y": 0, "x_dot": 1, "y_dot": 0})
+    motion = KelvinVoigt(1e4, 0.0).pass_through(elastic, start)
+    # by hand on a rigid rail: F presses along (-cos, sin), the rail with F sin against y, and its friction mu F sin
+    # opposes x_dot: m x'' = -F (cos + mu sin) on the way in and -F (cos - mu sin) on the way out, with F = K x cos,
+    # so that the energy of the spring, which is the same, gives x_dot after^2 (cos + mu sin) = (cos - mu sin)
+    c, s, mu = np.cos(0.4), np.sin(0.4), 0.3
+    assert motion.has_separated
+    # = 0.881; the rail rings, nothing damps it, with sqrt(K/N) of the velocity
+    assert motion.state.v[0] == pytest.approx(-np.sqrt((c - mu * s) / (c + mu * s)), abs=np.sqrt(1e4 / 1e7))
 
 
 def test_a_shoe_that_friction_locks_is_said_to_have_no_end():

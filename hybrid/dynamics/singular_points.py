@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import LOST
 from hybrid.dynamics.contact_order import Spine, spine_of
+from hybrid.dynamics.quadratic_forms import common_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,13 +73,14 @@ class SingularPoint:
         Time, for constraints that depend on it.
     kind : SingularityKind
     branches : tuple of SmoothBranch
-        Two for a crossing or a tangency, one for a cusp (it ends there), none for an isolated point or a cone.
+        Two for a crossing (up to four where two constraints are lost at once) or a tangency, one for a cusp (it ends
+        there), none for an isolated point or a cone.
     rank, regular_rank : int
         Independent constraints there, and nearby.
     kernel : array, (n, d)
         Orthonormal basis of the velocities that the constraints allow to first order.
-    form : array, (d, d)
-        Quadratic form of the lost constraint on the kernel: its zeros are the tangents of the branches.
+    forms : array, (k, d, d)
+        Quadratic forms of the k lost constraints on the kernel: their common zeros are the tangents of the branches.
     order : int
         Order of contact of two branches: 1 if they cross, 2 and more if they touch; 0 where there are none.
     coordinates : tuple of str
@@ -93,7 +95,7 @@ class SingularPoint:
     rank: int
     regular_rank: int
     kernel: Array
-    form: Array
+    forms: Array
     order: int
     coordinates: tuple[str, ...]
     note: str = ""
@@ -158,8 +160,8 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
         return None
     left, _, right = np.linalg.svd(space.jacobian(q))
     kernel = right[regularity.rank :].T
-    w, note = _lost_constraint(space, q, left[:, regularity.rank :], kernel)
-    form = np.zeros((kernel.shape[1], kernel.shape[1])) if w is None else _form(space, q, w, kernel)
+    lost_ones = _lost_constraints(space, q, left[:, regularity.rank :], kernel)
+    forms = np.array([_form(space, q, w, kernel) for w in lost_ones]).reshape(-1, kernel.shape[1], kernel.shape[1])
     point = SingularPoint(
         q=q,
         t=space.t,
@@ -168,12 +170,13 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
         rank=regularity.rank,
         regular_rank=regularity.regular_rank,
         kernel=kernel,
-        form=form,
+        forms=forms,
         order=0,
         coordinates=space.dynamics.mechanism.coordinates,
-        note=note,
     )
-    return point if w is None else _by_form(space, point, w)
+    if not len(forms):
+        return attrs.evolve(point, note="the lost constraint vanishes to second order")
+    return _by_form(space, point, lost_ones[0]) if len(forms) == 1 else _by_forms(space, point)
 
 
 def _form(space: ConfigurationSpace, q: Array, w: Array, kernel: Array) -> Array:
@@ -181,19 +184,32 @@ def _form(space: ConfigurationSpace, q: Array, w: Array, kernel: Array) -> Array
     return np.asarray(rows + rows.T) / 2
 
 
-def _lost_constraint(space: ConfigurationSpace, q: Array, dependent: Array, kernel: Array) -> tuple[Array | None, str]:
-    """The combination of constraints whose gradient vanishes and that still restricts the velocities."""
+def _lost_constraints(space: ConfigurationSpace, q: Array, dependent: Array, kernel: Array) -> list[Array]:
+    """Combinations of constraints whose gradients vanish and that restrict the velocities, each in its own way."""
     forms = np.array([_form(space, q, w, kernel).ravel() for w in dependent.T])
     left, sizes, _ = np.linalg.svd(forms)
-    if not sizes.size or sizes[0] == 0.0:
-        return None, "the lost constraint vanishes to second order"
-    if len(sizes) > 1 and sizes[1] > _SAME_FORM * sizes[0]:
-        return None, "several independent constraints are lost at once"
-    return dependent @ left[:, 0], ""
+    return [dependent @ left[:, i] for i, size in enumerate(sizes) if size > _SAME_FORM * sizes[0]]
+
+
+def _by_forms(space: ConfigurationSpace, point: SingularPoint) -> SingularPoint:
+    """Several constraints are lost at once: branches leave along the directions in which all their forms vanish."""
+    k, d = point.forms.shape[:2]
+    lines = common_zeros(point.forms)
+    if lines is None:
+        note = (
+            f"{k} constraints are lost at once, and their forms in {d} directions do not tell a finite set of branches"
+        )
+        return attrs.evolve(point, note=note)
+    branches = tuple(_traced(space, point.q, point.kernel @ line) for line in lines)
+    if not branches:
+        return attrs.evolve(point, kind=SingularityKind.ISOLATED)
+    kind = SingularityKind.TRANSVERSAL if len(branches) > 1 else SingularityKind.UNDECIDED
+    note = "" if len(branches) > 1 else f"{k} constraints are lost at once, and one branch passes"
+    return attrs.evolve(point, kind=kind, branches=branches, order=1, note=note)
 
 
 def _by_form(space: ConfigurationSpace, point: SingularPoint, w: Array) -> SingularPoint:
-    values, vectors = np.linalg.eigh(point.form)
+    values, vectors = np.linalg.eigh(point.forms[0])
     size = float(np.max(np.abs(values)))
     flat = np.abs(values) <= _FLAT * size
     if not flat.any():

@@ -125,10 +125,20 @@ def simulate(
         rank_guard(dynamics, dict(parameters or {}), state.t, state.q),
         singular if isinstance(singular, str) else "stop",
     )
-    run = Run(context, float(t_end), progress=progress)
+    return _followed(context, state, float(t_end), singular, progress)
+
+
+def _followed(
+    context: Context,
+    state: State,
+    t_end: float,
+    singular: str | HandOver,
+    progress: Callable[[float, float], None] | None,
+) -> Trajectory:
+    run = Run(context, t_end, progress=progress)
     motion = run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
     if isinstance(singular, HandOver) and motion.termination is Termination.SINGULAR_CONFIGURATION:
-        return continued_on_springs(context, motion, singular, float(t_end), progress=progress)
+        return continued_on_springs(context, motion, singular, t_end, progress=progress)
     return motion
 
 

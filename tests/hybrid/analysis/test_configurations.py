@@ -97,3 +97,11 @@ def test_mechanisms_without_curves_are_refused():
         singular_configurations(dynamics_of("bouncing_ball"), box={"y": (0, 1)})
     with pytest.raises(StateError, match="2 degrees of freedom"):
         configuration_curves(particle("z", coordinates="xyz"), box=dict.fromkeys("xyz", (-1, 1)))
+
+
+def test_search_without_starts_is_refused():
+    pendulum = dynamics_of("singular_pendulum")
+    box = {"u": (-1, 1), "theta": (-1, 1)}
+    for search in (singular_configurations, configuration_curves):
+        with pytest.raises(StateError, match="at least 1, not 0"):
+            search(pendulum, box=box, starts=0)

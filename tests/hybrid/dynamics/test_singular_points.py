@@ -83,7 +83,7 @@ def test_other_constraints_are_eliminated_before_the_form_is_read():
     np.testing.assert_allclose([branch.tangent[2] for branch in point.branches], 0, atol=1e-12)
 
 
-def test_more_than_two_directions_make_a_cone_and_two_lost_constraints_stay_undecided():
+def test_more_than_two_directions_make_a_cone_and_a_plane_of_tangents_stays_undecided():
     cone = classified("x**2 + y**2 - z**2", at=(0.0, 0.0, 0.0), coordinates="xyz")
     assert cone.kind is KIND.CONE
     assert cone.branches == ()
@@ -91,7 +91,7 @@ def test_more_than_two_directions_make_a_cone_and_two_lost_constraints_stay_unde
     assert point.kind is KIND.ISOLATED
     both = classified("x*y", "x*z", at=(0.0, 0.0, 0.0), coordinates="xyz")
     assert both.kind is KIND.UNDECIDED
-    assert "several independent constraints" in both.note
+    assert "do not tell a finite set of branches" in both.note  # x = 0 and y = z = 0
 
 
 def test_redundant_constraints_are_no_singular_configuration():
@@ -112,3 +112,16 @@ def test_distances_are_those_to_the_curve():
     q = np.array([[0.5, 0.0], [0.0, 1.2], [3.0, 4.0]])
     # Gauss and Newton's method keeps to the radius of a circle
     np.testing.assert_allclose(space.distances(q), [0.5, 0.2, 4.0], rtol=1e-12)
+
+
+def test_branches_where_two_constraints_are_lost_at_once():
+    # x y = 0 and (x - z)(y - z) = 0 are four lines through the origin
+    space = ConfigurationSpace(particle("x*y", "(x - z)*(y - z)", coordinates="xyz"))
+    point = classify_configuration(space, np.zeros(3))
+    assert (point.rank, point.regular_rank, point.kind) == (0, 2, SingularityKind.TRANSVERSAL)
+    found = sorted(tuple(np.round(branch.tangent / np.abs(branch.tangent).max(), 9)) for branch in point.branches)
+    assert found == [(0, 1, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1)]
+    np.testing.assert_allclose([branch.curvature for branch in point.branches], 0, atol=1e-6)
+    # a cone and a hyperboloid's cone inside it meet in the origin alone
+    alone = ConfigurationSpace(particle("x**2 + y**2 - z**2", "x**2 + y**2 - 2*z**2 + x**3", coordinates="xyz"))
+    assert classify_configuration(alone, np.zeros(3)).kind is SingularityKind.ISOLATED

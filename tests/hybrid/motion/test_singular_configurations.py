@@ -138,6 +138,16 @@ def test_particle_crosses_itself_on_a_figure_of_eight():
     np.testing.assert_allclose(motion.q, [np.sin(path), np.sin(path) * np.cos(path)], atol=1e-8)
 
 
+def test_particle_goes_straight_on_where_four_lines_meet():
+    lines = particle("x*y", "(x - z)*(y - z)", coordinates="xyz", potential="x")
+    start = State([1.0, 0, 1], [-1.0, 0, -1])
+    stopped = simulate(lines, start, t_end=3)
+    assert len(singular_points_of(stopped)[0].branches) == 4
+    passed = simulate(lines, start, t_end=3, singular="smooth")
+    # along (1, 0, 1) with twice the inertia: 1 - t - t^2/4
+    np.testing.assert_allclose(passed.q, [-4.25, 0, -4.25], atol=1e-9)
+
+
 def test_redundant_constraints_do_not_disturb_the_passage():
     single = particle("x*y", potential="x")
     double = particle("x*y", "2*x*y + x**2*y", potential="x")

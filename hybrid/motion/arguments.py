@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybrid.contact.activity import Activity
 from hybrid.contact.domain import check_inertia
 from hybrid.contact.impacts.impact import AbstractImpactLaw
+from hybrid.dynamics.consistency import check_consistency
 from hybrid.errors import StateError
 from hybrid.motion.rules import SelectionRule
 from hybrid.tolerances import Tolerances
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
 
-__all__ = ["check_arguments"]
+__all__ = ["check_arguments", "check_start"]
 
 
 def check_arguments(
@@ -72,3 +75,50 @@ def check_arguments(
         raise StateError(f"rule must be a rule, such as hybrid.motion.Stop(), not {rule!r}")
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
     check_inertia(dynamics, state, terms, rank=tolerances.rank)
+
+
+def check_start(
+    dynamics: Dynamics,
+    state: State,
+    activities: Mapping[str, Activity],
+    *,
+    collides: bool,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> None:
+    """Refuse a start that a motion cannot have: within a surface, off a rigid constraint, or into one without a law.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    activities : mapping of str to Activity
+        What the contacts do at the state.
+    collides : bool
+        True if something decides impacts.
+    parameters, tolerances : optional
+
+    Raises
+    ------
+    StateError
+        Names the contact or the constraint.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, derive
+    >>> ball, state = derive(mechanisms.load("bouncing_ball")), State([-1.0], [0.0])
+    >>> check_start(ball, state, {"floor": Activity.PENETRATING}, collides=True)
+    Traceback (most recent call last):
+    ...
+    hybrid.errors.StateError: contact 'floor' penetrates at the start: gap = -1; start with gap >= 0
+    """
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
+        if activities[name] is Activity.PENETRATING:
+            raise StateError(f"contact {name!r} penetrates at the start: gap = {gap:.6g}; start with gap >= 0")
+        if activities[name] is Activity.APPROACHING and not collides:
+            raise StateError(
+                f"contact {name!r} is closed and approaches at the start (gap_dot = {rate:.6g}): give an impact law"
+            )
+    check_consistency(dynamics, state, parameters=parameters, tolerances=tolerances)

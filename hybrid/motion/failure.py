@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.errors import HybridError
 from hybrid.motion.outcome import Termination
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.singular_passage import describe_singular
@@ -29,13 +30,25 @@ def posture(dynamics: Dynamics, q: Array) -> str:
     return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
 
 
+def in_words(error: Exception) -> str:
+    """What an error says; of one that is not this package's own, with its kind."""
+    return str(error) if isinstance(error, HybridError) else f"{type(error).__name__}: {error}"
+
+
+def undefined_quantity(terms: Terms) -> str | None:
+    """Which of the terms is not finite, in words, if any."""
+    quantities = attrs.asdict(terms, recurse=False)
+    if np.isfinite(np.concatenate([value.ravel() for value in quantities.values()])).all():
+        return None
+    return f"{next(name for name, value in quantities.items() if not np.isfinite(value).all())} is undefined"
+
+
 def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:
     """Which quantity has no finite value at a state, if any, or that the mass matrix is singular there."""
     terms = context.terms(moment.t, moment.q, moment.v)
-    quantities = {field.name: getattr(terms, field.name) for field in attrs.fields(type(terms))}
-    if not np.isfinite(np.concatenate([value.ravel() for value in quantities.values()])).all():
-        name = next(name for name, value in quantities.items() if not np.isfinite(value).all())
-        return Termination.UNDEFINED, f"{name} is undefined there"
+    undefined = undefined_quantity(terms)
+    if undefined is not None:
+        return Termination.UNDEFINED, f"{undefined} there"
     smallest = smallest_mass(terms)
     if smallest <= context.settings.tolerances.rank:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"

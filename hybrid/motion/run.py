@@ -10,20 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity
-from hybrid.dynamics.consistency import check_consistency
+from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.dynamics.state import State
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, right_accumulation
-from hybrid.motion.arcs import Passage, follow, touch_limit
+from hybrid.motion.arcs import Passage, follow
+from hybrid.motion.arguments import check_start
+from hybrid.motion.completion import complete
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
-from hybrid.motion.failure import explain_failure, posture, singular_point, undefined_at
+from hybrid.motion.failure import explain_failure, in_words, posture, singular_point, undefined_at
+from hybrid.motion.hops import hop_limit
 from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.pace import Pace
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
 from hybrid.motion.simultaneous import order_of_impacts
 from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
 from hybrid.motion.trajectory import Arc, Trajectory
-from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact, told_by_modes
+from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
@@ -31,9 +35,6 @@ if TYPE_CHECKING:
     from hybrid.motion.context import Choice, Context
 
 Array = NDArray[np.float64]
-
-
-_PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
 
 
 @attrs.define(eq=False)
@@ -47,8 +48,8 @@ class Run:
     arcs, events, warnings : list
     impacts : dict of str to list of float
         Times of the impacts of every contact.
-    crowd : int
-        Events since time last advanced.
+    pace : Pace
+        How many events there were, and how fast they followed.
     selection : Selection or None
         The verdict that ended the motion.
     last : Moment or None
@@ -63,17 +64,25 @@ class Run:
     events: list[Event] = attrs.field(factory=list)
     warnings: list[str] = attrs.field(factory=list)
     impacts: dict[str, list[float]] = attrs.field(factory=dict)
-    crowd: int = 0
     selection: Selection | None = None
     last: Moment | None = None
     progress: Callable[[float, float], None] | None = None
     _start: Moment | None = None
     _said: set[tuple[Mode, str]] = attrs.field(factory=set)
+    pace: Pace = attrs.field(init=False)
+
+    @pace.default
+    def _pace_of_settings(self) -> Pace:
+        return Pace(self.context.settings)
 
     def follow(self, moment: Moment) -> Trajectory:
         """Follow the motion from its start to its end."""
         self._start = moment
-        self._check_start(moment)
+        context, state = self.context, State(moment.q, moment.v, moment.t)
+        check_start(
+            context.dynamics, state, moment.activities, collides=context.law is not None,
+            parameters=context.parameters, tolerances=context.settings.tolerances,
+        )  # fmt: skip
         mode: Mode | None = None
         try:
             while True:
@@ -82,30 +91,29 @@ class Run:
                     return self._trajectory(moment, *ended)
                 self._report(moment.t)
         except KeyboardInterrupt:
-            self.arcs = [arc for arc in self.arcs if arc.end <= moment.t]
-            self.events = [event for event in self.events if event.t <= moment.t]
-            return self._trajectory(moment, Termination.INTERRUPTED, "")
-        except ComputationError as error:
-            if not self.arcs:
+            return self._trajectory(self._reached(moment), Termination.INTERRUPTED, "")
+        except (HybridError, ArithmeticError, ValueError) as error:
+            reached, cause = self._reached(moment), in_words(error)
+            if self.arcs or self.events:
+                return self._trajectory(reached, Termination.NOT_COMPUTED, cause)
+            if isinstance(error, HybridError):
                 raise
-            return self._trajectory(moment, Termination.NOT_COMPUTED, str(error))
+            where = posture(context.dynamics, reached.q)
+            raise ComputationError(
+                f"{Termination.NOT_COMPUTED.value} at t = {reached.t:.12g} ({where}): {cause}"
+            ) from error
+
+    def _reached(self, moment: Moment) -> Moment:
+        """Where the motion has got to if it is cut short after a moment: to the end of its last arc."""
+        if not self.arcs or self.arcs[-1].end <= moment.t:
+            return moment
+        t = self.arcs[-1].end
+        q, v = self.arcs[-1].sample(t)
+        return attrs.evolve(moment, t=t, q=q, v=v)
 
     def _report(self, t: float) -> None:
         if self.progress is not None and self._start is not None:
             self.progress(t - self._start.t, self.t_end - self._start.t)
-
-    def _check_start(self, moment: Moment) -> None:
-        terms = self.context.terms(moment.t, moment.q, moment.v)
-        tolerances = self.context.settings.tolerances
-        for name, gap, rate in zip(self.context.dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
-            if moment.activities[name] is Activity.PENETRATING:
-                raise StateError(f"contact {name!r} penetrates at the start: gap = {gap:.6g}; start with gap >= 0")
-            if moment.activities[name] is Activity.APPROACHING and self.context.law is None:
-                raise StateError(
-                    f"contact {name!r} is closed and approaches at the start (gap_dot = {rate:.6g}): give an impact law"
-                )
-        start, values = State(moment.q, moment.v, moment.t), self.context.parameters
-        check_consistency(self.context.dynamics, start, parameters=values, tolerances=tolerances)
 
     def _continue(
         self, moment: Moment, before: Mode | None
@@ -139,7 +147,7 @@ class Run:
         watch = context.watch(choice, moment.t, q, v)
         rests = constraints.hold_everything(moment.t, q, v)
         y = np.concatenate([q, v])
-        limit = None if rests else self._hop_limit(choice, moment.t, y)
+        limit = None if rests else hop_limit(context, choice, moment.t, y)
         passage = follow(
             watch, constraints, moment.t, y, self.t_end, first_step=limit, rests=rests, progress=self._report
         )
@@ -150,28 +158,21 @@ class Run:
         if steps:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
             self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
-            self.crowd = 0
+            self.pace.at_once = 0
             if (choice.mode, "accumulation") not in self._said:
                 self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
         return passage
+
+    def _too_many(self, t: float, carriers: tuple[str, ...]) -> tuple[Termination, str] | None:
+        """Count an event, and tell how the motion ends if there are too many or too fast ones."""
+        span = self.t_end - (t if self._start is None else self._start.t)
+        return self.pace.exceeded(t, carriers, recorded=len(self.events), impacts=self.impacts, span=span)
 
     def _say(self, mode: Mode, subject: str, sentence: str | None) -> None:
         """Warn, once of every mode and subject."""
         if sentence is not None and (mode, subject) not in self._said:
             self._said.add((mode, subject))
             self.warnings.append(sentence)
-
-    def _hop_limit(self, choice: Choice, t: float, y: Array) -> float | None:
-        context, n = self.context, self.context.dynamics.n
-        terms = context.terms(t, y[:n], y[n:])
-        open_ = [part.index for part in context.flow(choice).parts if part.is_open]
-        near = [index for index in open_ if terms.gap[index] <= context.settings.tolerances.gap]
-        if not near:
-            return None
-        acceleration = context.flow(choice).observe(np.array([t]), y[:, None]).acceleration[:, 0]
-        rates = [float(terms.gap_dot[index]) for index in near]
-        normal = [float(terms.W_N[:, index] @ acceleration + terms.zeta_N[index]) for index in near]
-        return touch_limit(rates, normal, [float(terms.gap[index]) for index in near])
 
     def _after(
         self, passage: Passage, choice: Choice, moment: Moment
@@ -192,11 +193,9 @@ class Run:
         kinds = {guard.kind for guard in passage.fired}
         carriers = tuple(dict.fromkeys(guard.carrier for guard in passage.fired))
         v_before = passage.y[n:]
-        self.crowd += 1
-        if len(self.events) >= context.settings.max_events:
-            return (Termination.MAX_EVENTS, ""), arrived, choice.mode
-        if self.crowd > context.settings.crowd:
-            return (Termination.CROWDED, f"the last at {', '.join(carriers)}"), arrived, choice.mode
+        ended = self._too_many(passage.t, carriers)
+        if ended is not None:
+            return ended, arrived, choice.mode
         event = Event(passage.t, event_kind(passage.fired), carriers, choice.mode, None, arrived.q, v_before, arrived.v)
         if GuardKind.SINGULAR in kinds:
             t, exponent, note = singular_point(context, flow, passage)
@@ -213,16 +212,14 @@ class Run:
     def _collide(
         self, moment: Moment, before: Mode | None
     ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
-        from hybrid.contact.impacts.impact import resolve_impact
-
         context = self.context
         closed = tuple(name for name in closed_in(moment) if name in context.dynamics.contacts)
         touching = tuple(name for name in closed if moment.activities[name] is Activity.APPROACHING)
         if context.law is None:
             return (Termination.NO_IMPACT_LAW, f"at {', '.join(touching)}"), moment, before
-        self.crowd += 1
-        if self.crowd > context.settings.crowd:
-            return (Termination.CROWDED, f"the last at {', '.join(touching)}"), moment, before
+        ended = self._too_many(moment.t, touching)
+        if ended is not None:
+            return ended, moment, before
         impact = resolve_impact(
             context.dynamics,
             State(moment.q, moment.v, moment.t),
@@ -248,8 +245,7 @@ class Run:
 
     def _passed(self, passage: tuple[Moment, Event] | None) -> Moment | None:
         """Record a passage through the compliant contact; None if there is none, or one too many at one instant."""
-        self.crowd += 1
-        if passage is None or self.crowd > self.context.settings.crowd:
+        if passage is None or self._too_many(passage[0].t, passage[1].carriers) is not None:
             return None
         self.events.append(passage[1])
         return passage[0]
@@ -262,20 +258,7 @@ class Run:
         if decision.chosen_by_rule:
             kind, v = EventKind.CHOICE, moment.v
             self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
-        recent = self.events[-_PENDING:]
-        pending = [
-            event
-            for event in recent
-            if event.mode_after is None and (event.t == moment.t or event.kind is EventKind.ACCUMULATION)
-        ]
-        for event in pending:
-            at = self.events.index(event)
-            event = told_by_modes(event, after)
-            note = "; ".join(part for part in (event.note, decision.note) if part)
-            self.events[at] = attrs.evolve(event, mode_after=after, verdict=decision.verdict, note=note)
-            lasting = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION, EventKind.WATCH)
-            if after is not None and after == event.mode_before and event.kind not in lasting:
-                del self.events[at]
+        self.pace.dropped += complete(self.events, moment.t, after, decision)
 
     def _trajectory(self, moment: Moment, termination: Termination, detail: str) -> Trajectory:
         start = moment if self._start is None else self._start

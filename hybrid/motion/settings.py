@@ -31,9 +31,12 @@ class Settings:
     max_step : float
         Largest step, in units of time.
     max_events : int
-        A motion with more events ends there and says so.
+        A motion with more events ends there and says so; those that changed nothing count too.
     crowd : int
         So many events without progress in time end a motion as well.
+    burst : int
+        So many instants with events within a ten-thousandth of the time asked for end it too, unless they are impacts
+        that converge to a limit foretold by the first of them.
     zeno_rest : float
         An accumulation of impacts is completed when what remains of it takes less than this share of it.
     """
@@ -46,5 +49,6 @@ class Settings:
     max_step: float = attrs.field(default=math.inf, converter=float, validator=_is_positive)
     max_events: int = attrs.field(default=100_000, converter=int, validator=_is_positive)
     crowd: int = attrs.field(default=50, converter=int, validator=_is_positive)
+    burst: int = attrs.field(default=1000, converter=int, validator=_is_positive)
     zeno_rest: float = attrs.field(default=1e-7, converter=float, validator=_is_positive)
     tolerances: Tolerances = Tolerances()

@@ -10,9 +10,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.dynamics.derive import Terms
-from hybrid.errors import StateError
+from hybrid.errors import HybridError, StateError
+from hybrid.motion.arguments import check_arguments, check_start
+from hybrid.motion.failure import in_words, posture, undefined_quantity
 from hybrid.motion.flow import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pointwise import PointTerms
@@ -22,7 +24,7 @@ from hybrid.motion.velocity_step import VelocityStep, velocity_step
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import State
 
 __all__ = ["time_stepping"]
@@ -85,7 +87,8 @@ def time_stepping(
     ComputationError
         For bilateral constraints with friction next to spatial contacts.
     StateError
-        For a time that does not advance.
+        As :func:`hybrid.simulate`: a start that is no state, that penetrates a contact or violates a constraint; or a
+        time that does not advance.
 
     Examples
     --------
@@ -96,8 +99,10 @@ def time_stepping(
     >>> float(motion.q[0]), motion.arcs[0].mode.label
     (0.0, 'closed')
     """
-    if not (math.isfinite(t_end) and t_end > state.t and math.isfinite(step) and step > 0):
-        raise StateError(f"time must advance: from {state.t:g} to {t_end:g} in steps of {step:g}")
+    if not (math.isfinite(step) and step > 0):
+        raise StateError(f"step must be a positive time, not {step:g}")
+    check_arguments(dynamics, state, t_end=t_end, parameters=parameters, tolerances=tolerances)
+    _check_start(dynamics, state, parameters, tolerances)
     count = max(1, math.ceil((t_end - state.t) / step - 1e-9))
     if count > _MOST_STEPS:
         least = (t_end - state.t) / _MOST_STEPS
@@ -108,7 +113,18 @@ def time_stepping(
         _march(record, count, dict(parameters or {}), tolerances, progress)
     except KeyboardInterrupt:
         record.ending = (Termination.INTERRUPTED, "")
+    except (HybridError, ArithmeticError, ValueError) as error:
+        if not record.steps:
+            raise
+        record.ending = (Termination.NOT_COMPUTED, in_words(error))
     return _trajectory(record, dict(parameters or {}))
+
+
+def _check_start(dynamics: Dynamics, state: State, parameters: Values | None, tolerances: Tolerances) -> None:
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    found = carrier_activities(dynamics, terms, sides=state.sides, tolerances=tolerances)
+    activities = {name: Activity(int(value)) for name, value in zip(carrier_names(dynamics), found, strict=True)}
+    check_start(dynamics, state, activities, collides=True, parameters=parameters, tolerances=tolerances)
 
 
 def _march(
@@ -123,14 +139,14 @@ def _march(
     held = constraints_of(dynamics, (), parameters, terms_at)
     start = record.t[0]
     made: VelocityStep | None = None
-    names = [field.name for field in attrs.fields(Terms)]
     persisting = _closed(dynamics, terms_at(start, record.q[0], record.v[0]), tolerances)
     for index in range(count):
         q, v = record.q[-1], record.v[-1]
         middle, t = q + h / 2 * v, start + (index + 0.5) * h
         terms = terms_at(t, middle, v)
-        if not np.isfinite(np.concatenate([getattr(terms, name).ravel() for name in names])).all():
-            record.ending = (Termination.UNDEFINED, f"at the middle of the step, t = {t:.12g}")
+        undefined = undefined_quantity(terms)
+        if undefined is not None:
+            record.ending = (Termination.UNDEFINED, f"{undefined} at the middle of the step, t = {t:.12g}")
             return
         made = velocity_step(dynamics, terms, v, h, persisting=persisting, tolerances=tolerances, before=made)
         persisting = frozenset(name for name in dynamics.contacts if made.labels[name] is not ContactMode.FREE)
@@ -166,7 +182,7 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
         said = f"t = {failed[0]:.10g}: Lemke's method found no impulses, the step was made without contact"
         warnings = (said if len(failed) == 1 else f"{said}; so were {len(failed) - 1} more",)
     termination, detail = record.ending or (Termination.END_TIME, "")
-    cause = f"{termination.value} at t = {record.t[done]:.12g}"
+    cause = f"{termination.value} at t = {record.t[done]:.12g} ({posture(record.dynamics, record.q[done])})"
     return Trajectory(
         dynamics=record.dynamics,
         parameters=parameters,

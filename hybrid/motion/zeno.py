@@ -65,3 +65,29 @@ def accumulation(times: Sequence[float]) -> Accumulation | None:
         return None
     rest = durations[-1] * ratio / (1.0 - ratio)
     return Accumulation(times[-1] + rest, ratio, rest, sum(durations) + rest)
+
+
+def is_foretold(times: Sequence[float], last: int) -> bool:
+    """True if impacts accumulate where they did already without the last of them.
+
+    Hops that become shorter without end, but not geometrically, as between surfaces that close in on each other, push
+    the extrapolated limit before them.
+
+    Parameters
+    ----------
+    times : sequence of float
+        Times of the impacts of one contact, ascending.
+    last : int
+        So many are left out.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_foretold([2 - 2.0**-j for j in range(24)], 10), is_foretold([1 - 1 / j for j in range(1, 400)], 200)
+    (True, False)
+    """
+    earlier, now = accumulation(times[: len(times) - last]), accumulation(times)
+    return earlier is not None and now is not None and abs(now.t - earlier.t) <= _ALIKE * earlier.rest

@@ -5,6 +5,7 @@ import pytest
 
 import mechanisms
 from hybrid import (
+    ComputationError,
     Contact,
     EnergyDynamics,
     EquationDynamics,
@@ -17,8 +18,8 @@ from hybrid import (
     simulate,
     solve_state,
 )
-from hybrid.contact import NewtonImpact, PoissonImpact
-from hybrid.motion import Prefer
+from hybrid.contact import AbstractImpactLaw, NewtonImpact, PoissonImpact
+from hybrid.motion import EventKind, Prefer
 
 
 @pytest.fixture(scope="module")
@@ -207,3 +208,96 @@ def test_a_body_squeezed_between_walls_keeps_its_motion_up_to_then(law):
     assert motion.t == pytest.approx(1.0, abs=1e-14)
     assert "at t = 1 (x = 0): no impulses satisfy the impact law" in motion.cause
     assert np.array_equal(motion.sample(0.5)[0], [0.0])
+
+
+class Failing(AbstractImpactLaw):
+    """Newton's law, until one impact fails."""
+
+    def __init__(self, error, *, after):
+        self.errors = iter([*[None] * after, error])
+
+    @property
+    def name(self):
+        return "failing"
+
+    def impulses(self, problem):
+        error = next(self.errors)
+        if error is not None:
+            raise error
+        return NewtonImpact().impulses(problem)
+
+
+DROP = np.sqrt(2 / 9.81)  # of the ball, from 1; the hops after it last 1.6 and 1.28 times as long with e = 0.8
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ComputationError("no impulses"), "no impulses"),
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
+        (np.linalg.LinAlgError("SVD did not converge"), "LinAlgError: SVD did not converge"),
+        (ValueError("math domain error"), "ValueError: math domain error"),
+    ],
+)
+def test_a_failure_on_the_way_keeps_the_motion_up_to_then(error, said):
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=9, law=Failing(error, after=2))
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert motion.t == motion.arcs[-1].end == pytest.approx(DROP * (1 + 1.6 + 1.28), abs=1e-12)
+    assert motion.v[0] == pytest.approx(-9.81 * DROP * 0.8**2, abs=1e-11)
+    assert f"at t = {motion.t:.12g} (y = " in motion.cause
+    assert motion.cause.endswith(said)
+    assert len(motion.events) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [(ComputationError("lost"), Termination.NOT_COMPUTED), (KeyboardInterrupt(), Termination.INTERRUPTED)],
+)
+def test_a_motion_cut_short_right_after_an_arc_ends_at_its_end(monkeypatch, error, ending):
+    from hybrid.motion import run
+
+    original, count = run.moment_after, iter(range(1, 100))
+
+    def failing(*arguments):
+        if next(count) == 3:
+            raise error
+        return original(*arguments)
+
+    monkeypatch.setattr(run, "moment_after", failing)
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=9, law=NewtonImpact())
+    assert motion.termination is ending
+    assert motion.t == motion.arcs[-1].end == pytest.approx(DROP * (1 + 1.6 + 1.28), abs=1e-12)
+    assert motion.sample(motion.t)[1] == pytest.approx(motion.v, abs=0)
+    assert motion.v[0] == pytest.approx(-9.81 * DROP * 0.8**2, abs=1e-11)
+    assert motion.q[0] == pytest.approx(0, abs=1e-13)
+
+
+def test_interruption_keeps_an_accumulation_whose_limit_lies_ahead(monkeypatch):
+    from hybrid.motion import run
+
+    original, seen = run.completed, []
+
+    def told(*arguments):
+        after, event = original(*arguments)
+        seen.extend([] if event is None else [event])
+        return after, event
+
+    def interrupt(passed, whole):
+        if seen:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "completed", told)
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=9, law=NewtonImpact(0.5), progress=interrupt)
+    assert motion.termination is Termination.INTERRUPTED
+    assert motion.events[-1].kind is EventKind.ACCUMULATION
+    assert motion.events[-1].t == pytest.approx(DROP * 1.5 / 0.5, rel=1e-12)
+
+
+def test_a_failure_before_anything_was_computed_is_an_error_that_names_time_and_state():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    law = Failing(ZeroDivisionError("division by zero"), after=0)
+    with pytest.raises(ComputationError, match=r"at t = 2 \(y = 0\): ZeroDivisionError: division by zero"):
+        simulate(ball, State([0.0], [-1.0], t=2.0), t_end=9, law=law)

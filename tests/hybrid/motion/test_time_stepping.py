@@ -20,7 +20,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.contact import ContactMode, EnergeticImpact
-from hybrid.motion import Penalty, distance, load, save
+from hybrid.motion import Penalty, distance, load, save, time_stepping
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ REFUSED = {
     "chooses its steps": {"step": 1e-3},
     "leave out rule and until": {"method": "time-stepping", "step": 1e-3, "rule": Penalty(), "until": "x"},
     "Newton's law": {"method": "time-stepping", "step": 1e-3, "law": EnergeticImpact()},
-    "in steps of -1": {"method": "time-stepping", "step": -1.0},
+    "step must be a positive time, not -1": {"method": "time-stepping", "step": -1.0},
     "are too many": {"method": "time-stepping", "step": 1e-12},
     "known are event-driven and time-stepping": {"method": "magic"},
 }
@@ -190,6 +190,48 @@ REFUSED = {
 def test_arguments_that_a_method_does_not_know_are_refused(message, rod, start):
     with pytest.raises(StateError, match=message.replace("?", r"\?")):
         simulate(rod, start, t_end=1, **REFUSED[message])
+
+
+def test_a_start_that_a_motion_cannot_have_is_refused_as_between_events():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    arm = derive(
+        Mechanism(
+            name="arm",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="9.81*y"),
+            constraint=[Constraint(name="arm", equation="x**2 + y**2 - 1")],
+        )
+    )
+    for method in ({"method": "time-stepping", "step": 1e-2}, {}):
+        with pytest.raises(StateError, match="'floor' penetrates at the start: gap = -1"):
+            simulate(ball, State([-1.0], [0.0]), t_end=1, **method)
+        with pytest.raises(StateError, match=r"violates the constraint arm \(value 3, rate 0\)"):
+            simulate(arm, State([2.0, 0.0], [0.0, 0.0]), t_end=1, **method)
+        with pytest.raises(StateError, match=r"violates the constraint arm \(value 0, rate 6\)"):
+            simulate(arm, State([1.0, 0.0], [3.0, 0.0]), t_end=1, **method)
+    with pytest.raises(StateError, match=r"must have the shape \(1,\)"):
+        time_stepping(ball, State([1.0, 2.0], [0.0, 0.0]), t_end=1, step=1e-2)
+    # a law of impact is its own, so it may start with an impact: e = 0.8
+    motion = simulate(ball, State([0.0], [-1.0]), t_end=1e-3, method="time-stepping", step=1e-3)
+    assert motion.v[0] == pytest.approx(0.8, abs=2 * 9.81e-3)
+
+
+def test_a_failure_on_the_way_keeps_the_steps_made(monkeypatch, rod, start):
+    from hybrid.motion import timestepping
+
+    original, count = timestepping.velocity_step, iter(range(1, 100))
+
+    def failing(*arguments, **more):
+        if next(count) == 8:
+            raise np.linalg.LinAlgError("SVD did not converge")
+        return original(*arguments, **more)
+
+    monkeypatch.setattr(timestepping, "velocity_step", failing)
+    motion = stepped(rod, start, 1e-2, t_end=1)
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert motion.t == motion.arcs[-1].end == pytest.approx(0.07, abs=1e-15)
+    assert "at t = 0.07 (x = " in motion.cause
+    assert motion.cause.endswith("LinAlgError: SVD did not converge")
 
 
 SLOPE = 0.4

@@ -1,0 +1,51 @@
+"""Events that wait for what follows them: completed by the mode that was selected, or dropped if nothing changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.motion.outcome import Event, EventKind
+from hybrid.motion.transitions import told_by_modes
+
+if TYPE_CHECKING:
+    from hybrid.contact.modes import Mode
+    from hybrid.motion.selecting import Decision
+
+__all__ = ["complete"]
+
+_PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
+_LASTING = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION, EventKind.WATCH)
+
+
+def complete(events: list[Event], t: float, after: Mode | None, decision: Decision) -> int:
+    """Complete the last events with the mode that follows them, in place, and drop those that changed nothing.
+
+    Parameters
+    ----------
+    events : list of Event
+    t : float
+        Of the decision.
+    after : Mode or None
+        None where the motion ends.
+    decision : Decision
+
+    Returns
+    -------
+    int
+        Number of events that were dropped.
+    """
+    dropped = 0
+    recent = events[-_PENDING:]
+    for event in recent:
+        if event.mode_after is not None or not (event.t == t or event.kind is EventKind.ACCUMULATION):
+            continue
+        at = events.index(event)
+        told = told_by_modes(event, after)
+        note = "; ".join(part for part in (told.note, decision.note) if part)
+        events[at] = attrs.evolve(told, mode_after=after, verdict=decision.verdict, note=note)
+        if after is not None and after == told.mode_before and told.kind not in _LASTING:
+            del events[at]
+            dropped += 1
+    return dropped

@@ -44,7 +44,11 @@ def report(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """A self-contained page on a state of MECH: verdict, evidence, map, automaton."""
+    """A self-contained page on a state of MECH: verdict, evidence, map, automaton.
+
+    A page on a motion comes from `simulate -o FILE`, one on its derivatives, with table and tornado plot, from
+    `sensitivity -o FILE`.
+    """
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     if len(axes) not in (0, 2):

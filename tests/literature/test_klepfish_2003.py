@@ -5,6 +5,7 @@ reference are derived here from the closed form of the linear motion in 40 digit
 """
 
 from functools import cache
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -175,3 +176,30 @@ def test_the_wrong_conditions_give_other_gradients_which_the_code_must_not_retur
         found = sensitivity(motion("2.5"), FUNCTIONAL, ["k1", "k2"], method=method)
         difference = np.abs(np.array(list(found.gradient.values())) - wrong)
         assert difference.min() > 0.1
+
+
+def rows_of_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "sensitivity.md").read_text(encoding="utf-8")
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    return {row[0]: row[1:] for row in cells}
+
+
+@pytest.mark.parametrize("stiffness", FIGURES)
+def test_the_documentation_shows_the_published_table_next_to_the_correct_one(stiffness):
+    row = rows_of_the_documentation()[stiffness]
+    t_impact, omega, slopes = FIGURES[stiffness]
+    assert row[:4] == [f"{figure:.12f}" for figure in (t_impact, omega, *slopes)]
+    assert row[4:] == [f"{slope:.6f}" for slope in adjoint_by_hand(float(stiffness), lambda S, R: -S)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "jump"),
+    [
+        ("saltation matrix", lambda S, R: S),
+        ("as printed, its sign reversed", lambda S, R: -S),
+        ("Jacobian of the reset alone", lambda S, R: R),
+        ("no jump", lambda S, R: np.eye(4)),
+    ],
+)
+def test_the_documentation_shows_what_every_mistake_gives(condition, jump):
+    assert rows_of_the_documentation()[condition] == [f"{slope:.6f}" for slope in adjoint_by_hand(2.5, jump)]

@@ -16,7 +16,7 @@ from hybrid.analysis.sensitivities.gauss import Leg
 from hybrid.analysis.sensitivities.meetings import event_map
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
-from hybrid.analysis.sensitivities.smoothness import check_smooth
+from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
 from hybrid.analysis.sensitivities.surfaces import EventSurface, evaluate_point, event_surfaces
 from hybrid.motion.outcome import Event, EventKind, Termination
@@ -120,6 +120,7 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | Non
             t = float(leg.knots[-1])
             legs.append(leg)
             if following is None and not here:
+                check_end(leg, _close(t))
                 break
             last = _ending(leg.system, arc, t, leg.states[-1])
             junction = _junction(trajectory, partials, last, leg.states[-1], following, here, t)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.gauss import Leg, interpolation
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.surfaces import CONES, EventSurface, mode_surfaces
+from hybrid.analysis.sensitivities.spatial_slip import is_spatial
+from hybrid.analysis.sensitivities.surfaces import CONES, EventSurface, Point, evaluate_point, mode_surfaces
 from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem
 
-__all__ = ["check_smooth", "nearest_dip"]
+__all__ = ["check_end", "check_smooth", "nearest_dip"]
 
 Array = NDArray[np.float64]
 
@@ -42,6 +44,34 @@ def check_smooth(leg: Leg, first: ModeSystem) -> None:
     for surface in mode_surfaces(leg.system):
         _check_dips(leg, surface)
         _check_start(leg, surface, first)
+
+
+def check_end(leg: Leg, within: float) -> None:
+    """Refuse a motion that is cut off where an event is due within a time: to one side it still happens.
+
+    Raises
+    ------
+    NoDerivative
+    """
+    t, state = float(leg.knots[-1]), leg.states[-1]
+    point = evaluate_point(leg.system, t, state)
+    for surface in mode_surfaces(leg.system):
+        largest = float(np.max(np.abs(surface.values(leg.at, leg.system.parameters)), initial=0.0))
+        value = surface.value(point)
+        if value > _NEAR * largest:
+            continue
+        rate = _directed(surface, point).rate(point)
+        if rate < 0.0 and value <= -rate * within:
+            what = f"{surface.carrier!r}, {surface.kind.value.strip()}"
+            raise NoDerivative(f"the motion is cut off at an event ({what}): choose another t_end", t)
+
+
+def _directed(surface: EventSurface, point: Point) -> EventSurface:
+    """The surface with the direction of its slip, if it is the end of a spatial one."""
+    if surface.kind is not GuardKind.STOP or surface.part is None or not is_spatial(surface.part):
+        return surface
+    slip = np.ravel(point.at.terms.slip)[list(surface.part.columns)]
+    return attrs.evolve(surface, aim=slip / max(float(np.linalg.norm(slip)), 1e-300))
 
 
 def nearest_dip(legs: Sequence[Leg]) -> tuple[float, float, EventSurface] | None:

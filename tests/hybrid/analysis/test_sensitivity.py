@@ -203,9 +203,15 @@ def test_parameters_that_others_follow():
     rod = dynamics_of("rod_on_incline")
     pins = {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}
     motion = simulate(rod, solve_state(rod, pins), t_end=1)
-    # the inertia follows the length: its own derivative times (2 m l / 3) is part of the length's
-    names = ["l", "m", "mu"]
-    by_three_roads(motion, Functional("x_dot**2", "phi"), names, pins=pins)
+    # the inertia m l^2 / 3 follows mass and length, so that the mass cancels from the motion
+    found = by_three_roads(motion, Functional("x_dot**2", "phi"), ["l", "m", "mu"], pins=pins)
+    assert found.gradient["m"] == pytest.approx(0, abs=1e-12)
+    # and times grow with the root of the length at fixed phi and phi_dot sqrt(l), lengths with the length itself:
+    # dphi/dl = (t phi_dot - phi_dot_0 dphi/dphi_dot_0) / (-2 l)
+    slopes = sensitivity(motion, Functional(terminal="phi"), ["l", "m", "phi_dot"], pins=pins)
+    expected = -(motion.t * float(motion.v[2]) - 0.5 * slopes.gradient["phi_dot"]) / 2  # l = 1
+    assert slopes.gradient["l"] == pytest.approx(expected, abs=1e-11)
+    assert slopes.gradient["m"] == pytest.approx(0, abs=1e-12)
 
 
 def test_friction_element_with_a_given_limit():
@@ -263,7 +269,14 @@ def test_rigid_constraints_without_friction():
     linkage = dynamics_of("four_bar")
     pins = {"theta1": 1.0, "theta1_dot": 0.3}
     motion = simulate(linkage, solve_state(linkage, pins), t_end=0.5)
-    by_three_roads(motion, Functional("theta3", "theta2"), ["l2", "theta1_dot"], pins=pins)
+    names = ["l2", "theta1_dot"]
+    by_three_roads(motion, Functional("theta3", "theta2"), names, pins=pins)
+    # whatever changes, the loop stays closed
+    for constraint in linkage.mechanism.constraint:
+        for method in ("adjoint", "forward"):
+            kept = sensitivity(motion, Functional(terminal=constraint.equation), names, pins=pins, method=method)
+            assert kept.value == pytest.approx(0, abs=1e-11)
+            assert list(kept.gradient.values()) == pytest.approx([0, 0], abs=1e-11)
 
 
 def test_a_ball_that_slips_on_the_floor_in_a_turning_direction():

@@ -142,17 +142,23 @@ def test_a_choice_between_several_motions():
 
 def test_the_end_at_an_event():
     ball = dynamics_of("bouncing_ball")
-    fall = float(np.sqrt(2 / 9.81))
-    short = simulate(ball, State([1.0], [0]), t_end=1, law=NewtonImpact())
-    t_impact = short.events[0].t
+    e, g, fall = 0.8, 9.81, float(np.sqrt(2 / 9.81))
+    motion = simulate(ball, State([1.0], [0]), t_end=1, law=NewtonImpact())
+    t_impact = motion.events[0].t
     assert t_impact == pytest.approx(fall, abs=1e-12)
-    motion = simulate(ball, State([1.0], [0]), t_end=t_impact + 1e-14, law=NewtonImpact())
-    found = sensitivity(motion, Functional("y"), ["g"])
-    if motion.events:
-        assert "cut off at an event" in found.refusal.reason
-        assert found.refusal.t == pytest.approx(fall, abs=1e-12)
-    else:
-        assert found.refusal is None
+    for delay in (-1e-14, 0.0, 1e-14):
+        cut = simulate(ball, State([1.0], [0]), t_end=t_impact + delay, law=NewtonImpact())
+        found = refusal_of(cut, Functional(terminal="y"), ["y"])
+        assert "cut off at an event" in found.reason
+        assert found.t == pytest.approx(fall, abs=1e-12)
+    # rightly: at that time a ball that starts higher by dy is at the height dy, one that starts lower has been thrown
+    # up with e v1 since the time dy / (g t)
+    sides = []
+    for delay in (-1e-6, 1e-6):
+        near = simulate(ball, State([1.0], [0]), t_end=t_impact + delay, law=NewtonImpact())
+        sides.append(sensitivity(near, Functional(terminal="y"), ["y"]).gradient["y"])
+    # -e v1 / (g t) = -e as v1 = g t, and it changes by (1 + e) g / v1 = 4 per second
+    assert sides == pytest.approx([1.0, -e], abs=1.01e-6 * (1 + e) / fall)
 
 
 def test_equations_that_jump():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.motion.events import first_event
-from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.parts import Guard, GuardKind, spatial_slides
+from hybrid.motion.spatial_slip import has_begun, passes_by, references, stop_of_slip, while_it_begins
 from hybrid.motion.steps import Step, Stepper, constant_step
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def follow(
     *,
     first_step: float | None,
     rests: bool,
+    directions: Mapping[str, Array],
     progress: Callable[[float], None] | None = None,
 ) -> Passage:
     """Follow a mode's flow until a guard fires, the time ends, or no step is possible.
@@ -76,6 +78,8 @@ def follow(
         Largest first step, so that a short hop is not stepped over.
     rests : bool
         True if the constraints leave no motion: the state stays exactly as it is.
+    directions : mapping of str to array (2,)
+        Of spatial slips that only begin.
     progress : callable, optional
         Called with the time after every step.
 
@@ -86,12 +90,13 @@ def follow(
     steps: list[Step] = []
     stalled = 0
     n = len(y) // 2
-    spatial = any(part.slides and len(part.columns) == 2 for part in constraints.parts)
-    stepper = None if rests else Stepper(watch.flow.derivative, t, y, t_end, watch.settings, first_step)
+    start, turns = t, bool(spatial_slides(constraints.parts))
+    told = references(constraints, t, y, directions)
+    watch.flow.refer(told)
+    settings = while_it_begins(watch, told)
+    stepper = None if rests else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     try:
         while True:
-            if spatial:
-                watch.flow.refer(constraints.terms(t, y[:n], y[n:]).slip)
             step = constant_step(t, t_end, y) if stepper is None else stepper.step()
             if step is None:
                 return Passage(tuple(steps), t, y, failure=stepper.cause if stepper else "")
@@ -102,7 +107,12 @@ def follow(
                 y = np.concatenate(constraints.project(last.end, last.last[:n], last.last[n:]))
                 if fired[0].kind is GuardKind.UNDEFINED:
                     return Passage(tuple(steps), last.end, y, failure=f"{fired[0].carrier!r} has no value beyond")
-                return Passage(tuple(steps), last.end, y, fired)
+                if not (turns and passes_by(watch, constraints, last.end, y, fired)):
+                    return Passage(tuple(steps), last.end, y, fired)
+                t = last.end
+                watch.flow.refer(references(constraints, t, y, {}))
+                stepper = Stepper(watch.flow.derivative, t, y, t_end, watch.settings, last.end - last.start)
+                continue
             steps.append(step)
             stalled = stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
             if stalled > _PATIENCE:
@@ -114,6 +124,15 @@ def follow(
             y = np.concatenate([q, v])
             if stepper is None or stepper.is_finished:
                 return Passage(tuple(steps), t, y)
+            if turns:
+                stop = stop_of_slip(watch, constraints, start, t, y)
+                if stop is not None:
+                    return Passage((*steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
+                begins = settings is not watch.settings
+                watch.flow.refer(references(constraints, t, y, directions if begins else {}))
+                if begins and has_begun(watch, constraints, step, y):
+                    settings = watch.settings
+                    stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, step.end - step.start)
             stepper.correct(y)
     except KeyboardInterrupt:
         if steps:  # it may have come between a step and its projection

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hybrid.automaton.tree import tree_graph
+from hybrid.contact.modes import ContactMode
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.outcome import Termination
 from hybrid.motion.rank_guard import rank_guard
-from hybrid.motion.rules import Stop, Take
+from hybrid.motion.rules import SelectionRule, Stop, Take
 from hybrid.motion.run import Run
 from hybrid.motion.settings import Settings
 from hybrid.motion.transitions import moment_at_start
 
 if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
@@ -37,7 +40,7 @@ class Limb:
     parent : int or None
         Number of the part from whose end it starts.
     choice : str
-        Label of the mode taken there; empty for the first part.
+        Label of the mode taken there, with the direction where several slide; empty for the first part.
     """
 
     motion: Trajectory
@@ -135,16 +138,35 @@ def simulate_branches(
     context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)
     start = moment_at_start(context, state.t, state.q, state.v, state.sides)
     limbs: list[Limb] = []
-    waiting: list[tuple[Moment, int | None, str]] = [(start, None, "")]
+    waiting: list[tuple[Moment, int | None, SelectionRule, str]] = [(start, None, Stop(), "")]
     while waiting and len(limbs) < max_limbs:
-        moment, parent, choice = waiting.pop(0)
-        run = Run(attrs.evolve(context, rule=Take((choice,)) if choice else Stop()), t_end)
+        moment, parent, rule, choice = waiting.pop(0)
+        run = Run(attrs.evolve(context, rule=rule), t_end)
         motion = run.follow(moment)
-        number = len(limbs)
+        limb = len(limbs)
         limbs.append(Limb(motion, parent, choice))
         if motion.termination is Termination.INTERRUPTED:
             return MotionTree(tuple(limbs), False)
         if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
-            labels: Mapping[str, None] = dict.fromkeys(branch.mode.label for branch in motion.selection.branches)
-            waiting += [(run.last, number, label) for label in labels]
+            names = _distinct(motion.selection.branches)
+            waiting += [(run.last, limb, Take(number), name) for number, name in enumerate(names)]
     return MotionTree(tuple(limbs), not waiting)
+
+
+def _distinct(branches: Sequence[Branch]) -> list[str]:
+    """Labels of branches; of those that slide alike in space, with their directions."""
+    labels = [branch.mode.label for branch in branches]
+    return [
+        label if labels.count(label) == 1 else f"{label} {_direction(branch)}"
+        for label, branch in zip(labels, branches, strict=True)
+    ]
+
+
+def _direction(branch: Branch) -> str:
+    """Where the spatial slips of a branch tend, as angles from the first tangent."""
+    angles = [
+        f"{name} towards {math.degrees(math.atan2(-force[1], -force[0])):.6g} degrees"
+        for name, force in branch.lambda_T.items()
+        if branch.mode[name] is ContactMode.SLIDE
+    ]
+    return f"({', '.join(angles)})"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.events import is_known_zero
 from hybrid.motion.parts import GuardKind
+from hybrid.motion.spatial_slip import references, while_it_begins
 from hybrid.motion.steps import PLACES, Step, Stepper, constant_step
 
 if TYPE_CHECKING:
@@ -43,11 +44,12 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v)
-    watch.flow.refer(context.terms(t, q, v).slip)
+    told = references(constraints, t, y, choice.directions)
+    watch.flow.refer(told)
     if constraints.hold_everything(t, q, v):
         step: Step | None = constant_step(t, t + 1e-3 * (t_end - t), y)
     else:
-        step = Stepper(watch.flow.derivative, t, y, t_end, context.settings).step()
+        step = Stepper(watch.flow.derivative, t, y, t_end, while_it_begins(watch, told)).step()
     return step is not None and _stays_positive(watch, step)
 
 

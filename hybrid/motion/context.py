@@ -34,10 +34,20 @@ _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its te
 
 @attrs.frozen(eq=False)
 class Choice:
-    """A mode, with the signs of the normal forces of bilateral contacts."""
+    """A mode, with what it needs besides.
+
+    Attributes
+    ----------
+    mode : Mode
+    sides : mapping of str to float
+        Signs of the normal forces of bilateral contacts.
+    directions : mapping of str to array (2,)
+        Unit vectors of spatial slips that begin.
+    """
 
     mode: Mode
     sides: Mapping[str, float] = attrs.field(factory=dict)
+    directions: Mapping[str, Array] = attrs.field(factory=dict)
 
     @property
     def key(self) -> tuple[Mode, tuple[tuple[str, float], ...]]:

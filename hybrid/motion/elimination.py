@@ -10,12 +10,13 @@ import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.dynamics.tape import Tape, Term, solve_mass
-from hybrid.motion.parts import Part
+from hybrid.motion.parts import Part, spatial_slides
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
 
 MAX_ROWS = 2  # Cramer's rule; larger systems need pivoting
+N_REFERENCES = 3  # extra arguments of every spatial slide: a direction and the rounding of the slip
 _POSTURES = (0.3, -1.1, 2.3)  # no particular ones
 
 
@@ -99,7 +100,7 @@ def rows_of(tape: Tape, parts: Sequence[Part]) -> Rows:
         directions: list[Term] = [part.slip_sign] * len(tangents)
         if part.slides and len(tangents) == 2:
             directions = _direction(tape, part, reference)
-            reference += 2
+            reference += N_REFERENCES
         if part.kind is CarrierKind.ELEMENT and part.slides:
             limit = tape.quantity("limit")[part.index]
             force = tape.dot([(limit, directions[0])])
@@ -133,16 +134,23 @@ def _minus(term: Term) -> Term:
 
 
 def _direction(tape: Tape, part: Part, reference: int) -> list[Term]:
-    """Unit vector of slip that runs straight on through zero: it keeps to the side of the extra arguments."""
+    """Unit vector of slip that runs straight on through zero.
+
+    The extra arguments are a direction and the rounding of the slip: it keeps to the side of that direction, and has it
+    where there is no slip.
+    """
     first, second = (tape.quantity("slip")[column] for column in part.columns)
-    size = tape.put(f"sqrt({first}*{first} + {second}*{second})")
-    side = tape.put(f"sign({first}*u{reference} + {second}*u{reference + 1} + 1e-300)/maximum({size}, 1e-300)")
-    return [tape.put(f"{first}*{side}"), tape.put(f"{second}*{side}")]
+    u, w, floor = (f"u{reference + place}" for place in range(N_REFERENCES))
+    side = tape.put(f"sign({first}*{u} + {second}*{w} + 1e-300)")
+    first = tape.put(f"{first}*{side} + {floor}*{u}")
+    second = tape.put(f"{second}*{side} + {floor}*{w}")
+    size = tape.put(f"maximum(sqrt({first}*{first} + {second}*{second}), 1e-300)")
+    return [tape.put(f"{first}/{size}"), tape.put(f"{second}/{size}")]
 
 
 def n_references(parts: Sequence[Part]) -> int:
-    """Number of extra arguments: two for every sliding spatial contact."""
-    return sum(2 for part in parts if part.slides and len(part.columns) == 2)
+    """Number of extra arguments."""
+    return N_REFERENCES * len(spatial_slides(parts))
 
 
 def eliminate(tape: Tape, parts: Sequence[Part], *, n_contacts: int, n_columns: int) -> Solved:
@@ -211,7 +219,7 @@ def _sliding_forces(tape: Tape, parts: Sequence[Part], lambda_N: list[Term], lam
         directions: list[Term] = [part.slip_sign]
         if len(part.columns) == 2:
             directions = _direction(tape, part, reference)
-            reference += 2
+            reference += N_REFERENCES
         if part.kind is CarrierKind.ELEMENT:
             size: Term = tape.quantity("limit")[part.index]
         else:

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.dynamics.tape import Tape, Term
-from hybrid.motion.elimination import eliminate, is_eliminable, n_references
+from hybrid.motion.elimination import N_REFERENCES, eliminate, is_eliminable, n_references
 from hybrid.motion.numeric import NumericFlow
-from hybrid.motion.parts import Guard, Part, guards_of, parts_of, spatial_directions
+from hybrid.motion.parts import Guard, Part, guards_of, parts_of, spatial_slides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.motion.spatial_slip import Reference
 
 Array = NDArray[np.float64]
 
@@ -66,8 +67,8 @@ class Flow(Protocol):
     def guard_values(self, t: Array, y: Array) -> Array:
         """The guards alone, (number of guards, N)."""
 
-    def refer(self, slip: Array) -> None:
-        """Tell the directions of slip at the start of a step, (p,)."""
+    def refer(self, references: Mapping[str, Reference]) -> None:
+        """Tell what is known of the spatial slips at the start of a step."""
 
 
 @attrs.frozen(eq=False)
@@ -114,11 +115,10 @@ class CompiledFlow:
             table[index] = row
         return table
 
-    def refer(self, slip: Array) -> None:
-        """Tell the directions of slip at the start of a step."""
-        if self._references:
-            directions = spatial_directions(self.parts, slip)
-            self._references[:] = [float(component) for unit in directions.values() for component in unit]
+    def refer(self, references: Mapping[str, Reference]) -> None:
+        """Tell what is known of the spatial slips at the start of a step."""
+        told = [references[part.name] for part in spatial_slides(self.parts)]
+        self._references[:] = [float(value) for each in told for value in (*each.direction, each.floor)]
 
 
 def make_flow(
@@ -196,7 +196,7 @@ def _guard_terms(
             slips = [tape.quantity("slip")[column] for column in part.columns]
             signs: list[Term] = [part.slip_sign]
             if len(slips) == 2:
-                position = 2 * [p.name for p in parts if p.slides and len(p.columns) == 2].index(part.name)
+                position = N_REFERENCES * [p.name for p in spatial_slides(parts)].index(part.name)
                 signs = [f"u{position}", f"u{position + 1}"]
             terms.append(tape.dot(zip(slips, signs, strict=True)))
     if any(part.slides and part.has_normal for part in parts):

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.reduction import free_motion
 from hybrid.motion.distribution import RANK, admissible, null_space
-from hybrid.motion.parts import Guard, Part, spatial_directions
+from hybrid.motion.parts import Guard, Part
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.motion.flow import Observation
+    from hybrid.motion.spatial_slip import Reference
 
 Array = NDArray[np.float64]
 _FACETS = 16
@@ -72,7 +75,7 @@ class NumericFlow:
     guards: tuple[Guard, ...]
     _dynamics: Dynamics = attrs.field(repr=False)
     _parameters: dict[str, Any]
-    _references: dict[str, Array] = attrs.field(factory=dict)
+    _references: dict[str, Reference] = attrs.field(factory=dict)
 
     def derivative(self, t: float, y: Array) -> Sequence[float]:
         """Right-hand side at one state."""
@@ -80,9 +83,9 @@ class NumericFlow:
         terms = self._dynamics.terms(y[:n], y[n:], t=t, parameters=self._parameters)
         return [*y[n:].tolist(), *self._solve(terms).acceleration.tolist()]
 
-    def refer(self, slip: Array) -> None:
-        """Tell the directions of slip at the start of a step."""
-        self._references.update(spatial_directions(self.parts, slip))
+    def refer(self, references: Mapping[str, Reference]) -> None:
+        """Tell what is known of the spatial slips at the start of a step."""
+        self._references.update(references)
 
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states."""
@@ -114,10 +117,11 @@ class NumericFlow:
         slip = terms.slip[..., list(part.columns)]
         if len(part.columns) == 1:
             return np.full(slip.shape, part.slip_sign)
-        size = np.maximum(np.linalg.norm(slip, axis=-1, keepdims=True), 1e-300)
         reference = self._references.get(part.name)
-        side = 1.0 if reference is None else np.sign(slip @ reference)[..., None]
-        return np.asarray(slip / size * side)
+        if reference is not None:
+            side = np.where(slip @ reference.direction < 0.0, -1.0, 1.0)[..., None]
+            slip = side * slip + reference.floor * reference.direction
+        return np.asarray(slip / np.maximum(np.linalg.norm(slip, axis=-1, keepdims=True), 1e-300))
 
     def _coefficient(self, terms: Terms, part: Part, *, static: bool) -> Any:
         if part.kind is CarrierKind.CONTACT:
@@ -257,8 +261,8 @@ class NumericFlow:
             values += own if slack is None else [np.where(np.isfinite(slack), slack, value) for value in own]
             if part.slides:
                 slip = terms.slip[..., list(part.columns)]
-                sign = self._references.get(part.name, np.array([part.slip_sign] * len(part.columns)))
-                values.append(slip @ sign)
+                told = self._references.get(part.name)
+                values.append(slip @ (told.direction if told else np.full(len(part.columns), part.slip_sign)))
         if any(part.slides and part.has_normal for part in self.parts):
             values.append(determinant)
         return values

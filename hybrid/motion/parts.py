@@ -6,16 +6,13 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
 
 from hybrid.contact.activity import carrier_names
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Mapping
 
     from hybrid.dynamics.derive import Dynamics
 
@@ -101,14 +98,9 @@ class Part:
         return not self.is_open and self.kind is not CarrierKind.ELEMENT
 
 
-def spatial_directions(parts: tuple[Part, ...], slip: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Unit vectors (2,) of the spatial slips among the tangential velocities (p,), by carrier; of no slip zero."""
-    found = {}
-    for part in parts:
-        if part.slides and len(part.columns) == 2:
-            own = slip[list(part.columns)]
-            found[part.name] = own / max(float(np.linalg.norm(own)), 1e-300)
-    return found
+def spatial_slides(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """The parts whose slip has a direction in a plane."""
+    return tuple(part for part in parts if part.slides and len(part.columns) == 2)
 
 
 def parts_of(dynamics: Dynamics, mode: Mode, sides: Mapping[str, float] | None = None) -> tuple[Part, ...]:

@@ -100,20 +100,16 @@ class Take(SelectionRule):
 
     Attributes
     ----------
-    labels : tuple of str
-        Labels of the modes to take, in the order in which choices arise.
+    number : int
+        Of the branch, in the order of the verdict.
     """
 
-    labels: tuple[str, ...]
-    _taken: list[str] = attrs.field(factory=list)
+    number: int
+    _taken: list[Branch] = attrs.field(factory=list)
 
     def choose(self, selection: Selection) -> Branch | None:
-        """Choose the branch whose turn it is."""
-        if len(self._taken) == len(self.labels):
+        """Choose the branch at the first choice."""
+        if self._taken:
             return None
-        wanted = self.labels[len(self._taken)]
-        for branch in selection.branches:
-            if branch.mode.label == wanted:
-                self._taken.append(wanted)
-                return branch
-        return None
+        self._taken.append(selection.branches[self.number])
+        return self._taken[0]

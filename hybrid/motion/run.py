@@ -149,7 +149,15 @@ class Run:
         y = np.concatenate([q, v])
         limit = None if rests else hop_limit(context, choice, moment.t, y)
         passage = follow(
-            watch, constraints, moment.t, y, self.t_end, first_step=limit, rests=rests, progress=self._report
+            watch,
+            constraints,
+            moment.t,
+            y,
+            self.t_end,
+            first_step=limit,
+            rests=rests,
+            directions=choice.directions,
+            progress=self._report,
         )
         if loses_rank(passage):
             passage, event = pass_singular(context, watch, constraints, passage, self.t_end, choice.mode)

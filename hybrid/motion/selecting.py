@@ -131,19 +131,19 @@ def _decided(
     selection = select_problem(problem, tolerances=context.settings.tolerances)
     branches = _with_history(selection.branches, moment)
     if not branches:
-        return _by_rule(context, selection, Termination.INCONSISTENT)
-    choices = [_choices(context, branch, vanishing) for branch in branches]
+        return _by_rule(context, selection, moment, Termination.INCONSISTENT)
+    choices = [_choices(context, branch, moment, vanishing) for branch in branches]
     if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
         return Decision(choices[0][0], selection)
     if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
-        return _by_rule(context, selection, Termination.INDETERMINATE)
+        return _by_rule(context, selection, moment, Termination.INDETERMINATE)
     following = (c for group in choices for c in group if _coheres(context, c, moment, t_end))
     coherent = list(islice(following, 1 if len(branches) == 1 else None))  # the modes of one branch move alike
     if len(coherent) == 1 or (coherent and len(branches) == 1):
         return Decision(coherent[0], selection, note="a tie, resolved along the flow of the mode")
     if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:
         return Decision(choices[0][0], selection, note="a tie that no flow resolves")
-    return _by_rule(context, selection, Termination.UNDECIDED)
+    return _by_rule(context, selection, moment, Termination.UNDECIDED)
 
 
 def _without_rounding(problem: ContactProblem) -> ContactProblem:
@@ -174,21 +174,36 @@ def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> 
     return is_coherent(context, choice, moment.t, moment.q, moment.v, t_end)
 
 
-def _by_rule(context: Context, selection: Selection, ending: Termination) -> Decision:
+def _by_rule(context: Context, selection: Selection, moment: Moment, ending: Termination) -> Decision:
     branch = context.rule.choose(selection)
     if branch is None:
         return Decision(None, selection, _ENDINGS.get(selection.verdict, ending))
     note = f"{selection.verdict.value}; the rule took {branch.mode}"
-    return Decision(_choices(context, branch)[0], selection, note=note, chosen_by_rule=True)
+    return Decision(_choices(context, branch, moment)[0], selection, note=note, chosen_by_rule=True)
 
 
-def _choices(context: Context, branch: Branch, vanishing: frozenset[str] = frozenset()) -> list[Choice]:
+def _choices(context: Context, branch: Branch, moment: Moment, vanishing: frozenset[str] = frozenset()) -> list[Choice]:
     """The branch's modes with the signs of bilateral normal forces, both where they vanish, the leading mode first."""
     frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
     signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
     either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
     modes = dict.fromkeys((branch.mode, *branch.equivalent_modes))
-    return [Choice(mode, dict(zip(signs, sides, strict=True))) for mode in modes for sides in product(*either)]
+    directions = _directions(branch, moment)
+    return [
+        Choice(mode, dict(zip(signs, sides, strict=True)), directions) for mode in modes for sides in product(*either)
+    ]
+
+
+def _directions(branch: Branch, moment: Moment) -> dict[str, Array]:
+    """Where spatial slips tend that begin: as the state says, or against friction, or along their acceleration."""
+    found = {}
+    for name, acceleration in branch.contact_acceleration.items():
+        friction = -np.array(branch.lambda_T.get(name, ()))
+        towards = np.array(moment.sides.get(name, friction if friction.any() else acceleration.tangential))
+        size = float(np.linalg.norm(towards))
+        if len(towards) == 2 and size > 0.0:
+            found[name] = towards / size
+    return found
 
 
 def _with_history(branches: tuple[Branch, ...], moment: Moment) -> tuple[Branch, ...]:

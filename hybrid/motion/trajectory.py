@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from hybrid.contact.modes import ContactMode
 from hybrid.motion.flow import Flow, Observation, make_flow
 from hybrid.motion.outcome import EnergyBalance, Event, Termination
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from hybrid.motion.springs import HandedOver
 
 Array = NDArray[np.float64]
+
+_MOMENT = 1e-3  # of a step
 
 
 @attrs.frozen(eq=False)
@@ -170,6 +173,10 @@ class Trajectory:
         if arc.means is not None:
             step = arc.step_of(times)
             return Observation(*(values[:, step] for values in attrs.astuple(arc.means, recurse=False)))
+        if any(label is ContactMode.SLIDE for label in arc.mode.values()):
+            # where a spatial slip begins or ends, friction has the direction of the slip a moment later or before
+            ends = arc.knots[[1, -2]] - arc.knots[[0, -1]]
+            times = np.clip(times, arc.start + _MOMENT * ends[0], arc.end + _MOMENT * ends[1])
         q, v = arc.sample(times)
         return self._flow(arc).observe(times, np.vstack([q.T, v.T]))
 

@@ -1,0 +1,188 @@
+"""The slip of spatial contacts near zero: which direction friction has there, and where the slip ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.motion.parts import Guard, GuardKind, Part, spatial_slides
+from hybrid.motion.steps import Step, step_along
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Terms
+    from hybrid.motion.events import Watch
+    from hybrid.motion.projection import Constraints
+    from hybrid.motion.settings import Settings
+
+__all__ = ["Reference", "Stop", "has_begun", "passes_by", "references", "stop_of_slip", "while_it_begins"]
+
+Array = NDArray[np.float64]
+
+_ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a slip
+_SMALLEST = 1e-100
+_BEGINNING = 1e-9  # slip below which its direction is that in which it begins: off by a multiple of the slip
+_SLOW = 1e-6  # slip above which a multiple of the one before no longer disturbs its direction
+_NOISE = 1e-12  # slip that the implicit steps leave undetermined; a slip that ends below it is told by its rate
+_IMPLICIT = 1e-9  # relative error of Radau's method, with which event times are as accurate as with 1e-12 of DOP853
+_STIFF = 30.0  # a few steps at the limit of stability, 6, cost less than an implicit one
+_BRIEF = 1e-9  # of the time that has passed: over so short a time the deceleration is constant
+
+
+@attrs.frozen(eq=False)
+class Reference:
+    """What a flow is told of a spatial slip at the start of a step.
+
+    Attributes
+    ----------
+    direction : array, (2,)
+        Unit vector; friction acts along it where there is no slip, and the slip runs straight on through zero.
+    floor : float
+        Slip that is as good as none: its rounding, or more where it begins.
+    begins : bool
+    """
+
+    direction: Array
+    floor: float
+    begins: bool = False
+
+
+@attrs.frozen(eq=False)
+class Stop:
+    """Where a slip ends soon after a state.
+
+    Attributes
+    ----------
+    step : Step
+        From the state to the end.
+    guard : Guard
+    """
+
+    step: Step
+    guard: Guard
+
+
+def references(constraints: Constraints, t: float, y: Array, directions: Mapping[str, Array]) -> dict[str, Reference]:
+    """Directions of the spatial slips at a state.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Of the mode.
+    t : float
+    y : array, (2n,)
+    directions : mapping of str to array (2,)
+        Unit vectors of slips that only begin.
+
+    Returns
+    -------
+    dict of str to Reference
+    """
+    n = len(y) // 2
+    terms = constraints.terms(t, y[:n], y[n:])
+    found = {}
+    for part in spatial_slides(constraints.parts):
+        slip, floor = _slip(part, terms, y[n:])
+        size = float(np.linalg.norm(slip))
+        if part.name in directions and size <= _SLOW:
+            found[part.name] = Reference(directions[part.name], _BEGINNING, begins=True)
+        else:
+            found[part.name] = Reference(slip / max(size, 1e-300), floor)
+    return found
+
+
+def while_it_begins(watch: Watch, told: Mapping[str, Reference]) -> Settings:
+    """Settings for slips that begin, which do not end before they are more than noise.
+
+    Friction turns such a slip into its direction at the rate ``1/slip``, which is stiff.
+    """
+    beginning = [name for name, reference in told.items() if reference.begins]
+    for position, guard in enumerate(watch.guards):
+        if guard.kind is GuardKind.STOP and guard.carrier in beginning:
+            watch.floors[position] = _NOISE
+    if not beginning:
+        return watch.settings
+    return attrs.evolve(watch.settings, stepper="Radau", rtol=max(watch.settings.rtol, _IMPLICIT))
+
+
+def has_begun(watch: Watch, constraints: Constraints, step: Step, y: Array) -> bool:
+    """True if no spatial slip turns so fast any more that an explicit step as long as the last would be unstable."""
+    n = len(y) // 2
+    terms = constraints.terms(step.end, y[:n], y[n:])
+    lambda_T = watch.flow.observe(np.array([step.end]), y[:, None]).lambda_T[:, 0]
+    for part in spatial_slides(constraints.parts):
+        columns = list(part.columns)
+        W = terms.W_T[:, columns]
+        response = np.linalg.norm(W.T @ np.linalg.solve(terms.M, W), 2) * np.linalg.norm(lambda_T[columns])
+        if (step.end - step.start) * response > _STIFF * np.linalg.norm(terms.slip[columns]):
+            return False
+    return True
+
+
+def _slip(part: Part, terms: Terms, v: Array) -> tuple[Array, float]:
+    columns = list(part.columns)
+    summands = np.abs(v) @ np.abs(terms.W_T[:, columns]) + np.abs(terms.slip[columns])
+    return terms.slip[columns], max(_ROUNDING * float(np.max(summands)), _SMALLEST)
+
+
+def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float, y: Array) -> Stop | None:
+    """Where a spatial slip that is nearly zero ends.
+
+    A slip that turns does so ever faster as it ends, as ``1/slip``, so that no step reaches the end. Its direction has
+    a limit all the same, and over the last moment it decelerates uniformly.
+
+    Parameters
+    ----------
+    watch : Watch
+    constraints : Constraints
+    start : float
+        Of the arc.
+    t : float
+    y : array, (2n,)
+
+    Returns
+    -------
+    Stop or None
+        None where no slip is about to end.
+    """
+    n = len(y) // 2
+    terms = constraints.terms(t, y[:n], y[n:])
+    near = []
+    for part in spatial_slides(constraints.parts):
+        slip, floor = _slip(part, terms, y[n:])
+        if np.linalg.norm(slip) <= watch.settings.tolerances.velocity:
+            near.append((part, slip, floor))
+    if not near:
+        return None
+    acceleration = watch.flow.observe(np.array([t]), y[:, None]).acceleration[:, 0]
+    waits: dict[str, float] = {}
+    for part, slip, floor in near:
+        columns = list(part.columns)
+        rate = float(slip @ (acceleration @ terms.W_T[:, columns] + terms.zeta_T[columns]))
+        if rate >= 0.0:
+            continue
+        drowned = bool(np.linalg.norm(slip) <= 2 * floor)
+        wait = 0.0 if drowned else float(slip @ slip) / -rate
+        if wait <= _BRIEF * max(abs(t), t - start):
+            waits[part.name] = wait
+    if not waits:
+        return None
+    name, wait = min(waits.items(), key=lambda item: item[1])
+    rates = np.concatenate([y[n:] + acceleration * wait / 2, acceleration])
+    return Stop(step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait), Guard(GuardKind.STOP, name))
+
+
+def passes_by(watch: Watch, constraints: Constraints, t: float, y: Array, fired: Sequence[Guard]) -> bool:
+    """True if all that ended a step are spatial slips that have only turned by a right angle since its start."""
+    n = len(y) // 2
+    terms = constraints.terms(t, y[:n], y[n:])
+    turning = {part.name: part for part in spatial_slides(constraints.parts)}
+    return all(
+        guard.kind is GuardKind.STOP
+        and guard.carrier in turning
+        and np.linalg.norm(_slip(turning[guard.carrier], terms, y[n:])[0]) > watch.settings.tolerances.velocity
+        for guard in fired
+    )

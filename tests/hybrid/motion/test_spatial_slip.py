@@ -1,0 +1,112 @@
+"""Slip in a plane: where it begins, turns and ends."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
+from hybrid.motion import EventKind
+
+G = 9.81
+
+
+def puck(*, kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2", potential=f"{G}*z", friction="0.5", **forces):
+    return derive(
+        Mechanism(
+            name="puck",
+            coordinates=["x", "y", "z"],
+            dynamics=EnergyDynamics(kinetic=kinetic, potential=potential),
+            forces=forces,
+            contact=[Contact(name="plane", gap="z", tangent=["x", "y"], friction=friction)],
+        )
+    )
+
+
+@pytest.mark.parametrize("heading", [0.3, math.pi / 2, 3.0])
+@pytest.mark.parametrize("mu", [0.45, 0.6, 3.0])
+def test_a_slip_that_turns_ends_where_the_closed_form_says(heading, mu):
+    # On a plane inclined by b, with f = mu g cos b, a = g sin b and the angle h of the velocity from the line of fall,
+    # d/dt [s (f + a cos h)] = a^2 - f^2: the slip s, turning as 1/s, ends at s0 (f + a cos h0)/(f^2 - a^2).
+    f, a = mu * G * math.cos(0.4), G * math.sin(0.4)
+    stop = (f + a * math.cos(heading)) / (f**2 - a**2)
+    body = puck(potential=f"{G}*(z*cos(0.4) - x*sin(0.4))", friction=str(mu))
+    start = State([0.0, 0.0, 0.0], [math.cos(heading), math.sin(heading), 0.0])
+    motion = simulate(body, start, t_end=stop + 1.0)
+    assert [event.kind for event in motion.events] == [EventKind.SLIP_END]
+    assert motion.events[0].t == pytest.approx(stop, rel=1e-11)
+    assert not motion.v.any()
+    assert abs(motion.energy().residual) < 1e-9
+
+
+@pytest.mark.parametrize("angle", [0.0, math.pi / 4, 2.0])
+def test_a_push_that_grows_breaks_the_contact_away_in_its_own_direction(angle):
+    # |push| = t exceeds the limit L = mu g at t = L; then v = (t - L)^2/2 along the push
+    body = puck(x=f"t*{math.cos(angle)!r}", y=f"t*{math.sin(angle)!r}")
+    limit = 0.5 * G
+    motion = simulate(body, State([0.0] * 3, [0.0] * 3, 4.0), t_end=6.0)
+    assert [(event.kind, event.t) for event in motion.events] == [
+        (EventKind.SLIP_START, pytest.approx(limit, rel=1e-12))
+    ]
+    exact = (6.0 - limit) ** 2 / 2 * np.array([math.cos(angle), math.sin(angle)])
+    # Radau's method with a relative error of 1e-9 follows the beginning
+    assert motion.v[:2] == pytest.approx(exact, abs=1e-8)
+    assert motion.termination is Termination.END_TIME
+
+
+@pytest.mark.parametrize("push", [4.906, 5.0, 8.0])
+def test_a_constant_push_above_the_limit_starts_the_slip_at_once(push):
+    body = puck(x=str(0.6 * push), y=str(0.8 * push))
+    motion = simulate(body, State([0.0] * 3, [0.0] * 3), t_end=2.0)
+    assert not motion.events
+    assert motion.v[:2] == pytest.approx((push - 0.5 * G) * 2.0 * np.array([0.6, 0.8]), abs=1e-8)
+    friction = motion.forces(motion.arcs[0], np.array([0.0, 1.0])).lambda_T.T
+    assert friction == pytest.approx(-0.5 * G * np.array([[0.6, 0.8], [0.6, 0.8]]), abs=1e-6)
+
+
+def test_a_slip_that_begins_and_turns_follows_the_limit_of_small_slips():
+    # Unequal inertias along x and y turn the slip after it has begun. Second road: scipy's Radau from a slip of 1e-7
+    # in the direction of the push, which forgets the difference as slip/1e-7.
+    body = puck(kinetic="(x_dot**2 + 5*y_dot**2 + z_dot**2)/2", x="2*t", y="3*t")
+    limit = 0.5 * G
+    begins = limit / math.hypot(2, 3)
+    motion = simulate(body, State([0.0] * 3, [0.0] * 3), t_end=3.0)
+    assert [(event.kind, event.t) for event in motion.events] == [
+        (EventKind.SLIP_START, pytest.approx(begins, rel=1e-12))
+    ]
+
+    def rates(t, v):
+        size = math.hypot(*v)
+        return [2 * t - limit * v[0] / size, (3 * t - limit * v[1] / size) / 5]
+
+    first = 1e-7 * np.array([2, 3]) / math.hypot(2, 3)
+    found = solve_ivp(rates, (begins, 3.0), first, method="Radau", rtol=1e-10, atol=1e-14).y[:, -1]
+    assert motion.v[:2] == pytest.approx(found, abs=1e-6)
+
+
+def test_a_slip_that_turns_by_more_than_a_right_angle_in_a_step_goes_on():
+    # so little friction that the integrator sees constant accelerations and takes long steps
+    body = puck(friction="1e-14", y="1")
+    motion = simulate(body, State([0.0] * 3, [0.01, -1.0, 0.0]), t_end=50.0)
+    assert not motion.events
+    assert motion.v[:2] == pytest.approx([0.01, 49.0], rel=1e-12)
+    assert motion.q[:2] == pytest.approx([0.5, 1200.0], rel=1e-12)
+
+
+def test_sticking_slipping_and_sticking_again_under_a_push_that_goes_round():
+    # |push| = 6 exp(-(t-2)^2) turns once in 5 s; second road: time-stepping, of first order in the step
+    size, turn = "6*exp(-(t - 2)**2)", "2*pi*t/5"
+    body = puck(x=f"{size}*cos({turn})", y=f"{size}*sin({turn})")
+    state = State([0.0] * 3, [0.0] * 3)
+    motion = simulate(body, state, t_end=4.0)
+    assert [event.kind for event in motion.events] == [EventKind.SLIP_START, EventKind.SLIP_END]
+    begins = 2 - math.sqrt(math.log(6 / (0.5 * G)))
+    assert motion.events[0].t == pytest.approx(begins, abs=1e-11)
+    errors = []
+    for step in (4e-3, 1e-3):
+        stepped = simulate(body, state, t_end=4.0, method="time-stepping", step=step)
+        errors.append(np.abs(stepped.q - motion.q).max())
+        assert [arc.mode.label for arc in stepped.arcs] == ["stick", "slide", "stick"]
+    assert errors[1] < 1e-3 * np.abs(motion.q).max() + 5e-6
+    assert errors[1] < errors[0] / 2

@@ -142,7 +142,7 @@ def test_a_choice_between_several_motions():
 
 def test_the_end_at_an_event():
     ball = dynamics_of("bouncing_ball")
-    e, g, fall = 0.8, 9.81, float(np.sqrt(2 / 9.81))
+    e, fall = 0.8, float(np.sqrt(2 / 9.81))
     motion = simulate(ball, State([1.0], [0]), t_end=1, law=NewtonImpact())
     t_impact = motion.events[0].t
     assert t_impact == pytest.approx(fall, abs=1e-12)

@@ -10,10 +10,11 @@ import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.dynamics.tape import Tape, Term, solve_mass
+from hybrid.motion.distribution import RANK
 from hybrid.motion.parts import Part, spatial_slides
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.derive import Dynamics, Values
 
 MAX_ROWS = 2  # Cramer's rule; larger systems need pivoting
 N_REFERENCES = 3  # extra arguments of every spatial slide: a direction and the rounding of the slip
@@ -51,7 +52,9 @@ class Solved:
     determinant: Term
 
 
-def is_eliminable(dynamics: Dynamics, parts: Sequence[Part], *, independent: bool) -> bool:
+def is_eliminable(
+    dynamics: Dynamics, parts: Sequence[Part], *, independent: bool, parameters: Values | None = None
+) -> bool:
     """True if the mode can be solved without pivoting and without pseudo-inverses.
 
     Parameters
@@ -60,6 +63,7 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[Part], *, independent: boo
     parts : sequence of Part
     independent : bool
         True if the rigid constraints are known to be independent, but for singular configurations.
+    parameters : mapping, optional
     """
     rows = sum(part.has_normal + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
     frictional = any(part.kind is CarrierKind.BILATERAL for part in parts)
@@ -67,23 +71,32 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[Part], *, independent: boo
         return False
     if rows < 2:
         return True
-    key = (_is_independent, tuple(parts))
-    if key not in dynamics.programs:
-        dynamics.programs[key] = _is_independent(dynamics, parts)
-    return bool(dynamics.programs[key])
+    # the answer is kept for the last parameters alone: a study of thousands of them asks for each but once
+    key, values = (_is_independent, tuple(parts)), tuple(dynamics.arguments(parameters))
+    known = dynamics.programs.get(key)
+    if known is None or known[0] != values:
+        known = dynamics.programs[key] = (values, _is_independent(dynamics, parts, parameters))
+    return bool(known[1])
 
 
-def _is_independent(dynamics: Dynamics, parts: Sequence[Part]) -> bool:
-    """True if the conditions of a mode are independent somewhere; those of a hinged link's end on a floor never are."""
+def _is_independent(dynamics: Dynamics, parts: Sequence[Part], parameters: Values | None) -> bool:
+    """True if the conditions of a mode are independent somewhere; those of a hinged link's end on a floor never are.
+
+    They are as independent as :class:`hybrid.motion.numeric.NumericFlow` tells them from redundant ones.
+    """
     for posture in _POSTURES:
         q = posture + np.linspace(0.0, 0.5, dynamics.n)
-        terms = dynamics.terms(q, np.zeros(dynamics.n))
+        terms = dynamics.terms(q, np.zeros(dynamics.n), parameters=parameters)
         rows = [*terms.J]
         for part in parts:
             rows += [terms.W_N[:, part.index]] if part.has_normal else []
             rows += [terms.W_T[:, column] for column in part.columns] if part.sticks else []
         directions = np.array(rows)
-        if not np.isfinite(directions).all() or np.linalg.matrix_rank(directions) == len(rows):
+        if not (np.isfinite(directions).all() and np.isfinite(terms.M).all()):
+            return True
+        G = directions @ np.linalg.pinv(terms.M, hermitian=True) @ directions.T
+        sizes = np.sqrt(np.maximum(np.diag(G), 1e-300))
+        if np.linalg.matrix_rank(G / np.outer(sizes, sizes), rtol=RANK, hermitian=True) == len(rows):
             return True
     return False
 

@@ -155,7 +155,7 @@ def make_flow(
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     parts = parts_of(dynamics, mode, sides)
-    if not is_eliminable(dynamics, parts, independent=independent):
+    if not is_eliminable(dynamics, parts, independent=independent, parameters=parameters):
         return NumericFlow(mode, parts, guards_of(parts), dynamics, dict(parameters or {}))
     key = (FlowProgram, parts)
     if key not in dynamics.programs:

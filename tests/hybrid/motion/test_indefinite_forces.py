@@ -108,3 +108,29 @@ def test_block_dropped_on_one_foot_comes_to_rest_on_both():
     assert motion.termination is Termination.END_TIME
     assert motion.arcs[-1].mode.label == "foot0=stick,foot1=stick"
     assert not motion.v.any()
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-12, 0.0])
+def test_feet_that_parameters_move_into_one_carry_the_block_as_one(spread):
+    # declared a unit apart, where each foot has a force of its own; as one foot they share what carries the block
+    feet = derive(
+        Mechanism(
+            name="feet",
+            coordinates=["x", "y", "phi"],
+            parameters={"d": 1},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2 + phi_dot**2)/2", potential="10*y"),
+            contact=[Contact(name="left", gap="y + d*phi"), Contact(name="right", gap="y - d*phi")],
+        )
+    )
+    start, parameters = State([0, 1.25, 0], [1, 0, 0]), {"d": spread}
+    motion = simulate(feet, start, t_end=2, law=NewtonImpact(0), parameters=parameters)
+    assert motion.termination is Termination.END_TIME
+    assert [event.t for event in motion.events] == [pytest.approx(0.5, abs=1e-14)]  # falls 1.25 with g = 10
+    assert motion.events[0].carriers == ("left", "right")
+    # one foot may take all of the impulse 5 where rounding alone tells them apart: that turns it by 5 d a second
+    assert motion.q == pytest.approx([2, 0, 0], abs=1e-11)
+    assert motion.v == pytest.approx([1, 0, 0], abs=1e-11)
+    # apart again, the same derived mechanism has unique forces of 5 each
+    apart = simulate(feet, start, t_end=2, law=NewtonImpact(0), parameters={"d": 1})
+    assert apart.forces(apart.arcs[-1], 1.5).lambda_N[:, 0] == pytest.approx([5, 5], abs=1e-12)
+    assert sum(motion.forces(motion.arcs[-1], 1.5).lambda_N[:, 0]) == pytest.approx(10, abs=1e-9)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_TIED = 1e-12  # of a Delassus operator: slip and normal velocity are one freedom
 _GROWS = 1e-9  # growth per impact that is more than rounding
 _ANGLES = 32  # directions of departure looked at, before roots are refined
 _FLAT = 1e-6  # angle from the surface below which a departure is no flight
@@ -69,7 +70,7 @@ def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseC
     -------
     ReverseChatter or None
         The one that grows most; None also where the question does not arise: several carriers of contact force, a
-        contact that slips or is spatial or free of friction, flights that leave the slip alone (energy then only
+        contact that slips or is spatial or free of friction or moves on a given curve, flights that leave the slip alone (energy then only
         falls), Newton's law (``r = e``), and a law under which impacts give nothing back.
 
     Examples
@@ -111,6 +112,9 @@ def _arises(problem: ContactProblem) -> bool:
         return False
     carrier = problem.carriers[0]
     if carrier.kind is not CarrierKind.CONTACT or len(carrier.tangential) != 1 or not carrier.is_resting:
+        return False
+    (G_NN, G_NT), (_, G_TT) = problem.G
+    if G_NN * G_TT - G_NT**2 <= _TIED * G_NN * G_TT:
         return False
     return bool(problem.c[0] < 0.0 and abs(problem.c[1]) > _GROWS * abs(problem.c[0]))
 

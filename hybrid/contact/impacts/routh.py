@@ -6,7 +6,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.errors import ComputationError
+
 _NEVER = float("inf")
+_ROUNDING = 1e-12  # of sums of terms that cancel; the entries of a Delassus operator of condition 1e3 have 1e-13
 
 
 @attrs.frozen
@@ -64,8 +67,14 @@ def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) ->
     while not legs or np.isfinite(legs[-1].length):
         leg = _next_leg(G, gamma_N, gamma_T, mu)
         legs.append(leg)
-        gamma_N, gamma_T = gamma_N + leg.rate_N * leg.length, 0.0
+        gamma_N, gamma_T = _sum(gamma_N, leg.rate_N * leg.length), 0.0
     return tuple(legs)
+
+
+def _sum(first: float, second: float) -> float:
+    """A sum, zero where it is but the rounding of its terms: of a contact on a circle the normal velocity ends so."""
+    total = first + second
+    return total if abs(total) > _ROUNDING * (abs(first) + abs(second)) else 0.0
 
 
 def _next_leg(G: NDArray[np.float64], gamma_N: float, gamma_T: float, mu: float) -> Leg:
@@ -73,7 +82,7 @@ def _next_leg(G: NDArray[np.float64], gamma_N: float, gamma_T: float, mu: float)
     sign = float(np.sign(gamma_T))
     if sign == 0.0:
         if abs(G_NT) <= mu * G_TT:
-            return Leg("stick", _NEVER, gamma_N, 0.0, G_NN - G_NT**2 / G_TT, 0.0, -G_NT / G_TT)
+            return Leg("stick", _NEVER, gamma_N, 0.0, _sum(G_NN, -(G_NT**2) / G_TT), 0.0, -G_NT / G_TT)
         sign = float(np.sign(G_NT))  # slip is driven by the coupling, against friction that cannot hold it
     rate_N, rate_T = G_NN - sign * mu * G_NT, G_NT - sign * mu * G_TT
     length = -gamma_T / rate_T if gamma_T * rate_T < 0 else _NEVER
@@ -81,16 +90,26 @@ def _next_leg(G: NDArray[np.float64], gamma_N: float, gamma_T: float, mu: float)
 
 
 def end_of_compression(legs: tuple[Leg, ...]) -> float:
-    """Normal impulse at which the normal velocity returns to zero from below; 0 if it never is negative."""
+    """Normal impulse at which the normal velocity returns to zero from below; 0 if it never is negative.
+
+    Raises
+    ------
+    ComputationError
+        It does not return, which no positive semidefinite Delassus operator allows.
+    """
     start = 0.0
     below = False
     for leg in legs:
+        if below and leg.gamma_N >= 0:
+            return start
         below = below or leg.gamma_N < 0 or (leg.gamma_N == 0 and leg.rate_N < 0)
         if below and leg.rate_N > 0:
             zero = -leg.gamma_N / leg.rate_N
             if zero <= leg.length:
                 return start + zero
         start += leg.length
+    if below:
+        raise ComputationError("compression does not end: the Delassus operator is not positive semidefinite")
     return 0.0
 
 

@@ -267,3 +267,18 @@ def test_restitution_outside_zero_to_one_is_refused():
         assert issubclass(law, AbstractImpactLaw)
         with pytest.raises(ValueError, match="between 0 and 1"):
             law(1.5)
+
+
+@pytest.mark.parametrize("law", [PoissonImpact, EnergeticImpact])
+@pytest.mark.parametrize("disturbance", [-3e-16, -1e-17, 0.0, 1e-17, 3e-16])
+def test_an_end_on_a_circle_stops_where_friction_holds_it_whatever_the_rounding(law, disturbance):
+    # The end of a hinged link at the angle a has one freedom, v = s (sin a, cos a) along its circle. Friction with
+    # mu >= tan a, against a slip that goes with the approach, stops both velocities at once: P_N = s/(g (sin a + mu cos
+    # a)), and from there on holds any normal impulse.
+    a, g, mu, e = 0.4, 1.7, 0.5, 0.3
+    w = np.array([np.sin(a), np.cos(a)])
+    G = g * np.outer(w, w)
+    G[0, 0] *= 1 + disturbance
+    answer, gamma = after(impact(G, -1.3 * w, mu), law(e))
+    assert answer.values[0] >= 1.3 / (g * (np.sin(a) + mu * np.cos(a))) * (1 - 1e-12)
+    assert gamma == pytest.approx([0.0, 0.0], abs=1e-12)

@@ -39,9 +39,12 @@ def verdict_tables(answer: Answer) -> Iterator[RenderableType]:
     quantities = [*state["q"].items(), *state["v"].items()]
     yield table("State", ("quantity", "value"), [(name, number(value)) for name, value in quantities])
     if answer["branches"]:
-        yield _forces(answer)
+        has_contacts = any(branch["mode"] for branch in answer["branches"])
+        if has_contacts:
+            yield _forces(answer)
         yield _accelerations(answer)
-        yield _slacks(answer)
+        if has_contacts:
+            yield _slacks(answer)
     if answer["contact"]:
         yield _sliding(answer)
     if answer["certificate"] is not None:
@@ -104,7 +107,7 @@ def _accelerations(answer: Answer) -> RenderableType:
     branches = answer["branches"]
     columns = (
         "coordinate",
-        *(f"{index}: {_mode(branch['mode'])}" for index, branch in enumerate(branches, start=1)),
+        *(f"{index}: {_mode(b['mode'])}" if b["mode"] else "value" for index, b in enumerate(branches, start=1)),
     )
     names, size = list(branches[0]["acceleration"]), _size(answer)
     rows = [(name, *(_shown(branch["acceleration"][name], size) for branch in branches)) for name in names]

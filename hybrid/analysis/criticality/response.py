@@ -104,7 +104,9 @@ def only_contact(dynamics: Dynamics, contact: str | None) -> str:
     if contact is None and len(frictional) == 1:
         return frictional[0]
     if not frictional:
-        raise StateError(f"{dynamics.name} has no contact with friction")
+        rough = ", ".join(name for name in dynamics.rigid if name in dynamics.columns)
+        hint = f"; for the bilateral {rough} take the verdict at a state, or a map over the friction" if rough else ""
+        raise StateError(f"{dynamics.name} has no contact with friction{hint}")
     if contact not in frictional:
         problem = "which contact?" if contact is None else f"no frictional contact is called {contact!r};"
         raise StateError(f"{problem} {dynamics.name} has {', '.join(frictional)}")

@@ -177,3 +177,17 @@ def test_a_cold_verdict_takes_less_than_3_seconds():
 
     # Time on the processor, since the other tests run at the same time; the better of two, since caches may be cold.
     assert min(seconds() for _ in range(2)) < 3.0
+
+
+def test_mechanism_without_contacts_has_no_empty_tables(capsys):
+    pins = [f"--pin={name}={value}" for name, value in (("theta1", 0), ("theta2", 1), ("theta1_dot", 0))]
+    assert main(["verdict", "double_pendulum", *pins, "--pin=theta2_dot=0"]) == 0
+    out = capsys.readouterr().out
+    assert "Accelerations" in out
+    assert "lambda_N" not in out
+    assert "inequality" not in out
+
+
+def test_critical_friction_of_a_rough_rail_points_to_the_verdict(capsys):
+    assert main(["critical-friction", "painleve_klein", "--over=phi=0:1"]) == 2
+    assert "no contact with friction; for the bilateral rail1, rail2" in capsys.readouterr().err

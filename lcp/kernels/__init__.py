@@ -2,6 +2,7 @@
 
 from lcp.kernels.batch import (
     NO_BASIS,
+    UNDECIDED,
     BatchEnumeration,
     BatchSolution,
     count_batch,
@@ -13,6 +14,7 @@ from lcp.kernels.pivoting import lemke_into, solve_into
 
 __all__ = [
     "NO_BASIS",
+    "UNDECIDED",
     "BatchEnumeration",
     "BatchSolution",
     "count_batch",

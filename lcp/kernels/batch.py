@@ -10,12 +10,21 @@ from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels import loops
 
-__all__ = ["NO_BASIS", "BatchEnumeration", "BatchSolution", "count_batch", "enumerate_batch", "solve_batch"]
+__all__ = [
+    "NO_BASIS",
+    "UNDECIDED",
+    "BatchEnumeration",
+    "BatchSolution",
+    "count_batch",
+    "enumerate_batch",
+    "solve_batch",
+]
 
 MAX_MINORS = 4  # from here on a compiled loop over single problems is faster than 2**n principal minors
 MAX_N = 30
 FIRST_GUESS = 2  # solutions a problem, on the average of a chunk; doubled where it does not do
 OUT_OF_RANGE = "M and q must be finite, and their entries zero or between 1e-70 and 1e70 in modulus"
+UNDECIDED = loops.UNDECIDED  # in `BatchSolution.count`: rounding may have decided
 NO_BASIS = loops.NO_BASIS  # in `BatchSolution.bases`: no further basis
 
 
@@ -26,9 +35,11 @@ class BatchSolution:
     Parameters
     ----------
     z : ndarray, shape (N, n), or (n, N) if the problems were along the last axis
-        One solution each; zeros where none was found.
+        One solution each; zeros where there is none, or where that is undecided.
     count : ndarray of int, shape (N,)
-        Number of complementary bases that solve the problem (n <= 4), or of different solutions (n > 4).
+        Number of complementary bases that solve the problem (n <= 4), or of different solutions (n > 4);
+        `UNDECIDED` (-1) where rounding may have decided, and for n > 4 where there may be a continuum:
+        `lcp.enumerate_solutions` knows.
     bases : ndarray of uint16, shape (N,), or of uint32, shape (N, k)
         For n <= 4, bit b is set if the complementary basis b solves the problem; z_i is basic in b if bit i of b
         is set. z belongs to the lowest one. For n > 4, the bases b themselves, one for each of the first
@@ -83,9 +94,10 @@ def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tupl
 def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> BatchSolution:
     """Solve many problems: one z each, and how many or which complementary bases solve it.
 
-    Up to order four by the signs of principal minors, compared with zero exactly; so at a degenerate problem
-    rounding may add or drop a basis, and singular bases (continua) do not count. Beyond that by the search
-    of `lcp.kernels.solutions_into`. `lcp.enumerate_solutions` decides doubtful problems.
+    Up to order four by the signs of principal minors, where singular bases (continua) do not count and one degenerate
+    solution may have several bases. Beyond that by the search of `lcp.kernels.solutions_into`. Where rounding may
+    have decided, the count is `UNDECIDED`; that of an exact zero is not, if no product is rounded (small integers,
+    say) or only zeros are added up (friction laws, say).
 
     Parameters
     ----------
@@ -108,18 +120,18 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     --------
     >>> batch = solve_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
     >>> batch.count, batch.z.ravel()
-    (array([1, 2, 0], dtype=uint8), array([2., 0., 0.]))
+    (array([1, 2, 0], dtype=int8), array([2., 0., 0.]))
     """
     matrices, vectors = _checked(M, q, problems_last=problems_last)
     n = vectors.shape[0] if problems_last else vectors.shape[1]
     z = np.empty(vectors.shape)
     if n > MAX_MINORS:
         return _searched(matrices, vectors, z, problems_last=problems_last)
-    bases = np.empty(vectors.size // n, np.uint16)
+    bases, counts = np.empty(vectors.size // n, np.uint16), np.empty(vectors.size // n, np.int8)
     # one unknown: both layouts are the same in memory
     solve = loops.solve_last if problems_last or n == 1 else loops.solve_first
-    _refuse_unless(solve(matrices.reshape(-1), vectors.reshape(-1), n, z.reshape(-1), bases))
-    return BatchSolution(z=z, count=np.bitwise_count(bases), bases=bases)
+    _refuse_unless(solve(matrices.reshape(-1), vectors.reshape(-1), n, z.reshape(-1), bases, counts))
+    return BatchSolution(z=z, count=counts, bases=bases)
 
 
 def _searched(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, problems_last: bool) -> BatchSolution:
@@ -142,13 +154,13 @@ def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     Examples
     --------
     >>> count_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
-    array([1, 2, 0], dtype=uint8)
+    array([1, 2, 0], dtype=int8)
     """
     matrices, vectors = _checked(M, q, problems_last=problems_last)
     n = vectors.shape[0] if problems_last else vectors.shape[1]
     if n > MAX_MINORS:
         return solve_batch(matrices, vectors, problems_last=problems_last).count
-    counts = np.empty(vectors.size // n, np.uint8)
+    counts = np.empty(vectors.size // n, np.int8)
     count = loops.count_last if problems_last or n == 1 else loops.count_first
     _refuse_unless(count(matrices.reshape(-1), vectors.reshape(-1), n, counts))
     return counts

@@ -26,6 +26,7 @@ __all__ = ["every_solution", "solutions_into"]
 
 MAX_BITS = 62
 NEAR = 1e-9  # solutions closer than this, relative to their size, are in doubt whether they are two
+LEAST = 2.0**-1022  # the least float with all its digits
 IntArray = npt.NDArray[np.int64]
 
 
@@ -248,10 +249,9 @@ def _store(
         return count + 1
     z = Z[count]
     if _basic_point(A, b, basis, z, work[: n * (n + 1)].reshape(n, n + 1)) == 0.0:
-        z[:] = 0.0
-    for i in range(n):
-        if basic[i] >= n and not z[basic[i] - n] > 0.0:
-            z[basic[i] - n] = max(T[0, i, width], 0.0) if basis >> (basic[i] - n) & 1 else 0.0
+        for i in range(n):
+            if basic[i] >= n and basis >> (basic[i] - n) & 1:
+                z[basic[i] - n] = T[0, i, width]
     for other in range(count):
         gap, size, is_same = 0.0, 1.0, True
         for i in range(n):
@@ -267,8 +267,9 @@ def _store(
 
 @compiled
 def _basic_point(M: FloatArray, q: FloatArray, basis: int, z: FloatArray, work: FloatArray) -> float:
-    """The z of a basis that solves the problem, so that what is negative is rounding; its smallest pivot."""
+    """The z of a basis whose z are positive, so that what is not is rounding; its smallest pivot."""
     smallest = point_of_basis(M, q, basis, z, work)
     for i in range(q.shape[0]):
-        z[i] = max(z[i], 0.0)
+        if basis >> i & 1:
+            z[i] = max(z[i], LEAST)
     return smallest

@@ -10,7 +10,18 @@ import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["MODULES", "source"]
+__all__ = [
+    "MODULES",
+    "NAMES",
+    "called",
+    "minor",
+    "minors",
+    "numerator",
+    "numerators",
+    "source",
+    "subsets",
+    "unknowns",
+]
 
 MODULES = {"minors.py": (1, 2, 3), "minors_four.py": (4,)}
 NAMES = {1: "one", 2: "two", 3: "three", 4: "four"}
@@ -78,7 +89,7 @@ def _wrapped(items: Iterable[str], indent: str) -> Iterator[str]:
     yield line.rstrip()
 
 
-def _called(head: str, items: list[str], tail: str) -> list[str]:
+def called(head: str, items: list[str], tail: str) -> list[str]:
     """A call or signature on one line if it fits, else wrapped by hand."""
     single = f"{head}({', '.join(items)}){tail}"
     indent = " " * (len(head) - len(head.lstrip()) + 4)
@@ -87,7 +98,8 @@ def _called(head: str, items: list[str], tail: str) -> list[str]:
     return [f"{head}(", *_wrapped(items, indent), f"{indent[4:]}){tail}  # fmt: skip"]
 
 
-def _unknowns(n: int) -> list[str]:
+def unknowns(n: int) -> list[str]:
+    """The entries of M row by row, and of q."""
     return [f"m{i}{j}" for i in range(n) for j in range(n)] + [f"q{i}" for i in range(n)]
 
 
@@ -98,7 +110,7 @@ def _entries(n: int) -> list[str]:
         "@inlined",
         f"def entries_{NAMES[n]}(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:",
         f'    """Entries of problem k of order {n}, those of M row by row; each is `stride` behind the one before."""',
-        *_called("    return ", reads, ""),
+        *called("    return ", reads, ""),
     ]
 
 
@@ -116,13 +128,15 @@ def _holds(n: int) -> list[str]:
     ]
 
 
-def _minor(a: tuple[int, ...]) -> str:
+def minor(a: tuple[int, ...]) -> str:
+    """Name of the principal minor D(a)."""
     if not a:
         return "1.0"
     return f"m{a[0]}{a[0]}" if len(a) == 1 else "d" + "".join(map(str, a))
 
 
-def _numerator(i: int, b: Iterable[int]) -> str:
+def numerator(i: int, b: Iterable[int]) -> str:
+    """Name of the numerator N_i(b)."""
     digits = "".join(str(j) for j in sorted(b))
     return f"n{i}_{digits}" if digits else f"q{i}"
 
@@ -132,7 +146,8 @@ def _two_by_two(rows: tuple[int, int], columns: tuple[int, int]) -> str:
     return f"m{i}{j} * m{k}{m} - m{i}{m} * m{k}{j}"
 
 
-def _minors(n: int) -> Iterator[str]:
+def minors(n: int) -> Iterator[str]:
+    """Statements that compute all principal minors of more than one row."""
     for i, j in itertools.combinations(range(n), 2):
         yield f"d{i}{j} = {_two_by_two((i, j), (i, j))}"
     for i, j, k in itertools.combinations(range(n), 3):
@@ -148,22 +163,24 @@ def _minors(n: int) -> Iterator[str]:
         yield ")"
 
 
-def _subsets(n: int) -> list[tuple[int, ...]]:
+def subsets(n: int) -> list[tuple[int, ...]]:
+    """All complementary bases, smaller ones first."""
     return [a for size in range(n + 1) for a in itertools.combinations(range(n), size)]
 
 
-def _numerators(n: int) -> Iterator[str]:
-    for b in _subsets(n)[1:]:
+def numerators(n: int) -> Iterator[str]:
+    """Statements that compute all numerators but q itself."""
+    for b in subsets(n)[1:]:
         for i in range(n):
             if i not in b:
-                terms = [(f"m{i}{j}", _numerator(j, set(b) - {j})) for j in b]
-                yield f"{_numerator(i, b)} = q{i} * {_minor(b)}" + "".join(f" - {m} * {x}" for m, x in terms)
+                terms = [(f"m{i}{j}", numerator(j, set(b) - {j})) for j in b]
+                yield f"{numerator(i, b)} = q{i} * {minor(b)}" + "".join(f" - {m} * {x}" for m, x in terms)
 
 
 def _clearance(n: int) -> Iterator[str]:
     """Balanced, so that the minima do not wait for each other."""
-    level = [f"abs({_numerator(i, b)})" for b in _subsets(n) for i in range(n) if i not in b]
-    level += [f"abs({_minor(a)})" for a in _subsets(n)[1:]]
+    level = [f"abs({numerator(i, b)})" for b in subsets(n) for i in range(n) if i not in b]
+    level += [f"abs({minor(a)})" for a in subsets(n)[1:]]
     for depth in itertools.count():
         if len(level) <= 3:
             yield f"clearance = min(1.0, {', '.join(level)})"
@@ -178,20 +195,20 @@ def _clearance(n: int) -> Iterator[str]:
 
 
 def _bases(n: int) -> list[str]:
-    body = [*_minors(n), *_numerators(n), *_clearance(n)]
+    body = [*minors(n), *numerators(n), *_clearance(n)]
     body += ["divisor = 1.0", "mask = count = 0", " = ".join(f"z{i}" for i in range(n)) + " = 0.0"]
     for b in range(2**n - 1, -1, -1):
         inside = tuple(i for i in range(n) if b >> i & 1)
-        x = [f"-{_numerator(i, set(inside) - {i})}" if i in inside else _numerator(i, inside) for i in range(n)]
-        body += [f"holds = _holds_{NAMES[n]}({', '.join([_minor(inside), *x])})"]
+        x = [f"-{numerator(i, set(inside) - {i})}" if i in inside else numerator(i, inside) for i in range(n)]
+        body += [f"holds = _holds_{NAMES[n]}({', '.join([minor(inside), *x])})"]
         body += [f"mask, count = mask | holds{f' << {b}' if b else ''}, count + holds"]
-        body += [f"divisor = {_minor(inside)} if holds else divisor"]
+        body += [f"divisor = {minor(inside)} if holds else divisor"]
         body += [f"z{i} = {x[i] if i in inside else '0.0'} if holds else z{i}" for i in range(n)]
     body += [f"return mask, count, clearance, {', '.join(f'z{i} / divisor' for i in range(n))}"]
     returned = f" -> tuple[int, int, float, {', '.join(['float'] * n)}]:"
     return [
         "@inlined",
-        *_called(f"def bases_{NAMES[n]}", [f"{name}: float" for name in _unknowns(n)], returned),
+        *called(f"def bases_{NAMES[n]}", [f"{name}: float" for name in unknowns(n)], returned),
         f'    """Bases that solve a problem of order {n}, as bits, their number, clearance, and z of the lowest."""',
         *(f"    {line}" for line in body),
     ]

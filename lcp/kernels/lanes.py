@@ -1,7 +1,8 @@
 """Problems along the last axis, entry by entry, so that one instruction serves several of them.
 
 Each kernel takes M (n * n, stride) and q (n, stride) row by row as vectors and the problems first to last - 1 of them,
-and tells whether all their entries are finite and zero or of a size whose products can be formed.
+and tells whether all their entries are finite and zero or of a size whose products can be formed. Problems with a
+number near zero are looked at one by one.
 """
 
 from __future__ import annotations
@@ -10,146 +11,104 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.kernels.compiled import compiled, inlined
-from lcp.kernels.minors import bases_one, bases_three, bases_two, entries_one, entries_three, entries_two
-from lcp.kernels.minors_four import bases_four, entries_four
-from lcp.kernels.vectors import write
+from lcp.kernels.careful import REFUSED, UNDECIDED, proved_bases
+from lcp.kernels.compiled import compiled
+from lcp.kernels.signs import count_one, count_two, solve_one, solve_two
+from lcp.kernels.signs_four import count_four, solve_four
+from lcp.kernels.signs_three import count_three, solve_three
 
 __all__ = ["count_lanes", "solve_lanes"]
 
-Counts = npt.NDArray[np.uint8]
+Counts = npt.NDArray[np.int8]
 Bases = npt.NDArray[np.uint16]
-# Moduli compared as integers, in which floats without sign are in order and NaN comes last. One is subtracted
-# from what must not be small, so that zero is large.
-MODULUS = np.uint64(0x7FFFFFFFFFFFFFFF)
-ONE, NONE, ALL = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
-SMALL, LARGE = np.float64(1e-70), np.float64(1e70)  # products of four such entries neither vanish nor overflow
-LEAST, MOST = SMALL.view(np.uint64) - ONE, LARGE.view(np.uint64)
-
-
-@inlined
-def _range(entries: tuple[float, ...], low: np.uint64, high: np.uint64) -> tuple[np.uint64, np.uint64]:
-    for entry in entries:
-        size = np.float64(entry).view(np.uint64) & MODULUS
-        low, high = min(low, size - ONE), max(high, size)
-    return low, high
+SIGNS = np.uint64(0x8080808080808080).view(np.int64)
 
 
 @compiled
 def count_lanes(M: FloatArray, q: FloatArray, stride: int, n: int, first: int, last: int, counts: Counts) -> bool:
-    """The number of solving bases of each problem."""
+    """The number of solving bases of each problem, or UNDECIDED."""
     if n == 1:
-        return _count_one(M, q, stride, first, last, counts)
-    if n == 2:
-        return _count_two(M, q, stride, first, last, counts)
-    if n == 3:
-        return _count_three(M, q, stride, first, last, counts)
-    return _count_four(M, q, stride, first, last, counts)
+        count_one(M, q, stride, first, last, counts)
+    elif n == 2:
+        count_two(M, q, stride, first, last, counts)
+    elif n == 3:
+        count_three(M, q, stride, first, last, counts)
+    else:
+        count_four(M, q, stride, first, last, counts)
+    if not _has_open(counts, first, last):
+        return True
+    A, b, point = np.empty((n, n)), np.empty(n), np.empty(n)
+    for k in range(first, last):
+        if counts[k] < 0:
+            mask = _one(M, q, stride, k, A, b, point)
+            if mask == REFUSED:
+                return False
+            counts[k] = _size(mask) if mask != UNDECIDED else UNDECIDED
+    return True
 
 
 @compiled
 def solve_lanes(
-    M: FloatArray, q: FloatArray, stride: int, n: int, first: int, last: int, z: FloatArray, bases: Bases
+    M: FloatArray,
+    q: FloatArray,
+    stride: int,
+    n: int,
+    first: int,
+    last: int,
+    z: FloatArray,
+    bases: Bases,
+    counts: Counts,
 ) -> bool:
-    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    """The solving bases as bits too, and z of the lowest one: z_i of problem k at z[stride * i + k]; else zeros."""
     if n == 1:
-        return _solve_one(M, q, stride, first, last, z, bases)
-    if n == 2:
-        return _solve_two(M, q, stride, first, last, z, bases)
-    if n == 3:
-        return _solve_three(M, q, stride, first, last, z, bases)
-    return _solve_four(M, q, stride, first, last, z, bases)
+        solve_one(M, q, stride, first, last, z, bases, counts)
+    elif n == 2:
+        solve_two(M, q, stride, first, last, z, bases, counts)
+    elif n == 3:
+        solve_three(M, q, stride, first, last, z, bases, counts)
+    else:
+        solve_four(M, q, stride, first, last, z, bases, counts)
+    if not _has_open(counts, first, last):
+        return True
+    A, b, point = np.empty((n, n)), np.empty(n), np.empty(n)
+    for k in range(first, last):
+        if counts[k] < 0:
+            mask = _one(M, q, stride, k, A, b, point)
+            if mask == REFUSED:
+                return False
+            counts[k] = _size(mask) if mask != UNDECIDED else UNDECIDED
+            bases[k] = mask if mask != UNDECIDED else 0
+            for i in range(n):
+                z[stride * i + k] = point[i] if mask != UNDECIDED else 0.0
+    return True
 
 
 @compiled
-def _count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_one(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        write(counts, k, np.uint8(bases_one(*entries)[1]))
-    return bool((low >= LEAST) & (high <= MOST))
+def _has_open(counts: Counts, first: int, last: int) -> bool:
+    """Whether a count is negative: eight of them are one integer."""
+    end = last - (last - first) % 8
+    signs = np.int64(0)
+    for eight in counts[first:end].view(np.int64):
+        signs |= eight
+    for k in range(end, last):
+        signs |= np.int64(counts[k]) & SIGNS
+    return bool((signs & SIGNS) != 0)
 
 
 @compiled
-def _solve_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_one(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        found = bases_one(*entries)
-        write(bases, k, np.uint16(found[0]))
-        write(z, k, found[3])
-    return bool((low >= LEAST) & (high <= MOST))
+def _one(M: FloatArray, q: FloatArray, stride: int, k: int, A: FloatArray, b: FloatArray, point: FloatArray) -> int:
+    n = b.shape[0]
+    for i in range(n):
+        b[i] = q[stride * i + k]
+        for j in range(n):
+            A[i, j] = M[stride * (n * i + j) + k]
+    return proved_bases(A, b, point)
 
 
 @compiled
-def _count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_two(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        write(counts, k, np.uint8(bases_two(*entries)[1]))
-    return bool((low >= LEAST) & (high <= MOST))
-
-
-@compiled
-def _solve_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_two(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        found = bases_two(*entries)
-        write(bases, k, np.uint16(found[0]))
-        write(z, k, found[3])
-        write(z, stride + k, found[4])
-    return bool((low >= LEAST) & (high <= MOST))
-
-
-@compiled
-def _count_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_three(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        write(counts, k, np.uint8(bases_three(*entries)[1]))
-    return bool((low >= LEAST) & (high <= MOST))
-
-
-@compiled
-def _solve_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_three(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        found = bases_three(*entries)
-        write(bases, k, np.uint16(found[0]))
-        write(z, k, found[3])
-        write(z, stride + k, found[4])
-        write(z, 2 * stride + k, found[5])
-    return bool((low >= LEAST) & (high <= MOST))
-
-
-@compiled
-def _count_four(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_four(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        write(counts, k, np.uint8(bases_four(*entries)[1]))
-    return bool((low >= LEAST) & (high <= MOST))
-
-
-@compiled
-def _solve_four(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases) -> bool:
-    low, high = ALL, NONE
-    for k in range(first, last):
-        entries = entries_four(M, q, stride, k)
-        low, high = _range(entries, low, high)
-        found = bases_four(*entries)
-        write(bases, k, np.uint16(found[0]))
-        write(z, k, found[3])
-        write(z, stride + k, found[4])
-        write(z, 2 * stride + k, found[5])
-        write(z, 3 * stride + k, found[6])
-    return bool((low >= LEAST) & (high <= MOST))
+def _size(mask: int) -> int:
+    count = 0
+    while mask:
+        mask &= mask - 1
+        count += 1
+    return count

@@ -8,6 +8,7 @@ from numba import prange
 
 from lcp.arrays import FloatArray
 from lcp.kernels.admission import is_finite
+from lcp.kernels.careful import UNDECIDED
 from lcp.kernels.compiled import compiled, threaded
 from lcp.kernels.cones import every_solution
 from lcp.kernels.lanes import count_lanes, solve_lanes
@@ -32,9 +33,8 @@ CHUNK = 16 * LANES  # problems a thread takes at once with one set of buffers
 PART = 64  # problems a thread enumerates at once
 STORED = 64  # solutions compared with each other; those beyond are counted one by one
 NO_BASIS = 0xFFFFFFFF
-UNDECIDED = -1
 IntArray = npt.NDArray[np.int64]
-Counts = npt.NDArray[np.uint8]
+Counts = npt.NDArray[np.int8]
 Bases = npt.NDArray[np.uint16]
 
 
@@ -48,11 +48,12 @@ def count_last(M: FloatArray, q: FloatArray, n: int, counts: Counts) -> bool:
 
 
 @threaded
-def solve_last(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases) -> bool:
+def solve_last(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases, counts: Counts) -> bool:
     """Problems along the last axis: M (n * n * N,), q and z (n * N,); False if an entry is out of range."""
     N, bad = bases.shape[0], 0
     for chunk in prange((N + CHUNK - 1) // CHUNK):
-        bad += 0 if solve_lanes(M, q, N, n, chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), z, bases) else 1
+        last = min(chunk * CHUNK + CHUNK, N)
+        bad += 0 if solve_lanes(M, q, N, n, chunk * CHUNK, last, z, bases, counts) else 1
     return bad == 0
 
 
@@ -72,7 +73,7 @@ def count_first(M: FloatArray, q: FloatArray, n: int, counts: Counts) -> bool:
 
 
 @threaded
-def solve_first(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases) -> bool:
+def solve_first(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases, counts: Counts) -> bool:
     """Problems along the first axis: M (N * n * n,), q and z (N * n,); False if an entry is out of range."""
     N, bad = bases.shape[0], 0
     for chunk in prange((N + CHUNK - 1) // CHUNK):
@@ -81,8 +82,8 @@ def solve_first(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Base
             length = min(LANES, N - start)
             _transpose(M, n * n, start, length, matrices)
             _transpose(q, n, start, length, vectors)
-            part = bases[start : start + length]
-            bad += 0 if solve_lanes(matrices, vectors, LANES, n, 0, length, answers, part) else 1
+            parts = bases[start : start + length], counts[start : start + length]
+            bad += 0 if solve_lanes(matrices, vectors, LANES, n, 0, length, answers, parts[0], parts[1]) else 1
             _transpose_back(answers, n, start, length, z)
     return bad == 0
 

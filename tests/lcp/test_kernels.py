@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from fractions import Fraction as F
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +12,17 @@ from lcp.kernels import (
     NO_BASIS,
     count_batch,
     enumerate_batch,
+    generate,
+    generate_signs,
     lemke_into,
-    minors,
     solutions_into,
     solve_batch,
     solve_into,
     transforms,
 )
-from lcp.kernels.generate import MODULES, source
 from lcp.kernels.pivoting import FAILED, NONE, RAY
 from tests.lcp.families import FAMILIES
+from tests.lcp.rational_bases import solving_bases
 
 ALL = pytest.mark.parametrize("family", FAMILIES)
 
@@ -187,34 +187,6 @@ def test_batch_counts_every_solution_of_every_problem(n, count):
             assert not listed or listed[0] == sum(1 << i for i in np.flatnonzero(batch.z[k]))
 
 
-def solving_bases(M, q):
-    """Nonsingular complementary bases whose basic point is nonnegative, in rational arithmetic."""
-    n, bases = len(q), set()
-    for b in range(2**n):
-        inside = [i for i in range(n) if b >> i & 1]
-        # columns -M_j for z_j basic, e_i for w_i basic: C x = q
-        C = [[F(int(i == j)) if j not in inside else -F(float(M[i, j])) for j in range(n)] for i in range(n)]
-        x = solved(C, [F(float(v)) for v in q])
-        if x is not None and min(x) >= 0:
-            bases.add(b)
-    return bases
-
-
-def solved(C, right):
-    rows = [[*row, value] for row, value in zip(C, right, strict=True)]
-    n = len(rows)
-    for k in range(n):
-        p = next((i for i in range(k, n) if rows[i][k]), None)
-        if p is None:
-            return None
-        rows[k], rows[p] = rows[p], rows[k]
-        rows[k] = [value / rows[k][k] for value in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return [row[n] for row in rows]
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_bases_of_degenerate_integer_problems_are_those_of_rational_arithmetic(n):
     # minors and numerators of such integers are computed without rounding, so that a sign of zero is a zero
@@ -331,6 +303,7 @@ def test_importing_the_package_imports_neither_numba_nor_cvxpy_nor_scipy():
     assert out.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
-def test_minors_are_what_their_generator_writes(name):
-    assert Path(minors.__file__).with_name(name).read_text(encoding="utf-8") == source(MODULES[name])
+@pytest.mark.parametrize("generator", [generate, generate_signs])
+def test_minors_and_signs_are_what_their_generators_write(generator):
+    for name, orders in generator.MODULES.items():
+        assert Path(generator.__file__).with_name(name).read_text(encoding="utf-8") == generator.source(orders)

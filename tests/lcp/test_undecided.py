@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lcp import LCP, exact
-from lcp.kernels import enumerate_batch, solutions_into
+from lcp.kernels import UNDECIDED, count_batch, enumerate_batch, solutions_into, solve_batch
 from tests.lcp.families import FAMILIES, nearly_degenerate
+from tests.lcp.rational_bases import solving_bases
 
 ALL = pytest.mark.parametrize("family", FAMILIES)
 
@@ -39,6 +40,67 @@ def test_unmarked_enumerations_of_nearly_degenerate_problems_are_right(family):
 def test_many_unmarked_enumerations_of_nearly_degenerate_problems_are_right(family):
     assert_unmarked_enumerations_are_right(family, 10_000, 5, seed=3)
     assert_unmarked_enumerations_are_right(family, 1_000, 10, seed=4)
+
+
+def assert_unmarked_bases_are_right(family, count, seed):
+    """Both layouts of memory and both calls; at least half of the problems must be decided."""
+    rng, decided = np.random.default_rng(seed), 0
+    problems = [nearly_degenerate(rng, int(rng.integers(1, 5)), family) for _ in range(count)]
+    for n in sorted({problem.n for problem in problems}):
+        same = [problem for problem in problems if problem.n == n]
+        M, q = np.array([problem.M for problem in same]), np.array([problem.q for problem in same])
+        batch = solve_batch(M, q)
+        np.testing.assert_array_equal(count_batch(M, q), batch.count)
+        last = np.moveaxis(M, 0, 2), q.T
+        np.testing.assert_array_equal(count_batch(*last, problems_last=True), batch.count)
+        for k in np.flatnonzero(batch.count != UNDECIDED):
+            decided += 1
+            expected = solving_bases(M[k], q[k])
+            assert batch.count[k] == len(expected), same[k]
+            assert {b for b in range(2**n) if batch.bases[k] >> b & 1} == expected, same[k]
+            assert expected or not batch.z[k].any(), same[k]
+    assert decided >= count // 2
+
+
+@ALL
+def test_unmarked_bases_of_nearly_degenerate_problems_are_right(family):
+    assert_unmarked_bases_are_right(family, 400, seed=1)
+
+
+@pytest.mark.long
+@ALL
+def test_many_unmarked_bases_of_nearly_degenerate_problems_are_right(family):
+    assert_unmarked_bases_are_right(family, 20_000, seed=2)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_well_conditioned_bases_are_hardly_ever_undecided(n):
+    rng = np.random.default_rng(n)
+    counts = count_batch(rng.normal(size=(200_000, n, n)), rng.normal(size=(200_000, n)))
+    assert (counts == UNDECIDED).mean() < 1e-5
+
+
+def test_zeros_of_a_friction_law_leave_nothing_undecided():
+    # r_N, r_T + mu r_N and the backward part of the slip; minors that vanish are sums of zeros
+    rng = np.random.default_rng(5)
+    N = 2000
+    M, q = np.zeros((N, 3, 3)), np.zeros((N, 3))
+    M[:, :2, :2], q[:, :2] = rng.normal(size=(N, 2, 2)), rng.normal(size=(N, 2))
+    M[:, 1, 2], M[:, 2, 0], M[:, 2, 1] = 1.0, rng.random(N), -1.0
+    batch = solve_batch(M, q)
+    assert (batch.count != UNDECIDED).all()
+    for k in range(0, N, 20):
+        assert {b for b in range(8) if batch.bases[k] >> b & 1} == solving_bases(M[k], q[k])
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_undecided_problem_has_no_answer_in_a_batch(n):
+    M, q = np.eye(n), -np.ones(n)
+    M[:2, :2] = [[0.1 * 3, 0.3], [0.1 * 3, 0.3]]  # 0.1 * 3 is a unit in the last place more than 0.3
+    batch = solve_batch([M], [q])
+    assert batch.count.tolist() == [UNDECIDED]
+    assert n > 4 or not batch.z.any()
+    assert n > 4 or not batch.bases.any()
 
 
 @pytest.mark.parametrize(("n", "count"), [(3, 4000), (4, 4000), (6, 2000), (8, 2000), (10, 1000), (12, 500)])

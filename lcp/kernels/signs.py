@@ -1,0 +1,152 @@
+"""Signs of principal minors, order one to two, for several problems at once; written by generate_signs.py.
+
+The numbers are those of `lcp.kernels.minors`. A number of order k in M is clear if it is larger than `CLEAR` times
+size**k, and times q_size if it has q as a factor, with the largest moduli of M and q. If all are, no sign is in doubt
+and none is zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for
+those inside the basis, differs from that of the minor.
+
+Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
+clear, or have an entry that is not finite or out of range.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled, inlined
+from lcp.kernels.minors import entries_one, entries_two
+from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, largest_modulus, modulus
+from lcp.kernels.vectors import smaller, write
+
+__all__ = ["count_one", "count_two", "solve_one", "solve_two"]
+
+Bases = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.int8]
+
+
+@inlined
+def _difference_one(d: float, x0: float) -> int:
+    """Negative if the sign of an x differs from that of d, none being zero."""
+    sign = bits(d)
+    return bits(x0) ^ sign
+
+
+@inlined
+def _signs_one(size: float, q_size: float, m00: float, q0: float) -> tuple[bool, int, int, float]:
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
+    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
+    divisor = 1.0
+    mask, count = 0, 2
+    z0 = 0.0
+    difference = _difference_one(m00, -q0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
+    divisor = m00 if holds else divisor
+    z0 = -q0 if holds else z0
+    difference = _difference_one(1.0, q0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
+    divisor = 1.0 if holds else divisor
+    z0 = 0.0 if holds else z0
+    return is_clear, count, mask, z0 / divisor
+
+
+@compiled
+def count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+    """The number of solving bases of each problem."""
+    for k in range(first, last):
+        entries = entries_one(M, q, stride, k)
+        found = _signs_one(largest_modulus(entries[:1]), largest_modulus(entries[1:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+
+
+@compiled
+def solve_one(
+    M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
+) -> None:
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    for k in range(first, last):
+        entries = entries_one(M, q, stride, k)
+        found = _signs_one(largest_modulus(entries[:1]), largest_modulus(entries[1:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+        write(bases, k, np.uint16(found[2]))
+        write(z, k, found[3])
+
+
+@inlined
+def _difference_two(d: float, x0: float, x1: float) -> int:
+    """Negative if the sign of an x differs from that of d, none being zero."""
+    sign = bits(d)
+    return (bits(x0) ^ sign) | (bits(x1) ^ sign)
+
+
+@inlined
+def _signs_two(
+    size: float, q_size: float, m00: float, m01: float, m10: float, m11: float, q0: float, q1: float,
+) -> tuple[bool, int, int, float, float]:  # fmt: skip
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
+    d01 = m00 * m11 - m01 * m10
+    n1_0 = q1 * m00 - m10 * q0
+    n0_1 = q0 * m11 - m01 * q1
+    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
+    bound = size * CLEAR
+    is_clear = is_clear & (smaller(modulus(m00), modulus(m11)) > bound)
+    bound *= size
+    is_clear = is_clear & (modulus(d01) > bound)
+    bound = q_size * CLEAR
+    is_clear = is_clear & (smaller(modulus(q0), modulus(q1)) > bound)
+    bound *= size
+    is_clear = is_clear & (smaller(modulus(n1_0), modulus(n0_1)) > bound)
+    divisor = 1.0
+    mask, count = 0, 4
+    z0 = z1 = 0.0
+    difference = _difference_two(d01, -n0_1, -n1_0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 8, count + (difference >> 63)
+    divisor = d01 if holds else divisor
+    z0 = -n0_1 if holds else z0
+    z1 = -n1_0 if holds else z1
+    difference = _difference_two(m11, n0_1, -q1)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 4, count + (difference >> 63)
+    divisor = m11 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = -q1 if holds else z1
+    difference = _difference_two(m00, -q0, n1_0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
+    divisor = m00 if holds else divisor
+    z0 = -q0 if holds else z0
+    z1 = 0.0 if holds else z1
+    difference = _difference_two(1.0, q0, q1)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
+    divisor = 1.0 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = 0.0 if holds else z1
+    return is_clear, count, mask, z0 / divisor, z1 / divisor
+
+
+@compiled
+def count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+    """The number of solving bases of each problem."""
+    for k in range(first, last):
+        entries = entries_two(M, q, stride, k)
+        found = _signs_two(largest_modulus(entries[:4]), largest_modulus(entries[4:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+
+
+@compiled
+def solve_two(
+    M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
+) -> None:
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    for k in range(first, last):
+        entries = entries_two(M, q, stride, k)
+        found = _signs_two(largest_modulus(entries[:4]), largest_modulus(entries[4:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+        write(bases, k, np.uint16(found[2]))
+        write(z, k, found[3])
+        write(z, stride + k, found[4])

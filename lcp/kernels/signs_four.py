@@ -1,0 +1,297 @@
+"""Signs of principal minors, order four, for several problems at once; written by generate_signs.py.
+
+The numbers are those of `lcp.kernels.minors`. A number of order k in M is clear if it is larger than `CLEAR` times
+size**k, and times q_size if it has q as a factor, with the largest moduli of M and q. If all are, no sign is in doubt
+and none is zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for
+those inside the basis, differs from that of the minor.
+
+Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
+clear, or have an entry that is not finite or out of range.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled, inlined
+from lcp.kernels.minors_four import entries_four
+from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, largest_modulus, modulus
+from lcp.kernels.vectors import smaller, write
+
+__all__ = ["count_four", "solve_four"]
+
+Bases = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.int8]
+
+
+@inlined
+def _difference_four(d: float, x0: float, x1: float, x2: float, x3: float) -> int:
+    """Negative if the sign of an x differs from that of d, none being zero."""
+    sign = bits(d)
+    return (bits(x0) ^ sign) | (bits(x1) ^ sign) | (bits(x2) ^ sign) | (bits(x3) ^ sign)
+
+
+@inlined
+def _signs_four(
+    size: float, q_size: float, m00: float, m01: float, m02: float, m03: float, m10: float, m11: float,
+    m12: float, m13: float, m20: float, m21: float, m22: float, m23: float, m30: float, m31: float, m32: float,
+    m33: float, q0: float, q1: float, q2: float, q3: float,
+) -> tuple[bool, int, int, float, float, float, float]:  # fmt: skip
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
+    d01 = m00 * m11 - m01 * m10
+    d02 = m00 * m22 - m02 * m20
+    d03 = m00 * m33 - m03 * m30
+    d12 = m11 * m22 - m12 * m21
+    d13 = m11 * m33 - m13 * m31
+    d23 = m22 * m33 - m23 * m32
+    d012 = m00 * d12 - m01 * (m10 * m22 - m12 * m20) + m02 * (m10 * m21 - m11 * m20)
+    d013 = m00 * d13 - m01 * (m10 * m33 - m13 * m30) + m03 * (m10 * m31 - m11 * m30)
+    d023 = m00 * d23 - m02 * (m20 * m33 - m23 * m30) + m03 * (m20 * m32 - m22 * m30)
+    d123 = m11 * d23 - m12 * (m21 * m33 - m23 * m31) + m13 * (m21 * m32 - m22 * m31)
+    d0123 = (
+        (m00 * m11 - m01 * m10) * (m22 * m33 - m23 * m32)
+        - (m00 * m12 - m02 * m10) * (m21 * m33 - m23 * m31)
+        + (m00 * m13 - m03 * m10) * (m21 * m32 - m22 * m31)
+        + (m01 * m12 - m02 * m11) * (m20 * m33 - m23 * m30)
+        - (m01 * m13 - m03 * m11) * (m20 * m32 - m22 * m30)
+        + (m02 * m13 - m03 * m12) * (m20 * m31 - m21 * m30)
+    )
+    n1_0 = q1 * m00 - m10 * q0
+    n2_0 = q2 * m00 - m20 * q0
+    n3_0 = q3 * m00 - m30 * q0
+    n0_1 = q0 * m11 - m01 * q1
+    n2_1 = q2 * m11 - m21 * q1
+    n3_1 = q3 * m11 - m31 * q1
+    n0_2 = q0 * m22 - m02 * q2
+    n1_2 = q1 * m22 - m12 * q2
+    n3_2 = q3 * m22 - m32 * q2
+    n0_3 = q0 * m33 - m03 * q3
+    n1_3 = q1 * m33 - m13 * q3
+    n2_3 = q2 * m33 - m23 * q3
+    n2_01 = q2 * d01 - m20 * n0_1 - m21 * n1_0
+    n3_01 = q3 * d01 - m30 * n0_1 - m31 * n1_0
+    n1_02 = q1 * d02 - m10 * n0_2 - m12 * n2_0
+    n3_02 = q3 * d02 - m30 * n0_2 - m32 * n2_0
+    n1_03 = q1 * d03 - m10 * n0_3 - m13 * n3_0
+    n2_03 = q2 * d03 - m20 * n0_3 - m23 * n3_0
+    n0_12 = q0 * d12 - m01 * n1_2 - m02 * n2_1
+    n3_12 = q3 * d12 - m31 * n1_2 - m32 * n2_1
+    n0_13 = q0 * d13 - m01 * n1_3 - m03 * n3_1
+    n2_13 = q2 * d13 - m21 * n1_3 - m23 * n3_1
+    n0_23 = q0 * d23 - m02 * n2_3 - m03 * n3_2
+    n1_23 = q1 * d23 - m12 * n2_3 - m13 * n3_2
+    n3_012 = q3 * d012 - m30 * n0_12 - m31 * n1_02 - m32 * n2_01
+    n2_013 = q2 * d013 - m20 * n0_13 - m21 * n1_03 - m23 * n3_01
+    n1_023 = q1 * d023 - m10 * n0_23 - m12 * n2_03 - m13 * n3_02
+    n0_123 = q0 * d123 - m01 * n1_23 - m02 * n2_13 - m03 * n3_12
+    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
+    bound = size * CLEAR
+    l0 = smaller(modulus(m00), modulus(m11))
+    l1 = smaller(modulus(m22), modulus(m33))
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(d01), modulus(d02))
+    l1 = smaller(modulus(d03), modulus(d12))
+    l2 = smaller(modulus(d13), modulus(d23))
+    l0 = smaller(l0, l1)
+    l1 = l2
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(d012), modulus(d013))
+    l1 = smaller(modulus(d023), modulus(d123))
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    is_clear = is_clear & (modulus(d0123) > bound)
+    bound = q_size * CLEAR
+    l0 = smaller(modulus(q0), modulus(q1))
+    l1 = smaller(modulus(q2), modulus(q3))
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(n1_0), modulus(n2_0))
+    l1 = smaller(modulus(n3_0), modulus(n0_1))
+    l2 = smaller(modulus(n2_1), modulus(n3_1))
+    l3 = smaller(modulus(n0_2), modulus(n1_2))
+    l4 = smaller(modulus(n3_2), modulus(n0_3))
+    l5 = smaller(modulus(n1_3), modulus(n2_3))
+    l0 = smaller(l0, l1)
+    l1 = smaller(l2, l3)
+    l2 = smaller(l4, l5)
+    l0 = smaller(l0, l1)
+    l1 = l2
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(n2_01), modulus(n3_01))
+    l1 = smaller(modulus(n1_02), modulus(n3_02))
+    l2 = smaller(modulus(n1_03), modulus(n2_03))
+    l3 = smaller(modulus(n0_12), modulus(n3_12))
+    l4 = smaller(modulus(n0_13), modulus(n2_13))
+    l5 = smaller(modulus(n0_23), modulus(n1_23))
+    l0 = smaller(l0, l1)
+    l1 = smaller(l2, l3)
+    l2 = smaller(l4, l5)
+    l0 = smaller(l0, l1)
+    l1 = l2
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(n3_012), modulus(n2_013))
+    l1 = smaller(modulus(n1_023), modulus(n0_123))
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    divisor = 1.0
+    mask, count = 0, 16
+    z0 = z1 = z2 = z3 = 0.0
+    difference = _difference_four(d0123, -n0_123, -n1_023, -n2_013, -n3_012)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 32768, count + (difference >> 63)
+    divisor = d0123 if holds else divisor
+    z0 = -n0_123 if holds else z0
+    z1 = -n1_023 if holds else z1
+    z2 = -n2_013 if holds else z2
+    z3 = -n3_012 if holds else z3
+    difference = _difference_four(d123, n0_123, -n1_23, -n2_13, -n3_12)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 16384, count + (difference >> 63)
+    divisor = d123 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = -n1_23 if holds else z1
+    z2 = -n2_13 if holds else z2
+    z3 = -n3_12 if holds else z3
+    difference = _difference_four(d023, -n0_23, n1_023, -n2_03, -n3_02)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 8192, count + (difference >> 63)
+    divisor = d023 if holds else divisor
+    z0 = -n0_23 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = -n2_03 if holds else z2
+    z3 = -n3_02 if holds else z3
+    difference = _difference_four(d23, n0_23, n1_23, -n2_3, -n3_2)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 4096, count + (difference >> 63)
+    divisor = d23 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = -n2_3 if holds else z2
+    z3 = -n3_2 if holds else z3
+    difference = _difference_four(d013, -n0_13, -n1_03, n2_013, -n3_01)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 2048, count + (difference >> 63)
+    divisor = d013 if holds else divisor
+    z0 = -n0_13 if holds else z0
+    z1 = -n1_03 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = -n3_01 if holds else z3
+    difference = _difference_four(d13, n0_13, -n1_3, n2_13, -n3_1)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 1024, count + (difference >> 63)
+    divisor = d13 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = -n1_3 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = -n3_1 if holds else z3
+    difference = _difference_four(d03, -n0_3, n1_03, n2_03, -n3_0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 512, count + (difference >> 63)
+    divisor = d03 if holds else divisor
+    z0 = -n0_3 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = -n3_0 if holds else z3
+    difference = _difference_four(m33, n0_3, n1_3, n2_3, -q3)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 256, count + (difference >> 63)
+    divisor = m33 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = -q3 if holds else z3
+    difference = _difference_four(d012, -n0_12, -n1_02, -n2_01, n3_012)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 128, count + (difference >> 63)
+    divisor = d012 if holds else divisor
+    z0 = -n0_12 if holds else z0
+    z1 = -n1_02 if holds else z1
+    z2 = -n2_01 if holds else z2
+    z3 = 0.0 if holds else z3
+    difference = _difference_four(d12, n0_12, -n1_2, -n2_1, n3_12)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 64, count + (difference >> 63)
+    divisor = d12 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = -n1_2 if holds else z1
+    z2 = -n2_1 if holds else z2
+    z3 = 0.0 if holds else z3
+    difference = _difference_four(d02, -n0_2, n1_02, -n2_0, n3_02)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 32, count + (difference >> 63)
+    divisor = d02 if holds else divisor
+    z0 = -n0_2 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = -n2_0 if holds else z2
+    z3 = 0.0 if holds else z3
+    difference = _difference_four(m22, n0_2, n1_2, -q2, n3_2)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 16, count + (difference >> 63)
+    divisor = m22 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = -q2 if holds else z2
+    z3 = 0.0 if holds else z3
+    difference = _difference_four(d01, -n0_1, -n1_0, n2_01, n3_01)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 8, count + (difference >> 63)
+    divisor = d01 if holds else divisor
+    z0 = -n0_1 if holds else z0
+    z1 = -n1_0 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = 0.0 if holds else z3
+    difference = _difference_four(m11, n0_1, -q1, n2_1, n3_1)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 4, count + (difference >> 63)
+    divisor = m11 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = -q1 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = 0.0 if holds else z3
+    difference = _difference_four(m00, -q0, n1_0, n2_0, n3_0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
+    divisor = m00 if holds else divisor
+    z0 = -q0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = 0.0 if holds else z3
+    difference = _difference_four(1.0, q0, q1, q2, q3)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
+    divisor = 1.0 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = 0.0 if holds else z2
+    z3 = 0.0 if holds else z3
+    return is_clear, count, mask, z0 / divisor, z1 / divisor, z2 / divisor, z3 / divisor
+
+
+@compiled
+def count_four(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+    """The number of solving bases of each problem."""
+    for k in range(first, last):
+        entries = entries_four(M, q, stride, k)
+        found = _signs_four(largest_modulus(entries[:16]), largest_modulus(entries[16:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+
+
+@compiled
+def solve_four(
+    M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
+) -> None:
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    for k in range(first, last):
+        entries = entries_four(M, q, stride, k)
+        found = _signs_four(largest_modulus(entries[:16]), largest_modulus(entries[16:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+        write(bases, k, np.uint16(found[2]))
+        write(z, k, found[3])
+        write(z, stride + k, found[4])
+        write(z, 2 * stride + k, found[5])
+        write(z, 3 * stride + k, found[6])

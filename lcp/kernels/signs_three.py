@@ -1,0 +1,164 @@
+"""Signs of principal minors, order three, for several problems at once; written by generate_signs.py.
+
+The numbers are those of `lcp.kernels.minors`. A number of order k in M is clear if it is larger than `CLEAR` times
+size**k, and times q_size if it has q as a factor, with the largest moduli of M and q. If all are, no sign is in doubt
+and none is zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for
+those inside the basis, differs from that of the minor.
+
+Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
+clear, or have an entry that is not finite or out of range.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lcp.arrays import FloatArray
+from lcp.kernels.compiled import compiled, inlined
+from lcp.kernels.minors import entries_three
+from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, largest_modulus, modulus
+from lcp.kernels.vectors import smaller, write
+
+__all__ = ["count_three", "solve_three"]
+
+Bases = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.int8]
+
+
+@inlined
+def _difference_three(d: float, x0: float, x1: float, x2: float) -> int:
+    """Negative if the sign of an x differs from that of d, none being zero."""
+    sign = bits(d)
+    return (bits(x0) ^ sign) | (bits(x1) ^ sign) | (bits(x2) ^ sign)
+
+
+@inlined
+def _signs_three(
+    size: float, q_size: float, m00: float, m01: float, m02: float, m10: float, m11: float, m12: float,
+    m20: float, m21: float, m22: float, q0: float, q1: float, q2: float,
+) -> tuple[bool, int, int, float, float, float]:  # fmt: skip
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
+    d01 = m00 * m11 - m01 * m10
+    d02 = m00 * m22 - m02 * m20
+    d12 = m11 * m22 - m12 * m21
+    d012 = m00 * d12 - m01 * (m10 * m22 - m12 * m20) + m02 * (m10 * m21 - m11 * m20)
+    n1_0 = q1 * m00 - m10 * q0
+    n2_0 = q2 * m00 - m20 * q0
+    n0_1 = q0 * m11 - m01 * q1
+    n2_1 = q2 * m11 - m21 * q1
+    n0_2 = q0 * m22 - m02 * q2
+    n1_2 = q1 * m22 - m12 * q2
+    n2_01 = q2 * d01 - m20 * n0_1 - m21 * n1_0
+    n1_02 = q1 * d02 - m10 * n0_2 - m12 * n2_0
+    n0_12 = q0 * d12 - m01 * n1_2 - m02 * n2_1
+    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
+    bound = size * CLEAR
+    l0 = smaller(modulus(m00), modulus(m11))
+    l1 = modulus(m22)
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(d01), modulus(d02))
+    l1 = modulus(d12)
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    is_clear = is_clear & (modulus(d012) > bound)
+    bound = q_size * CLEAR
+    l0 = smaller(modulus(q0), modulus(q1))
+    l1 = modulus(q2)
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(n1_0), modulus(n2_0))
+    l1 = smaller(modulus(n0_1), modulus(n2_1))
+    l2 = smaller(modulus(n0_2), modulus(n1_2))
+    l0 = smaller(l0, l1)
+    l1 = l2
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    bound *= size
+    l0 = smaller(modulus(n2_01), modulus(n1_02))
+    l1 = modulus(n0_12)
+    is_clear = is_clear & (smaller(l0, l1) > bound)
+    divisor = 1.0
+    mask, count = 0, 8
+    z0 = z1 = z2 = 0.0
+    difference = _difference_three(d012, -n0_12, -n1_02, -n2_01)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 128, count + (difference >> 63)
+    divisor = d012 if holds else divisor
+    z0 = -n0_12 if holds else z0
+    z1 = -n1_02 if holds else z1
+    z2 = -n2_01 if holds else z2
+    difference = _difference_three(d12, n0_12, -n1_2, -n2_1)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 64, count + (difference >> 63)
+    divisor = d12 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = -n1_2 if holds else z1
+    z2 = -n2_1 if holds else z2
+    difference = _difference_three(d02, -n0_2, n1_02, -n2_0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 32, count + (difference >> 63)
+    divisor = d02 if holds else divisor
+    z0 = -n0_2 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = -n2_0 if holds else z2
+    difference = _difference_three(m22, n0_2, n1_2, -q2)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 16, count + (difference >> 63)
+    divisor = m22 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = -q2 if holds else z2
+    difference = _difference_three(d01, -n0_1, -n1_0, n2_01)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 8, count + (difference >> 63)
+    divisor = d01 if holds else divisor
+    z0 = -n0_1 if holds else z0
+    z1 = -n1_0 if holds else z1
+    z2 = 0.0 if holds else z2
+    difference = _difference_three(m11, n0_1, -q1, n2_1)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 4, count + (difference >> 63)
+    divisor = m11 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = -q1 if holds else z1
+    z2 = 0.0 if holds else z2
+    difference = _difference_three(m00, -q0, n1_0, n2_0)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
+    divisor = m00 if holds else divisor
+    z0 = -q0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = 0.0 if holds else z2
+    difference = _difference_three(1.0, q0, q1, q2)
+    holds = difference >= 0
+    mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
+    divisor = 1.0 if holds else divisor
+    z0 = 0.0 if holds else z0
+    z1 = 0.0 if holds else z1
+    z2 = 0.0 if holds else z2
+    return is_clear, count, mask, z0 / divisor, z1 / divisor, z2 / divisor
+
+
+@compiled
+def count_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+    """The number of solving bases of each problem."""
+    for k in range(first, last):
+        entries = entries_three(M, q, stride, k)
+        found = _signs_three(largest_modulus(entries[:9]), largest_modulus(entries[9:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+
+
+@compiled
+def solve_three(
+    M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
+) -> None:
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    for k in range(first, last):
+        entries = entries_three(M, q, stride, k)
+        found = _signs_three(largest_modulus(entries[:9]), largest_modulus(entries[9:]), *entries)
+        write(counts, k, np.int8(found[1] if found[0] else -1))
+        write(bases, k, np.uint16(found[2]))
+        write(z, k, found[3])
+        write(z, stride + k, found[4])
+        write(z, 2 * stride + k, found[5])

@@ -1,0 +1,35 @@
+"""Signs and moduli by bits, and which sizes products can be formed of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lcp.kernels.compiled import inlined
+
+__all__ = ["CLEAR", "LEAST", "MOST", "bits", "largest_modulus", "modulus"]
+
+# A minor of order four is 24 products of four entries, each rounded at most six times: 144 half units of 2**-52.
+CLEAR = 2.0**-44
+MODULUS = np.int64(0x7FFFFFFFFFFFFFFF)
+LEAST, MOST = 1e-70, 1e70  # products of four such entries, and of `CLEAR`, neither vanish nor overflow
+
+
+@inlined
+def bits(x: float) -> int:
+    """The bits of a float as an integer, negative if its sign bit is set."""
+    return np.float64(x).view(np.int64)  # type: ignore[return-value]  # an integer to the compiler
+
+
+@inlined
+def modulus(x: float) -> float:
+    """Modulus, by its bits."""
+    return np.int64(bits(x) & MODULUS).view(np.float64)
+
+
+@inlined
+def largest_modulus(entries: tuple[float, ...]) -> float:
+    """The largest modulus; NaN if one is NaN, whose bits are above those of all numbers."""
+    largest = np.int64(0)
+    for entry in entries:
+        largest = max(largest, bits(entry) & MODULUS)
+    return np.int64(largest).view(np.float64)

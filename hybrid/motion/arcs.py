@@ -9,9 +9,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.errors import ComputationError
 from hybrid.motion.events import first_event
 from hybrid.motion.parts import Guard, GuardKind, spatial_slides
-from hybrid.motion.spatial_slip import has_begun, passes_by, references, stop_of_slip, while_it_begins
+from hybrid.motion.spatial_slip import (
+    has_begun,
+    passes_by,
+    references,
+    stop_of_slip,
+    unstable_beginning,
+    while_it_begins,
+)
 from hybrid.motion.steps import Step, Stepper, constant_step
 
 if TYPE_CHECKING:
@@ -86,6 +94,11 @@ def follow(
     Returns
     -------
     Passage
+
+    Raises
+    ------
+    ComputationError
+        A slip begins in a direction that no computed motion keeps.
     """
     steps: list[Step] = []
     stalled = 0
@@ -93,6 +106,9 @@ def follow(
     start, turns = t, bool(spatial_slides(constraints.parts))
     told = references(constraints, t, y, directions)
     watch.flow.refer(told)
+    unstable = unstable_beginning(watch, constraints, t, y, told)
+    if unstable is not None:
+        raise ComputationError(unstable)
     settings = while_it_begins(watch, told)
     stepper = None if rests else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     try:

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from hybrid.motion.projection import Constraints
     from hybrid.motion.settings import Settings
 
-__all__ = ["Reference", "Stop", "has_begun", "passes_by", "references", "stop_of_slip", "while_it_begins"]
+__all__ = [
+    "Reference",
+    "Stop",
+    "has_begun",
+    "passes_by",
+    "references",
+    "stop_of_slip",
+    "unstable_beginning",
+    "while_it_begins",
+]
 
 Array = NDArray[np.float64]
 
@@ -26,6 +35,7 @@ _ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a sl
 _SMALLEST = 1e-100
 _BEGINNING = 1e-9  # slip below which its direction is that in which it begins: off by a multiple of the slip
 _SLOW = 1e-6  # slip above which a multiple of the one before no longer disturbs its direction
+_TURN = 1e-5  # an angle, for a difference: its rounding is 1e-11 of the accelerations
 _NOISE = 1e-12  # slip that the implicit steps leave undetermined; a slip that ends below it is told by its rate
 _IMPLICIT = 1e-9  # relative error of Radau's method, with which event times are as accurate as with 1e-12 of DOP853
 _STIFF = 30.0  # a few steps at the limit of stability, 6, cost less than an implicit one
@@ -48,6 +58,9 @@ class Reference:
     direction: Array
     floor: float
     begins: bool = False
+
+
+References = Mapping[str, Reference]
 
 
 @attrs.frozen(eq=False)
@@ -173,6 +186,45 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
     name, wait = min(waits.items(), key=lambda item: item[1])
     rates = np.concatenate([y[n:] + acceleration * wait / 2, acceleration])
     return Stop(step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait), Guard(GuardKind.STOP, name))
+
+
+def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Array, told: References) -> str | None:
+    """A sentence where a slip begins in a direction that every motion nearby leaves at once.
+
+    Friction turns a slip ``s`` at the rate ``L(theta)/s``, ``L`` the lateral acceleration where friction opposes the
+    direction ``theta``. Slip may begin where ``L`` vanishes; where it grows there, no computed motion stays.
+
+    Parameters
+    ----------
+    watch : Watch
+    constraints : Constraints
+    t : float
+    y : array, (2n,)
+    told : mapping of str to Reference
+        What the flow was told; it is told again.
+    """
+    n = len(y) // 2
+    terms = constraints.terms(t, y[:n], y[n:])
+    found = None
+    for part in spatial_slides(constraints.parts):
+        if not told[part.name].begins:
+            continue
+        lateral = []
+        for angle in (-_TURN, _TURN):
+            (c, s), u = (np.cos(angle), np.sin(angle)), told[part.name].direction
+            turned = np.array([c * u[0] - s * u[1], s * u[0] + c * u[1]])
+            watch.flow.refer({**told, part.name: attrs.evolve(told[part.name], direction=turned)})
+            acceleration = watch.flow.observe(np.array([t]), y[:, None]).acceleration[:, 0]
+            columns = list(part.columns)
+            slip = acceleration @ terms.W_T[:, columns] + terms.zeta_T[columns]
+            lateral.append(float(turned[0] * slip[1] - turned[1] * slip[0]))
+        if lateral[1] > lateral[0]:
+            found = (
+                f"the slip of {part.name} that begins in the direction ({u[0]:.6g}, {u[1]:.6g}) is unstable: friction "
+                f"turns every slip nearby away from it at once, so that this motion exists and cannot be followed"
+            )
+    watch.flow.refer(told)
+    return found
 
 
 def passes_by(watch: Watch, constraints: Constraints, t: float, y: Array, fired: Sequence[Guard]) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
-from hybrid.motion import EventKind
+from hybrid.motion import EventKind, simulate_branches
 
 G = 9.81
 
@@ -110,3 +110,37 @@ def test_sticking_slipping_and_sticking_again_under_a_push_that_goes_round():
         assert [arc.mode.label for arc in stepped.arcs] == ["stick", "slide", "stick"]
     assert errors[1] < 1e-3 * np.abs(motion.q).max() + 5e-6
     assert errors[1] < errors[0] / 2
+
+
+def test_of_two_directions_in_which_a_slip_may_begin_the_unstable_one_is_not_followed():
+    # Coupled inertias at rest, mu = 3.21: free, and sliding in two directions. Second road: friction against the angle
+    # h gives the slip acceleration A(h) = W_T^T M^-1 (F + (W_N - mu W_T d) lambda_N) by hand; both directions are
+    # zeros of its lateral part, and where that grows with h the slip turns away.
+    M = np.array([[0.85, -1.01, 0.52], [-1.01, 1.76, -0.51], [0.52, -0.51, 2.27]])
+    F, mu = np.array([-0.68, -2.59, -0.61]), 3.21
+
+    def slip_acceleration(angle):
+        column = np.array([-mu * math.cos(angle), -mu * math.sin(angle), 1.0])
+        free, response = np.linalg.solve(M, F), np.linalg.solve(M, column)
+        return free - response * free[2] / response[2]
+
+    def lateral(angle):
+        x, y, _ = slip_acceleration(angle)
+        return math.cos(angle) * y - math.sin(angle) * x
+
+    kinetic = " + ".join(f"({M[i, j]})*{a}_dot*{b}_dot/2" for i, a in enumerate("xyz") for j, b in enumerate("xyz"))
+    body = puck(kinetic=kinetic, potential=f"-({F[0]})*x - ({F[1]})*y - ({F[2]})*z", friction=str(mu))
+    tree = simulate_branches(body, State([0.0] * 3, [0.0] * 3), t_end=0.1)
+    assert tree.is_complete
+    slides = [limb for limb in tree.leaves if limb.choice.startswith("slide")]
+    assert len(tree.leaves) == 3
+    assert len(slides) == 2
+    for limb in slides:
+        angle = math.radians(float(limb.choice.split()[-2]))
+        assert abs(lateral(angle)) < 1e-4  # the angle is printed with six digits
+        if lateral(angle + 0.01) > lateral(angle - 0.01):
+            assert limb.motion.termination is Termination.NOT_COMPUTED
+            assert "unstable" in limb.motion.cause
+        else:
+            assert limb.motion.v == pytest.approx(0.1 * slip_acceleration(angle), abs=1e-5)
+    assert {limb.motion.termination for limb in slides} == {Termination.NOT_COMPUTED, Termination.END_TIME}

@@ -20,6 +20,7 @@ from hybrid.analysis.sensitivities.gauss import (
     start_loads,
     step_inverses,
 )
+from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def integrate_leg(
     ------
     ComputationError
         The iteration does not converge.
+    NoDerivative
+        The measure has no finite value somewhere.
     """
     for _ in range(_REFINEMENTS):
         leg = _solved(system, knots, sample, start, surface)
@@ -110,7 +113,10 @@ def _unresolved(leg: Leg, measure: Measure | None) -> NDArray[np.bool_]:
     accelerations = np.full(n, max(float(np.max(np.abs(flow[..., n:]))), _SLOW * float(speeds[0]) / duration))
     coarse = (tail > _TAIL * np.concatenate([speeds, accelerations])).any(axis=1)
     if measure is not None:
-        values = measure.values(leg.at).reshape(S, STAGES)
+        values = measure.values(leg.at)
+        if not np.isfinite(values).all():
+            raise NoDerivative("the integrand has no finite value", float(leg.at.t[np.argmin(np.isfinite(values))]))
+        values = values.reshape(S, STAGES)
         size = max(float(np.max(np.abs(values), initial=0.0)), _SLOW * measure.size)
         coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * size
     return np.asarray(coarse)

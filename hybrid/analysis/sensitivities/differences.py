@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 from numpy.polynomial import legendre
+from numpy.typing import NDArray
 
+from hybrid.analysis.sensitivities.interruption import check_uninterrupted
 from hybrid.analysis.sensitivities.start_slopes import base_values
 from hybrid.declaration.evaluation import evaluate
 from hybrid.dynamics.pins import solve_state
@@ -20,9 +22,11 @@ from hybrid.motion.simulate import simulate
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import Functional
     from hybrid.declaration.tree import Expression
-    from hybrid.motion.trajectory import Trajectory
+    from hybrid.motion.trajectory import Arc, Trajectory
 
 __all__ = ["Difference", "functional_value", "richardson_differences"]
+
+Array = NDArray[np.float64]
 
 _FIRST = 2e-3  # of the size of what is changed
 _SHRINK = 2.0
@@ -30,6 +34,8 @@ _LEVELS = 7
 _ENOUGH = 1e-10  # of a derivative: the simulations themselves are hardly better
 _ASTRAY = 0.1  # of the coordinates: a small change of a pin does not move a start so far
 _NODES = 10
+_HALVINGS = 30
+_ENOUGH_OF_STEP = 1e-4  # of what is enough for a derivative, the quadrature of a step; a difference takes a few digits
 
 
 @attrs.frozen
@@ -72,15 +78,31 @@ def functional_value(trajectory: Trajectory, functional: Functional) -> float:
     """
     mechanism = trajectory.dynamics.mechanism
     integrand, terminal = (mechanism.expanded(text) for text in (functional.integrand, functional.terminal))
-    nodes, weights = legendre.leggauss(_NODES)
-    total = 0.0
-    for arc in trajectory.arcs:
-        h = np.diff(arc.knots)[:, None]
-        times = arc.knots[:-1, None] + h * (nodes + 1) / 2
-        values = _values(trajectory, integrand, times, *arc.sample(times))
-        total += float(np.sum(h / 2 * weights * values))
+    total = sum(_integral(trajectory, arc, integrand) for arc in trajectory.arcs)
     t = np.array([trajectory.t])
     return total + float(_values(trajectory, terminal, t, trajectory.q[None], trajectory.v[None])[0])
+
+
+def _integral(trajectory: Trajectory, arc: Arc, integrand: Expression) -> float:
+    """Quadrature over an arc: its steps are halved where halves give another integral, as at a kink or a peak."""
+    nodes, weights = legendre.leggauss(_NODES)
+
+    def over(starts: Array, lengths: Array) -> Array:
+        times = starts[:, None] + lengths[:, None] * (nodes + 1) / 2
+        return np.asarray(lengths / 2 * (_values(trajectory, integrand, times, *arc.sample(times)) @ weights))
+
+    starts, lengths = arc.knots[:-1], np.diff(arc.knots)
+    whole = over(starts, lengths)
+    total, size = 0.0, float(np.sum(np.abs(whole)))
+    for _ in range(_HALVINGS):
+        starts, lengths = np.concatenate([starts, starts + lengths / 2]), np.tile(lengths / 2, 2)
+        halves = over(starts, lengths)
+        apart = np.tile(np.abs(halves.reshape(2, -1).sum(axis=0) - whole) > _ENOUGH * _ENOUGH_OF_STEP * size, 2)
+        total += float(np.sum(halves[~apart]))
+        starts, lengths, whole = starts[apart], lengths[apart], halves[apart]
+        if not len(starts):
+            break
+    return total + float(np.sum(whole))
 
 
 def _values(trajectory: Trajectory, expression: Expression, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -179,6 +201,7 @@ def _neighbour(
             y = [start[name] for name in names]
             state = State(y[: dynamics.n], y[dynamics.n :], trajectory.t_start)
         motion = simulate(dynamics, state, t_end=t_end, parameters=parameters, law=trajectory.law, until=until)
+        check_uninterrupted(motion)
     except HybridError:
         return None
     return motion if motion.termination is trajectory.termination else None

@@ -18,7 +18,7 @@ from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import Replay, replay
 from hybrid.analysis.sensitivities.start_check import start_refusal
 from hybrid.analysis.sensitivities.start_slopes import Directions, directions
-from hybrid.errors import ComputationError
+from hybrid.errors import ComputationError, StateError
 from hybrid.motion.outcome import EventKind
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def sensitivity(
     hybrid.errors.DeclarationError
         The functional uses unknown names.
     hybrid.errors.StateError
-        ``wrt`` names something unknown.
+        ``wrt`` names something unknown; a functional or method that is none.
 
     Examples
     --------
@@ -166,6 +166,7 @@ def sensitivity(
     >>> {name: round(value, 9) for name, value in found.gradient.items()}
     {'k1': 1.427910693, 'k2': 1.198153357}
     """
+    _check_arguments(functional, wrt, method)
     chosen = directions(trajectory, tuple(wrt), pins=pins)
     integrand = compiled_integrand(trajectory, functional, chosen.partials)
     notes = _notes(trajectory, integrand, chosen)
@@ -186,6 +187,15 @@ def sensitivity(
     differences = richardson_differences(trajectory, functional, chosen.names, pins=pins)
     roads = SensitivityCheck(adjoint.gradient, forward.gradient, differences)
     return attrs.evolve(found, check=roads, events=forward.events, end_slopes=forward.end_slopes)
+
+
+def _check_arguments(functional: Functional, wrt: Sequence[str], method: str) -> None:
+    if not isinstance(functional, Functional):
+        raise StateError(f"the functional must be a Functional, such as Functional('x_dot**2'), not {functional!r}")
+    if isinstance(wrt, str):
+        raise StateError(f"wrt must be a list of names, such as [{wrt!r}], not one text")
+    if method not in ("adjoint", "forward"):
+        raise StateError(f"the method must be 'adjoint' or 'forward', not {method!r}")
 
 
 def _computed(
@@ -245,7 +255,7 @@ def _refused(
 
 def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> tuple[str, ...]:
     notes = [
-        f"{name} occurs neither in the equations nor in the functional: its derivative is 0"
+        f"the parameter {name} occurs neither in the equations nor in the functional: its derivative is 0"
         for name in chosen.absent
         if name not in integrand.names
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.functional import CompiledExpression, Functional, compile_expression
+from hybrid.analysis.sensitivities.gauss import TO_SERIES
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import Replay
 
@@ -26,6 +27,8 @@ __all__ = ["Integrand", "compiled_integrand"]
 Array = NDArray[np.float64]
 
 _SAME = 1e-8  # of the derivatives that must agree
+_ROUGH = 1e-3  # of the greatest slope: a last Legendre coefficient that leaves an error of 1e-6, its square
+_MATTERS = 1e-9  # of the integral of a slope: what a step that is not resolved may contribute
 
 
 @attrs.frozen(eq=False)
@@ -103,14 +106,26 @@ class Integrand:
             finite = np.isfinite(slopes).reshape(len(leg.at.t), -1).all(axis=1)
             if not finite.all():
                 return Refusal(float(leg.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
+            if (pole := _pole(leg, slopes)) is not None:
+                return Refusal(pole, "the integrand or its derivative grows beyond bounds")
         for junction in motion.junctions:
             if self._depends_on_order(junction.map):
                 reason = "events happen at once, and the integral changes differently for each order of them"
                 return Refusal(junction.map.t, reason)
-        _, slope = self.terminal_at(motion.t_end, motion.end)
-        if not np.isfinite(slope).all():
-            return Refusal(motion.t_end, "the terminal term has no finite derivative")
+        value, slope = self.terminal_at(motion.t_end, motion.end)
+        if not (np.isfinite(slope).all() and np.isfinite(value)):
+            return Refusal(motion.t_end, "the terminal term has no finite value or derivative")
         return None
+
+
+def _pole(leg: Leg, slopes: Array) -> float | None:
+    """Where the slopes (S, s, z) of an integrand are not resolved by steps however short, and it matters."""
+    tail = np.abs(np.einsum("i,sic->sc", TO_SERIES[-1], slopes))
+    rough = tail > _ROUGH * np.max(np.abs(slopes), axis=(0, 1))
+    missed = np.where(rough, tail * leg.lengths[:, None], 0.0)
+    whole = np.einsum("si,sic->c", leg.weights, np.abs(slopes))
+    steps = np.flatnonzero((missed > _MATTERS * whole).any(axis=1))
+    return float(leg.knots[steps[0]]) if steps.size else None
 
 
 def compiled_integrand(trajectory: Trajectory, functional: Functional, partials: Partials) -> Integrand:

@@ -112,8 +112,8 @@ def _check_names(names: Sequence[str], parameters: tuple[str, ...], initial: tup
             continue
         near = nearest(name, known)
         what = "pin of the start" if pinned else "coordinate or velocity"
-        hint = f"did you mean {near!r}? " if near else ""
-        messages.append(f"{name!r} is neither a parameter nor a {what}; {hint}Known are {', '.join(known)}")
+        hint = f"did you mean {near!r}? Known" if near else "known"
+        messages.append(f"{name!r} is neither a parameter nor a {what}; {hint} are {', '.join(known)}")
     if messages:
         raise StateError("\n".join(messages))
 

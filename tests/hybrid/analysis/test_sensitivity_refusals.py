@@ -192,6 +192,35 @@ def test_an_integrand_that_jumps():
     assert kink.gradient["g"] == pytest.approx(0.08 - 1 / g**2, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("integrand", "t", "reason"),
+    [
+        ("1/y_dot", (0.05, 0.15), "beyond bounds"),  # y_dot = 1 - 9.81 t falls through zero at 0.102
+        ("sqrt(abs(y_dot))", (0.05, 0.15), "beyond bounds"),
+        ("log(y_dot)", (0.1, 0.2), "no finite value"),
+        ("exp(4000*t)", (0.1, 0.4), "no finite value"),
+    ],
+)
+def test_an_integrand_without_bounds(integrand, t, reason):
+    motion = simulate(dynamics_of("bouncing_ball"), State([1.0], [1.0]), t_end=0.4)
+    found = refusal_of(motion, Functional(integrand), ["g"])
+    assert reason in found.reason
+    assert t[0] <= found.t <= t[1]
+
+
+def test_differences_of_an_integrand_with_a_kink_and_a_peak():
+    motion = simulate(dynamics_of("bouncing_ball"), State([1.0], [1.0]), t_end=0.4)
+    # by hand: the integral of abs(v) v' is v abs(v) / 2, that of w v' / (1 + (w v)^2) is atan(w v)
+    v = 1 - 0.4 * 9.81
+    for integrand, slope in (
+        ("-g*abs(y_dot)", -0.4 * abs(v)),
+        ("-g*300/(1+(300*y_dot)**2)", -120 / (1 + (300 * v) ** 2)),
+    ):
+        found = sensitivity(motion, Functional(integrand), ["g"], check=True)
+        assert found.gradient["g"] == pytest.approx(slope, abs=1e-9)
+        assert found.check.differences["g"].value == pytest.approx(slope, abs=1e-7)
+
+
 def test_directions_that_leave_a_closed_contact():
     rod = dynamics_of("rod_on_incline")
     motion = simulate(rod, solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}), t_end=1)
@@ -248,6 +277,12 @@ def test_unknown_names_are_errors_that_tell_the_nearest():
         sensitivity(motion, Functional("q1"), [])
     with pytest.raises(StateError, match="twice"):
         sensitivity(motion, Functional("q1"), ["k1", "k1"])
+    with pytest.raises(StateError, match="must be a Functional"):
+        sensitivity(motion, "q1", ["k1"])
+    with pytest.raises(StateError, match=r"a list of names, such as \['k1'\]"):
+        sensitivity(motion, Functional("q1"), "k1")
+    with pytest.raises(StateError, match="'adjoint' or 'forward', not 'backward'"):
+        sensitivity(motion, Functional("q1"), ["k1"], method="backward")
 
 
 def test_text_is_not_executed():
@@ -260,7 +295,9 @@ def test_a_parameter_that_occurs_nowhere_has_derivative_zero_and_a_note():
     motion = simulate(ball, State([0, 1], [1, 0]), t_end=2, law=NewtonImpact())
     found = sensitivity(motion, Functional("x"), ["idle", "g"])
     assert found.gradient["idle"] == 0.0
-    assert found.notes == ("idle occurs neither in the equations nor in the functional: its derivative is 0",)
+    assert found.notes == (
+        "the parameter idle occurs neither in the equations nor in the functional: its derivative is 0",
+    )
     found = sensitivity(motion, Functional("idle*x"), ["idle"])
     assert found.notes == ()
     assert found.gradient["idle"] == pytest.approx(found.value / 2)

@@ -122,8 +122,7 @@ def _response(dynamics: Dynamics, table: RowTable, fractions: Fractions) -> Alge
     J = [[fractions.element(model.J[row, j]) for j in range(n)] for row in rows]
     zero = fractions.field.zero
     left: list[Row] = [
-        [*(fractions.element(model.M[i, j]) for j in range(n)), *(-constraint[i] for constraint in J)]
-        for i in range(n)
+        [*(fractions.element(model.M[i, j]) for j in range(n)), *(-constraint[i] for constraint in J)] for i in range(n)
     ]
     left += [[*constraint, *(zero for _ in rows)] for constraint in J]
     W = [[fractions.element(entry) for entry in table.W.row(i)] for i in range(n)]

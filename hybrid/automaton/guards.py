@@ -88,9 +88,7 @@ class Guard:
         """The expression in the language of mechanism files."""
         return text(self.expression)
 
-    def __call__(
-        self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
-    ) -> NDArray[np.float64]:
+    def __call__(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> NDArray[np.float64]:
         """Evaluate at states, as if the mode held there.
 
         Parameters

@@ -64,9 +64,7 @@ def proofs_of(dynamics: Dynamics, parts: Sequence[Part]) -> Proofs:
     model = dynamics.model
     gaps = {part.name: model.gap[part.index] for part in parts if part.is_unilateral}
     slips = {part.name: model.slip[part.columns[0]] for part in parts if len(part.columns) == 1}
-    never_closed = {
-        name: f"the gap of {name} cannot vanish" for name, gap in gaps.items() if _sign(_expanded(gap))
-    }
+    never_closed = {name: f"the gap of {name} cannot vanish" for name, gap in gaps.items() if _sign(_expanded(gap))}
     never_together = {}
     for (one, first), (other, second) in itertools.combinations(gaps.items(), 2):
         if _sign(_expanded(first - second)) or _sign(_expanded(first + second)):

@@ -162,8 +162,7 @@ def locate(
     return Location(
         node=node,
         invariant=tuple(
-            written.condition(*item)
-            for item in condition_quantities(parts, node, is_hyperstatic=motion.is_hyperstatic)
+            written.condition(*item) for item in condition_quantities(parts, node, is_hyperstatic=motion.is_hyperstatic)
         ),
         vector_field=VectorField(dynamics.mechanism.coordinates, motion.acceleration, system),
         n_freedom=dynamics.n - rank_of(active_rows(dynamics, parts, node, samples)),

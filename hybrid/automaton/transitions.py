@@ -97,9 +97,7 @@ def transitions_from(
         goes_on = guard.kind is GuardKind.SLIP and node.mode.get(guard.contact) is SLIDE
         for target in sorted(regular | possible, key=lambda item: (item not in regular, _order(parts, item))):
             if is_possible(target) and (target != node or goes_on):
-                found.append(
-                    Transition(node.key, target.key, guard, Reset.IDENTITY, Rule.VERDICT, target in regular)
-                )
+                found.append(Transition(node.key, target.key, guard, Reset.IDENTITY, Rule.VERDICT, target in regular))
         if may_be_paradoxical and has_impact:
             found.append(Transition(node.key, IMPACT, guard, Reset.IDENTITY, Rule.NO_RULE, False))
     return tuple(found)

@@ -27,6 +27,7 @@ _NAMESPACE: Mapping[str, Any] = {
     "exp": np.exp,
     "log": np.log,
     "sqrt": np.sqrt,
+    "power": np.power,
     "abs": np.abs,
     "sign": np.sign,
     "maximum": np.maximum,
@@ -38,6 +39,7 @@ _NAMESPACE: Mapping[str, Any] = {
 _SCALARS: Mapping[str, Any] = {
     **{name: getattr(math, name) for name in _NAMESPACE if hasattr(math, name)},
     "__builtins__": {},
+    "power": math.pow,  # refuses what has no real value, which ** would make complex
     "abs": abs,
     "sign": lambda x: math.copysign(1.0, x) if x else x,
     "maximum": max,
@@ -85,7 +87,7 @@ class _KernelPrinter(PythonCodePrinter):  # type: ignore[misc]
         if expr.exp.is_Integer and -4 <= int(expr.exp) <= 4:
             product = "(" + "*".join([base] * abs(int(expr.exp))) + ")"
             return product if expr.exp > 0 else f"(1.0/{product})"
-        return f"{base}**({self._print(expr.exp)})"
+        return f"power({base}, {self._print(expr.exp)})"
 
     def _print_Rational(self, expr: sympy.Rational) -> str:
         return f"({float(expr)!r})"

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.errors import ComputationError
+from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.events import first_event
 from hybrid.motion.parts import Guard, GuardKind, spatial_slides
 from hybrid.motion.spatial_slip import (
@@ -50,6 +50,8 @@ class Passage:
     failure : str or None
         Why no further step was possible.
     interrupted : bool
+    error : Exception or None
+        What was raised on the way.
     """
 
     steps: tuple[Step, ...]
@@ -58,6 +60,7 @@ class Passage:
     fired: tuple[Guard, ...] = ()
     failure: str | None = None
     interrupted: bool = False
+    error: Exception | None = None
 
 
 def follow(
@@ -150,10 +153,12 @@ def follow(
                     settings = watch.settings
                     stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, step.end - step.start)
             stepper.correct(y)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, HybridError, ArithmeticError, ValueError) as error:
         if steps:  # it may have come between a step and its projection
             t, y = steps[-1].end, steps[-1].last
-        return Passage(tuple(steps), t, y, interrupted=True)
+        if isinstance(error, KeyboardInterrupt):
+            return Passage(tuple(steps), t, y, interrupted=True)
+        return Passage(tuple(steps), t, y, error=error)
 
 
 def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:

@@ -42,13 +42,21 @@ class PointTerms:
             dynamics.programs[PointTerms] = _compiled(dynamics)
         make, self._places = dynamics.programs[PointTerms]
         self._function: Callable[[float, Sequence[float]], tuple[float, ...]] = make(dynamics.arguments(parameters))
+        self._last: tuple[float, list[float], Terms] | None = None
 
     def __call__(self, t: float, q: Array, v: Array) -> Terms:
-        """Terms at one state; NaN or infinite where an expression is undefined."""
+        """Terms at one state, read-only; NaN or infinite where an expression is undefined."""
+        y = [*q.tolist(), *v.tolist()]
+        if self._last is None or self._last[0] != t or self._last[1] != y:  # one state is asked for again and again
+            self._last = (t, y, self._evaluated(t, q, v, y))
+        return self._last[2]
+
+    def _evaluated(self, t: float, q: Array, v: Array, y: list[float]) -> Terms:
         try:
-            flat = np.array(self._function(t, [*q.tolist(), *v.tolist()]), dtype=float)
-        except (ArithmeticError, ValueError, TypeError):  # undefined for plain floats; arrays say where
+            flat = np.array(self._function(t, y), dtype=float)
+        except (ArithmeticError, ValueError):  # undefined for plain floats; arrays say where
             return self._dynamics.terms(q, v, t=t, parameters=self._parameters)
+        flat.setflags(write=False)
         return Terms(*[flat[place] if len(shape) == 1 else flat[place].reshape(shape) for place, shape in self._places])
 
 

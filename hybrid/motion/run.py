@@ -169,6 +169,8 @@ class Run:
             self.pace.at_once = 0
             if (choice.mode, "accumulation") not in self._said:
                 self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
+        if passage.error is not None:
+            raise passage.error
         return passage
 
     def _too_many(self, t: float, carriers: tuple[str, ...]) -> tuple[Termination, str] | None:

@@ -131,7 +131,7 @@ class Stepper:
     def _guarded(self, t: float, y: Array) -> Any:
         try:
             return self._derivative(t, y)
-        except (ValueError, ArithmeticError, TypeError) as error:
+        except (ValueError, ArithmeticError) as error:
             self.cause = f"{error} at t = {t:.12g}"
             return np.full(len(y), np.nan)
 

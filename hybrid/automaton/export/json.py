@@ -73,9 +73,7 @@ def from_json(text: str) -> Outline:
             raise DeclarationError(Problem(f"not an automaton: the key 'format' must hold {FORMAT!r}"))
         return _outline(record)
     except json.JSONDecodeError as error:
-        raise DeclarationError(
-            Problem(f"not JSON: {error.msg}", line=error.lineno, column=error.colno)
-        ) from error
+        raise DeclarationError(Problem(f"not JSON: {error.msg}", line=error.lineno, column=error.colno)) from error
     except RecursionError as error:
         raise DeclarationError(Problem("not an automaton: nested too deeply")) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:

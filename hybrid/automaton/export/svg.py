@@ -38,9 +38,7 @@ class _Line:
     at: float
 
 
-def to_svg(
-    automaton: Automaton | Outline, *, highlight: Collection[str] = (), prefix: str = "automaton-"
-) -> str:
+def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), prefix: str = "automaton-") -> str:
     """Draw an automaton.
 
     One carrier of contact force: every edge with its guard. Several: the modes as a grid, with the edges along which

@@ -301,3 +301,45 @@ def test_a_failure_before_anything_was_computed_is_an_error_that_names_time_and_
     law = Failing(ZeroDivisionError("division by zero"), after=0)
     with pytest.raises(ComputationError, match=r"at t = 2 \(y = 0\): ZeroDivisionError: division by zero"):
         simulate(ball, State([0.0], [-1.0], t=2.0), t_end=9, law=law)
+
+
+def test_a_failure_within_an_arc_keeps_its_steps(monkeypatch):
+    from hybrid.motion import arcs
+
+    original = arcs.first_event
+
+    def failing(watch, step, **more):
+        if step.end > 20.0:
+            raise np.linalg.LinAlgError("SVD did not converge")
+        return original(watch, step, **more)
+
+    monkeypatch.setattr(arcs, "first_event", failing)
+    swing = Mechanism(
+        name="swing", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2")
+    )
+    motion = simulate(derive(swing), State([1.0], [0.0]), t_end=40.0)
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert motion.cause.endswith("LinAlgError: SVD did not converge")
+    assert 15.0 < motion.t == motion.arcs[-1].end < 20.0
+    assert motion.q[0] == pytest.approx(np.cos(motion.t), abs=1e-9)
+
+
+def test_a_mistake_in_the_program_is_not_taken_for_an_expression_without_a_value(monkeypatch):
+    from hybrid.motion.pointwise import PointTerms
+
+    # a power of something negative has no value and ends the motion; a wrong call is an error
+    cooling = derive(
+        Mechanism(
+            name="cooling",
+            coordinates=["x"],
+            dynamics=EquationDynamics(mass_matrix=(("1",),), forces=("-1 - x**0.3/1000",)),
+        )
+    )
+    motion = simulate(cooling, State([1.0], [0.0]), t_end=5)
+    assert motion.termination is Termination.UNDEFINED
+    assert abs(motion.q[0]) < 1e-6
+    terms = PointTerms(cooling)
+    assert np.isnan(terms(0.0, np.array([-1.0]), np.array([0.0])).h[0])
+    monkeypatch.setattr(terms, "_function", lambda t: ())
+    with pytest.raises(TypeError, match="positional argument"):
+        terms(1.0, np.array([-1.0]), np.array([0.0]))

@@ -1,0 +1,34 @@
+"""Terms at one state are those of the arrays, and are evaluated once where the state is the same."""
+
+import attrs
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import derive
+from hybrid.motion.pointwise import PointTerms
+
+
+def test_terms_of_repeated_states_are_those_of_arrays_and_evaluated_once(monkeypatch):
+    rod = derive(mechanisms.load("rod_two_ends"))
+    terms, counted = PointTerms(rod, {"mu": 0.7}), []
+    function = terms._function
+    monkeypatch.setattr(terms, "_function", lambda *state: counted.append(state) or function(*state))
+    rng = np.random.default_rng(11)
+    distinct = 0
+    for _ in range(20):
+        t, q, v = float(rng.normal()), rng.normal(size=3), rng.normal(size=3)
+        for state in ((t, q, v), (t, q.copy(), v.copy()), (t, q, -v), (t + 1, q, -v), (t + 1, q, -v)):
+            distinct += 1
+            found, wanted = terms(*state), rod.terms(state[1], state[2], t=state[0], parameters={"mu": 0.7})
+            for field in attrs.fields(type(wanted)):
+                expected = getattr(wanted, field.name)
+                np.testing.assert_allclose(getattr(found, field.name), expected, rtol=1e-13, atol=1e-15)
+    assert len(counted) == distinct * 3 // 5
+
+
+def test_terms_kept_for_the_next_question_cannot_be_overwritten():
+    ball = derive(mechanisms.load("bouncing_ball"))
+    gap = PointTerms(ball)(0.0, np.array([2.0]), np.array([0.0])).gap
+    with pytest.raises(ValueError, match="read-only"):
+        gap[0] = 1.0

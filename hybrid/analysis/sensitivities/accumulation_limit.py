@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, before_impact, run_stage
+from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, before_impact, idle_conditions, run_stage
 from hybrid.analysis.sensitivities.jumps import Jump
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.surfaces import evaluate_point
@@ -47,11 +47,7 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
     if reason:
         raise NoDerivative(f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t)
     closed = dynamics.contacts.index(event.carriers[0])
-    p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-    conditions = [
-        Condition("gap_dot" if index == closed else "impulse_N", index) for index in range(len(dynamics.contacts))
-    ]
-    end = run_stage(site, before_impact(site), conditions + [Condition("impulse_T", column) for column in range(p)])
+    end = run_stage(site, before_impact(site), [Condition("gap_dot", closed), *idle_conditions(site, [closed], [])])
     n = site.n
     slopes = np.zeros((2 * n, site.size))
     slopes[:n, :n] = np.eye(n)

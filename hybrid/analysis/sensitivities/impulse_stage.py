@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,7 +14,7 @@ from hybrid.dynamics.partials import Forces, Partials
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms, Values
 
-__all__ = ["Condition", "ImpactSite", "Stage", "run_stage"]
+__all__ = ["Condition", "ImpactSite", "Stage", "before_impact", "idle_conditions", "run_stage"]
 
 Array = NDArray[np.float64]
 
@@ -133,6 +133,13 @@ class Stage:
     slip: Array
     gap_dot_slopes: Array
     slip_slopes: Array
+
+
+def idle_conditions(site: ImpactSite, contacts: Collection[int], columns: Collection[int]) -> list[Condition]:
+    """No impulse at all contacts and tangential columns but those given."""
+    _, k, p, _ = _sizes(site)
+    idle = [Condition("impulse_N", index) for index in range(k) if index not in contacts]
+    return idle + [Condition("impulse_T", column) for column in range(p) if column not in columns]
 
 
 def before_impact(site: ImpactSite) -> Stage:

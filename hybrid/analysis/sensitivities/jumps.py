@@ -10,7 +10,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, Stage, before_impact, run_stage
+from hybrid.analysis.sensitivities.impulse_stage import (
+    Condition,
+    ImpactSite,
+    Stage,
+    before_impact,
+    idle_conditions,
+    run_stage,
+)
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.impacts.impact import ImpactProblem, impact_problem
 from hybrid.contact.impacts.impulse_lcp import after_compression, joint_impulse
@@ -193,10 +200,7 @@ def conditions_of(
         tangential.add(column)
         friction = _friction_conditions(problem, solved, place, contact, column, (force, speed))
         choices.append([[normal, condition] for normal in normals for condition in friction])
-    dynamics = site.partials.dynamics
-    others = [Condition("impulse_N", i) for i in range(len(dynamics.contacts)) if i not in taking_part]
-    p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-    others += [Condition("impulse_T", column) for column in range(p) if column not in tangential]
+    others = idle_conditions(site, taking_part, tangential)
     return [[*others, *(item for pair in combination for item in pair)] for combination in product(*choices)]
 
 

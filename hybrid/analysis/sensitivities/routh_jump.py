@@ -9,7 +9,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, Stage, before_impact, run_stage
+from hybrid.analysis.sensitivities.impulse_stage import (
+    Condition,
+    ImpactSite,
+    Stage,
+    before_impact,
+    idle_conditions,
+    run_stage,
+)
 from hybrid.analysis.sensitivities.jumps import contact_places, restitutions, slopes_at_rest
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.impacts.laws import EnergeticImpact, PoissonImpact
@@ -123,14 +130,8 @@ class _Path:
             normal = Condition(
                 "impulse_N", self.contact, segment.length, slope(stages, compressed, segment.length, along)
             )
-        others = self._others()
+        others = idle_conditions(self.site, [self.contact], [self.column])
         return run_stage(self.site, stages[-1], [*others, normal, along])
-
-    def _others(self) -> list[Condition]:
-        dynamics = self.site.partials.dynamics
-        p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-        others = [Condition("impulse_N", index) for index in range(len(dynamics.contacts)) if index != self.contact]
-        return others + [Condition("impulse_T", column) for column in range(p) if column != self.column]
 
     def _impulse_slope(self, stages: list[Stage], compressed: int, length: float, along: Condition) -> Array:
         """Poisson: all impulses of restitution are ``e`` times those of compression."""
@@ -150,14 +151,30 @@ class _Path:
         balance = 2 * self.e * self.e_slope * stored
         for number, (_, slope) in enumerate(works):
             balance = balance + (self.e**2 if number < compressed else 1.0) * slope
-        last = stages[-1]
-        fixed = run_stage(self.site, last, [*self._others(), Condition("impulse_N", self.contact, length), along])
+        last, idle = stages[-1], idle_conditions(self.site, [self.contact], [self.column])
+        fixed = run_stage(
+            self.site,
+            last,
+            [
+                *idle_conditions(self.site, [self.contact], [self.column]),
+                Condition("impulse_N", self.contact, length),
+                along,
+            ],
+        )
         before, after = float(last.gap_dot[self.contact]), float(fixed.gap_dot[self.contact])
         balance = balance + length / 2 * (last.gap_dot_slopes[self.contact] + fixed.gap_dot_slopes[self.contact])
         if self.e > 0.0:
             return np.asarray(-balance / after)
         # without restitution the length grows with e as that of a free start: rate L^2 / 2 = e^2 |stored|
-        probe = run_stage(self.site, last, [*self._others(), Condition("impulse_N", self.contact, 1.0), along])
+        probe = run_stage(
+            self.site,
+            last,
+            [
+                *idle_conditions(self.site, [self.contact], [self.column]),
+                Condition("impulse_N", self.contact, 1.0),
+                along,
+            ],
+        )
         rate = float(probe.gap_dot[self.contact]) - before
         return np.asarray(self.e_slope * np.sqrt(-2.0 * stored / rate))
 

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.contact_response import contact_response, impulse_stage
-from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, Stage, before_impact, run_stage
+from hybrid.analysis.sensitivities.impulse_stage import (
+    Condition,
+    ImpactSite,
+    Stage,
+    before_impact,
+    idle_conditions,
+    run_stage,
+)
 from hybrid.analysis.sensitivities.jumps import NOTHING, contact_places, newton_targets, restitutions, slopes_at_rest
 from hybrid.analysis.sensitivities.keller_tangents import INPUTS, path_slopes
 from hybrid.analysis.sensitivities.refusal import NoDerivative
@@ -78,14 +85,7 @@ def _on_the_cone(
         conditions += [Condition("slip", column) for column in columns]
     else:
         raise NoDerivative("the slip of a spatial contact just stops in the impact, on the edge of its cone")
-    return run_stage(site, start, [*_others(site, contact, columns), *conditions])
-
-
-def _others(site: ImpactSite, contact: int, columns: list[int]) -> list[Condition]:
-    dynamics = site.partials.dynamics
-    p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-    others = [Condition("impulse_N", index) for index in range(len(dynamics.contacts)) if index != contact]
-    return others + [Condition("impulse_T", column) for column in range(p) if column not in columns]
+    return run_stage(site, start, [*idle_conditions(site, [contact], columns), *conditions])
 
 
 def _along_the_path(

@@ -1,5 +1,6 @@
 """Where no derivative exists the answer says so, with time and reason; and what is asked wrongly is an error."""
 
+import attrs
 import numpy as np
 import pytest
 
@@ -19,8 +20,9 @@ from hybrid import (
     simulate,
     solve_state,
 )
+from hybrid.analysis.sensitivities import differences
 from hybrid.contact import NewtonImpact
-from hybrid.motion import Prefer, Settings
+from hybrid.motion import Prefer, Settings, Termination
 from tests.catalogue import dynamics_of
 
 
@@ -337,3 +339,15 @@ def test_friction_that_is_met_from_both_sides_at_once():
     found = sensitivity(motion, Functional(terminal="x + z"), ["F", "A"], pins=pins)
     rest = 1.5 - np.pi / 6
     assert found.gradient["F"] == pytest.approx(-(rest**2), abs=1e-11)
+
+
+def test_an_interruption_ends_the_check_too(monkeypatch):
+    # Ctrl-C during the simulation of a neighbour, which answers with half a motion
+    motion = carts_motion()
+
+    def interrupted(*arguments, **options):
+        return attrs.evolve(motion, termination=Termination.INTERRUPTED)
+
+    monkeypatch.setattr(differences, "simulate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sensitivity(motion, Functional("q1"), ["k1"], check=True)

@@ -68,7 +68,7 @@ class Run:
     last: Moment | None = None
     progress: Callable[[float, float], None] | None = None
     _start: Moment | None = None
-    _said: set[tuple[Mode, str]] = attrs.field(factory=set)
+    _said: set[tuple[Mode | tuple[str, ...], str]] = attrs.field(factory=set)
     pace: Pace = attrs.field(init=False)
 
     @pace.default
@@ -230,17 +230,12 @@ class Run:
         ended = self._too_many(moment.t, touching)
         if ended is not None:
             return ended, moment, before
+        state, tolerances, values = State(moment.q, moment.v, moment.t), context.settings.tolerances, context.parameters
         impact = resolve_impact(
-            context.dynamics,
-            State(moment.q, moment.v, moment.t),
-            law=context.law,
-            parameters=context.parameters,
-            tolerances=context.settings.tolerances,
-            closed=closed,
+            context.dynamics, state, law=context.law, parameters=values, tolerances=tolerances, closed=closed
         )
         after = moment_after_impact(context, moment, impact)
-        depends = order_of_impacts(context, moment, touching, impact.v_after)
-        told = (*impact.warnings, *((depends,) if depends else ()))
+        told = (*impact.warnings, *self._depends_on_order(moment, touching, impact.v_after))
         self.warnings += [f"t = {moment.t:.10g}: {text}" for text in told]
         if self.events and self.events[-1].t == moment.t and self.events[-1].kind is EventKind.TOUCHDOWN:
             self.events.pop()
@@ -252,6 +247,15 @@ class Run:
         if event is not None:
             self.events.append(event)
         return None, after, before
+
+    def _depends_on_order(self, moment: Moment, touching: tuple[str, ...], together: Array) -> tuple[str, ...]:
+        """Whether the order of impacts at one instant would matter; said once of every set of contacts."""
+        is_said = (touching, "order") in self._said
+        depends = None if is_said else order_of_impacts(self.context, moment, touching, together)
+        if depends is None:
+            return ()
+        self._said.add((touching, "order"))
+        return (depends,)
 
     def _passed(self, passage: tuple[Moment, Event] | None) -> Moment | None:
         """Record a passage through the compliant contact; None if there is none, or one too many at one instant."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from itertools import islice, permutations
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.impacts.impact import resolve_impact
+from hybrid.contact.impacts.impact import ImpactProblem, impact_problem
 from hybrid.dynamics.state import State
+from hybrid.errors import HybridError
+from hybrid.motion.failure import in_words
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -42,17 +47,27 @@ def order_of_impacts(context: Context, moment: Moment, touching: tuple[str, ...]
     Returns
     -------
     str or None
-        A sentence with the orders and their outcomes.
+        A sentence with one order whose outcome differs and its reverse, or that not all orders were tried.
     """
     if len(touching) < 2 or context.law is None:
         return None
-    orders = list(islice(permutations(touching), _ORDERS))
-    outcomes = [_one_by_one(context, context.law, moment, order) for order in orders]
+    single = _Single.posed(context, context.law, moment, touching)
     size = _SAME * (1.0 + float(np.max(np.abs(together))))
-    if all(v is not None and np.max(np.abs(v - together)) <= size for v in outcomes):
-        return None
+    for order in islice(permutations(touching), _ORDERS):
+        outcome = _one_by_one(single, order)
+        if isinstance(outcome, str) or np.max(np.abs(outcome - together)) > size:
+            break
+    else:
+        count = math.factorial(len(touching))
+        if count <= _ORDERS:
+            return None
+        return (
+            f"{', '.join(touching)} land at the same instant; {_ORDERS} of the {count} orders in which the law may be "
+            f"applied were tried and have the same outcome"
+        )
     told = "; ".join(
-        f"{' before '.join(order)}: {_in_words(context, v)}" for order, v in zip(orders[:2], outcomes[:2], strict=True)
+        f"{' before '.join(names)}: {_in_words(context, reached)}"
+        for names, reached in ((order, outcome), (order[::-1], _one_by_one(single, order[::-1])))
     )
     return (
         f"{', '.join(touching)} land at the same instant, and the outcome depends on the order in which the law is "
@@ -60,26 +75,54 @@ def order_of_impacts(context: Context, moment: Moment, touching: tuple[str, ...]
     )
 
 
-def _one_by_one(context: Context, law: AbstractImpactLaw, moment: Moment, order: tuple[str, ...]) -> Array | None:
-    """Velocities after single impacts, again and again in one order; None if they do not end."""
-    v, tolerance = moment.v, context.settings.tolerances.velocity
-    for _ in range(_ROUNDS):
-        is_over = True
-        for name in order:
-            rate = context.terms(moment.t, moment.q, v).gap_dot[context.dynamics.contacts.index(name)]
-            if rate < -tolerance:
-                is_over = False
-                state = State(moment.q, v, moment.t)
-                v = resolve_impact(
-                    context.dynamics, state, law=law, parameters=context.parameters, closed=(name,)
-                ).v_after
-        if is_over:
-            return v
-    return None
+@attrs.frozen(eq=False)
+class _Single:
+    """The impact of every contact alone at one position, and the velocities at which it was posed."""
+
+    law: AbstractImpactLaw
+    problems: Mapping[str, ImpactProblem]
+    v: Array
+    tolerance: float
+
+    @classmethod
+    def posed(cls, context: Context, law: AbstractImpactLaw, moment: Moment, touching: tuple[str, ...]) -> _Single:
+        state, tolerances = State(moment.q, moment.v, moment.t), context.settings.tolerances
+        problems = {
+            name: impact_problem(
+                context.dynamics, state, parameters=context.parameters, tolerances=tolerances, closed=(name,)
+            )
+            for name in touching
+        }
+        return cls(law, problems, moment.v, tolerances.velocity)
+
+    def struck(self, name: str, v: Array) -> Array | None:
+        """Velocities after the impact of one contact; None if it does not approach."""
+        problem = self.problems[name]
+        gamma = problem.gamma + problem.posed.W.T @ (v - self.v)
+        if gamma[problem.normals[[carrier.name for carrier in problem.carriers].index(name)]] >= -self.tolerance:
+            return None
+        return v + problem.response_W @ self.law.impulses(attrs.evolve(problem, gamma=gamma)).values
 
 
-def _in_words(context: Context, v: Array | None) -> str:
-    if v is None:
-        return "the impacts do not end"
+def _one_by_one(single: _Single, order: tuple[str, ...]) -> Array | str:
+    """Velocities after single impacts, again and again in one order, or in words why there are none."""
+    v = single.v
+    try:
+        for _ in range(_ROUNDS):
+            is_over = True
+            for name in order:
+                after = single.struck(name, v)
+                if after is not None:
+                    v, is_over = after, False
+            if is_over:
+                return v
+    except (HybridError, ArithmeticError, ValueError) as error:
+        return in_words(error)
+    return "the impacts do not end"
+
+
+def _in_words(context: Context, reached: Array | str) -> str:
+    if isinstance(reached, str):
+        return reached
     names = context.dynamics.mechanism.velocities
-    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, v + 0.0, strict=True))
+    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, reached + 0.0, strict=True))

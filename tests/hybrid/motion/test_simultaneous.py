@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Contact, EnergyDynamics, Mechanism, State, derive, simulate
-from hybrid.contact import NewtonImpact
+from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
+from hybrid.contact import AbstractImpactLaw, NewtonImpact
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +83,86 @@ def test_middle_ball_hit_from_both_sides_keeps_still_in_every_order_only_if_the_
     half = hit(0.5)
     np.testing.assert_allclose(half.events[0].v_after, [-0.5, 0, 0.5], atol=1e-12)
     assert "depends on the order" in half.warnings[0]
+
+
+def table(legs, places):
+    """A plate of unit mass and inertias on frictionless legs at given places, with e = 0.5, pulled down by 1."""
+    return derive(
+        Mechanism(
+            name="table",
+            coordinates=["z", "a", "b"],
+            dynamics=EnergyDynamics(kinetic="(z_dot**2 + a_dot**2 + b_dot**2)/2", potential="z"),
+            contact=[
+                Contact(name=f"leg{index}", gap=f"z + ({x})*a + ({y})*b", friction="0", restitution="0.5")
+                for index, (x, y) in enumerate(places[:legs])
+            ],
+        )
+    )
+
+
+SQUARE = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+
+
+def one_by_one(places, order, v):
+    """Newton's law at one leg after another, until none approaches: W (W . M^-1 W)^-1 with the unit matrix for M."""
+    W, v = np.array([(1, x, y) for x, y in places], dtype=float), np.array(v, dtype=float)
+    while (W @ v).min() < -1e-9:
+        for leg in order:
+            if W[leg] @ v < 0:
+                v = v - 1.5 * W[leg] * (W[leg] @ v) / (W[leg] @ W[leg])
+    return v
+
+
+def test_the_order_of_four_legs_is_looked_at_once_and_only_until_one_differs(monkeypatch):
+    asked = []
+    original = NewtonImpact.impulses
+    monkeypatch.setattr(NewtonImpact, "impulses", lambda law, problem: asked.append(1) or original(law, problem))
+    motion = simulate(table(4, SQUARE), State([0.5, 0, 0], [0, 0, 0]), t_end=2.8, law=NewtonImpact())
+    landings = [event for event in motion.events if len(event.carriers) == 4]
+    assert [event.t for event in landings] == pytest.approx([1, 2, 2.5, 2.75], abs=1e-9)
+    (warning,) = [text for text in motion.warnings if "depends on the order" in text]
+    assert warning.startswith("t = 1: leg0, leg1, leg2, leg3 land at the same instant")
+    told = [part.split(": ")[1] for part in warning.split(";")[1:]]
+    for order, text in zip(((0, 1, 2, 3), (3, 2, 1, 0)), told, strict=True):
+        values = [float(part.split("=")[1]) for part in text.split(",")]
+        assert values == pytest.approx(one_by_one(SQUARE, order, [-1, 0, 0]), abs=1e-5)
+    # two orders of a few rounds, and one joint impulse a landing: not 24 orders at each
+    assert len(asked) < 24 + len(landings)
+
+
+def test_orders_that_were_not_tried_are_said():
+    # five bodies that do not feel each other: 120 orders with one outcome, of which 24 are looked at
+    five = derive(
+        Mechanism(
+            name="five",
+            coordinates=list("abcde"),
+            dynamics=EnergyDynamics(
+                kinetic="(a_dot**2 + b_dot**2 + c_dot**2 + d_dot**2 + e_dot**2)/2", potential="a + b + c + d + e"
+            ),
+            contact=[Contact(name=f"floor_{name}", gap=name, restitution="0.5") for name in "abcde"],
+        )
+    )
+    motion = simulate(five, State([0.5] * 5, [0] * 5), t_end=1.5, law=NewtonImpact())
+    np.testing.assert_allclose(motion.events[0].v_after, [0.5] * 5, atol=1e-12)
+    (warning,) = motion.warnings
+    assert "24 of the 120 orders" in warning
+    assert "same outcome" in warning
+
+
+def test_a_law_that_fails_for_single_contacts_does_not_end_the_motion():
+    class Together(AbstractImpactLaw):
+        """Newton's law for all contacts at once, and for nothing less."""
+
+        @property
+        def name(self):
+            return "together"
+
+        def impulses(self, problem):
+            if len(problem.carriers) < 4:
+                raise ZeroDivisionError("one leg alone")
+            return NewtonImpact().impulses(problem)
+
+    motion = simulate(table(4, SQUARE), State([0.5, 0, 0], [0, 0, 0]), t_end=1.5, law=Together())
+    assert motion.termination is Termination.END_TIME
+    assert motion.v == pytest.approx([0, 0, 0], abs=1e-12)
+    assert "leg0 before leg1 before leg2 before leg3: ZeroDivisionError: one leg alone" in motion.warnings[0]

@@ -152,29 +152,13 @@ class _Path:
         for number, (_, slope) in enumerate(works):
             balance = balance + (self.e**2 if number < compressed else 1.0) * slope
         last, idle = stages[-1], idle_conditions(self.site, [self.contact], [self.column])
-        fixed = run_stage(
-            self.site,
-            last,
-            [
-                *idle_conditions(self.site, [self.contact], [self.column]),
-                Condition("impulse_N", self.contact, length),
-                along,
-            ],
-        )
+        fixed = run_stage(self.site, last, [*idle, Condition("impulse_N", self.contact, length), along])
         before, after = float(last.gap_dot[self.contact]), float(fixed.gap_dot[self.contact])
         balance = balance + length / 2 * (last.gap_dot_slopes[self.contact] + fixed.gap_dot_slopes[self.contact])
         if self.e > 0.0:
             return np.asarray(-balance / after)
         # without restitution the length grows with e as that of a free start: rate L^2 / 2 = e^2 |stored|
-        probe = run_stage(
-            self.site,
-            last,
-            [
-                *idle_conditions(self.site, [self.contact], [self.column]),
-                Condition("impulse_N", self.contact, 1.0),
-                along,
-            ],
-        )
+        probe = run_stage(self.site, last, [*idle, Condition("impulse_N", self.contact, 1.0), along])
         rate = float(probe.gap_dot[self.contact]) - before
         return np.asarray(self.e_slope * np.sqrt(-2.0 * stored / rate))
 

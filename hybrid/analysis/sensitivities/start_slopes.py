@@ -154,7 +154,7 @@ def _from_pins(
         rights.append(right)
     state, parameter = _slopes_at_start(trajectory, partials)
     for quantity in ("constraint", "constraint_dot"):
-        for index in range(len(dynamics.rigid)):
+        for index in completed.independent:
             rows.append(state[quantity][index, : 2 * n])
             rights.append(-parameter[quantity][index] @ chain)
     return np.linalg.solve(np.array(rows), np.array(rights))

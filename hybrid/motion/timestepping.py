@@ -31,6 +31,7 @@ __all__ = ["time_stepping"]
 
 Array = NDArray[np.float64]
 
+_LEAK = 0.1  # of the energy that moves; a scheme of first order that is on its way to the motion loses far less
 _MOST_STEPS = 10_000_000  # a gigabyte for a few coordinates
 
 
@@ -183,7 +184,7 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
         warnings = (said if len(failed) == 1 else f"{said}; so were {len(failed) - 1} more",)
     termination, detail = record.ending or (Termination.END_TIME, "")
     cause = f"{termination.value} at t = {record.t[done]:.12g} ({posture(record.dynamics, record.q[done])})"
-    return Trajectory(
+    motion = Trajectory(
         dynamics=record.dynamics,
         parameters=parameters,
         arcs=arcs,
@@ -198,6 +199,23 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
         v=record.v[done],
         warnings=(*warnings, *_unheard(record, parameters)),
         method="time-stepping",
+    )
+    return attrs.evolve(motion, warnings=(*motion.warnings, *_leak(motion)))
+
+
+def _leak(motion: Trajectory) -> tuple[str, ...]:
+    """A sentence where the energy balance is off by so much that the steps must be too long for the motion."""
+    with np.errstate(all="ignore"):
+        balance = motion.energy()
+        moved = abs(balance.applied) + abs(balance.friction) + abs(balance.impacts)
+        for t, q, v in ((motion.t_start, motion.q_start, motion.v_start), (motion.t, motion.q, motion.v)):
+            M = motion.dynamics.terms(q, v, t=t, parameters=motion.parameters).M
+            moved += abs(float(v @ M @ v)) / 2
+    if abs(balance.residual) <= _LEAK * moved:
+        return ()
+    return (
+        f"the energy balance is off by {balance.residual:.3g}, of {moved:.3g} that moved: the steps are too long for "
+        f"this motion",
     )
 
 

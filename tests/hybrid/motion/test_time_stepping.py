@@ -333,3 +333,15 @@ def test_static_friction_that_steps_do_not_know_is_told(static, told):
     )
     motion = simulate(belt, State([0.0], [0.1]), t_end=0.05, method="time-stepping", step=0.01)
     assert sum("no static friction" in warning and "belt" in warning for warning in motion.warnings) == told
+
+
+def test_steps_too_long_for_a_motion_are_told_by_their_energy():
+    # the midpoint scheme is stable on an oscillator of frequency 50 for 50 h < 2 only
+    spring = derive(
+        Mechanism(
+            name="spring", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="1250*x**2")
+        )
+    )
+    long, short = (stepped(spring, State([1.0], [0.0]), h, t_end=2.0) for h in (0.041, 0.001))
+    assert any("the steps are too long" in warning for warning in long.warnings)
+    assert not short.warnings

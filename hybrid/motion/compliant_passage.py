@@ -8,16 +8,17 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance.law import KelvinVoigtLimit
-from hybrid.contact.compliance.resolution import resolve
+from hybrid.contact.compliance.resolution import resolve_selection
 from hybrid.contact.impacts.impact import Impact, ImpactProblem, impact_of, impact_problem
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics.state import State
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.rules import Penalty
-from hybrid.motion.transitions import moment_after_impact
+from hybrid.motion.transitions import closed_in, moment_after_impact
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
+    from hybrid.contact.selection import Selection
     from hybrid.motion.context import Context
     from hybrid.motion.selecting import Moment
 
@@ -25,13 +26,17 @@ _BARELY = 1e-15  # mobility below zero, relative, at which the limit from below 
 _REBOUND = 1e-6  # of the slip: a rebound that vanishes with the square root of the mobility
 
 
-def pass_inconsistent(context: Context, moment: Moment, before: Mode | None) -> tuple[Moment, Event] | None:
+def pass_inconsistent(
+    context: Context, moment: Moment, selection: Selection | None, before: Mode | None
+) -> tuple[Moment, Event] | None:
     """The moment after the compliant contact has resolved a state without a consistent mode, and the event.
 
     Parameters
     ----------
     context : Context
     moment : Moment
+    selection : Selection or None
+        The rigid problem's answer there.
     before : Mode or None
         The mode that led there.
 
@@ -40,13 +45,14 @@ def pass_inconsistent(context: Context, moment: Moment, before: Mode | None) -> 
     Moment and Event, or None
         None unless the rule is :class:`Penalty`, and where the compliant limit gives no impulse.
     """
-    if not isinstance(context.rule, Penalty):
+    if not isinstance(context.rule, Penalty) or selection is None:
         return None
-    state = State(moment.q, moment.v, moment.t, sides=moment.sides)
-    resolution = resolve(
+    resolution = resolve_selection(
         context.dynamics,
-        state,
-        method=context.rule.method,
+        State(moment.q, moment.v, moment.t, sides=moment.sides),
+        selection,
+        closed=tuple(name for name in closed_in(moment) if name in context.dynamics.contacts),
+        method=context.rule.method or KelvinVoigtLimit(),
         parameters=context.parameters,
         tolerances=context.settings.tolerances,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hybrid.contact.compliance.resolution import lift_off
 from hybrid.contact.modes import ContactMode
 
 if TYPE_CHECKING:
@@ -89,9 +90,7 @@ class Penalty(SelectionRule):
 
     def choose(self, selection: Selection) -> Branch | None:
         """The branch that lifts off, if one contact slips and several modes are consistent."""
-        lifting = [b for b in selection.branches if all(label is ContactMode.FREE for label in b.mode.values())]
-        alone = len(selection.problem.carriers) == 1
-        return lifting[0] if alone and len(selection.branches) > 1 and len(lifting) == 1 else None
+        return lift_off(selection)
 
 
 @attrs.frozen(eq=False)

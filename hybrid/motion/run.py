@@ -127,7 +127,7 @@ class Run:
             return self._collide(moment, before)
         decision = decide(context, moment, self.t_end)
         if decision.ending is Termination.INCONSISTENT:
-            passed = self._passed(pass_inconsistent(context, moment, before))
+            passed = self._passed(pass_inconsistent(context, moment, decision.selection, before))
             if passed is not None:
                 return None, passed, before
         self._note(decision, moment, before)

@@ -11,6 +11,7 @@ import numpy as np
 
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, resolve_impact
+from hybrid.contact.modes import ContactMode
 from hybrid.contact.selection import Selection, Verdict, select
 from hybrid.contact.sliding import sliding_terms
 from hybrid.contact.touching import closed_contacts
@@ -18,6 +19,7 @@ from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
@@ -111,20 +113,82 @@ def resolve(
     closed = closed_contacts(dynamics, state, wanted="paradox", parameters=parameters, tolerances=tolerances)
     rates = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).gap_dot[closed]
 
-    def impact() -> Impact:
-        return resolve_impact(dynamics, state, law=law, parameters=parameters, tolerances=tolerances)
-
     if (rates < -tolerances.velocity).any():
-        return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {np.min(rates):.6g}", impact=impact())
-    selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
+        impact = resolve_impact(dynamics, state, law=law, parameters=parameters, tolerances=tolerances)
+        return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {np.min(rates):.6g}", impact=impact)
+    return resolve_selection(
+        dynamics,
+        state,
+        select(dynamics, state, parameters=parameters, tolerances=tolerances),
+        closed=None,
+        method=law,
+        approach=approach,
+        stiffness=stiffness,
+        parameters=parameters,
+        tolerances=tolerances,
+    )
+
+
+def resolve_selection(
+    dynamics: Dynamics,
+    state: State,
+    selection: Selection,
+    *,
+    closed: tuple[str, ...] | None,
+    method: AbstractImpactLaw,
+    approach: float = 0.0,
+    stiffness: float | None = None,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> Resolution:
+    """Resolve a state whose contacts rest against each other and whose rigid contact problem has been decided.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    selection : Selection
+        The rigid problem's answer there.
+    closed : tuple of str or None
+        Names of the closed contacts, where a history tells them; by default those with ``gap = 0`` to the tolerance.
+    method : AbstractImpactLaw
+    approach, stiffness, parameters, tolerances : optional
+        As for :func:`resolve`.
+
+    Returns
+    -------
+    Resolution
+    """
+
+    def impact() -> Impact:
+        return resolve_impact(dynamics, state, law=method, parameters=parameters, tolerances=tolerances, closed=closed)
+
     match selection.verdict:
         case Verdict.INCONSISTENT:
             return _without_solution(selection, impact())
         case Verdict.INDETERMINATE:
-            return _with_several(selection, impact, approach, stiffness, _damping(law, selection.problem))
+            return _with_several(selection, impact, approach, stiffness, _damping(method, selection.problem))
         case _:
             outcome = Outcome.UNRESOLVED if selection.verdict is Verdict.UNDECIDED else Outcome.PERSISTS
             return Resolution(outcome, selection.verdict.value, selection)
+
+
+def lift_off(selection: Selection) -> Branch | None:
+    """The branch that a contact takes which does not approach, where it slips alone and several modes are consistent.
+
+    Parameters
+    ----------
+    selection : Selection
+
+    Returns
+    -------
+    Branch or None
+        None where the compliant limit does not choose.
+    """
+    if selection.verdict is not Verdict.INDETERMINATE or _slipping(selection.problem) is None:
+        return None
+    free = (b for b in selection.branches if all(label is ContactMode.FREE for label in b.mode.values()))
+    return next(free, None)
 
 
 def _damping(method: AbstractImpactLaw, problem: ContactProblem) -> float:
@@ -165,8 +229,8 @@ def _slipping(problem: ContactProblem) -> tuple[float, float] | None:
 def _with_several(
     selection: Selection, impact: Callable[[], Impact], approach: float, stiffness: float | None, damping: float
 ) -> Resolution:
-    found = _slipping(selection.problem)
-    if found is None:
+    found, free = _slipping(selection.problem), lift_off(selection)
+    if found is None or free is None:
         labels = ", ".join(branch.mode.label for branch in selection.branches)
         reason = f"several modes are consistent ({labels}) and it is not one contact that slips"
         return Resolution(Outcome.UNRESOLVED, reason, selection)

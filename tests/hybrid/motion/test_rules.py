@@ -1,13 +1,23 @@
 """Rules where the rigid problem has no or several answers: the compliant limit, every branch, a preference."""
 
+import itertools
+
 import attrs
 import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import State, Termination, derive, simulate, solve_state
-from hybrid.contact import EnergeticImpact, KelvinVoigt, KelvinVoigtLimit, PoissonImpact, resolve_impact
-from hybrid.motion import Penalty, Prefer, simulate_branches
+from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate, solve_state
+from hybrid.contact import (
+    EnergeticImpact,
+    KelvinVoigt,
+    KelvinVoigtLimit,
+    Outcome,
+    PoissonImpact,
+    resolve,
+    resolve_impact,
+)
+from hybrid.motion import EventKind, Penalty, Prefer, simulate_branches
 from hybrid.reporting import motion_record
 
 JAMMING = {"g": 10, "mu": 5 / 3}
@@ -169,3 +179,54 @@ def test_preference_names_modes_in_order_and_declines_a_draw(rod):
     assert followed("stick", "slide+").arcs[0].mode.label == "slide+"
     assert followed("stick", "free", "slide+").arcs[0].mode.label == "free"
     assert followed("stick").termination is Termination.INDETERMINATE
+
+
+def test_penalty_and_resolve_leave_a_contact_at_rest_with_several_modes_to_the_user():
+    # free, sticking and sliding are consistent, but nothing slips yet: no separatrix tells which side it is on
+    G = np.array([[2.0, 1.8], [1.8, 2.0]])
+    M = np.linalg.inv(G)
+    wedge = derive(
+        Mechanism(
+            name="wedge",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(
+                kinetic=f"({M[0, 0]}*x_dot**2 + {M[1, 1]}*y_dot**2)/2 + ({M[0, 1]})*x_dot*y_dot", potential="y - 3*x"
+            ),
+            contact=[Contact(name="tip", gap="y", tangent="x", friction="5")],
+        )
+    )
+    start = State([0, 0], [0, 0])
+    resolution = resolve(wedge, start)
+    assert (resolution.outcome, resolution.selection.verdict) == (Outcome.UNRESOLVED, Verdict.INDETERMINATE)
+    motion = simulate(wedge, start, t_end=0.1, rule=Penalty())
+    assert motion.termination is Termination.INDETERMINATE
+    assert motion.t == 0.0
+
+
+def test_penalty_does_what_resolve_says_on_and_off_the_paradoxes(rod):
+    # unit mass, length and gravity, inertia m l^2/3, at a slip of 1: A = 1 + 3 c (c + mu s), b = s w^2 - 1
+    seen = set()
+    for phi, turning in itertools.product((1.2, 1.9, 2.0, 2.1), (0.0, 1.5)):
+        parameters = {"mu": 1.5}
+        start = solve_state(rod, {"phi": phi, "phi_dot": turning, "slip.tip": 1}, parameters=parameters)
+        s, c = np.sin(phi), np.cos(phi)
+        A, b = 1 + 3 * c * (c + 1.5 * s), s * turning**2 - 1
+        wanted = {
+            (True, True): Outcome.PERSISTS,
+            (True, False): Outcome.PERSISTS,
+            (False, True): Outcome.LIFT_OFF,
+            (False, False): Outcome.IMPACT_WITHOUT_COLLISION,
+        }[bool(A > 0), bool(b > 0)]
+        resolution = resolve(rod, start, parameters=parameters)
+        motion = simulate(rod, start, t_end=1e-3, parameters=parameters, rule=Penalty())
+        assert resolution.outcome is wanted
+        first = motion.events[0] if motion.events else None
+        if wanted is Outcome.PERSISTS:
+            assert first is None or first.kind not in (EventKind.CHOICE, EventKind.PASSAGE)
+        elif wanted is Outcome.LIFT_OFF:
+            assert (first.t, first.kind, first.mode_after.label) == (0.0, EventKind.CHOICE, "free")
+        else:
+            assert (first.t, first.kind) == (0.0, EventKind.PASSAGE)
+            assert first.v_after == pytest.approx(resolution.impact.v_after, abs=1e-12)
+        seen.add(wanted)
+    assert len(seen) == 3

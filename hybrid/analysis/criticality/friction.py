@@ -102,10 +102,12 @@ def critical_friction(
         raise StateError("give at least one quantity to sweep, as phi=0:pi")
     check_axes(dynamics, over, pins=pins, parameters=parameters)
 
+    def placed_at(x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
+        own_pins, values = placed(dynamics, over, list(x.T), pins=pins, parameters=parameters)
+        return *postures(dynamics, own_pins, parameters=values), values
+
     def response(x: NDArray[np.float64]) -> ContactResponse:
-        columns = [x[:, i] for i in range(len(over))]
-        own_pins, values = placed(dynamics, over, columns, pins=pins, parameters=parameters)
-        q, t = postures(dynamics, own_pins, parameters=values)
+        q, t, values = placed_at(x)
         return contact_response(dynamics, q, np.zeros(dynamics.n), contact=contact, t=t, parameters=values)
 
     def coupling(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,14 +125,10 @@ def critical_friction(
     if value == 0:
         return CriticalFriction(np.inf, {}, "", intervals, contact)
     at = response(place[None])
-    columns = [np.array([x]) for x in place]
-    own_pins, values = placed(dynamics, over, columns, pins=pins, parameters=parameters)
-    q, t = postures(dynamics, own_pins, parameters=values)
-    gap = dynamics.kinematics(q, np.zeros(dynamics.n), t=t, parameters=values)["gap"][
-        ..., dynamics.contacts.index(contact)
-    ]
+    q, t, values = placed_at(place[None])
+    gaps = dynamics.kinematics(q, np.zeros(dynamics.n), t=t, parameters=values)["gap"]
     return CriticalFriction(
-        gap=float(np.ravel(gap)[0]),
+        gap=float(np.ravel(gaps[..., dynamics.contacts.index(contact)])[0]),
         minimum=float(np.ravel(at.G_NN / np.linalg.norm(at.G_NT, axis=-1))[0]),
         at={axis.name: float(x) for axis, x in zip(over, place, strict=True)},
         mode=_paradoxical_mode(at.G_NT),

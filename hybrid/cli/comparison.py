@@ -19,7 +19,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import Json, number, print_json, say, table
-from hybrid.cli.pages import command_line, page_option, write_page
+from hybrid.cli.pages import command_as_written, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.records import plain
 
@@ -146,7 +146,7 @@ def compare(
         else:
             options = ["--stiffness", ",".join(f"{K:g}" for K in stiffness)]
             options += [] if damping is None else ["--damping", f"{damping:g}"]
-            command = command_line(
+            command = command_as_written(
                 "compare", mechanism, parameters=parameters, pins=pins, options=options, output=output
             )
             built = build_comparison(dynamics, state, **asked, command=command)

@@ -12,7 +12,7 @@ import click
 from hybrid.cli.arguments import OutputPath
 from hybrid.cli.output import Json, json_text
 
-__all__ = ["command_line", "page_option", "write_page"]
+__all__ = ["command_as_written", "page_option", "write_page"]
 
 ENDINGS = (".html", ".md", ".json")
 
@@ -37,7 +37,7 @@ def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], st
     path.write_text(text, encoding="utf-8")
 
 
-def command_line(
+def command_as_written(
     command: str,
     mechanism: str,
     *,
@@ -50,7 +50,7 @@ def command_line(
 
     Examples
     --------
-    >>> command_line("report", "rod", parameters={"mu": "3/2"}, pins={"phi": "pi/3"}, options=[], output=None)
+    >>> command_as_written("report", "rod", parameters={"mu": "3/2"}, pins={"phi": "pi/3"}, options=[], output=None)
     'painleve report rod --param mu=3/2 --pin phi=pi/3'
     """
     words = ["painleve", command, mechanism]

@@ -15,7 +15,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_json, say
-from hybrid.cli.pages import command_line, page_option, write_page
+from hybrid.cli.pages import command_as_written, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
 
@@ -68,7 +68,7 @@ def report(
             solve_state(dynamics, pins, parameters=values),
             parameters=values,
             axes=[Axis.parse(text, values=resolved) for text in axes] or None,
-            command=command_line(
+            command=command_as_written(
                 "report",
                 mechanism,
                 parameters=parameters,

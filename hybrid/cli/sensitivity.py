@@ -20,7 +20,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
-from hybrid.cli.pages import command_line, page_option, write_page
+from hybrid.cli.pages import command_as_written, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ def sensitivity(
         options = ["--t-end", f"{t_end!r}", "--functional", functional]
         options += [] if terminal == "0" else ["--terminal", terminal]
         options += ["--wrt", ",".join(names), "--law", law, *([] if check else ["--no-check"])]
-        again = command_line("sensitivity", mechanism, parameters=parameters, pins=pins, options=options, output=output)
+        again = command_as_written(
+            "sensitivity", mechanism, parameters=parameters, pins=pins, options=options, output=output
+        )
         base = base_values(motion, names, pins=pins)
         report = SensitivityReport(motion, found, base, again, metadata.version("painleve"))
         answer = sensitivity_record(report)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.automaton.tree import tree_graph
 from hybrid.contact.modes import ContactMode
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
@@ -77,6 +76,8 @@ class MotionTree:
         networkx.DiGraph
             Nodes are numbers with the attributes ``motion`` and ``termination``.
         """
+        from hybrid.automaton.tree import tree_graph  # loads networkx, and no other part of a motion does
+
         return tree_graph(
             [
                 (number, {"motion": limb.motion, "termination": limb.motion.termination.name})

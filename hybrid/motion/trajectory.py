@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.contact.modes import ContactMode
 from hybrid.motion.flow import Flow, Observation, make_flow
 from hybrid.motion.outcome import EnergyBalance, Event, Termination
+from hybrid.motion.rank_guard import rank_guard
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -188,8 +189,20 @@ class Trajectory:
         dynamics = self.dynamics_at(arc.start)
         key = (dynamics is self.dynamics, arc.mode, tuple(sorted(arc.sides.items())))
         if key not in self._flows:
-            self._flows[key] = make_flow(dynamics, arc.mode, parameters=self.parameters, sides=arc.sides)
+            independent = self._constraints_are_independent(dynamics, arc)
+            self._flows[key] = make_flow(
+                dynamics, arc.mode, parameters=self.parameters, sides=arc.sides, independent=independent
+            )
         return self._flows[key]
+
+    def _constraints_are_independent(self, dynamics: Dynamics, arc: Arc) -> bool:
+        """As the run found where it began, so that its own kind of flow tells the forces."""
+        if len(dynamics.rigid) < 2:
+            return True
+        is_first = dynamics is self.dynamics
+        t, q = (self.t_start, self.q_start) if is_first else (arc.start, arc.sample(arc.start)[0])
+        rank = rank_guard(dynamics, self.parameters, t, q)
+        return rank is not None and rank.is_full
 
     def graph(self, points: int) -> Array:
         """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.distance`."""

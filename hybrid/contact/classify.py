@@ -18,6 +18,7 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import States
 
@@ -160,11 +161,22 @@ def _decide_pattern(
     doubtful = np.ones(int(where.sum()), dtype=bool)
     if not any(carrier.is_spatial_at_rest for carrier in problem.carriers):
         doubtful = decide_together(problem, where, tolerances, table)
+        doubtful |= _mark_redundant(problem, where, table)
         if not decide_ties:
             table.verdict[tuple(np.argwhere(where)[doubtful].T)] = CellVerdict.UNDECIDED
             return
     places = np.argwhere(where)[doubtful]
     _decide_singly(dynamics, states, places, parameters, tolerances, table)
+
+
+def _mark_redundant(problem: ContactProblem, where: NDArray[np.bool_], table: Table) -> NDArray[np.bool_]:
+    """Say where multipliers are not unique; True where constraints are more dependent than elsewhere, singular."""
+    shape = where.shape if where.all() else (int(where.sum()),)
+    redundancy = np.broadcast_to(problem.redundancy, shape).ravel()
+    usual = int(redundancy.min())
+    if usual:
+        table.verdict[where & (table.verdict == CellVerdict.UNIQUE)] = CellVerdict.HYPERSTATIC
+    return np.asarray(redundancy > usual)
 
 
 def _gathered(terms: Terms, where: NDArray[np.bool_]) -> Terms:

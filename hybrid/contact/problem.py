@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -53,7 +53,7 @@ class ContactProblem:
         Generalised accelerations per unit contact force.
     columns : mapping of str to slice
         Tangential columns of ``terms`` of every carrier with friction.
-    redundancy : int
+    redundancy : int, or array of int, (...)
         Dependent rows among the eliminated bilateral constraints (their multipliers are not unique).
     inconsistency : float
         Largest acceleration by which the eliminated constraints contradict each other.
@@ -71,7 +71,7 @@ class ContactProblem:
     a_free: NDArray[np.float64]
     response_W: NDArray[np.float64]
     columns: Mapping[str, slice]
-    redundancy: int
+    redundancy: Any
     inconsistency: float
     terms: Terms = attrs.field(repr=False)
 
@@ -175,7 +175,7 @@ def pose(
         a_free=motion.a_free,
         response_W=response_W,
         columns=dynamics.columns,
-        redundancy=int(np.max(motion.redundancy)),
+        redundancy=motion.redundancy if np.ndim(motion.redundancy) else int(motion.redundancy),
         inconsistency=float(np.max(motion.inconsistency)),
         terms=terms,
     )

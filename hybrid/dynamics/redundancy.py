@@ -60,7 +60,7 @@ def independent_constraints(
     ----------
     dynamics : Dynamics
     parameters : mapping, optional
-        Of arrays the first value counts.
+        Of arrays the first value counts; of empty ones, the declared value.
     t : float or array
     on_space : bool
         As for :func:`independent_rows`; slower.
@@ -79,7 +79,11 @@ def independent_constraints(
     m = len(dynamics.rigid)
     if m < 2:
         return tuple(range(m))
-    values = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in (parameters or {}).items()}
-    space = ConfigurationSpace(dynamics, values, float(np.ravel(t)[0]))
+    values = {name: _first(value) for name, value in (parameters or {}).items() if np.size(value)}
+    space = ConfigurationSpace(dynamics, values, float(_first(t)) if np.size(t) else 0.0)
     postures = list(np.random.default_rng(1).normal(scale=_TURNED, size=(_TRIED if on_space else 3, dynamics.n)))
     return tuple(independent_rows(space, postures, on_space=on_space))
+
+
+def _first(value: Any) -> Any:
+    return np.ravel(value)[0] if np.ndim(value) else value

@@ -12,6 +12,7 @@ from hybrid.contact import CellVerdict, Verdict, select
 from hybrid.dynamics import solve_state
 from hybrid.errors import StateError
 from tests.catalogue import dynamics_of
+from tests.constrained import particle
 from tests.incline import fractions_at_rest, fractions_slipping, labels, slide
 
 AXES = [Axis("phi", 0, pi, 400), Axis("phi_dot", -3, 3, 400)]
@@ -278,3 +279,10 @@ def test_mechanism_without_contacts_has_one_mode_that_says_so():
     found = region_map(dynamics_of("double_pendulum"), axes=axes, pins={"theta1_dot": 0, "theta2_dot": 0})
     assert found.mode_fractions == {"no contacts": 1.0}
     assert found.verdict_fractions == {"UNIQUE": 1.0}
+
+
+def test_redundant_constraints_are_hyperstatic_in_a_map_as_at_a_state():
+    bead = particle("y - k*x", "2*y - 2*k*x", k=1)
+    axes, pins = [Axis.parse("x=0:1:3"), Axis.parse("k=1:2:3")], {"x_dot": 1}
+    assert region_map(bead, axes=axes, pins=pins).verdict_fractions == {"HYPERSTATIC": 1.0}
+    assert select(bead, solve_state(bead, {"x": 0.5, **pins})).verdict is Verdict.HYPERSTATIC

@@ -18,6 +18,7 @@ from hybrid import (
 )
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
 from tests.catalogue import dynamics_of
+from tests.constrained import particle
 
 LAWS = [NewtonImpact(), PoissonImpact(), EnergeticImpact()]
 
@@ -338,3 +339,13 @@ def test_two_ends_of_a_rigid_rod_stop_together():
     assert found.gradient["mu"] == pytest.approx(-1 / (2 * 0.3**2), abs=1e-11)
     assert found.gradient["x_dot"] == pytest.approx(1 / 0.3, abs=1e-11)
     assert found.events[0].gradient["mu"] == pytest.approx(-1 / 0.3**2, abs=1e-10)
+
+
+def test_constraint_that_repeats_another_leaves_the_gradient_alone():
+    bead = particle("x - k*y", "2*x - 2*k*y", k=2)
+    pins = {"y": 1, "y_dot": 1}
+    motion = simulate(bead, solve_state(bead, pins), t_end=1)
+    # y = y0 + v0 t on a straight wire, x = k y: the integral of x is k (y0 + v0/2)
+    found = sensitivity(motion, Functional("x"), ("y", "y_dot", "k"), pins=pins)
+    assert found.value == pytest.approx(3, abs=1e-12)
+    assert [found.gradient[name] for name in ("y", "y_dot", "k")] == pytest.approx([2, 1, 1.5], abs=1e-10)

@@ -111,6 +111,11 @@ class Dynamics:
         columns = self.columns.get(name)
         return 0 if columns is None else columns.stop - columns.start
 
+    def columns_of(self, name: str) -> tuple[int, ...]:
+        """Tangential columns of a carrier; none if it is frictionless."""
+        columns = self.columns.get(name)
+        return () if columns is None else tuple(range(columns.start, columns.stop))
+
     def terms(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> Terms:
         """Evaluate all terms at one state or at arrays of states.
 

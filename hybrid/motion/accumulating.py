@@ -64,12 +64,8 @@ def completed(
     terms = context.terms(moment.t, moment.q, moment.v)
     activities = dict(moment.activities)
     for name in found:
-        columns = context.dynamics.columns.get(name)
-        activities[name] = (
-            Activity.FRICTIONLESS
-            if columns is None
-            else by_slip(context, terms, tuple(range(columns.start, columns.stop)))
-        )
+        columns = context.dynamics.columns_of(name)
+        activities[name] = by_slip(context, terms, columns) if columns else Activity.FRICTIONLESS
     q, v = settle(context, activities, moment.t, moment.q, moment.v)
     if not _is_slight(terms, v - moment.v, limit.elapsed):
         return moment, None

@@ -47,7 +47,7 @@ def motion_dataset(motion: Trajectory, *, points: int) -> Any:
     carriers = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
     modes = np.array([[each.mode[name].value for name in carriers] for each in motion.arcs], dtype=str)
     tangents = _tangent_names(dynamics)
-    owners = [name for name, columns in dynamics.columns.items() for _ in range(columns.start, columns.stop)]
+    owners = [name for name in dynamics.columns for _ in dynamics.columns_of(name)]
     variables = {
         "position": (("time", "coordinate"), q),
         "velocity": (("time", "coordinate"), v),

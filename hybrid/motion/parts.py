@@ -113,9 +113,8 @@ def parts_of(dynamics: Dynamics, mode: Mode, sides: Mapping[str, float] | None =
             kind, index = CarrierKind.ELEMENT, dynamics.elements.index(name)
         else:
             kind, index = CarrierKind.BILATERAL, dynamics.rigid.index(name)
-        columns = dynamics.columns.get(name, slice(0, 0))
         side = (sides or {}).get(name, 1.0)
-        parts.append(Part(name, kind, index, tuple(range(columns.start, columns.stop)), mode[name], side))
+        parts.append(Part(name, kind, index, dynamics.columns_of(name), mode[name], side))
     return tuple(parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,7 +14,7 @@ from hybrid.declaration.evaluation import evaluate
 
 if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.motion.parts import Part
     from hybrid.motion.pointwise import PointTerms
 
@@ -168,12 +168,6 @@ def tangents_of(dynamics: Dynamics) -> dict[int, Expression]:
     declared |= {item.name: (item.tangent,) for item in mechanism.constraint if item.tangent}
     return {
         column: mechanism.expanded(text)
-        for name, columns in dynamics.columns.items()
-        for column, text in zip(range(columns.start, columns.stop), declared.get(name, ()), strict=False)
+        for name in dynamics.columns
+        for column, text in zip(dynamics.columns_of(name), declared.get(name, ()), strict=False)
     }
-
-
-def constraints_of(dynamics: Dynamics, parts: Sequence[Part], parameters: Values, terms: PointTerms) -> Constraints:
-    """What carriers in given modes hold."""
-    values = dynamics.mechanism.parameter_values(parameters)
-    return Constraints(dynamics, tuple(parts), terms, values, tangents_of(dynamics))

@@ -240,10 +240,3 @@ def indefinite_forces(decision: Decision, t: float) -> str | None:
         f"t = {t:.10g}: the motion in mode {decision.choice.mode} is unique, its contact forces are not: they form a "
         f"set of dimension {decision.selection.force_set.dimension}, of which one is shown"
     )
-
-
-def kind_of(context: Context, name: str) -> CarrierKind:
-    """What a carrier is."""
-    if name in context.dynamics.contacts:
-        return CarrierKind.CONTACT
-    return CarrierKind.ELEMENT if name in context.dynamics.elements else CarrierKind.BILATERAL

@@ -18,7 +18,7 @@ from hybrid.motion.failure import in_words, posture, undefined_quantity
 from hybrid.motion.flow import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pointwise import PointTerms
-from hybrid.motion.projection import constraints_of
+from hybrid.motion.projection import Constraints
 from hybrid.motion.trajectory import Arc, Trajectory
 from hybrid.motion.velocity_step import VelocityStep, velocity_step
 from hybrid.tolerances import Tolerances
@@ -137,7 +137,7 @@ def _march(
 ) -> None:
     dynamics, h = record.dynamics, record.h
     terms_at = PointTerms(dynamics, parameters)
-    held = constraints_of(dynamics, (), parameters, terms_at)
+    held = Constraints(dynamics, (), terms_at, dynamics.mechanism.parameter_values(parameters), {})
     start = record.t[0]
     made: VelocityStep | None = None
     persisting = _closed(dynamics, terms_at(start, record.q[0], record.v[0]), tolerances)

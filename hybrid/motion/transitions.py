@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ContactMode, Mode
 from hybrid.motion.context import gap_floor
 from hybrid.motion.outcome import EventKind
-from hybrid.motion.parts import Guard, GuardKind, Part
-from hybrid.motion.selecting import Moment, kind_of
+from hybrid.motion.parts import Guard, GuardKind, Part, parts_of
+from hybrid.motion.selecting import Moment
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import Impact
-    from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Terms
     from hybrid.motion.context import Choice, Context
     from hybrid.motion.outcome import Event
@@ -43,6 +42,13 @@ _KINDS = (
 _LOWEST_HOP = 1024.0  # in units of the rounding of the gap
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+
+_HOLDS = {
+    Activity.OPEN: ContactMode.FREE,
+    Activity.APPROACHING: ContactMode.FREE,
+    Activity.RESTING: ContactMode.STICK,
+}
+"""The mode that holds what an activity says is zero; of all others it is the normal velocity alone."""
 
 
 def event_kind(fired: Iterable[Guard]) -> EventKind:
@@ -116,9 +122,8 @@ def _touching(context: Context, terms: Terms, q: Array, activities: Mapping[str,
     for index, name in enumerate(context.dynamics.contacts):
         at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity
         if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * gap_floor(terms, q, index):
-            columns = context.dynamics.columns.get(name, slice(0, 0))
-            own = tuple(range(columns.start, columns.stop))
-            found[name] = by_slip(context, terms, own) if own else Activity.FRICTIONLESS
+            columns = context.dynamics.columns_of(name)
+            found[name] = by_slip(context, terms, columns) if columns else Activity.FRICTIONLESS
     return found
 
 
@@ -126,9 +131,9 @@ def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q
     """Carriers whose slip ends because a contact has closed; their activities are set to resting."""
     terms = context.terms(t, q, v)
     ended = set()
-    for name, columns in context.dynamics.columns.items():
+    for name in context.dynamics.columns:
         if activities[name] in SLIPPING:
-            activities[name] = by_slip(context, terms, tuple(range(columns.start, columns.stop)))
+            activities[name] = by_slip(context, terms, context.dynamics.columns_of(name))
             if activities[name] is Activity.RESTING:
                 ended.add(name)
     return ended
@@ -177,18 +182,18 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
     activities = dict(moment.activities)
     held: set[str] = set()
     for name in carrier_names(context.dynamics):
-        columns = context.dynamics.columns.get(name, slice(0, 0))
+        columns = context.dynamics.columns_of(name)
         rate = impact.gap_dot_after.get(name)
-        if kind_of(context, name) is CarrierKind.CONTACT and rate is None:
+        if name in context.dynamics.contacts and rate is None:
             continue
         if rate is not None and rate > tolerance and not _is_unresolvable(context, terms, moment.q, name, rate):
             activities[name] = Activity.OPEN
         elif rate is not None and rate < -tolerance:
             activities[name] = Activity.APPROACHING
-        elif columns.stop == columns.start:
+        elif not columns:
             activities[name] = Activity.FRICTIONLESS
         else:
-            activities[name] = by_slip(context, terms, tuple(range(columns.start, columns.stop)))
+            activities[name] = by_slip(context, terms, columns)
             if activities[name] is Activity.RESTING:
                 held.add(name)
     q, v = settle(context, activities, moment.t, moment.q, impact.v_after)
@@ -211,26 +216,10 @@ def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Ar
     if any(activity is Activity.APPROACHING for activity in activities.values()):
         closed = {n: Activity.FRICTIONLESS if a is Activity.APPROACHING else a for n, a in activities.items()}
         q, _ = settle(context, closed, t, q, v)
-    constraints = context.holding(tuple(_held_part(context, name, activities[name]) for name in activities))
+    labels = {name: _HOLDS.get(activity, ContactMode.CLOSED) for name, activity in activities.items()}
+    constraints = context.holding(parts_of(context.dynamics, Mode(labels)))
     constraints.anchor(t, q)
     return constraints.project(t, q, v)
-
-
-def _held_part(context: Context, name: str, activity: Activity) -> Part:
-    """The part that holds what an activity says is zero."""
-    kind = kind_of(context, name)
-    label = {
-        Activity.OPEN: ContactMode.FREE,
-        Activity.APPROACHING: ContactMode.FREE,
-        Activity.RESTING: ContactMode.STICK,
-    }.get(activity, ContactMode.CLOSED)
-    homes = {
-        CarrierKind.CONTACT: context.dynamics.contacts,
-        CarrierKind.ELEMENT: context.dynamics.elements,
-        CarrierKind.BILATERAL: context.dynamics.rigid,
-    }
-    columns = context.dynamics.columns.get(name, slice(0, 0))
-    return Part(name, kind, homes[kind].index(name), tuple(range(columns.start, columns.stop)), label)
 
 
 def closed_in(moment: Moment) -> tuple[str, ...]:

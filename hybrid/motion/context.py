@@ -153,12 +153,12 @@ class Context:
         """What carriers in given modes hold."""
         return Constraints(self.dynamics, parts, self._terms, self._values, self._tangents)
 
-    def watch(self, choice: Choice, t: float, q: Array, v: Array) -> Watch:
-        """The guards of an arc that starts at a state."""
+    def watch(self, choice: Choice, t: float, q: Array, v: Array, *, with_rank: bool = True) -> Watch:
+        """The guards of an arc that starts at a state; without the one of the rank near a singular configuration."""
         flow = self.flow(choice)
         guards = (*flow.guards, *(guard for guard, _ in self.watched))
         functions = self._functions
-        if self.rank is not None:
+        if with_rank and self.rank is not None:
             guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
         return Watch(flow, guards, functions, self._floors(flow, t, q, v), self.settings)

@@ -159,8 +159,8 @@ class Run:
             directions=choice.directions,
             progress=self._report,
         )
-        if loses_rank(passage):
-            passage, event = pass_singular(context, watch, constraints, passage, self.t_end, choice.mode)
+        if context.rank is not None and loses_rank(passage):
+            passage, event = pass_singular(context, context.rank, choice, constraints, passage, self.t_end)
             self.events += [] if event is None else [event]
         steps = [step for step in passage.steps if step.end > step.start]
         if steps:

@@ -21,9 +21,10 @@ from hybrid.motion.steps import Step, resampled
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.motion.context import Context
+    from hybrid.motion.context import Choice, Context
     from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints
+    from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.selecting import Moment
     from hybrid.motion.trajectory import Trajectory
 
@@ -38,20 +39,21 @@ def loses_rank(passage: Passage) -> bool:
 
 
 def pass_singular(
-    context: Context, watch: Watch, constraints: Constraints, passage: Passage, t_end: float, mode: Mode
+    context: Context, rank: RankGuard, choice: Choice, constraints: Constraints, passage: Passage, t_end: float
 ) -> tuple[Passage, Event | None]:
     """What becomes of an arc whose constraints are nearly dependent.
 
     Parameters
     ----------
     context : Context
-    watch : Watch
-        The guards of the arc.
+    rank : RankGuard
+        What has fired.
+    choice : Choice
+        What is followed.
     constraints : Constraints
     passage : Passage
         The arc so far.
     t_end : float
-    mode : Mode
 
     Returns
     -------
@@ -61,13 +63,11 @@ def pass_singular(
     event : Event or None
         The passage through a singular configuration.
     """
-    assert_rank = context.rank
-    crossing = None if assert_rank is None else cross(
-        watch.flow, constraints, assert_rank, passage.steps, passage.t, passage.y
-    )  # fmt: skip
+    crossing = cross(context.flow(choice), constraints, rank, passage.steps, passage.t, passage.y)
     if crossing is None:
         return attrs.evolve(passage, fired=()), None
-    others = _without_rank(watch)
+    first, n = passage.steps[0], context.dynamics.n
+    others = context.watch(choice, first.start, first.first[:n], first.first[n:], with_rank=False)
     reached = _along(others, passage, crossing.before, t_end)
     if reached.fired or reached.t < crossing.t:
         return reached, None
@@ -75,23 +75,10 @@ def pass_singular(
         return attrs.evolve(reached, y=np.concatenate([crossing.q, crossing.v]), fired=passage.fired), None
     note = f"{describe_singular(context.dynamics, context.parameters, crossing.t, crossing.q)}; passed smoothly"
     event = Event(
-        crossing.t, EventKind.SINGULAR_CONFIGURATION, context.dynamics.rigid, mode, mode, crossing.q, crossing.v,
-        crossing.v, note=note,
+        crossing.t, EventKind.SINGULAR_CONFIGURATION, context.dynamics.rigid, choice.mode, choice.mode, crossing.q,
+        crossing.v, crossing.v, note=note,
     )  # fmt: skip
     return _along(others, reached, crossing.after, t_end), event
-
-
-def _without_rank(watch: Watch) -> Watch:
-    """The same guards, with the one of the rank silenced: the window is about that one."""
-    position = [guard.kind for guard in watch.guards].index(GuardKind.RANK)
-    functions = watch.functions
-
-    def silenced(t: Array, y: Array) -> Array:
-        values = functions(t, y) if functions is not None else np.zeros((0, np.size(t)))
-        values[position - len(watch.guards)] = 1.0
-        return values
-
-    return attrs.evolve(watch, functions=silenced)
 
 
 def _along(watch: Watch, passage: Passage, steps: tuple[Step, ...], t_end: float) -> Passage:

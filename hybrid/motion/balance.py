@@ -55,7 +55,7 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
 
 
 def _energy_change(trajectory: Trajectory, event: Event) -> float:
-    """Of all that happened at an impact; where it completes an accumulation, with the impacts that were not made."""
+    """Energy after an impact less before, with what brings contacts that stay closed to rest exactly."""
     before, after = (
         trajectory.dynamics.energy(event.q, v, t=event.t, parameters=trajectory.parameters)[0]
         for v in (event.v_before, event.v_after)

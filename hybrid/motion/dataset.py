@@ -59,7 +59,7 @@ def motion_dataset(motion: Trajectory, *, points: int) -> Any:
     return xarray.Dataset(
         {name: (dims, values, {"long_name": _MEANINGS[name]}) for name, (dims, values) in variables.items()},
         coords={
-            "time": ("time", t, {"units": "s"}),
+            "time": ("time", t, {"units": "s" if any(units.coordinates.values()) else ""}),
             "coordinate": list(mechanism.coordinates),
             "contact": list(dynamics.contacts),
             "tangent": list(tangents),

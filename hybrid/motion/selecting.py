@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 
 _CANCELLED = 1e-14  # of the terms that cancel: some tens of roundings
 _AMPLE = 16.0  # so that no condition of the mode that has ended lies on the edge of the tolerance
+_AGAINST_HISTORY = "no consistent mode agrees with what static friction held or let go until now"
 _FEW = 2  # carriers whose modes are tried before the full verdict is asked for
 _ENDINGS = {
     Verdict.INCONSISTENT: Termination.INCONSISTENT,
@@ -130,6 +131,21 @@ def _decided(
         return Decision(definite, None)
     selection = select_problem(problem, tolerances=context.settings.tolerances)
     branches = _with_history(selection.branches, moment)
+    if branches or not selection.branches:
+        return _among(context, selection, branches, moment, t_end, vanishing)
+    decision = _among(context, selection, selection.branches, moment, t_end, vanishing)
+    return attrs.evolve(decision, note="; ".join(part for part in (decision.note, _AGAINST_HISTORY) if part))
+
+
+def _among(
+    context: Context,
+    selection: Selection,
+    branches: tuple[Branch, ...],
+    moment: Moment,
+    t_end: float,
+    vanishing: frozenset[str],
+) -> Decision:
+    """Decide between the branches that history leaves."""
     if not branches:
         return _by_rule(context, selection, moment, Termination.INCONSISTENT)
     choices = [_choices(context, branch, moment, vanishing) for branch in branches]
@@ -213,7 +229,7 @@ def _with_history(branches: tuple[Branch, ...], moment: Moment) -> tuple[Branch,
         modes = [m for m in (branch.mode, *branch.equivalent_modes) if _fits(m, branches, moment)]
         if modes:
             kept.append(attrs.evolve(branch, mode=modes[0], equivalent_modes=tuple(modes[1:])))
-    return tuple(kept) or branches
+    return tuple(kept)
 
 
 def _fits(mode: Mode, branches: tuple[Branch, ...], moment: Moment) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import ComputationError, State, derive, simulate, solve_state
+from hybrid import ComputationError, EnergyDynamics, Mechanism, Parameter, State, derive, simulate, solve_state
 from hybrid.contact import NewtonImpact
 
 
@@ -87,3 +87,16 @@ def test_absent_xarray_is_named_with_its_extra(bouncing, monkeypatch):
 def test_too_few_points_are_refused(bouncing):
     with pytest.raises(ValueError, match="at least 2"):
         bouncing.to_xarray(points=1)
+
+
+@pytest.mark.parametrize(("mass", "stiffness", "told"), [("", "", ""), ("kg", "N/m", "s")])
+def test_time_has_a_unit_only_where_the_declaration_has_units(mass, stiffness, told):
+    oscillator = Mechanism(
+        name="oscillator",
+        coordinates=["x"],
+        parameters={"m": Parameter(value=1, unit=mass), "k": Parameter(value=1, unit=stiffness)},
+        dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="k*x**2/2"),
+    )
+    table = simulate(derive(oscillator), State([1.0], [0.0]), t_end=1).to_xarray(points=3)
+    assert table.time.units == told
+    assert (table.position_units.values.tolist() == ["m"]) is bool(told)

@@ -2,11 +2,17 @@
 
 import math
 
+import attrs
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate, solve_state
+from hybrid.contact import ContactMode
+from hybrid.motion import Settings, Stop
+from hybrid.motion.context import Context
+from hybrid.motion.selecting import decide
+from hybrid.motion.transitions import moment_at_start
 
 G = 9.81
 
@@ -70,3 +76,24 @@ def test_bead_on_a_rough_ring_passes_from_its_outer_to_its_inner_side():
     assert motion.termination is Termination.END_TIME
     # The solver smooths the corner of abs(N) with its tolerance of 1e-12 a step over some hundred steps.
     assert motion.events[0].t == pytest.approx(found.t_events[0][0], rel=1e-9)
+
+
+def test_a_history_that_no_consistent_mode_agrees_with_is_told():
+    # a bead at rest on a rough rail is pushed to the right beyond its limit; that it was let go to the left is not so
+    rail = derive(
+        Mechanism(
+            name="rail",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="10*y"),
+            forces={"x": "8"},
+            constraint=[Constraint(name="rail", equation="y", tangent="x", friction="0.5")],
+        )
+    )
+    context = Context(rail, {}, Settings(), None, Stop())
+    moment = moment_at_start(context, 0.0, np.zeros(2), np.zeros(2), {})
+    agreed = decide(context, moment, 1.0)
+    assert agreed.choice.mode.label == "slide+"  # pushed by 8, held by 5 at most
+    assert "static friction" not in agreed.note
+    denied = decide(context, attrs.evolve(moment, broken={"rail": ContactMode.SLIDE_MINUS}), 1.0)
+    assert denied.choice.mode.label == "slide+"
+    assert "no consistent mode agrees with what static friction held or let go" in denied.note

@@ -53,7 +53,7 @@ def motion_dataset(motion: Trajectory, *, points: int) -> Any:
         "velocity": (("time", "coordinate"), v),
         "lambda_N": (("time", "contact"), lambda_N),
         "lambda_T": (("time", "tangent"), lambda_T),
-        "mode": (("time", "carrier"), modes.reshape(-1, len(carriers))[arc]),
+        "mode": (("time", "carrier"), modes.reshape(len(motion.arcs), len(carriers))[arc]),
         "arc": (("time",), arc),
     }
     return xarray.Dataset(

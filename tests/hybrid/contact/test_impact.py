@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import StateError, derive, solve_state
+from hybrid import Contact, EnergyDynamics, Mechanism, State, StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact, resolve_impact
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.impacts.impact import ImpactProblem
@@ -89,12 +89,29 @@ def test_energetic_impact_reverses_slip_and_may_stick_instead():
 
 
 def test_newton_names_the_energy_it_creates():
-    rod = derive(mechanisms.load("bouncing_ball"))
-    state = solve_state(rod, {"gap_dot.floor": -2})
-    assert not resolve_impact(rod, state, law=NewtonImpact(restitution=1.0)).warnings
+    ball = derive(mechanisms.load("bouncing_ball"))
+    state = solve_state(ball, {"gap_dot.floor": -2})
+    assert not resolve_impact(ball, state, law=NewtonImpact(restitution=1.0)).warnings
+    # a mass of which normal and tangent are the coordinates: M = G^-1
     G, gamma = kane_levinson()
-    answer, post = after(impact(G, gamma, 0.5), NewtonImpact(0.7))
-    assert answer.values @ (gamma + post) / 2 > 0  # the warning itself is tested with the catalogue's double pendulum
+    M = np.linalg.inv(G)
+    arm = derive(
+        Mechanism(
+            name="arm",
+            coordinates=["y", "x"],
+            dynamics=EnergyDynamics(
+                kinetic=f"({M[0, 0]}*y_dot**2 + {M[1, 1]}*x_dot**2)/2 + ({M[0, 1]})*y_dot*x_dot",
+                potential="0",
+            ),
+            contact=[Contact(name="tip", gap="y", tangent="x", friction="0.5")],
+        )
+    )
+    impact_there = resolve_impact(arm, State([0, 0], gamma), law=NewtonImpact(0.7))
+    before, after_it = (float(v @ M @ v) / 2 for v in (np.array(gamma), impact_there.v_after))
+    assert after_it > 1.01 * before
+    assert impact_there.energy_change == pytest.approx(after_it - before, rel=1e-12)
+    (warning,) = impact_there.warnings
+    assert warning == f"the newton law created energy: {after_it - before:.6g} on top of {before:.6g}"
 
 
 @pytest.mark.parametrize(("alpha", "mu", "theta"), [(3.0, 1.4, 1.0), (3.0, 2.0, 1.0)])
@@ -149,7 +166,8 @@ def test_frictionless_impact_in_closed_form(law):
     assert answer.values[0] == pytest.approx(2.1, rel=1e-12)
 
 
-def test_energetic_and_poisson_never_create_energy_and_leave_no_approach():
+@pytest.mark.parametrize("law", [EnergeticImpact, PoissonImpact])
+def test_energetic_and_poisson_never_create_energy_and_leave_no_approach(law):
     rng = np.random.default_rng(1990)
     for _ in range(400):
         n = int(rng.integers(1, 3))
@@ -157,7 +175,7 @@ def test_energetic_and_poisson_never_create_energy_and_leave_no_approach():
         gamma = rng.normal(size=2 * n)
         gamma[::2] = -np.abs(gamma[::2])
         problem = impact(W.T @ W, gamma, float(rng.uniform(0, 3)), n=n)
-        answer, post = after(problem, EnergeticImpact(float(rng.uniform(0, 1))))
+        answer, post = after(problem, law(float(rng.uniform(0, 1))))
         size = 1 + np.abs(gamma).max()
         assert answer.values @ (gamma + post) / 2 <= 1e-12 * size**2
         assert (post[::2] >= -1e-9 * size).all()

@@ -31,9 +31,7 @@ AT_REST = [
 
 
 def areas(slip, plane=PLANE, **parameters):
-    return refined_fractions(
-        dynamics_of("rod_on_incline"), axes=plane, pins={"slip.tip": slip}, parameters=parameters
-    )
+    return refined_fractions(dynamics_of("rod_on_incline"), axes=plane, pins={"slip.tip": slip}, parameters=parameters)
 
 
 @pytest.mark.parametrize(("mu", "epsilon", "expected"), AT_REST)
@@ -84,9 +82,7 @@ def test_lines_may_run_along_either_axis():
     exact = quad(excess, ends[0], min(ends[1], 1.5), epsabs=1e-13)[0] / 1.2
     theta, mu = Axis("theta", 0.3, 1.5), Axis("mu", 0.5, 3)
     for axes in ([theta, mu], [mu, theta]):
-        found = refined_fractions(
-            dynamics_of("painleve_rod"), axes=axes, pins={"theta_dot": 0, "slip.tip": "+0"}
-        )
+        found = refined_fractions(dynamics_of("painleve_rod"), axes=axes, pins={"theta_dot": 0, "slip.tip": "+0"})
         assert found.mode_fractions == pytest.approx({"none": exact, "slide+": 1 - exact}, abs=2e-7)
 
 

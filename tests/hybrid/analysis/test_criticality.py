@@ -51,9 +51,7 @@ def test_painleve_rod_paradox_intervals(mu, low, high):
 
 
 def test_rod_on_incline_roots_of_the_inertia_factor():
-    found = critical_friction(
-        dynamics_of("rod_on_incline"), over=[Axis("phi", 0, pi)], parameters={"mu": 1.5}
-    )
+    found = critical_friction(dynamics_of("rod_on_incline"), over=[Axis("phi", 0, pi)], parameters={"mu": 1.5})
     (plus,), (minus,) = (found.paradox_intervals[mode] for mode in ("slide+", "slide-"))
     # recomputed by Mamaev and Ivanova's formulas to the digits shown
     assert plus == pytest.approx((1.86665634962, 2.25773002722), abs=1e-9)
@@ -135,9 +133,7 @@ def test_two_link_arm_over_postures_at_a_height(height, expected, postures):
 
 def test_spatial_rod_has_the_planar_minimum_in_its_own_plane():
     # Tip Delassus 4 I - 3 r r^T: mu_c = (1 + 3 c^2) / (3 s c), whatever the azimuth.
-    found = critical_friction(
-        dynamics_of("oblique_rod"), over=QUARTER, pins={"psi": 0.7}, parameters={"mu": 1.5}
-    )
+    found = critical_friction(dynamics_of("oblique_rod"), over=QUARTER, pins={"psi": 0.7}, parameters={"mu": 1.5})
     assert found.minimum == pytest.approx(4 / 3, rel=1e-13)
     assert found.mode == "slide"
     roots = [atan((4.5 + s * sqrt(4.25)) / 2) for s in (-1, 1)]

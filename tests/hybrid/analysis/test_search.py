@@ -76,9 +76,7 @@ def test_intervals_between_two_points_of_the_scan_are_found(depth):
             return sign * ((x - x0) ** 2 - depth)
 
         # the function rounds to 1e-17, so its roots to 1e-17 / (2 half)
-        assert np.array(negative_intervals(f, -1.0, 1.0)) == pytest.approx(
-            np.array(expected), abs=1e-15 + 1e-16 / half
-        )
+        assert np.array(negative_intervals(f, -1.0, 1.0)) == pytest.approx(np.array(expected), abs=1e-15 + 1e-16 / half)
 
 
 def test_intervals_touch_the_ends_and_end_where_the_function_does():

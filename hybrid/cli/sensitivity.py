@@ -128,7 +128,7 @@ def sensitivity(
 def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     refusal, check = answer["refusal"], answer["check"]
     if refusal is not None:
-        yield f"{answer['mechanism']}: no derivative exists: at t = {refusal['t']:.10g}, {refusal['reason']}."
+        yield f"{answer['mechanism']}: {refusal['verdict']}: at t = {refusal['t']:.10g}, {refusal['reason']}."
     else:
         yield f"{answer['mechanism']}: the functional is {answer['value']:.12g} at t = {answer['t_end']:.10g}"
         rows = [

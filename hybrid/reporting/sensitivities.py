@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hybrid.analysis.sensitivities.gradient import Sensitivity, SensitivityCheck
+    from hybrid.analysis.sensitivities.refusal import Refusal
     from hybrid.motion import Trajectory
 
 __all__ = ["SensitivityReport", "plot_tornado", "sensitivity_record", "tornado_bars"]
@@ -58,7 +59,8 @@ def sensitivity_record(report: SensitivityReport) -> dict[str, Any]:
     -------
     dict
         Keys ``mechanism, functional, terminal, method, value, gradient, base, t_end, check, events, end, refusal,
-        notes``. Where no derivative exists ``refusal`` has the time and the reason, and there are no numbers.
+        notes``. Where there is no derivative ``refusal`` has the verdict, the time and the reason, and there are no
+        numbers.
     """
     found, mechanism = report.sensitivity, report.trajectory.dynamics.mechanism
     names = (*mechanism.coordinates, *mechanism.velocities)
@@ -84,9 +86,13 @@ def sensitivity_record(report: SensitivityReport) -> dict[str, Any]:
             for event in found.events
         ],
         "end": {"state": dict(zip(names, map(float, found.end), strict=True)), "gradient": slopes},
-        "refusal": None if found.refusal is None else {"t": found.refusal.t, "reason": found.refusal.reason},
+        "refusal": _refusal_record(found.refusal),
         "notes": list(found.notes),
     }
+
+
+def _refusal_record(refusal: Refusal | None) -> dict[str, Any] | None:
+    return None if refusal is None else {"t": refusal.t, "verdict": refusal.verdict, "reason": refusal.reason}
 
 
 def _check_record(check: SensitivityCheck | None) -> dict[str, Any]:

@@ -45,7 +45,9 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
     dynamics = site.partials.dynamics
     reason = open_sum(dynamics, event)
     if reason:
-        raise NoDerivative(f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t)
+        raise NoDerivative(
+            f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t, is_proven=False
+        )
     closed = dynamics.contacts.index(event.carriers[0])
     end = run_stage(site, before_impact(site), [Condition("gap_dot", closed), *idle_conditions(site, [closed], [])])
     n = site.n

@@ -48,9 +48,9 @@ def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpa
         Another law, several contacts, or a departure from rest.
     """
     if not isinstance(law, KelvinVoigtLimit):
-        raise NoDerivative(f"the derivative of the impact law {law.name!r} is not known")
+        raise NoDerivative(f"the derivative of the impact law {law.name!r} is not known", is_proven=False)
     if len(problem.carriers) > 1:
-        raise NoDerivative("an impact of several compliant contacts at once")
+        raise NoDerivative("an impact of several compliant contacts at once", is_proven=False)
     ((contact, column),) = contact_places(site, problem)
     start = before_impact(site)
     inputs, slopes = _inputs(site, problem, law, start, contact, column)

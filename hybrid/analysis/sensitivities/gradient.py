@@ -85,7 +85,7 @@ class Sensitivity:
     gradient : mapping of str to float
         Empty where no derivative exists.
     refusal : Refusal or None
-        Why no derivative exists, and when.
+        Why no derivative exists or is computed, and when.
     method : str
         ``adjoint`` or ``forward``.
     t_end : float
@@ -173,7 +173,7 @@ def sensitivity(
     try:
         motion = replay(trajectory, chosen.partials, measure=integrand)
     except ComputationError as error:
-        motion = Refusal(trajectory.t, str(error))
+        motion = Refusal(trajectory.t, str(error), is_proven=False)
     if isinstance(motion, Refusal):
         return _refused(trajectory, functional, chosen, motion, notes)
     refusal = start_refusal(motion, chosen) or integrand.refusal(motion)

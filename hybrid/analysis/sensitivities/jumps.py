@@ -88,7 +88,7 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
     """
     dynamics = site.partials.dynamics
     if any(name in dynamics.columns for name in dynamics.rigid):
-        raise NoDerivative("an impact of a mechanism with dry friction in its constraints")
+        raise NoDerivative("an impact of a mechanism with dry friction in its constraints", is_proven=False)
     problem = impact_problem(dynamics, State(site.q, site.v, site.t), parameters=site.parameters, closed=tuple(closed))
     if any(len(carrier.tangential) == 2 for carrier in problem.carriers):
         from hybrid.analysis.sensitivities.spatial_impact import spatial_stages

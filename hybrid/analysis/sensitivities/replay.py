@@ -32,6 +32,15 @@ Array = NDArray[np.float64]
 
 _SAME = 1e-12  # of the time: events that close happened at once
 _VANISHED = 1e-7  # of the greatest slip along an arc
+_UNFINISHED = (  # what has stopped the computation, not the motion
+    Termination.NOT_COMPUTED,
+    Termination.NO_IMPACT_LAW,
+    Termination.UNDECIDED,
+    Termination.CROWDED,
+    Termination.MAX_EVENTS,
+    Termination.STEP_SIZE,
+    Termination.INTERRUPTED,
+)
 _INSIDE = 1e-3  # of a step: there a slip that vanishes at its end has nearly the direction of the limit
 
 
@@ -127,7 +136,7 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | Non
             junctions.append(junction)
             y = junction.map.after
     except NoDerivative as found:
-        return Refusal(found.t if found.t is not None else t, str(found))
+        return Refusal(found.t if found.t is not None else t, str(found), is_proven=found.is_proven)
     return Replay(trajectory, partials, opening, tuple(legs), tuple(junctions))
 
 
@@ -169,18 +178,27 @@ def _vanishing(system: ModeSystem, arc: Arc, end: int) -> dict[str, Array]:
 
 def _unfinished(trajectory: Trajectory) -> Refusal | None:
     if trajectory.method != "event-driven":
-        return Refusal(trajectory.t_start, "the motion was computed by time-stepping, which locates no events")
+        reason = "the motion was computed by time-stepping, which locates no events"
+        return Refusal(trajectory.t_start, reason, is_proven=False)
+    if trajectory.handed_over is not None:
+        reason = "the motion was handed over to springs, which follow other equations"
+        return Refusal(trajectory.handed_over.t, reason, is_proven=False)
     if not trajectory.termination.is_complete:
-        return Refusal(trajectory.t, f"the motion ended: {trajectory.cause}")
+        is_proven = trajectory.termination not in _UNFINISHED
+        return Refusal(trajectory.t, f"the motion ended: {trajectory.cause}", is_proven=is_proven)
     if not trajectory.arcs:
-        return Refusal(trajectory.t, "the motion has no arc of any length")
+        return Refusal(trajectory.t, "the motion has no arc of any length", is_proven=False)
     for event in trajectory.events:
         if event.kind is EventKind.CHOICE:
             return Refusal(event.t, f"several modes are consistent and a rule chose one ({event.note})")
         if event.kind is EventKind.ACCUMULATION and (reason := open_sum(trajectory.dynamics, event)):
-            return Refusal(event.t, f"impacts accumulate, and their limit is no sum in closed form: {reason}")
+            reason = f"impacts accumulate, and their limit is no sum in closed form: {reason}"
+            return Refusal(event.t, reason, is_proven=False)
         if event.kind is EventKind.SINGULAR:
             return Refusal(event.t, "a contact force grows beyond bounds")
+        if event.kind is EventKind.SINGULAR_CONFIGURATION:
+            reason = "the motion passes a singular configuration, where its constraints depend on each other"
+            return Refusal(event.t, reason, is_proven=False)
     last = [event for event in trajectory.events if abs(event.t - trajectory.t) <= _close(trajectory.t)]
     if trajectory.termination is Termination.END_TIME and any(e.kind is not EventKind.WATCH for e in last):
         return Refusal(trajectory.t, f"the motion is cut off at an event ({last[-1].kind.value}): choose another t_end")
@@ -223,7 +241,7 @@ def _leg(
         if not surface and event is not None:
             surface.extend(event_surfaces(last, event, point)[:1])
         if not surface:
-            raise NoDerivative("an event that no guard of the mode explains", t)
+            raise NoDerivative("an event that no guard of the mode explains", t, is_proven=False)
         return surface[0].value(point), surface[0].rate(point)
 
     return integrate_leg(system, arc.knots, sample, y, surface=None if event is None else guard, measure=measure)

@@ -45,6 +45,8 @@ def float_array(values: npt.ArrayLike, *, name: str, ndim: int) -> FloatArray:
         raw = np.asarray(values)
         if np.iscomplexobj(raw):
             raise LCPError(f"{name} must be real, got complex numbers; pass {name}.real if that is meant")
+        if raw.dtype.kind not in "biufO":
+            raise LCPError(f"{name} must be an array of real numbers, got entries of type {raw.dtype}")
         array = np.array(raw, dtype=np.float64, order="C", copy=True)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, LCPError):

@@ -90,7 +90,7 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
     """
     if problem.n > max_n:
         raise LCPError(
-            f"enumeration of order {problem.n} has to cover {2**problem.n} complementary bases; "
+            f"enumeration of order {problem.n} has to cover {_spoken_bases(problem.n)} complementary bases; "
             f"pass max_n={problem.n} to insist, or use Lemke for one solution"
         )
     scaling = scaled(problem, always=True)
@@ -112,6 +112,10 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
         complete=is_proved,
         n_bases=2**problem.n,
     )
+
+
+def _spoken_bases(n: int) -> str:
+    return f"2**{n}" + (f" = {2**n}" if n <= 64 else "")
 
 
 def _has_hidden_entries(problem: LCP) -> bool:

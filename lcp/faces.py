@@ -101,14 +101,15 @@ def union(problem: LCP, pieces: list[Piece], *, tolerance: float) -> tuple[list[
     for face in sorted(faces, key=lambda face: -_dimension(face)):
         if not any(_lies_in(problem, face, other, tolerance) for other in maximal):
             maximal.append(face)
-    isolated: list[FloatArray] = []
+    isolated, count = np.empty((len(points), problem.n)), 0
     for point in points:
         single = Piece(point[None, :], np.zeros((0, problem.n)))
         if any(_lies_in(problem, single, face, tolerance) for face in maximal):
             continue
-        if not any(_is_near(point, other, tolerance) for other in isolated):
-            isolated.append(point)
-    return isolated, [Polytope(face.vertices, face.rays) for face in maximal]
+        if not _is_near(point, isolated[:count], tolerance):
+            isolated[count] = point
+            count += 1
+    return list(isolated[:count]), [Polytope(face.vertices, face.rays) for face in maximal]
 
 
 def _polish(problem: LCP, z: FloatArray, tolerance: float) -> FloatArray:
@@ -122,9 +123,10 @@ def _dimension(face: Piece) -> int:
     return Polytope(face.vertices, face.rays).dimension
 
 
-def _is_near(a: FloatArray, b: FloatArray, tolerance: float) -> bool:
-    size = max(1.0, float(np.abs(a).max(initial=0.0)))
-    return bool(np.abs(a - b).max(initial=0.0) <= 1e2 * tolerance * size)
+def _is_near(point: FloatArray, others: FloatArray, tolerance: float) -> bool:
+    """Whether one of several other points is the same; all at once, as there may be 2**n of them."""
+    size = max(1.0, float(np.abs(point).max(initial=0.0)))
+    return bool((np.abs(others - point).max(axis=1, initial=0.0) <= 1e2 * tolerance * size).any())
 
 
 def _lies_in(problem: LCP, piece: Piece, other: Piece, tolerance: float) -> bool:

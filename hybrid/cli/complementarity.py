@@ -54,7 +54,7 @@ def read_problem(path: Path) -> LCP:
         return read_fclib(path)
     try:
         entries = _read_npz(path) if path.suffix == ".npz" else json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, zipfile.BadZipFile, EOFError, RecursionError) as error:
+    except (ValueError, zipfile.BadZipFile, EOFError, RuntimeError, MemoryError) as error:
         kind = "an NPZ" if path.suffix == ".npz" else "a JSON"
         raise click.ClickException(f"{path}: not {kind} file: {error}") from error
     missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
@@ -64,11 +64,17 @@ def read_problem(path: Path) -> LCP:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
+    """The arrays M and q, unpacked no further than the promised size and never unpickled."""
     import numpy as np
 
     # Opened here: numpy leaves the file open when it turns out to be no archive.
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+    with path.open("rb") as file:
+        with zipfile.ZipFile(file) as packed:
+            if sum(member.file_size for member in packed.infolist()) > MAX_BYTES:
+                raise ValueError(f"larger than {MAX_BYTES // 1_000_000} MB when unpacked")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in ("M", "q") if name in archive.files}
 
 
 @click.command("lcp")
@@ -80,7 +86,14 @@ def lcp_(*, file: Path, as_json: bool) -> None:
     w = M z + q, z >= 0, w >= 0, and z_i w_i = 0 for all i. Each FCLIB contact has the unknowns r_N, r_T + mu r_N and
     the backward part of the slip.
     """
+    from lcp.enumeration import MAX_N
+
     problem = read_problem(file)
+    if problem.n > MAX_N:
+        raise click.ClickException(
+            f"{file}: {problem.n} unknowns have 2**{problem.n} complementary bases, at most 2**{MAX_N} can be covered; "
+            "in Python, lcp.Lemke finds one solution"
+        )
     with ProgressBar(f"covering {2**problem.n} complementary bases"):
         answer = problem_answer(problem)
     if as_json:

@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels.compiled import compiled, unordered
 
-__all__ = ["admit", "is_finite", "reciprocal"]
+__all__ = ["admit", "admit_points", "admit_vector", "is_finite", "reciprocal"]
 
 HUGE = 1e300
+
+
+def admit_vector(M: object, q: object, z: object) -> None:
+    """Refuse what is not an array of float64, or a vector z that cannot be written.
+
+    Raises
+    ------
+    LCPError
+    """
+    _admit_types(M, q)
+    _admit_array("z", z, 1, is_written=True)
+
+
+def admit_points(M: object, q: object, Z: object) -> None:
+    """The same for a matrix Z of several answers."""
+    _admit_types(M, q)
+    _admit_array("Z", Z, 2, is_written=True)
+
+
+def _admit_types(M: object, q: object) -> None:
+    _admit_array("M", M, 2, is_written=False)
+    _admit_array("q", q, 1, is_written=False)
+
+
+def _admit_array(name: str, array: object, ndim: int, *, is_written: bool) -> None:
+    if not isinstance(array, np.ndarray):
+        raise LCPError(f"{name} must be a NumPy array of float64, got {type(array).__name__}")
+    if array.dtype != np.float64 or array.ndim != ndim:
+        axes = "axis" if ndim == 1 else "axes"
+        raise LCPError(
+            f"{name} must be an array of float64 with {ndim} {axes}, got {array.dtype} and shape {array.shape}"
+        )
+    if is_written and not array.flags.writeable:
+        raise LCPError(f"{name}, the array for the answer, must not be read-only")
 
 
 @compiled

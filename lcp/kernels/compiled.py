@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["compiled", "finite", "inlined", "threaded", "unordered"]
+__all__ = ["compiled", "entry", "finite", "inlined", "threaded", "unordered"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -19,6 +19,27 @@ CONTRACT = frozenset({"contract"})
 def compiled(function: F) -> F:
     """Compile a function at its first call."""
     return cast("F", njit(cache=True, error_model="numpy", fastmath=set(CONTRACT))(function))
+
+
+def entry(admit: Callable[..., None]) -> Callable[[F], F]:
+    """Compile a function that users call; `admit` sees the arguments whenever their types are met first.
+
+    Numba looks for code that fits the types of all arguments, and only if there is none calls the method that is
+    wrapped here. So this costs nothing, and what `admit` refuses is never compiled.
+    """
+
+    def decorate(function: F) -> F:
+        dispatcher: Any = compiled(function)
+        compile_for = dispatcher._compile_for_args
+
+        def compile_admitted(*arguments: object, **keywords: object) -> object:
+            admit(*arguments, **keywords)
+            return compile_for(*arguments, **keywords)
+
+        dispatcher._compile_for_args = compile_admitted
+        return cast("F", dispatcher)
+
+    return decorate
 
 
 def inlined(function: F) -> F:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.errors import LCPError
-from lcp.kernels.admission import admit, reciprocal
-from lcp.kernels.compiled import compiled
+from lcp.kernels.admission import admit, admit_points, reciprocal
+from lcp.kernels.compiled import compiled, entry
 from lcp.kernels.equilibrium import equilibrate
 from lcp.kernels.reductions import largest_entry, largest_matrix_entry
 from lcp.kernels.relaxation import branching_index, fix, is_positive, restore
@@ -30,7 +30,7 @@ LEAST = 2.0**-1022  # the least float with all its digits
 IntArray = npt.NDArray[np.int64]
 
 
-@compiled
+@entry(admit_points)
 def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     """The thin entry for all solutions: write the isolated ones into the rows of Z.
 
@@ -54,7 +54,7 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     Raises
     ------
     LCPError
-        If shapes do not match, an entry is not finite, or n > 62.
+        If types or shapes do not match, an entry is not finite, or n > 62.
 
     Examples
     --------
@@ -66,8 +66,6 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     admit(M, q, Z.shape[1])
     if q.shape[0] > MAX_BITS:
         raise LCPError("bases of more than 62 unknowns cannot be numbered")
-    if Z.itemsize != 8:
-        raise LCPError("the array for the answer must be of float64")
     return every_solution(M, q, Z)
 
 

@@ -59,14 +59,14 @@ def source(orders: Iterable[int]) -> str:
     --------
     >>> print(source([1]).partition("    d")[2].partition("return")[0].rstrip())
     ivisor = 1.0
-        mask = count = 0
+        mask = 0
         z0 = 0.0
         holds = _holds_one(m00, -q0)
-        mask, count = mask | holds << 1, count + holds
+        mask |= holds << 1
         divisor = m00 if holds else divisor
         z0 = -q0 if holds else z0
         holds = _holds_one(1.0, q0)
-        mask, count = mask | holds, count + holds
+        mask |= holds
         divisor = 1.0 if holds else divisor
         z0 = 0.0 if holds else z0
     """
@@ -196,20 +196,20 @@ def _clearance(n: int) -> Iterator[str]:
 
 def _bases(n: int) -> list[str]:
     body = [*minors(n), *numerators(n), *_clearance(n)]
-    body += ["divisor = 1.0", "mask = count = 0", " = ".join(f"z{i}" for i in range(n)) + " = 0.0"]
+    body += ["divisor = 1.0", "mask = 0", " = ".join(f"z{i}" for i in range(n)) + " = 0.0"]
     for b in range(2**n - 1, -1, -1):
         inside = tuple(i for i in range(n) if b >> i & 1)
         x = [f"-{numerator(i, set(inside) - {i})}" if i in inside else numerator(i, inside) for i in range(n)]
         body += [f"holds = _holds_{NAMES[n]}({', '.join([minor(inside), *x])})"]
-        body += [f"mask, count = mask | holds{f' << {b}' if b else ''}, count + holds"]
+        body += [f"mask |= holds{f' << {b}' if b else ''}"]
         body += [f"divisor = {minor(inside)} if holds else divisor"]
         body += [f"z{i} = {x[i] if i in inside else '0.0'} if holds else z{i}" for i in range(n)]
-    body += [f"return mask, count, clearance, {', '.join(f'z{i} / divisor' for i in range(n))}"]
-    returned = f" -> tuple[int, int, float, {', '.join(['float'] * n)}]:"
+    body += [f"return mask, clearance, {', '.join(f'z{i} / divisor' for i in range(n))}"]
+    returned = f" -> tuple[int, float, {', '.join(['float'] * n)}]:"
     return [
         "@inlined",
         *called(f"def bases_{NAMES[n]}", [f"{name}: float" for name in unknowns(n)], returned),
-        f'    """Bases that solve a problem of order {n}, as bits, their number, clearance, and z of the lowest."""',
+        f'    """Bases that solve a problem of order {n}, as bits, their clearance, and z of the lowest."""',
         *(f"    {line}" for line in body),
     ]
 

@@ -36,21 +36,21 @@ def _holds_one(d: float, x0: float) -> int:
 
 
 @inlined
-def bases_one(m00: float, q0: float) -> tuple[int, int, float, float]:
-    """Bases that solve a problem of order 1, as bits, their number, clearance, and z of the lowest."""
+def bases_one(m00: float, q0: float) -> tuple[int, float, float]:
+    """Bases that solve a problem of order 1, as bits, their clearance, and z of the lowest."""
     clearance = min(1.0, abs(q0), abs(m00))
     divisor = 1.0
-    mask = count = 0
+    mask = 0
     z0 = 0.0
     holds = _holds_one(m00, -q0)
-    mask, count = mask | holds << 1, count + holds
+    mask |= holds << 1
     divisor = m00 if holds else divisor
     z0 = -q0 if holds else z0
     holds = _holds_one(1.0, q0)
-    mask, count = mask | holds, count + holds
+    mask |= holds
     divisor = 1.0 if holds else divisor
     z0 = 0.0 if holds else z0
-    return mask, count, clearance, z0 / divisor
+    return mask, clearance, z0 / divisor
 
 
 @inlined
@@ -72,8 +72,8 @@ def _holds_two(d: float, x0: float, x1: float) -> int:
 @inlined
 def bases_two(
     m00: float, m01: float, m10: float, m11: float, q0: float, q1: float,
-) -> tuple[int, int, float, float, float]:  # fmt: skip
-    """Bases that solve a problem of order 2, as bits, their number, clearance, and z of the lowest."""
+) -> tuple[int, float, float, float]:  # fmt: skip
+    """Bases that solve a problem of order 2, as bits, their clearance, and z of the lowest."""
     d01 = m00 * m11 - m01 * m10
     n1_0 = q1 * m00 - m10 * q0
     n0_1 = q0 * m11 - m01 * q1
@@ -81,29 +81,29 @@ def bases_two(
     c0_1 = min(abs(m00), abs(m11), abs(d01))
     clearance = min(1.0, c0_0, c0_1)
     divisor = 1.0
-    mask = count = 0
+    mask = 0
     z0 = z1 = 0.0
     holds = _holds_two(d01, -n0_1, -n1_0)
-    mask, count = mask | holds << 3, count + holds
+    mask |= holds << 3
     divisor = d01 if holds else divisor
     z0 = -n0_1 if holds else z0
     z1 = -n1_0 if holds else z1
     holds = _holds_two(m11, n0_1, -q1)
-    mask, count = mask | holds << 2, count + holds
+    mask |= holds << 2
     divisor = m11 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = -q1 if holds else z1
     holds = _holds_two(m00, -q0, n1_0)
-    mask, count = mask | holds << 1, count + holds
+    mask |= holds << 1
     divisor = m00 if holds else divisor
     z0 = -q0 if holds else z0
     z1 = 0.0 if holds else z1
     holds = _holds_two(1.0, q0, q1)
-    mask, count = mask | holds, count + holds
+    mask |= holds
     divisor = 1.0 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = 0.0 if holds else z1
-    return mask, count, clearance, z0 / divisor, z1 / divisor
+    return mask, clearance, z0 / divisor, z1 / divisor
 
 
 @inlined
@@ -127,8 +127,8 @@ def _holds_three(d: float, x0: float, x1: float, x2: float) -> int:
 def bases_three(
     m00: float, m01: float, m02: float, m10: float, m11: float, m12: float, m20: float, m21: float, m22: float,
     q0: float, q1: float, q2: float,
-) -> tuple[int, int, float, float, float, float]:  # fmt: skip
-    """Bases that solve a problem of order 3, as bits, their number, clearance, and z of the lowest."""
+) -> tuple[int, float, float, float, float]:  # fmt: skip
+    """Bases that solve a problem of order 3, as bits, their clearance, and z of the lowest."""
     d01 = m00 * m11 - m01 * m10
     d02 = m00 * m22 - m02 * m20
     d12 = m11 * m22 - m12 * m21
@@ -151,54 +151,54 @@ def bases_three(
     c1_1 = c0_4
     clearance = min(1.0, c1_0, c1_1)
     divisor = 1.0
-    mask = count = 0
+    mask = 0
     z0 = z1 = z2 = 0.0
     holds = _holds_three(d012, -n0_12, -n1_02, -n2_01)
-    mask, count = mask | holds << 7, count + holds
+    mask |= holds << 7
     divisor = d012 if holds else divisor
     z0 = -n0_12 if holds else z0
     z1 = -n1_02 if holds else z1
     z2 = -n2_01 if holds else z2
     holds = _holds_three(d12, n0_12, -n1_2, -n2_1)
-    mask, count = mask | holds << 6, count + holds
+    mask |= holds << 6
     divisor = d12 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = -n1_2 if holds else z1
     z2 = -n2_1 if holds else z2
     holds = _holds_three(d02, -n0_2, n1_02, -n2_0)
-    mask, count = mask | holds << 5, count + holds
+    mask |= holds << 5
     divisor = d02 if holds else divisor
     z0 = -n0_2 if holds else z0
     z1 = 0.0 if holds else z1
     z2 = -n2_0 if holds else z2
     holds = _holds_three(m22, n0_2, n1_2, -q2)
-    mask, count = mask | holds << 4, count + holds
+    mask |= holds << 4
     divisor = m22 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = 0.0 if holds else z1
     z2 = -q2 if holds else z2
     holds = _holds_three(d01, -n0_1, -n1_0, n2_01)
-    mask, count = mask | holds << 3, count + holds
+    mask |= holds << 3
     divisor = d01 if holds else divisor
     z0 = -n0_1 if holds else z0
     z1 = -n1_0 if holds else z1
     z2 = 0.0 if holds else z2
     holds = _holds_three(m11, n0_1, -q1, n2_1)
-    mask, count = mask | holds << 2, count + holds
+    mask |= holds << 2
     divisor = m11 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = -q1 if holds else z1
     z2 = 0.0 if holds else z2
     holds = _holds_three(m00, -q0, n1_0, n2_0)
-    mask, count = mask | holds << 1, count + holds
+    mask |= holds << 1
     divisor = m00 if holds else divisor
     z0 = -q0 if holds else z0
     z1 = 0.0 if holds else z1
     z2 = 0.0 if holds else z2
     holds = _holds_three(1.0, q0, q1, q2)
-    mask, count = mask | holds, count + holds
+    mask |= holds
     divisor = 1.0 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = 0.0 if holds else z1
     z2 = 0.0 if holds else z2
-    return mask, count, clearance, z0 / divisor, z1 / divisor, z2 / divisor
+    return mask, clearance, z0 / divisor, z1 / divisor, z2 / divisor

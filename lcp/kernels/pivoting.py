@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.errors import LCPError
-from lcp.kernels.admission import admit, reciprocal
+from lcp.kernels.admission import admit, admit_vector, reciprocal
 from lcp.kernels.blocks import GAVE_UP, blocks_into
-from lcp.kernels.compiled import compiled
+from lcp.kernels.compiled import compiled, entry
 from lcp.kernels.reductions import dot, largest_entry, largest_matrix_entry
 from lcp.kernels.small import CLEAR, bases_of_small
 
@@ -25,7 +24,7 @@ PIVOTS_PER_UNKNOWN = 1000
 BLOCKS_FROM = 16  # unknowns from which a few linear systems are faster than pivots
 
 
-@compiled
+@entry(admit_vector)
 def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     """The thin entry for one solution: write it into z.
 
@@ -50,7 +49,7 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     Raises
     ------
     LCPError
-        If shapes do not match or an entry is not finite.
+        If types or shapes do not match or an entry is not finite.
 
     Examples
     --------
@@ -61,7 +60,7 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     >>> solve_into(np.array([[-2.0]]), np.array([-1.0]), z)
     0
     """
-    _admit(M, q, z)
+    admit(M, q, z.shape[0])
     n = q.shape[0]
     if n == 0:
         return 1
@@ -80,13 +79,6 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
 
 
 @compiled
-def _admit(M: FloatArray, q: FloatArray, z: FloatArray) -> None:
-    admit(M, q, z.shape[0])
-    if z.itemsize != 8:
-        raise LCPError("the array for the answer must be of float64")
-
-
-@compiled
 def _is_solution(M: FloatArray, q: FloatArray, z: FloatArray, size: float) -> bool:
     bound = ACCURACY * size
     for i in range(q.shape[0]):
@@ -96,7 +88,7 @@ def _is_solution(M: FloatArray, q: FloatArray, z: FloatArray, size: float) -> bo
     return True
 
 
-@compiled
+@entry(admit_vector)
 def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     """Lemke's method without ceremony: write a solution into z.
 
@@ -119,7 +111,7 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     Raises
     ------
     LCPError
-        If shapes do not match or an entry is not finite.
+        If types or shapes do not match or an entry is not finite.
 
     Examples
     --------
@@ -128,7 +120,7 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     >>> lemke_into(np.array([[2.0]]), np.array([-1.0]), z), z
     (1, array([0.5]))
     """
-    _admit(M, q, z)
+    admit(M, q, z.shape[0])
     return _lemke(M, q, z)
 
 

@@ -28,20 +28,20 @@ def bases_of_small(M: FloatArray, q: FloatArray, s: float, t: float, z: FloatArr
     n = q.shape[0]
     if n == 1:
         one = bases_one(s * M[0, 0], t * q[0])
-        z[0] = one[3]
-        mask, clearance = one[0], one[2]
+        z[0] = one[2]
+        mask, clearance = one[0], one[1]
     elif n == 2:
         two = bases_two(s * M[0, 0], s * M[0, 1], s * M[1, 0], s * M[1, 1], t * q[0], t * q[1])
-        z[0], z[1] = two[3], two[4]
-        mask, clearance = two[0], two[2]
+        z[0], z[1] = two[2], two[3]
+        mask, clearance = two[0], two[1]
     elif n == 3:
         a, b, c = M[0], M[1], M[2]
         three = bases_three(
             s * a[0], s * a[1], s * a[2], s * b[0], s * b[1], s * b[2], s * c[0], s * c[1], s * c[2],
             t * q[0], t * q[1], t * q[2],
         )  # fmt: skip
-        z[0], z[1], z[2] = three[3], three[4], three[5]
-        mask, clearance = three[0], three[2]
+        z[0], z[1], z[2] = three[2], three[3], three[4]
+        mask, clearance = three[0], three[1]
     else:
         a, b, c, d = M[0], M[1], M[2], M[3]
         four = bases_four(
@@ -49,8 +49,8 @@ def bases_of_small(M: FloatArray, q: FloatArray, s: float, t: float, z: FloatArr
             s * c[0], s * c[1], s * c[2], s * c[3], s * d[0], s * d[1], s * d[2], s * d[3],
             t * q[0], t * q[1], t * q[2], t * q[3],
         )  # fmt: skip
-        z[0], z[1], z[2], z[3] = four[3], four[4], four[5], four[6]
-        mask, clearance = four[0], four[2]
+        z[0], z[1], z[2], z[3] = four[2], four[3], four[4], four[5]
+        mask, clearance = four[0], four[1]
     unit = s / t
     for i in range(n):
         z[i] *= unit

@@ -260,6 +260,37 @@ def test_thin_calls_refuse_what_does_not_fit_before_they_write(n):
                 call(*problem, answer)
 
 
+@pytest.mark.parametrize(("call", "shape"), [(solve_into, (2,)), (lemke_into, (2,)), (solutions_into, (4, 2))])
+def test_thin_calls_refuse_other_types_than_arrays_of_float64(call, shape):
+    M, q, answer = np.eye(2), -np.ones(2), np.empty(shape)
+    read_only = np.empty(shape)
+    read_only.flags.writeable = False
+    for arguments, message in (
+        ((M.tolist(), q, answer), "M must be a NumPy array of float64, got list"),
+        ((M, [-1, -1.0], answer), "q must be a NumPy array of float64, got list"),
+        ((M, q, None), "got NoneType"),
+        ((M + 0j, q, answer), "complex128"),
+        ((M, q.astype(np.float32), answer), "float32"),
+        ((M.astype(object), q, answer), "object"),
+        ((M, q.astype(">f8"), answer), ">f8"),
+        # these would have been cut to integers without a word
+        ((M, q, answer.astype(np.int64)), "int64"),
+        ((M, q[None], answer), r"1 axis, got float64 and shape \(1, 2\)"),
+        ((M, q, answer[None]), "shape"),
+        ((M, q, read_only), "read-only"),
+    ):
+        with pytest.raises(LCPError, match=message):
+            call(*arguments)
+
+
+@pytest.mark.parametrize("call", [solve_into, lemke_into])
+def test_thin_calls_read_arrays_that_are_read_only_or_not_contiguous(call):
+    M, q, z = np.zeros((4, 4))[::2, ::2], -np.ones(4)[::2], np.empty(2)
+    M[:], q.flags.writeable = [[2.0, 1.0], [0.0, 4.0]], False
+    assert call(M, q, z) > 0
+    np.testing.assert_allclose(z, [0.375, 0.25], rtol=1e-14)
+
+
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_rows_and_columns_of_very_different_size_hide_no_solution_and_feign_none(n):
     # M = -R C, q = R (1, ..., 1, 0): z_i = 1 / C_i or 0 for every i but the last, which is 0: 2**(n - 1) solutions;

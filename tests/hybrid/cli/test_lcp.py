@@ -1,6 +1,10 @@
 """``painleve lcp``: published problems (Cottle, Pang and Stone 1992; Murty 1988) from files."""
 
+import io
 import json
+import pickle
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,6 +88,13 @@ def test_people_read_every_solution(capsys, tmp_path):
         ('{"M": [[1]], "q": [1, 2]}', "q"),
         ('{"M": [[NaN]], "q": [1]}', "finite"),
         ('{"M": [["a"]], "q": [1]}', "numbers"),
+        ('{"M": [["1"]], "q": [1]}', "numbers"),
+        ('{"M": [[1e999]], "q": [1]}', "finite"),
+        ('{"M": {"a": 1}, "q": [1]}', "numbers"),
+        ('{"M": [[1' + 400 * "0" + ']], "q": [1]}', "numbers"),
+        ("null", "M and q missing"),
+        (json.dumps({"M": np.eye(21).tolist(), "q": [1] * 21}), "2**21 complementary bases"),
+        (json.dumps({"M": np.eye(400).tolist(), "q": [1] * 400}), "2**400 complementary bases"),
     ],
 )
 def test_a_file_that_holds_no_problem_is_bad_input(text, message, capsys, tmp_path):
@@ -105,8 +116,86 @@ def test_a_binary_file_is_bad_input(suffix, content, capsys, tmp_path):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_an_archive_that_would_execute_code_is_refused(capsys, tmp_path):
-    file = tmp_path / "problem.npz"
-    np.savez(file, M=np.array([[print]], dtype=object), q=np.zeros(1))
+class Trap:
+    """Unpickling it writes a file."""
+
+    def __init__(self, file):
+        self.file = str(file)
+
+    def __reduce__(self):
+        return Path.touch, (Path(self.file),)
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize("is_archive", [False, True])
+def test_a_file_that_would_execute_code_is_refused(is_archive, suffix, capsys, tmp_path):
+    file, sprung = tmp_path / f"problem.{suffix}", tmp_path / "sprung"
+    if is_archive:
+        with file.open("wb") as stream:
+            np.savez(stream, M=np.array([[Trap(sprung)]], dtype=object), q=np.zeros(1))
+    else:
+        file.write_bytes(pickle.dumps(Trap(sprung)))
     assert main(["lcp", str(file)]) == 2
-    assert capsys.readouterr().out == ""
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert not sprung.exists()
+
+
+def archive(**members):
+    """An NPZ file of these bytes; a missing header is written for a shape."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as files:
+        for name, content in members.items():
+            if isinstance(content, tuple):
+                header = io.BytesIO()
+                np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": content})
+                content = header.getvalue()
+            files.writestr(f"{name}.npy", content)
+    return packed.getvalue()
+
+
+def saved(**arrays):
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def single(array):
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not an NPZ file"),
+        (single(np.eye(2)), "not an NPZ file"),
+        (saved(M=np.eye(2), q=np.ones(2))[:200], "not an NPZ file"),
+        (saved(A=np.eye(2), b=np.ones(2)), "M and q missing"),
+        (saved(M=np.eye(2) * np.nan, q=np.ones(2)), "finite"),
+        (saved(M=np.eye(2) * 1j, q=np.ones(2)), "complex"),
+        (saved(M=np.ones((2, 3)), q=np.ones(2)), "square"),
+        (saved(M=np.array([["2020-01-01"]], dtype="M8[D]"), q=np.ones(1)), "datetime64"),
+        (saved(M=np.zeros((1, 1), dtype=[("a", "f8")]), q=np.ones(1)), "numbers"),
+        (saved(M=np.zeros((2600, 2600)), q=np.ones(2600)), "50 MB"),  # 50 kB as packed
+        (archive(M=(10**7, 10**7), q=(1,)), "not an NPZ file"),  # claims to be 728 TiB
+        (archive(M=b"no array", q=b"neither"), "numbers"),
+    ],
+)
+def test_an_archive_that_holds_no_problem_is_bad_input(content, message, capsys, tmp_path):
+    file = tmp_path / "problem.npz"
+    file.write_bytes(content)
+    assert main(["lcp", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_every_one_of_many_solutions_is_listed(capsys, tmp_path):
+    # M = -I, q = 1: each z is 0 or 1
+    found = answer(capsys, write(tmp_path, (-np.eye(10)).tolist(), [1] * 10))
+    assert {tuple(z) for z in found["solutions"]} == {tuple(float(b >> i & 1) for i in range(10)) for b in range(1024)}
+    assert found["complete"] is True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -25,6 +25,15 @@ class ContactMode(StrEnum):
     SLIDE_MINUS = "slide-"
     SLIDE = "slide"
     CLOSED = "closed"
+
+    @classmethod
+    def of_slip(cls, slip: Sequence[float] | None, dimension: int) -> ContactMode:
+        """What a closed contact does whose slip, or None at rest, has a number of tangential directions."""
+        if dimension == 0:
+            return cls.CLOSED
+        if slip is None:
+            return cls.STICK
+        return cls.SLIDE if dimension == 2 else cls.SLIDE_PLUS if slip[0] > 0 else cls.SLIDE_MINUS
 
     @property
     def slip_sign(self) -> int:

@@ -82,7 +82,7 @@ def times_to_stick(phases: Sequence[tuple[str, float]], contacts: Sequence[str])
     Parameters
     ----------
     phases : sequence of (str, float)
-        Labels, ``"stick"`` or ``"a=stick, b=free"``, and durations.
+        Labels, ``"stick"`` or ``"a=stick,b=free"``, and durations.
     contacts : sequence of str
         Names, to which a label without a name belongs if there is but one.
 
@@ -95,7 +95,7 @@ def times_to_stick(phases: Sequence[tuple[str, float]], contacts: Sequence[str])
     --------
     >>> times_to_stick([("slide+", 0.5), ("stick", 1.5)], ["tip"])
     {'tip': 0.5}
-    >>> times_to_stick([("a=stick, b=slide-", 0.5), ("a=stick, b=stick", 1.5)], ["a", "b"])
+    >>> times_to_stick([("a=stick,b=slide-", 0.5), ("a=stick,b=stick", 1.5)], ["a", "b"])
     {'a': 0.0, 'b': 0.5}
     """
     found: dict[str, float] = {}
@@ -103,7 +103,7 @@ def times_to_stick(phases: Sequence[tuple[str, float]], contacts: Sequence[str])
     for _, duration in phases:
         passed.append(passed[-1] + duration)
     for (label, _), begin in zip(phases, passed, strict=False):
-        for part in label.split(", "):
+        for part in label.split(","):
             name, _, kind = part.rpartition("=")
             if kind == "stick":
                 found.setdefault(name or contacts[0], begin)

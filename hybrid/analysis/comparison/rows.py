@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,6 +10,8 @@ import numpy as np
 
 from hybrid.analysis.comparison.courses import ContactCourse, courses_of_motion, courses_of_path, times_to_stick
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
+from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, told_of
+from hybrid.contact.activity import carrier_names
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.compliance.penalty import KelvinVoigt
@@ -23,13 +25,10 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-__all__ = ["SHOWN", "ComparisonRow", "Inquiry"]
+__all__ = ["ComparisonRow", "Inquiry"]
 
 # stretched time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
 _PERSISTING = 80.0
-_FROZEN = 0.5  # change of the Delassus operator from which a posture is not frozen even roughly
-SHOWN = 1e-9  # velocities below this, relative to the largest, are shown as 0
-_MANY = 3  # phases shown in one line
 
 
 @attrs.frozen(eq=False)
@@ -44,7 +43,7 @@ class ComparisonRow:
     outcome : str
         The verdict and its modes, the phases of an impact, or what a penalty run ends in.
     mode : str
-        What the contacts do afterwards: ``"free"``, ``"stick"``, ``"slide+"``, ``"a=free, b=stick"``; all consistent
+        What the contacts do afterwards: ``"free"``, ``"stick"``, ``"slide+"``, ``"a=free,b=stick"``; all consistent
         modes of the rigid problem, joined by bars, or ``"none"``.
     v_after : mapping of str to float
         Generalised velocities by name; empty where the method gives none.
@@ -113,6 +112,7 @@ class Inquiry:
     notes: list[str] = attrs.field(factory=list)
     told_of_runs: list[str] = attrs.field(factory=list)
     courses: dict[str, dict[str, ContactCourse]] = attrs.field(factory=dict)
+    _modes: str = attrs.field(default="", init=False)  # of the rigid problem, once it has its row
 
     @property
     def speed(self) -> float:
@@ -131,7 +131,8 @@ class Inquiry:
 
     def rigid(self, selection: Selection) -> ComparisonRow:
         """Row of the acceleration problem."""
-        labels = " | ".join(branch.mode.label for branch in selection.branches) or "none"
+        self._modes = " | ".join(branch.mode.label for branch in selection.branches)
+        labels = self._modes or "none"
         rates = dict(zip(self.dynamics.contacts, selection.problem.terms.gap_dot.tolist(), strict=True))
         return ComparisonRow(
             method="rigid LCP",
@@ -178,10 +179,13 @@ class Inquiry:
     def _impact(self, impact: Impact) -> ComparisonRow:
         phases = [(phase.kind, phase.duration) for phase in impact.phases]
         is_compliant = impact.law == "kelvin-voigt"
+        least = SHOWN * self.speed or self.tolerances.velocity
+        is_struck = bool(np.max(np.abs(impact.v_after - impact.v_before)) > least)
+        rests = bool(self._modes) and not is_struck  # what happens next is the rigid problem's
         return ComparisonRow(
             method=impact.law,
-            outcome=_in_a_line([kind for kind, _ in phases]) or "no impulse",
-            mode=_mode_after(impact.gap_dot_after, impact.slip_after, self.speed),
+            outcome=in_a_line([kind for kind, _ in phases] if is_struck else []) or "no impulse",
+            mode=self._modes if rests else mode_after(carrier_names(self.dynamics), impact, zero=least),
             v_after=self.named(impact.v_after),
             gap_dot_after=impact.gap_dot_after,
             slip_after=impact.slip_after,
@@ -218,10 +222,10 @@ class Inquiry:
         method = f"penalty K={K:g}" + (f", {name}" if name else "")
         if motion.samples is not None:
             self.courses[method] = courses_of_motion(motion.samples, self.dynamics)
-        kinds = _in_a_line([kind for kind, _ in motion.phases]) or "free"
+        kinds = in_a_line([kind for kind, _ in motion.phases]) or "free"
         ended = "released" if motion.has_separated else f"still in contact at t = {motion.state.t:.6g}: {motion.label}"
-        if motion.posture_change > _FROZEN or motion.is_cut:
-            self.told_of_runs.append(_moved(method, motion))
+        if motion.posture_change > FROZEN or motion.is_cut:
+            self.told_of_runs.append(told_of(method, motion))
         return ComparisonRow(
             method=method,
             outcome=motion.label if selection is not None else f"{kinds}; {ended}",
@@ -246,41 +250,6 @@ class Inquiry:
         change[problem.normals[0]] = rate - problem.gamma[problem.normals[0]]
         impulse = np.linalg.lstsq(problem.G, change, rcond=None)[0]
         return attrs.evolve(self.state, v=self.state.v + problem.response_W @ impulse)
-
-
-def _in_a_line(kinds: Sequence[str]) -> str:
-    """Phases in a line; only how many and the last where there are many."""
-    return " -> ".join(kinds) if len(kinds) <= _MANY else f"{len(kinds)} phases, at last {kinds[-1]}"
-
-
-def _mode_after(gap_dot: Mapping[str, float], slip: Mapping[str, tuple[float, ...]], speed: float) -> str:
-    """Labels read off the velocities after an impact."""
-    words = {}
-    for name, rate in gap_dot.items():
-        size = max(map(abs, slip[name]), default=None)
-        if rate > SHOWN * speed:
-            words[name] = "free"
-        elif size is None:
-            words[name] = "closed"
-        elif size <= SHOWN * speed:
-            words[name] = "stick"
-        else:
-            words[name] = "slide" if len(slip[name]) == 2 else "slide+" if slip[name][0] > 0 else "slide-"
-    return next(iter(words.values())) if len(words) == 1 else ", ".join(f"{n}={word}" for n, word in words.items())
-
-
-def _moved(method: str, motion: CompliantMotion) -> str:
-    """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end."""
-    ended = "lets go" if motion.has_separated else "is still in contact"
-    cut = ", where the run was ended for its effort" if motion.is_cut else ""
-    said = f"{method} {ended} at t = {motion.state.t:.6g}{cut}: "
-    if motion.posture_change <= _FROZEN:
-        return said + "something in the mechanism moves much faster than the contact"
-    return (
-        f"{said}until then the Delassus operator changed by {100 * motion.posture_change:.0f} percent, so the posture, "
-        f"which the rigid problem and the limit hold frozen, was not, and neither says anything about this run; take a "
-        f"larger stiffness"
-    )
 
 
 def _error(motion: CompliantMotion, selection: Selection | None, limit: ComparisonRow | None) -> float | None:

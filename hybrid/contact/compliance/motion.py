@@ -119,7 +119,7 @@ class CompliantPassage:
         return bool(np.any(touched & (at.gap_dot < -self.tolerances.velocity)))
 
     def _label(self, standing: CompliantStanding) -> str:
-        return standing.label(self.flow.dynamics.contacts, self.flow.sizes)
+        return standing.label(self.flow.names, self.flow.sizes)
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int] | None]:
         from scipy.integrate import solve_ivp

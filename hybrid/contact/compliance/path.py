@@ -23,7 +23,7 @@ class CompliantPhase:
     ----------
     kind : str
         ``"slide+"``, ``"slide-"``, ``"slide"`` (spatial), ``"stick"``, ``"closed"`` (without friction), or for several
-        contacts the label of each, ``"a=stick, b=free"``.
+        contacts the label of each, ``"a=stick,b=free"``.
     impulse_N : float
         Normal impulse, summed over the contacts.
     duration : float
@@ -111,7 +111,7 @@ class CompliantMotion:
     has_separated : bool
         True if every contact let go; False if the horizon, or the end of the effort, came first.
     label : str
-        What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+, wall=free"``.
+        What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+,wall=free"``.
     phases : tuple of (str, float)
         What the contacts did, with durations in stretched time ``sqrt(K) t``.
     force_N, impulse_N : mapping of str to float

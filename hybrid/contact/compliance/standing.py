@@ -8,6 +8,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.modes import ContactMode, Mode
+
 __all__ = ["CompliantStanding", "beyond_leaving", "pace"]
 
 _LEFT = 1e-6  # slip from rest keeps its first direction up to this share of the velocities
@@ -58,14 +60,12 @@ class CompliantStanding:
         return slip / size if own else np.array(self.slip[index])
 
     def label(self, names: Sequence[str], sizes: Sequence[int]) -> str:
-        """The mode in words: ``"a=stick, b=free"``, without the name for a single contact."""
-        words = []
-        for presses, direction, size in zip(self.presses, self.slip, sizes, strict=False):
-            slides = "slide" if size == 2 else "slide+" if (direction or (0.0,))[0] > 0 else "slide-"
-            words.append(("closed" if not size else "stick" if direction is None else slides) if presses else "free")
-        if len(names) == 1:
-            return words[0]
-        return ", ".join(f"{name}={word}" for name, word in zip(names, words, strict=False))
+        """The label of the mode, as of the rigid problem: ``"a=stick,b=free"``."""
+        modes = {
+            name: ContactMode.of_slip(direction, size) if presses else ContactMode.FREE
+            for name, presses, direction, size in zip(names, self.presses, self.slip, sizes, strict=True)
+        }
+        return Mode(modes).label
 
 
 def beyond_leaving(slip: NDArray[np.float64], speed: float) -> float:

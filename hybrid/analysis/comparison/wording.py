@@ -1,0 +1,47 @@
+"""What the rows of a comparison say in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hybrid.contact.compliance.path import CompliantMotion
+from hybrid.contact.impacts.impact import Impact
+from hybrid.contact.modes import ContactMode, Mode
+
+__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "told_of"]
+
+FROZEN = 0.5
+"""Change of the Delassus operator from which a posture is not frozen even roughly."""
+SHOWN = 1e-9
+"""Velocities below this, relative to the largest, are shown as 0."""
+_MANY = 3  # phases shown in one line
+
+
+def in_a_line(kinds: Sequence[str]) -> str:
+    """Phases in a line; only how many and the last where there are many."""
+    return " -> ".join(kinds) if len(kinds) <= _MANY else f"{len(kinds)} phases, at last {kinds[-1]}"
+
+
+def mode_after(names: Sequence[str], impact: Impact, *, zero: float) -> str:
+    """Label of the mode read off the velocities after an impact, where contacts that it leaves out are open."""
+    modes = dict.fromkeys(names, ContactMode.FREE)
+    for name, rate in impact.gap_dot_after.items():
+        slip = impact.slip_after[name]
+        if rate <= zero:
+            moves = max(map(abs, slip), default=0.0) > zero
+            modes[name] = ContactMode.of_slip(slip if moves else None, len(slip))
+    return Mode(modes).label
+
+
+def told_of(method: str, motion: CompliantMotion) -> str:
+    """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end."""
+    ended = "lets go" if motion.has_separated else "is still in contact"
+    cut = ", where the run was ended for its effort" if motion.is_cut else ""
+    said = f"{method} {ended} at t = {motion.state.t:.6g}{cut}: "
+    if motion.posture_change <= FROZEN:
+        return said + "something in the mechanism moves much faster than the contact"
+    return (
+        f"{said}until then the Delassus operator changed by {100 * motion.posture_change:.0f} percent, so the posture, "
+        f"which the rigid problem and the limit hold frozen, was not, and neither says anything about this run; take a "
+        f"larger stiffness"
+    )

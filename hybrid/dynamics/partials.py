@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
@@ -11,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.kernel import Kernel, compile_kernel
+from hybrid.dynamics.switches import Switches, compile_switches
 
 if TYPE_CHECKING:
     import sympy
 
     from hybrid.dynamics.derive import Dynamics, Values
 
-__all__ = ["Forces", "Partials", "kink_arguments", "partial_derivatives", "switch_arguments"]
+__all__ = ["Forces", "Partials", "partial_derivatives"]
 
 Array = NDArray[np.float64]
 
@@ -79,19 +79,15 @@ class Partials:
     dynamics : Dynamics
     parameters : tuple of str
         The parameters with respect to which derivatives were compiled.
-    switches : tuple of str
-        Texts of arguments of ``sign`` and ``heaviside`` in the equations: where one changes sign they jump.
-    n_kinks : int
-        Number of arguments of ``abs``, ``min`` and ``max``: where one changes sign they have a kink.
+    switches : Switches
+        Where the equations jump or have a kink.
     """
 
     dynamics: Dynamics
     parameters: tuple[str, ...]
-    switches: tuple[str, ...]
-    n_kinks: int
+    switches: Switches
     _state: _Jacobians = attrs.field(repr=False)
     _parameter: _Jacobians = attrs.field(repr=False)
-    _jumps: Kernel = attrs.field(repr=False)
 
     def state(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
         """Derivatives with respect to ``(q, v, t)`` at N instants.
@@ -119,17 +115,6 @@ class Partials:
         dict of array, (N, size of the quantity, number of parameters)
         """
         return self._evaluated(self._parameter, t, y, forces, parameters)
-
-    def kink_values(self, t: Array, y: Array, parameters: Values) -> Array:
-        """Arguments of the functions that have a kink, (N, number of kinks)."""
-        value = self._jumps(_arguments(self.dynamics, t, y, parameters))["kinks"]
-        return np.broadcast_to(value, (len(t), self.n_kinks))
-
-    def switch_values(self, t: Array, y: Array, parameters: Values) -> Array:
-        """Arguments of the functions that jump, (N, number of switches)."""
-        arguments = _arguments(self.dynamics, t, y, parameters)
-        value = self._jumps(arguments)["switches"]
-        return np.broadcast_to(value, (len(t), len(self.switches)))
 
     def _evaluated(
         self, jacobians: _Jacobians, t: Array, y: Array, forces: Forces, parameters: Values
@@ -168,25 +153,20 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
     model = dynamics.model
     residuals, unknowns = _residuals(dynamics)
     quantities: dict[str, sympy.Matrix] = dict(residuals)
-    quantities |= {name: getattr(model, name) for name in _RATES}
-    quantities |= {name: model.coefficients[name] for name in (*_LAWS, *_LIMITS)}
+    declared = {name: getattr(model, name) for name in _RATES}
+    declared |= {name: model.coefficients[name] for name in (*_LAWS, *_LIMITS)}
+    quantities |= declared
     state = [*model.coordinates, *model.velocities, model.time]
     arguments = [*state, *model.parameters.values()]
     chosen = [model.parameters[name] for name in parameters]
-    entries = [
-        entry
-        for matrix in (model.M, model.h, model.zeta_N, model.zeta_T, model.zeta_B, *quantities.values())
-        for entry in matrix
-    ]
-    switches, kinks = switch_arguments(entries), kink_arguments(entries)
+    matrices = (model.M, model.h, model.W_N, model.W_T, model.J, model.zeta_N, model.zeta_T, model.zeta_B)
+    entries = [entry for matrix in (*matrices, *declared.values()) for entry in matrix]
     return Partials(
         dynamics=dynamics,
         parameters=tuple(parameters),
-        switches=tuple(str(item) for item in switches),
-        n_kinks=len(kinks),
+        switches=compile_switches(dynamics, entries, parameters),
         state=_jacobians(quantities, state, [*arguments, *unknowns]),
         parameter=_jacobians(quantities, chosen, [*arguments, *unknowns]),
-        jumps=compile_kernel({"switches": switches, "kinks": kinks}, arguments),
     )
 
 
@@ -238,21 +218,3 @@ def _derivative(entry: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     if symbol not in entry.free_symbols:
         return sympy.Integer(0)
     return cast("sympy.Expr", entry.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)))
-
-
-def switch_arguments(entries: Sequence[sympy.Expr]) -> list[sympy.Expr]:
-    """Arguments of ``sign`` and ``heaviside`` in expressions."""
-    import sympy
-
-    return sorted({f.args[0] for entry in entries for f in entry.atoms(sympy.sign, sympy.Heaviside)}, key=str)
-
-
-def kink_arguments(entries: Sequence[sympy.Expr]) -> list[sympy.Expr]:
-    """Arguments of ``abs``, and differences of those of ``min`` and ``max``, in expressions."""
-    import sympy
-
-    found = {f.args[0] for entry in entries for f in entry.atoms(sympy.Abs)}
-    for entry in entries:
-        for function in entry.atoms(sympy.Max, sympy.Min):
-            found |= {first - second for first, second in combinations(function.args, 2)}
-    return sorted(found, key=str)

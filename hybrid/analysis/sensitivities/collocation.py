@@ -129,9 +129,9 @@ def _kink_times(leg: Leg, measure: Measure | None) -> Array:
     partials, parameters = leg.system.partials, leg.system.parameters
 
     def quantities(t: Array, y: Array) -> Array:
-        blocks = [partials.kink_values(t, y, parameters)] if partials.n_kinks else []
+        blocks = [partials.switches.values(t, y, parameters)[:, partials.switches.n_jumps :]]
         blocks += [] if measure is None else [measure.kinks(t, y)]
-        return np.concatenate(blocks, axis=1) if blocks else np.zeros((len(t), 0))
+        return np.concatenate(blocks, axis=1)
 
     signs = np.sign(quantities(leg.at.t, leg.at.y)).reshape(len(leg.lengths), STAGES, -1)
     sample, found = interpolation(leg), []

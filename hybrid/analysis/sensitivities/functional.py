@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.declaration.expressions import to_sympy
 from hybrid.dynamics.kernel import Kernel, compile_kernel
-from hybrid.dynamics.partials import kink_arguments, switch_arguments
+from hybrid.dynamics.switches import Switches, compile_switches
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -49,9 +49,12 @@ class CompiledExpression:
     Attributes
     ----------
     dynamics : Dynamics
+    switches : Switches
+        Where it jumps or has a kink.
     """
 
     dynamics: Dynamics
+    switches: Switches
     _kernel: Kernel = attrs.field(repr=False)
 
     def value(self, t: Array, y: Array, parameters: Values) -> Array:
@@ -62,18 +65,6 @@ class CompiledExpression:
     def slope(self, t: Array, y: Array, parameters: Values) -> Array:
         """Derivatives with respect to ``(q, v, t, parameters)``, (N, 2n + 1 + c)."""
         found = self._evaluated(t, y, parameters)["slope"]
-        return np.broadcast_to(found, (len(t), found.shape[-1]))
-
-    def jump_time(self, t: Array, y: Array, parameters: Values) -> float | None:
-        """The first of the times (N,) at which an argument of ``sign`` has changed its sign; None if none does."""
-        signs = np.sign(self._evaluated(t, y, parameters)["switches"])
-        changed = np.broadcast_to(signs, (len(t), signs.shape[-1]))
-        changes = np.flatnonzero((changed[1:] * changed[:-1] < 0).any(axis=1))
-        return float(t[changes[0]]) if changes.size else None
-
-    def kinks(self, t: Array, y: Array, parameters: Values) -> Array:
-        """Quantities (N, number) at whose zeros the expression has a kink."""
-        found = self._evaluated(t, y, parameters)["kinks"]
         return np.broadcast_to(found, (len(t), found.shape[-1]))
 
     def _evaluated(self, t: Array, y: Array, parameters: Values) -> dict[str, Array]:
@@ -119,11 +110,5 @@ def compile_expression(
     expression = to_sympy(dynamics.mechanism.expanded(text, field=field), named)
     chosen = [*state, *(model.parameters[name] for name in parameters)]
     slopes = [expression.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)) for symbol in chosen]
-    quantities = {
-        "value": [expression],
-        "slope": slopes,
-        "switches": switch_arguments([expression]),
-        "kinks": kink_arguments([expression]),
-    }
-    kernel = compile_kernel(quantities, [*state, *model.parameters.values()])
-    return CompiledExpression(dynamics, kernel)
+    kernel = compile_kernel({"value": [expression], "slope": slopes}, [*state, *model.parameters.values()])
+    return CompiledExpression(dynamics, compile_switches(dynamics, [expression], parameters), kernel)

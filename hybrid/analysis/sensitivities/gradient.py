@@ -18,6 +18,7 @@ from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import Replay, replay
 from hybrid.analysis.sensitivities.start_check import start_refusal
 from hybrid.analysis.sensitivities.start_slopes import Directions, directions
+from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.outcome import EventKind
 
@@ -176,7 +177,11 @@ def sensitivity(
         motion = Refusal(trajectory.t, str(error), is_proven=False)
     if isinstance(motion, Refusal):
         return _refused(trajectory, functional, chosen, motion, notes)
-    refusal = start_refusal(motion, chosen) or integrand.refusal(motion)
+    refusal = (
+        start_refusal(motion, chosen)
+        or integrand.refusal(motion)
+        or switch_refusal(motion, chosen.start, chosen.chain, along=integrand.along, terminal=integrand.terminal)
+    )
     if refusal is not None:
         return _refused(trajectory, functional, chosen, refusal, notes)
     found = _computed(motion, functional, integrand, chosen, method, notes)

@@ -12,6 +12,7 @@ from hybrid.analysis.sensitivities.functional import CompiledExpression, Functio
 from hybrid.analysis.sensitivities.gauss import TO_SERIES
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import Replay
+from hybrid.analysis.sensitivities.smoothness import jump_met
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,8 @@ class Integrand:
 
     def kinks(self, t: Array, y: Array) -> Array:
         """Quantities (N, number) at whose zeros the integrand has a kink."""
-        return self.along.kinks(t, y, self.trajectory.parameters)
+        switches = self.along.switches
+        return switches.values(t, y, self.trajectory.parameters)[:, switches.n_jumps :]
 
     def at(self, t: float, y: Array) -> float:
         """The integrand at one state."""
@@ -99,9 +101,9 @@ class Integrand:
     def refusal(self, motion: Replay) -> Refusal | None:
         """Why the functional has no derivative along this motion, if it jumps or is undefined on it."""
         for leg in motion.legs:
-            found = self.along.jump_time(leg.at.t, leg.at.y, self.trajectory.parameters)
+            found = jump_met(self.along.switches, leg)
             if found is not None:
-                return Refusal(found, "the integrand jumps: an argument of sign() changes sign")
+                return Refusal(found[0], f"the integrand jumps: {found[1]}", is_proven=False)
             _, slopes = self.over(leg)
             finite = np.isfinite(slopes).reshape(len(leg.at.t), -1).all(axis=1)
             if not finite.all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.replay import Replay
     from hybrid.analysis.sensitivities.start_slopes import Directions
 
-__all__ = ["ForwardPass", "adjoint_pass", "forward_pass", "transition"]
+__all__ = ["ForwardPass", "adjoint_pass", "forward_pass", "tangents_along", "transition"]
 
 Array = NDArray[np.float64]
 
@@ -84,6 +85,30 @@ def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> Fo
     if len(motion.junctions) == len(motion.legs):
         gradient += slope[size] * times[-1]
     return ForwardPass(value + terminal, gradient, tangent, tuple(times), tuple(tangents))
+
+
+def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tuple[Leg, Array]]:
+    """Tangents (S s + 2, 2n, m) at the start of every leg, at its stages and at its end, parameters changing too.
+
+    Parameters
+    ----------
+    motion : Replay
+    tangent : array, (2n, m)
+        At the start.
+    chain : array, (c, m)
+
+    Yields
+    ------
+    Leg, and array
+    """
+    maps = [junction.map for junction in motion.junctions]
+    if motion.opening is not None:
+        tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
+    for index, leg in enumerate(motion.legs):
+        end, stages = push_forward(leg, tangent, parameter_slopes(leg) @ chain)
+        yield leg, np.concatenate([tangent[None], stages.reshape(-1, *tangent.shape), end[None]])
+        if index < len(maps):
+            tangent = maps[index].matrix @ end + maps[index].parameter @ chain
 
 
 def transition(motion: Replay, tangent: Array, chain: Array) -> Array:

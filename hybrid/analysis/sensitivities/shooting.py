@@ -17,6 +17,7 @@ from hybrid.analysis.sensitivities.passes import transition
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import Replay, replay
 from hybrid.analysis.sensitivities.surfaces import evaluate_point
+from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.declaration.expressions import evaluate
 from hybrid.dynamics.partials import Partials, partial_derivatives
 from hybrid.dynamics.pin_values import cyclic_coordinates
@@ -155,23 +156,27 @@ class Shooting:
         n = self.dynamics.n
         state = State(x[:n], x[n:], t)
         if not T > 0.0:
-            return Refusal(t, f"a period of {T:.6g} was tried")
+            return Refusal(t, f"a period of {T:.6g} was tried", is_proven=False)
         try:
             trajectory = simulate(self.dynamics, state, t_end=t + T, law=self.law, parameters=parameters)
             check_uninterrupted(trajectory)
             motion = replay(trajectory, self.partials)
         except (ComputationError, StateError) as error:
-            return Refusal(t, str(error))
+            return Refusal(t, str(error), is_proven=False)
         if isinstance(motion, Refusal):
             return motion
         chain = self.chain(parameters)
         tangent = np.concatenate([np.eye(2 * n), np.zeros((2 * n, 1))], axis=1)
         columns = np.concatenate([np.zeros((len(chain), 2 * n)), chain], axis=1)
+        first = motion.legs[0]
+        free, _ = admissible(evaluate_point(first.system, float(first.knots[0]), first.states[0]))
+        allowed = np.concatenate([free, tangent[:, -1:]], axis=1)
+        refusal = switch_refusal(motion, allowed, columns[:, -allowed.shape[1] :])
+        if refusal is not None:
+            return refusal
         carried = transition(motion, tangent, columns)
         residual = self._residual(x, motion.end, T, t, parameters)
         size = float(np.max(np.abs(residual)) / max(float(np.max(np.abs(motion.end[self._kept]))), 1e-300))
-        first = motion.legs[0]
-        free, _ = admissible(evaluate_point(first.system, float(first.knots[0]), first.states[0]))
         return Shot(x, T, t, motion, motion.end, carried[:, :-1], carried[:, -1], residual, size, free)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,12 +13,16 @@ from hybrid.analysis.sensitivities.gauss import Leg, interpolation
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial
 from hybrid.analysis.sensitivities.surfaces import CONES, EventSurface, Point, evaluate_point, mode_surfaces
+from hybrid.analysis.sensitivities.switch_check import instants, vanishing
 from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.mode_system import ModeSystem
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
+    from hybrid.dynamics.switches import Switches
 
-__all__ = ["check_end", "check_smooth", "nearest_dip"]
+    Guard = Callable[[Response], NDArray[np.float64]]
+
+__all__ = ["check_end", "check_smooth", "jump_met", "nearest_dip"]
 
 Array = NDArray[np.float64]
 
@@ -40,7 +44,9 @@ def check_smooth(leg: Leg, first: ModeSystem) -> None:
     ------
     NoDerivative
     """
-    _check_switches(leg)
+    found = jump_met(leg.system.partials.switches, leg)
+    if found is not None:
+        raise NoDerivative(f"the equations jump: {found[1]}", found[0], is_proven=False)
     for surface in mode_surfaces(leg.system):
         _check_dips(leg, surface)
         _check_start(leg, surface, first)
@@ -82,34 +88,64 @@ def nearest_dip(legs: Sequence[Leg]) -> tuple[float, float, EventSurface] | None
             values = surface.values(leg.at, leg.system.parameters)
             largest = float(np.max(np.abs(values), initial=0.0))
             for dip in _dips(values, 1.0):
-                t, least = _lowest(leg, surface, int(dip))
+                t, least = _lowest(leg, _of(surface, leg), int(dip))
                 if found is None or least / largest < found[0]:
                     found = (least / largest, t, surface)
     return found
 
 
-def _check_switches(leg: Leg) -> None:
-    partials = leg.system.partials
-    if not partials.switches:
-        return
-    values = partials.switch_values(leg.at.t, leg.at.y, leg.system.parameters)
-    for column, text in enumerate(partials.switches):
-        signs = np.sign(values[:, column])
+def jump_met(switches: Switches, leg: Leg) -> tuple[float, str] | None:
+    """Where a leg first crosses a jump or touches it, and what happens there; None if nowhere.
+
+    Parameters
+    ----------
+    switches : Switches
+    leg : Leg
+
+    Returns
+    -------
+    (float, str) or None
+    """
+    t, y = instants(leg)
+    parameters = leg.system.parameters
+    values = switches.values(t, y, parameters)
+    zero = vanishing(switches, leg, t, y, float(leg.knots[-1] - leg.knots[0])) if switches.n_jumps else values != values
+    found: list[tuple[float, str]] = []
+    for column, text in enumerate(switches.texts[: switches.n_jumps]):
+        told = np.flatnonzero(~zero[:, column])  # a stage on the jump itself is on neither side
+        signs = np.sign(values[told, column])
         changes = np.flatnonzero(signs[1:] * signs[:-1] < 0)
+
+        def distance(at: Response, column: int = column) -> Array:
+            return np.abs(switches.values(at.t, at.y, parameters)[:, column])
+
         if changes.size:
-            raise NoDerivative(
-                f"the equations jump: {text} changes sign inside sign() or heaviside()", float(leg.at.t[changes[0]])
-            )
+            found.append((float(t[told[changes[0] + 1]]), f"{text} changes sign inside sign()"))
+        elif (touched := _touched(leg, distance)) is not None:
+            found.append((touched, f"{text} touches zero inside sign()"))
+    return min(found, default=None)
 
 
 def _check_dips(leg: Leg, surface: EventSurface) -> None:
-    values = surface.values(leg.at, leg.system.parameters)
+    t = _touched(leg, _of(surface, leg))
+    if t is not None:
+        what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"
+        raise NoDerivative(f"{what} touches zero without crossing it", t)
+
+
+def _of(surface: EventSurface, leg: Leg) -> Guard:
+    return lambda at: surface.values(at, leg.system.parameters)
+
+
+def _touched(leg: Leg, guard: Guard) -> float | None:
+    """When a function that is not negative along a leg has a minimum of zero inside it; None if it has none."""
+    values = guard(leg.at)
     largest = float(np.max(np.abs(values), initial=0.0))
     for dip in _dips(values, _NEAR):
-        t, least = _lowest(leg, surface, int(dip))
+        t, least = _lowest(leg, guard, int(dip))
         if least <= _TOUCHED * largest:
-            what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"
-            raise NoDerivative(f"{what} touches zero without crossing it", t)
+            return t
+    return None
 
 
 def _check_start(leg: Leg, surface: EventSurface, first: ModeSystem) -> None:
@@ -136,15 +172,14 @@ def _dips(values: Array, share: float) -> NDArray[np.intp]:
     return found[(found > clear[0]) & (found < clear[-1])] if clear.size else found[:0]
 
 
-def _lowest(leg: Leg, surface: EventSurface, stage: int) -> tuple[float, float]:
-    """Time and value of the minimum of a guard beside a stage."""
+def _lowest(leg: Leg, guard: Guard, stage: int) -> tuple[float, float]:
+    """Time and value of the minimum of a function beside a stage."""
     from scipy.optimize import minimize_scalar
 
     sample = interpolation(leg)
 
     def along(t: float) -> float:
-        at = leg.system.respond(np.array([t]), sample(np.array([t])))
-        return float(surface.values(at, leg.system.parameters)[0])
+        return float(guard(leg.system.respond(np.array([t]), sample(np.array([t]))))[0])
 
     bounds = (float(leg.at.t[stage - 1]), float(leg.at.t[stage + 1]))
     options = {"xatol": 1e-9 * (bounds[1] - bounds[0])}

@@ -1,0 +1,184 @@
+"""Where a motion meets a jump or a kink of its equations or of its functional, and a direction moves it there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.sensitivities.gauss import STAGES
+from hybrid.analysis.sensitivities.passes import tangents_along
+from hybrid.analysis.sensitivities.refusal import Refusal
+
+if TYPE_CHECKING:
+    from hybrid.analysis.sensitivities.functional import CompiledExpression
+    from hybrid.analysis.sensitivities.gauss import Leg
+    from hybrid.analysis.sensitivities.replay import Replay
+    from hybrid.dynamics.switches import Switches
+
+__all__ = ["instants", "switch_refusal", "vanishing"]
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+_ZERO = 1e-12  # of the terms of a switch: what the rounding of a motion leaves of a zero
+_MOVED = 1e-12  # of the terms of its change
+_FLOOR = 1e-3  # of the speed that crosses the positions in the duration of the motion: what a body at rest is held to
+_GROWS = 5.0  # the change over the switch, at the first stage of a step over that at its last: 28 if as one over time
+_PROSE = {"the equations": ("jump", "have a kink")}
+
+
+def switch_refusal(
+    motion: Replay,
+    start: Array,
+    chain: Array,
+    *,
+    along: CompiledExpression | None = None,
+    terminal: CompiledExpression | None = None,
+) -> Refusal | None:
+    """Why jumps and kinks leave a motion without a derivative, apart from those that it crosses.
+
+    A change of a switch matters where the motion stays on it for a while, begins on it, ends on it or touches it. A
+    kink that is met at single instants does not.
+
+    Parameters
+    ----------
+    motion : Replay
+    start : array, (2n, m)
+        Directions in which the start changes.
+    chain : array, (c, m)
+        And with it the parameters.
+    along, terminal : CompiledExpression, optional
+        Integrand and terminal term.
+
+    Returns
+    -------
+    Refusal or None
+    """
+    sources = [("the equations", motion.partials.switches)]
+    sources += [] if along is None else [("the integrand", along.switches)]
+    ending = None if terminal is None else terminal.switches
+    duration = motion.t_end - motion.trajectory.t_start
+    met = [
+        [(name, switches, _zeros(switches, leg, duration)) for name, switches in sources if switches.texts]
+        for leg in motion.legs
+    ]
+    if not any(on.any() for here in met for _, _, on in here) and (ending is None or not ending.texts):
+        return None
+    sizes = np.zeros(start.shape)
+    found: list[Refusal] = []
+    for index, (leg, tangents) in enumerate(tangents_along(motion, start, chain)):
+        sizes = np.maximum(sizes, np.max(np.abs(tangents), axis=0))
+        for name, switches, on in met[index]:
+            if on.any():
+                change = _changes(switches, leg, tangents, chain, _sizes(sizes, duration))
+                critical = _critical(switches, leg, on, change, (index == 0, index == len(motion.junctions)))
+                found += _refusals(name, switches, instants(leg)[0], critical)
+    if ending is not None and ending.texts:
+        found += _at_end(motion, ending, tangents[-1], chain, _sizes(sizes, duration))
+    return min(found, key=lambda refusal: refusal.t, default=None)
+
+
+def instants(leg: Leg) -> tuple[Array, Array]:
+    """Times (N,) and states (N, 2n) at the start of a leg, at its stages and at its end."""
+    return (
+        np.concatenate([leg.knots[:1], leg.at.t, leg.knots[-1:]]),
+        np.concatenate([leg.states[:1], leg.at.y, leg.states[-1:]]),
+    )
+
+
+def vanishing(switches: Switches, leg: Leg, t: Array, y: Array, duration: float) -> Flags:
+    """Where switches are zero at instants of a leg as far as rounding tells, (N, z)."""
+    parameters = leg.system.parameters
+    size = y.shape[1]
+    slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
+    terms = slopes[..., :size] @ _sizes(np.max(np.abs(y), axis=0)[:, None], duration)[:, 0]
+    terms = terms + slopes[..., size] * np.max(np.abs(t))
+    return np.asarray(np.abs(switches.values(t, y, parameters)) <= _ZERO * terms)
+
+
+def _zeros(switches: Switches, leg: Leg, duration: float) -> Flags:
+    return vanishing(switches, leg, *instants(leg), duration)
+
+
+def _sizes(greatest: Array, duration: float) -> Array:
+    """Sizes (2n, m) from those of every coordinate and velocity: of a body at rest not those of its rounding."""
+    n = len(greatest) // 2
+    q, v = np.max(greatest[:n], axis=0), np.max(greatest[n:], axis=0)
+    sizes = np.stack([np.maximum(q, _FLOOR * v * duration), np.maximum(v, _FLOOR * q / max(duration, 1e-300))])
+    return np.repeat(sizes, n, axis=0)
+
+
+def _changes(switches: Switches, leg: Leg, tangents: Array, chain: Array, sizes: Array) -> Array:
+    """How switches change at all instants of a leg in all directions, (N, z, m); zero where that is rounding."""
+    slopes = switches.slopes(*instants(leg), leg.system.parameters)
+    return _change(slopes, tangents, chain, sizes)
+
+
+def _change(slopes: Array, tangents: Array, chain: Array, sizes: Array) -> Array:
+    size = len(sizes)
+    of_state, of_parameter = slopes[..., :size], slopes[..., size + 1 :]
+    change = of_state @ tangents + of_parameter @ chain
+    terms = np.abs(of_state) @ sizes + np.abs(of_parameter) @ np.abs(chain)
+    return np.asarray(np.where(np.abs(change) > _MOVED * terms, change, 0.0))
+
+
+def _critical(switches: Switches, leg: Leg, on: Flags, change: Array, ends: tuple[bool, bool]) -> Flags:
+    """Where switches that are zero at instants of a leg take the derivative away, (N, z).
+
+    Parameters
+    ----------
+    switches : Switches
+    leg : Leg
+    on : array, (N, z)
+    change : array, (N, z, m)
+    ends : (bool, bool)
+        Whether the motion starts with this leg, and whether it is cut off at its end: there only what is moved
+        matters. At an event the equations on either side would be those of the switch itself.
+    """
+    t, y = instants(leg)
+    jumps = np.arange(len(switches.texts)) < switches.n_jumps
+    none = np.zeros((1, len(jumps)), dtype=bool)
+    before, after = np.concatenate([none, on[:-1]]), np.concatenate([on[1:], none])
+    matters = switches.weights(t, y, leg.system.parameters) != 0.0
+    moved = (change != 0.0).any(axis=2)
+    critical = moved & (jumps | before | after)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = switches.values(t, y, leg.system.parameters)
+        ratios = np.where(on[..., None], 0.0, np.abs(change) / np.abs(values)[..., None])
+    for end, inside, is_free in ((0, slice(1, STAGES + 1), ends[0]), (-1, slice(-2, -STAGES - 2, -1), ends[1])):
+        near = ratios[inside]
+        leaves = (near[0] > _GROWS * near[-1]).any(axis=1)
+        critical[end] |= jumps & (leaves if is_free else ~on[inside][0])
+    return np.asarray(on & critical & matters)
+
+
+def _refusals(name: str, switches: Switches, t: Array, critical: Flags) -> list[Refusal]:
+    jump, kink = _PROSE.get(name, ("jumps", "has a kink"))
+    return [
+        Refusal(
+            float(t[np.argmax(critical[:, column])]),
+            f"{name} {jump if column < switches.n_jumps else kink} where {text} is zero, and there it is zero",
+            is_proven=False,
+        )
+        for column, text in enumerate(switches.texts)
+        if critical[:, column].any()
+    ]
+
+
+def _at_end(motion: Replay, switches: Switches, tangent: Array, chain: Array, sizes: Array) -> list[Refusal]:
+    """What takes the derivative of the terminal term away: any switch of it that is zero, and moved."""
+    leg = motion.legs[-1]
+    t, y = leg.knots[-1:], leg.states[-1:]
+    slopes = switches.slopes(t, y, leg.system.parameters)
+    if len(motion.junctions) == len(motion.legs):  # the end moves along the motion until the event
+        last = motion.junctions[-1].map
+        time = last.orders[0][0].state @ tangent + last.orders[0][0].parameter @ chain
+        change = _change(slopes, (last.matrix @ tangent + last.parameter @ chain)[None], chain, sizes)
+        change = change + slopes[..., len(sizes), None] * time
+    else:
+        change = _change(slopes, tangent[None], chain, sizes)
+    on = vanishing(switches, leg, t, y, motion.t_end - motion.trajectory.t_start)
+    matters = switches.weights(t, y, leg.system.parameters) != 0.0
+    return _refusals("the terminal term", switches, t, on & matters & (change != 0.0).any(axis=2))

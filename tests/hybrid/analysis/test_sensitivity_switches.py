@@ -1,0 +1,109 @@
+"""Jumps and kinks of equations and functionals: refused wherever a change moves the motion off them, else exact."""
+
+import numpy as np
+import pytest
+
+from hybrid import (
+    EnergyDynamics,
+    Functional,
+    Mechanism,
+    State,
+    derive,
+    sensitivity,
+    simulate,
+)
+
+
+def cart(force):
+    """A cart of mass 1 under a force of its choice."""
+    return derive(
+        Mechanism(
+            name="cart",
+            coordinates=["x"],
+            parameters={"m": 1, "k": 3, "w": 1.1, "L": 0.4},
+            dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="0"),
+            forces={"x": force},
+        )
+    )
+
+
+def found_of(force, start, t_end, functional, names, **options):
+    motion = simulate(cart(force), State(start[:1], start[1:]), t_end=t_end)
+    answers = [sensitivity(motion, functional, names, method=method, **options) for method in ("adjoint", "forward")]
+    assert answers[0].refusal == answers[1].refusal
+    return answers[0]
+
+
+END = Functional(terminal="x_dot")
+
+
+@pytest.mark.parametrize(
+    ("force", "start", "t_end", "functional", "name", "t"),
+    [
+        # d x_dot/dw = 2 k, though a stage of the motion may fall on the jump itself
+        ("-k*(1 + sign(t - w))", (0, 1.5), 2, END, "w", 1.1),
+        ("-k*(1 + sign(t*w - 1.1))", (0, 1.5), 2, END, "w", 1.0),
+        ("-k*sign(t - w)", (0, 1), 1.1, Functional(terminal="x"), "w", 1.1),
+        # one side is braked for a moment, the other is not
+        ("-k*(1 + sign(x))", (-0.5, 1), 0.5, END, "x", 0.5),
+        ("-k*(1 - sign(x))", (0, 1), 0.5, END, "x", 0.0),
+        # x = v t + t^2: a negative v is followed to the left for a time, a positive one is not
+        ("(3 + sign(x))/2", (0, 0), 0.5, END, "x_dot", 0.0),
+        # x comes to rest at 0 without crossing it: (t - 1)^2
+        ("2 + (sign(x) - 1)**2", (1, -2), 2, END, "x", 1.0),
+        # the integral of sign(x) is t_end + 2 x / v below x = 0 and t_end above
+        ("0", (0, 1), 0.5, Functional("sign(x)"), "x", 0.0),
+        ("0", (0, 1), 2, Functional("sign(x - 2)"), "x_dot", 2.0),
+        ("0", (0, 0), 2, Functional(terminal="sign(x)"), "x", 2.0),
+        ("0", (-1, 0.5), 2, Functional(terminal="abs(x)"), "x_dot", 2.0),
+        # one-sided derivatives t_end and -t_end; 1 and 0; cos and cosh; cos and 1
+        ("0", (0, 0), 2, Functional("abs(x)"), "x", 0.0),
+        ("0", (0, 0), 2, Functional("max(x, 0)"), "x", 0.0),
+        ("-k*abs(x)", (0, 0), 1, Functional(terminal="x"), "x", 0.0),
+        ("-k*max(x - L, 0)", (0.4, 0), 1, Functional(terminal="x"), "x", 0.0),
+        ("-k*max(x - L, 0)", (0.4, 0), 1, Functional(terminal="x"), "L", 0.0),
+    ],
+)
+def test_a_motion_on_a_jump_or_a_kink_is_refused(force, start, t_end, functional, name, t):
+    found = found_of(force, start, t_end, functional, [name])
+    assert found.refusal is not None, found.gradient
+    assert found.gradient == {}
+    assert found.refusal.t == pytest.approx(t, abs=0.02)
+    assert str(found.refusal).startswith("the derivative is not computed")
+
+
+def test_a_crossing_is_not_said_to_have_no_derivative():
+    # the integral of sign(x - L) over 2 s at speed 1 from 0 is 2 - 2 L, with the derivative -2
+    found = found_of("0", (0, 1), 2, Functional("sign(x - L)"), ["L"])
+    assert not found.refusal.is_proven
+    assert "no derivative exists" not in str(found.refusal)
+
+
+@pytest.mark.parametrize(
+    ("force", "start", "t_end", "functional", "expected"),
+    [
+        # the jump is where the motion starts, and nothing moves it there
+        ("-k*sign(t)", (0, 1), 1.1, Functional(terminal="x"), {"k": -(1.1**2) / 2}),
+        ("-k*(1 + sign(x))/2", (0, 1), 0.5, Functional(terminal="x"), {"k": -(0.5**2) / 2}),
+        # at rest on the jump or kink of a friction that no direction moves
+        ("-k*sign(x_dot)", (0.3, 0), 1, Functional(terminal="x"), {"x": 1.0, "k": 0.0}),
+        # v |v| has no kink: a cart at rest that is pushed by dv moves on by dv t to first order
+        ("-k*x_dot*abs(x_dot)", (0.4, 0), 1, Functional(terminal="x"), {"x_dot": 1.0, "k": 0.0}),
+        # a kink met at one instant: free to x = L at t = L/v, then a spring, x = L + v sin(w s)/w at s = t - L/v
+        (
+            "-k*max(x - L, 0)",
+            (0, 1),
+            1,
+            Functional(terminal="x"),
+            {"L": 1 - np.cos(np.sqrt(3) * 0.6), "x": np.cos(np.sqrt(3) * 0.6)},
+        ),
+        # begins on the kink and leaves it: x = v sin(w t)/w, and a start further left by dx comes dx/v later
+        ("-k*max(x, 0)", (0, 1), 1, Functional(terminal="x"), {"x": np.cos(np.sqrt(3))}),
+        # ends on a kink of the integrand: the integral of 1 - t - dx - dv t over one second
+        ("0", (-1, 1), 1, Functional("abs(x)"), {"x": -1.0, "x_dot": -0.5}),
+    ],
+)
+def test_a_kink_or_an_unmoved_jump_has_its_derivative(force, start, t_end, functional, expected):
+    found = found_of(force, start, t_end, functional, list(expected))
+    assert found.refusal is None, found.refusal
+    assert found.gradient == pytest.approx(expected, abs=1e-11)

@@ -20,6 +20,7 @@ _NODES = 21
 _DEGREE = 10
 _LEADING = 1e-2  # the leading term dominates on a short curve; what is below this share of it is of higher or no order
 _PLACED = 1e-6  # of the curve's half length: the point is found when it moves by less
+_APART = 1e-7  # share of the leading term above which a lower one is no misplaced point (of the order of its square)
 _ROUNDS = 8
 _ITERATIONS = 40
 
@@ -75,6 +76,7 @@ def spine_of(space: ConfigurationSpace, q: Array, w: Array, rank: int, along: Ar
     half = space.reach
     s = half * np.cos((2 * np.arange(_NODES) + 1) * np.pi / (2 * _NODES))
     curvature = float(w @ space.curvature(q, across) @ across) / 2
+    first: tuple[Array, Array, Array] | None = None
     for _ in range(_ROUNDS):
         postures = [_stationary(space, q, w, rank, along, across, float(length)) for length in s]
         if any(posture is None for posture in postures):
@@ -86,12 +88,18 @@ def spine_of(space: ConfigurationSpace, q: Array, w: Array, rank: int, along: Ar
         if sizes.max() == 0.0 or power > _DEGREE - 2:
             return None
         points = polynomial.polyfit(s, np.array(postures), 6)
+        first = first or (q, points, growth)
         # completing the power: (s - c)^p = s^p - p c s^(p-1) + ...
         shift = -float(growth[power - 1]) / (power * float(growth[power])) if power else 1.0
         if power < 2 or abs(shift) > 0.5:
             return None
         q = np.asarray(polynomial.polyval(shift * half, points))
         if abs(shift) <= _PLACED:
+            if np.max(sizes[: power - 1]) > _APART * sizes[power]:  # not all roots of the growth lie at one point
+                q, points, growth = first
+                power = int(np.argmax(np.abs(growth) > _APART * np.max(np.abs(growth))))
+            if power < 2:
+                return None
             return Spine(q, along, points, power, float(growth[power]) / half**power / curvature)
     return None
 

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import LOST
 from hybrid.dynamics.contact_order import Spine, spine_of
+from hybrid.dynamics.lost_constraints import Slice, lasting_directions, lost_at, placed
 from hybrid.dynamics.quadratic_forms import common_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.dynamics.configuration import ConfigurationSpace
+    from hybrid.dynamics.lost_constraints import LostConstraints
 
 __all__ = ["SingularPoint", "SingularityKind", "SmoothBranch", "classify_configuration"]
 
 Array = NDArray[np.float64]
 
-_FLAT = 1e-4  # an eigenvalue of the quadratic form below this share of the largest counts as zero
-_SAME_FORM = 1e-6  # relative size below which a further quadratic form adds no condition
 _DASH = "'"
 _SHOWN = (1e-9, 1e-9, 1e-3)  # size below which components of q, a tangent, a curvature are shown as 0, as a share of
 _LARGE = (1.0, 1.0, 1e-3)  # the largest of them, or of this if that is larger
@@ -83,6 +83,9 @@ class SingularPoint:
         Quadratic forms of the k lost constraints on the kernel: their common zeros are the tangents of the branches.
     order : int
         Order of contact of two branches: 1 if they cross, 2 and more if they touch; 0 where there are none.
+    sheet : array, (n, r)
+        Orthonormal directions along which the constraints stay dependent; with any, each branch is the section of a
+        sheet of postures that goes on along all of them.
     coordinates : tuple of str
     note : str
         Why the kind is undecided.
@@ -97,6 +100,7 @@ class SingularPoint:
     kernel: Array
     forms: Array
     order: int
+    sheet: Array
     coordinates: tuple[str, ...]
     note: str = ""
 
@@ -109,6 +113,9 @@ class SingularPoint:
             text += f": two branches along {tangents[0]} with contact of order {self.order}, curvatures {bends}"
         elif tangents:
             text += f": {'branches' if len(tangents) > 1 else 'a branch'} along {' and '.join(tangents)}"
+        if self.sheet.shape[1]:
+            shared = [f"({_named(self.coordinates, _oriented(direction), order=1)})" for direction in self.sheet.T]
+            text += f", the same all along {' and '.join(shared)}"
         return text + (f": {self.note}" if self.note else "")
 
 
@@ -127,6 +134,8 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
     none: the point is isolated. Where the form has a zero direction, the constraint along the curve on which it is
     stationary across that direction grows like ``e s^p`` (splitting lemma): with ``p`` even, branches touch
     or the point is isolated; with ``p`` odd there is a cusp (Arnold, Gusein-Zade and Varchenko 1985, chapter 11).
+    Zero directions along which the rank stays lost are those of a whole set of such postures; a section across them is
+    classified.
 
     Parameters
     ----------
@@ -158,75 +167,83 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
     regularity = space.regularity(q, lost=lost)
     if not regularity.is_singular:
         return None
-    left, _, right = np.linalg.svd(space.jacobian(q))
-    kernel = right[regularity.rank :].T
-    lost_ones = _lost_constraints(space, q, left[:, regularity.rank :], kernel)
-    forms = np.array([_form(space, q, w, kernel) for w in lost_ones]).reshape(-1, kernel.shape[1], kernel.shape[1])
+    rank, missing = regularity.rank, regularity.regular_rank - regularity.rank
+    there = placed(space, q, rank) if missing == 1 else lost_at(space, q, rank)
     point = SingularPoint(
-        q=q,
+        q=there.q,
         t=space.t,
         kind=SingularityKind.UNDECIDED,
         branches=(),
-        rank=regularity.rank,
+        rank=rank,
         regular_rank=regularity.regular_rank,
-        kernel=kernel,
-        forms=forms,
+        kernel=there.kernel,
+        forms=there.forms,
         order=0,
+        sheet=np.zeros((space.n, 0)),
         coordinates=space.dynamics.mechanism.coordinates,
     )
-    if not len(forms):
+    if not len(there.forms):
         return attrs.evolve(point, note="the lost constraint vanishes to second order")
-    return _by_form(space, point, lost_ones[0]) if len(forms) == 1 else _by_forms(space, point)
+    one = missing == len(there.forms) == 1
+    return _by_form(space, point, there, rank) if one else _by_forms(space, point, there)
 
 
-def _form(space: ConfigurationSpace, q: Array, w: Array, kernel: Array) -> Array:
-    rows = np.array([w @ space.curvature(q, direction) @ kernel for direction in kernel.T])
-    return np.asarray(rows + rows.T) / 2
-
-
-def _lost_constraints(space: ConfigurationSpace, q: Array, dependent: Array, kernel: Array) -> list[Array]:
-    """Combinations of constraints whose gradients vanish and that restrict the velocities, each in its own way."""
-    forms = np.array([_form(space, q, w, kernel).ravel() for w in dependent.T])
-    left, sizes, _ = np.linalg.svd(forms)
-    return [dependent @ left[:, i] for i, size in enumerate(sizes) if size > _SAME_FORM * sizes[0]]
-
-
-def _by_forms(space: ConfigurationSpace, point: SingularPoint) -> SingularPoint:
+def _by_forms(space: ConfigurationSpace, point: SingularPoint, lost: LostConstraints) -> SingularPoint:
     """Several constraints are lost at once: branches leave along the directions in which all their forms vanish."""
     k, d = point.forms.shape[:2]
-    lines = common_zeros(point.forms)
+    missing = point.regular_rank - point.rank
+    lines = common_zeros(point.forms) if k > 1 else np.zeros((0, d)) if lost.is_definite else None
+    if lines is not None and not len(lines):
+        return attrs.evolve(point, kind=SingularityKind.ISOLATED)
+    if k < missing:
+        note = f"{missing} constraints are lost at once, and to second order only {k} of them restrict the branches"
+        return attrs.evolve(point, note=note)
     if lines is None:
         note = (
             f"{k} constraints are lost at once, and their forms in {d} directions do not tell a finite set of branches"
         )
         return attrs.evolve(point, note=note)
     branches = tuple(_traced(space, point.q, point.kernel @ line) for line in lines)
-    if not branches:
-        return attrs.evolve(point, kind=SingularityKind.ISOLATED)
     kind = SingularityKind.TRANSVERSAL if len(branches) > 1 else SingularityKind.UNDECIDED
     note = "" if len(branches) > 1 else f"{k} constraints are lost at once, and one branch passes"
     return attrs.evolve(point, kind=kind, branches=branches, order=1, note=note)
 
 
-def _by_form(space: ConfigurationSpace, point: SingularPoint, w: Array) -> SingularPoint:
-    values, vectors = np.linalg.eigh(point.forms[0])
-    size = float(np.max(np.abs(values)))
-    flat = np.abs(values) <= _FLAT * size
+def _by_form(space: ConfigurationSpace, point: SingularPoint, lost: LostConstraints, rank: int) -> SingularPoint:
+    """One constraint is lost: its form tells the branches, or the growth along its zero direction does."""
+    axes, flat = lost.axes[0], lost.flat[0]
     if not flat.any():
-        if (values > 0).all() or (values < 0).all():
+        return _nondegenerate(space, point, lost)
+    sheet = lasting_directions(space, lost, rank)
+    if sheet.shape[1]:
+        across = Slice(space.dynamics, space.parameters, space.t, space.reach, normals=sheet.T, origin=lost.q)
+        further = rank + sheet.shape[1]
+        return _by_form(across, attrs.evolve(point, sheet=sheet), lost_at(across, lost.q, further), further)
+    if len(flat) != 2 or flat.all():
+        return attrs.evolve(point, note=f"its quadratic form in {len(flat)} directions is degenerate")
+    along = _oriented(axes[:, int(np.argmax(flat))])
+    first, second = along @ lost.kernel
+    aside = lost.kernel @ np.array([-second, first])
+    spine = spine_of(space, lost.q, lost.combinations[:, 0], rank, along, aside)
+    return _by_spine(space, point if spine is None else attrs.evolve(point, q=spine.q), spine, along, aside)
+
+
+def _nondegenerate(space: ConfigurationSpace, point: SingularPoint, lost: LostConstraints) -> SingularPoint:
+    values, axes = lost.values[0], lost.axes[0]
+    if lost.is_definite:
+        if not point.sheet.shape[1]:
             return attrs.evolve(point, kind=SingularityKind.ISOLATED)
-        if len(values) > 2:
-            note = f"its tangents fill a cone in {len(values)} directions"
-            return attrs.evolve(point, kind=SingularityKind.CONE, note=note)
-        slope = np.sqrt(-values[0] / values[1])
-        lines = [point.kernel @ (vectors[:, 0] + sign * slope * vectors[:, 1]) for sign in (1.0, -1.0)]
-        branches = tuple(_traced(space, point.q, line) for line in lines)
-        return attrs.evolve(point, kind=SingularityKind.TRANSVERSAL, branches=branches, order=1)
-    if len(values) != 2 or flat.all():
-        return attrs.evolve(point, note="its quadratic form is degenerate in more than two directions")
-    along, across = (point.kernel @ vectors[:, int(i)] for i in (np.argmax(flat), np.argmin(flat)))
-    spine = spine_of(space, point.q, w, point.rank, along, across)
-    return _by_spine(space, attrs.evolve(point, q=point.q if spine is None else spine.q), spine, along, across)
+        return attrs.evolve(point, note="the constraints are dependent at all postures around it")
+    if len(values) > 2:
+        note = f"its tangents fill a cone in {len(values)} directions"
+        return attrs.evolve(point, kind=SingularityKind.CONE, note=note)
+    return _crossing(space, point, axes[:, 0], np.sqrt(-values[0] / values[1]) * axes[:, 1])
+
+
+def _crossing(space: ConfigurationSpace, point: SingularPoint, along: Array, aside: Array) -> SingularPoint:
+    branches = [_traced(space, point.q, along + sign * aside) for sign in (1.0, -1.0)]
+    branches.sort(key=lambda branch: tuple(np.round(branch.tangent, 9)), reverse=True)
+    return attrs.evolve(point, kind=SingularityKind.TRANSVERSAL, branches=tuple(branches), order=1)
 
 
 def _by_spine(
@@ -239,6 +256,8 @@ def _by_spine(
         return attrs.evolve(point, kind=SingularityKind.CUSP, branches=(branch,), order=spine.power // 2)
     if spine.ratio > 0:
         return attrs.evolve(point, kind=SingularityKind.ISOLATED)
+    if spine.power == 2:
+        return _crossing(space, point, spine.points[1], np.sqrt(-spine.ratio) * across)
     tangent = _oriented(along)
     h = _TRACED * space.reach
     branches = []

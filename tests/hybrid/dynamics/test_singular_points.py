@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from hybrid import Constraint, EnergyDynamics, Mechanism, State, derive, simulate, singular_configurations
+from hybrid.analysis.configuration.branch_taken import half_branches
 from hybrid.dynamics import ConfigurationSpace, SingularityKind, classify_configuration
+from hybrid.motion import singular_points_of
+from tests.catalogue import dynamics_of
 from tests.constrained import particle
 
 KIND = SingularityKind
@@ -125,3 +129,118 @@ def test_branches_where_two_constraints_are_lost_at_once():
     # a cone and a hyperboloid's cone inside it meet in the origin alone
     alone = ConfigurationSpace(particle("x**2 + y**2 - z**2", "x**2 + y**2 - 2*z**2 + x**3", coordinates="xyz"))
     assert classify_configuration(alone, np.zeros(3)).kind is SingularityKind.ISOLATED
+
+
+def slopes(point, over=0, of=1):
+    return sorted(float(branch.tangent[of] / branch.tangent[over]) for branch in point.branches)
+
+
+# the square of the slope is good to rounding, or to the fit of the growth where it is below 1e-7
+@pytest.mark.parametrize("square", [1e-2, 1e-4, 1e-6, 1e-8, 1e-10])
+def test_branches_that_cross_at_a_small_angle_are_told_from_branches_that_touch(square):
+    point = classified(f"y**2 - {square}*x**2")
+    assert (point.kind, point.order) == (KIND.TRANSVERSAL, 1)
+    assert slopes(point) == pytest.approx([-np.sqrt(square), np.sqrt(square)], rel=1e-6)
+    # y^2 = x^2 (a - x) is x = a - t^2, y = t x: it passes the origin with the slopes t = +-sqrt(a)
+    if square >= 1e-6:  # below, the eigenvalue is at the rounding of the form
+        loop = classified(f"y**2 - {square}*x**2 + x**3")
+        assert (loop.kind, loop.order) == (KIND.TRANSVERSAL, 1)
+        assert slopes(loop) == pytest.approx([-np.sqrt(square), np.sqrt(square)], rel=1e-6)
+
+
+@pytest.mark.parametrize("excess", [1e-1, 1e-4, 1e-6])
+def test_pendulum_beside_its_tangency_has_the_slopes_of_the_osculating_circle(excess):
+    # on a circle of radius rho = b^2/4, r = 1 + (1 - 1/rho) u^2/2 + ..., and the rod's length asks for r - 1 = theta^2
+    b = 2 + excess
+    point = classify_configuration(ConfigurationSpace(dynamics_of("singular_pendulum"), {"b": b}), np.zeros(2))
+    slope = np.sqrt((1 - 4 / b**2) / 2)
+    assert point.kind is KIND.TRANSVERSAL
+    assert slopes(point) == pytest.approx([-slope, slope], rel=1e-4)
+
+
+def crank_in_metres(radius):
+    """x (x - 2 r cos(theta)) = 0 for a mass of 1 kg and a wheel of its own radius of gyration r."""
+    return derive(
+        Mechanism(
+            name="crank",
+            coordinates=["x", "theta"],
+            parameters={"r": radius, "m": 1},
+            dynamics=EnergyDynamics(kinetic="m*x_dot**2/2 + m*r**2*theta_dot**2/2"),
+            constraint=[Constraint(name="c", equation="x**2 - 2*x*r*cos(theta)")],
+        )
+    )
+
+
+@pytest.mark.parametrize("radius", [5e-4, 5e-3, 2e-2, 50.0])
+def test_units_of_the_coordinates_do_not_decide_the_kind(radius):
+    crank = crank_in_metres(radius)
+    at = np.array([0, np.pi / 2])
+    box = {"x": (-radius, radius), "theta": (1, 2)}
+    (searched,) = singular_configurations(crank, box=box, starts=20)
+    (met,) = singular_points_of(simulate(crank, State([0, 1.0], [0, 1.0]), t_end=2))
+    for point in (classify_configuration(ConfigurationSpace(crank), at), searched, met):
+        np.testing.assert_allclose(point.q, at, atol=1e-9)
+        assert (point.kind, point.order) == (KIND.TRANSVERSAL, 1)
+        # x = 0 and x = 2 r cos(theta)
+        assert slopes(point, over=1, of=0) == pytest.approx([-2 * radius, 0], abs=1e-9 * radius)
+    ends = half_branches(ConfigurationSpace(crank), searched, 1e-2)
+    assert sorted(end.label for end in ends) == ["theta+", "theta-", "x+, theta-", "x-, theta+"]
+
+
+def test_crossing_at_a_small_angle_is_placed_from_a_posture_nearby():
+    space = ConfigurationSpace(particle("(y - (x - 1)/100)*(y + (x - 1)/100 + (x - 1)**2/10)"))
+    point = classify_configuration(space, np.array([1 + 1e-4, 1e-6]), lost=1e-1)
+    np.testing.assert_allclose(point.q, [1, 0], atol=1e-12)
+    assert slopes(point) == pytest.approx([-0.01, 0.01], rel=1e-9)
+
+
+def test_form_of_one_of_two_lost_constraints_makes_no_cone():
+    # x^2 + y^2 = z^2 with x^3 = y z^2: on z = 1, the points of x^3 = y on a circle: lines through the origin
+    point = classified("x**2 + y**2 - z**2", "x**3 - y*z**2", at=(0.0, 0.0, 0.0), coordinates="xyz")
+    assert (point.rank, point.regular_rank, point.kind) == (0, 2, KIND.UNDECIDED)
+    assert "2 constraints are lost at once, and to second order only 1" in point.note
+    # a definite one still has no direction left
+    point = classified("x**2 + y**2 + z**2", "x**3 - y*z**2", at=(0.0, 0.0, 0.0), coordinates="xyz")
+    assert point.kind is KIND.ISOLATED
+
+
+@pytest.mark.parametrize(
+    ("equation", "coordinates", "normals"),
+    [
+        ("x*y", "xyz", [(1, 0, 0), (0, 1, 0)]),
+        ("x*y", "xyzw", [(1, 0, 0, 0), (0, 1, 0, 0)]),
+        ("(x - z**2)*y", "xyz", [(1, 0, 0), (0, 1, 0)]),
+        ("(x - z**2)*(y - x**2 + sin(z))", "xyz", [(1, 0, 0), (0, 1, 1)]),
+        ("(x - z/50)*(x + z/50 + y**2)", "xyz", [(1, 0, -1 / 50), (1, 0, 1 / 50)]),
+    ],
+)
+def test_sheets_that_cross_are_spanned_by_a_branch_and_the_singular_postures(equation, coordinates, normals):
+    point = classified(equation, at=np.zeros(len(coordinates)), coordinates=coordinates)
+    assert (point.kind, point.order) == (KIND.TRANSVERSAL, 1)
+    assert point.sheet.shape == (len(coordinates), len(coordinates) - 2)
+    for normal in np.array(normals, dtype=float):
+        np.testing.assert_allclose(normal @ point.sheet, 0, atol=1e-9)
+        assert sorted(abs(normal @ branch.tangent) < 1e-9 for branch in point.branches) == [False, True]
+
+
+def test_what_is_degenerate_across_a_line_of_singular_postures_is_classified_there():
+    origin = (0.0, 0.0, 0.0)
+    touching = classified("(y - x**2)*(y + 3*x**2)", at=origin, coordinates="xyz")
+    assert (touching.kind, touching.order) == (KIND.TANGENCY, 2)
+    assert sorted(branch.curvature[1] for branch in touching.branches) == pytest.approx([-6, 2], rel=1e-6)
+    assert classified("y**2 - x**3", at=origin, coordinates="xyz").kind is KIND.CUSP
+    assert classified("x**2 + y**2 - z**2", at=(*origin, 0.0), coordinates="xyzw").kind is KIND.CONE
+    # along z the rank is lost in both, but the one is pinched at the origin, and the other has no such line
+    for equation in ("y**2 - z*x**2", "y**2 + z**2 - x**4"):
+        pinched = classified(equation, at=origin, coordinates="xyz")
+        assert (pinched.kind, pinched.sheet.shape[1]) == (KIND.UNDECIDED, 0)
+        assert "in 3 directions is degenerate" in pinched.note
+
+
+def test_motion_on_sheets_that_cross_stops_with_both():
+    sheets = particle("x*y", coordinates="xyz")
+    motion = simulate(sheets, State([1.0, 0, 0], [-1.0, 0, 0.5]), t_end=3)
+    (point,) = singular_points_of(motion)
+    np.testing.assert_allclose(point.q, [0, 0, 0.5], atol=1e-9)
+    assert len(point.branches) == 2
+    assert "the same all along (x' = 0, y' = 0, z' = 1)" in motion.cause

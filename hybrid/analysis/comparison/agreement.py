@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.comparison.penalty_map import Cells, PenaltyMap, penalty_map
+from hybrid.analysis.comparison.cells import Cells
+from hybrid.analysis.comparison.penalty_map import PenaltyMap, penalty_map
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.plane import plane_of
 from hybrid.contact.activity import Activity

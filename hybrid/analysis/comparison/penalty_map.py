@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.comparison.approach import approaching_impulse
+from hybrid.analysis.comparison.cells import Cells
+from hybrid.analysis.comparison.judgement import EXACT, STRIKING, judged, orders
 from hybrid.analysis.comparison.rigid_motions import rigid_motions
 from hybrid.contact.classify import CellVerdict
-from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS, CompliantMotions, compliant_motions
+from hybrid.contact.compliance.grid import LABELS
 from hybrid.contact.compliance.rates import ContactRates
 from hybrid.errors import StateError
-
-if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["MapException", "PenaltyMap", "penalty_map"]
 
 SETTLING = 12.0
 """Stretched time of the softest run of a unique motion; stiffer ones last as long in seconds."""
-_STRIKING = 200.0  # stretched time after which a departure from rest is given up
-_ORDER = -0.4  # the stiffest error lies below the largest of the softer ones by this power: theory has -1/2 or faster
-_EXACT = 1e-9  # relative error of velocities at which the integration itself is met
 _LEFT, _ENOUGH = 0.1, 0.5  # shares of rigid motions that keep their mode: below the first, runs are refused
 _LEAST = 1e-9  # of a duration: where not even that helps, none does
 _APPROACH = 2.0  # of an indeterminate state, in units of the one that separates lift-off from impact
@@ -90,46 +86,6 @@ class PenaltyMap:
     labels: tuple[str, ...] = LABELS
 
 
-@attrs.frozen(eq=False)
-class Cells:
-    """States of a map in a row, with what is known of them.
-
-    Attributes
-    ----------
-    dynamics : Dynamics
-    q, v, t : array, (N, n), (N, n), (N,)
-    parameters : mapping of str to array, (N,)
-    verdict : array of uint8, (N,)
-    mode : array of int8, (N,)
-        The mode of a unique motion.
-    after : array, (N, n)
-        Velocities after the impact of the compliant limit.
-    damping : float or None
-    """
-
-    dynamics: Dynamics
-    q: Array
-    v: Array
-    t: Array
-    parameters: Mapping[str, Array]
-    verdict: NDArray[np.uint8]
-    mode: NDArray[np.int8]
-    after: Array
-    damping: float | None
-
-    def at(self, index: NDArray[np.intp]) -> tuple[Array, Array, Array, dict[str, Array]]:
-        """States and parameters of some cells."""
-        values = {name: value[index] for name, value in self.parameters.items()}
-        return self.q[index], self.v[index], self.t[index], values
-
-    def runs(self, index: NDArray[np.intp], v: Array, K: float, horizon: float) -> CompliantMotions:
-        """Penalty runs of some cells, from other velocities."""
-        q, _, t, values = self.at(index)
-        return compliant_motions(
-            self.dynamics, q, v, t, stiffness=K, damping=self.damping, horizon=horizon, parameters=values
-        )
-
-
 def penalty_map(
     cells: Cells,
     *,
@@ -162,19 +118,21 @@ def penalty_map(
         The runs last so long that hardly any rigid motion keeps its mode.
     """
     ordered = tuple(sorted(float(K) for K in stiffness))
-    T = SETTLING / math.sqrt(ordered[0]) if duration is None else duration
     unique = np.flatnonzero(cells.verdict == CellVerdict.UNIQUE)
     striking = np.flatnonzero(np.isin(cells.verdict, [CellVerdict.INCONSISTENT, CellVerdict.IMPACT]))
     several = np.flatnonzero(cells.verdict == CellVerdict.INDETERMINATE)
-    _check_duration(cells, unique, T, is_given=duration is not None)
+    slowness = cells.slowness(np.concatenate([unique, striking, several]))
+    T = SETTLING * slowness / math.sqrt(ordered[0]) if duration is None else duration
+    _check_duration(cells, unique, T, slowness, is_given=duration is not None)
     q, v, t, values = cells.at(unique)
     _, rigid, kept = rigid_motions(cells.dynamics, q, v, t, mode=cells.mode[unique], duration=T, parameters=values)
     count, k = len(cells.q), len(ordered)
     mode, sticks = np.full((k, count), -1, dtype=np.int8), np.zeros((k, count), dtype=bool)
     error, early = np.full((k, count), np.nan), np.zeros((k, count), dtype=bool)
+    until = STRIKING * slowness
     for row, K in enumerate(ordered):
-        parts = [(unique, v, rigid, T * math.sqrt(K)), (striking, cells.v[striking], cells.after[striking], _STRIKING)]
-        parts.append((several, _approaching(cells, several, K), cells.after[several], _STRIKING))
+        parts = [(unique, v, rigid, T * math.sqrt(K)), (striking, cells.v[striking], cells.after[striking], until)]
+        parts.append((several, _approaching(cells, several, K), cells.after[several], until))
         for index, start, expected, horizon in parts:
             found = cells.runs(index, start, K, horizon)
             mode[row, index], sticks[row, index] = found.mode, found.sticks
@@ -185,10 +143,10 @@ def penalty_map(
         if progress is not None:
             progress(row + 1, k)
     speed = np.max(np.abs(cells.v), axis=-1, initial=0.0)
-    order = _orders(np.log(ordered), error, _EXACT * speed)
+    order = orders(np.log(ordered), error, EXACT * speed)
     held = np.zeros(count, dtype=bool)
     held[unique] = kept
-    agrees, reasons = _judged(cells, mode, error, held, early, speed, ordered)
+    agrees, reasons = judged(cells, mode, error, held, early, speed, ordered)
     shape = (len(places[0]), len(places[1]))
     exceptions = tuple(
         MapException(divmod(i, shape[1]), (float(places[0][i // shape[1]]), float(places[1][i % shape[1]])),
@@ -208,7 +166,7 @@ def _persisting(cells: Cells, unique: NDArray[np.intp], duration: float) -> floa
     return float(np.mean(kept)) if unique.size else 1.0
 
 
-def _check_duration(cells: Cells, unique: NDArray[np.intp], T: float, *, is_given: bool) -> None:
+def _check_duration(cells: Cells, unique: NDArray[np.intp], T: float, slowness: float, *, is_given: bool) -> None:
     """Refuse runs that last so long that hardly a rigid motion is left to compare with; say what would do."""
     share = _persisting(cells, unique, T)
     if share >= _LEFT:
@@ -216,7 +174,7 @@ def _check_duration(cells: Cells, unique: NDArray[np.intp], T: float, *, is_give
     shorter = T / 2.0
     while _persisting(cells, unique, shorter) < _ENOUGH and shorter > T * _LEAST:
         shorter /= 2.0
-    stiffer = f"stiffnesses from about K = {(SETTLING / shorter) ** 2:.1g}"
+    stiffer = f"stiffnesses from about K = {(SETTLING * slowness / shorter) ** 2:.1g}"
     raise StateError(
         f"there is nothing to compare: penalty runs would last {T:.4g}, and in only {100 * share:.0f} percent of the "
         f"{unique.size} UNIQUE states does the rigid motion keep its mode so long; take "
@@ -239,58 +197,5 @@ def _approaching(cells: Cells, index: NDArray[np.intp], K: float) -> Array:
     at = ContactRates.at(cells.dynamics, q, v, t, values)
     d = at.damping if cells.damping is None else cells.damping
     A = np.abs(at.G[:, 0, 0] - np.sign(at.slip) * at.friction * at.G[:, 0, 1])
-    approach = _APPROACH * (A * d - np.sqrt((A * d) ** 2 + A)) * at.c[:, 0] / (A * math.sqrt(K))
-    wanted = np.stack([approach, np.zeros(len(approach))], axis=-1)[..., None]
-    impulse = np.linalg.solve(at.G, wanted) if len(index) else np.zeros((0, 2, 1))
-    return np.asarray(v + (at.response @ impulse)[..., 0])
-
-
-def _orders(logs: Array, error: Array, floor: Array) -> Array:
-    """Slopes of the logarithms of errors, (N,), by least squares; NaN where an error is the integration's own."""
-    x = logs - logs.mean()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        y = np.where(error > floor, np.log(error), np.nan)
-    return np.asarray(x @ (y - y.mean(axis=0)) / (x @ x)) if len(logs) > 1 else np.full(error.shape[1], np.nan)
-
-
-def _falls(stiffness: Array, error: Array) -> NDArray[np.bool_]:
-    """Whether errors, (k, N), fall: a softer one may be small by chance, where an oscillation crosses zero."""
-    if len(stiffness) < 2:
-        return np.zeros(error.shape[1], dtype=bool)
-    softer = np.nan_to_num(error[:-1], nan=np.inf)
-    largest = np.argmax(softer, axis=0)
-    bound = softer.max(axis=0) * (stiffness[-1] / stiffness[largest]) ** _ORDER
-    return np.asarray(np.isfinite(bound) & (error[-1] <= bound))
-
-
-def _judged(
-    cells: Cells,
-    mode: NDArray[np.int8],
-    error: Array,
-    kept: NDArray[np.bool_],
-    early: NDArray[np.bool_],
-    speed: Array,
-    ordered: Sequence[float],
-) -> tuple[NDArray[np.bool_], dict[int, str]]:
-    """Which unique cells agree, and why the others do not; which of the others have not let go."""
-    unique = cells.verdict == CellVerdict.UNIQUE
-    exact = np.nan_to_num(error[-1], nan=np.inf) <= _EXACT * speed
-    follows = mode[-1] == cells.mode
-    agrees = unique & kept & follows & (exact | _falls(np.array(ordered), error))
-    reasons: dict[int, str] = {}
-    for i in np.flatnonzero(unique & ~agrees).tolist():
-        label = LABELS[cells.mode[i]]
-        if not kept[i]:
-            reasons[i] = f"the rigid motion leaves {label} within the duration"
-        elif early[:, i].any() and label != "free":
-            reasons[i] = f"the contact lets go while it settles, at K = {ordered[int(np.argmax(early[:, i]))]:g}"
-        elif not follows[i]:
-            reasons[i] = f"the stiffest run ends in {LABELS[mode[-1, i]]}, the rigid motion in {label}"
-        else:
-            errors = ", ".join(f"{item:.2g}" for item in error[:, i])
-            reasons[i] = f"the contact has not settled: errors {errors}"
-    left = ~unique & (mode[-1] > 0)
-    for i in np.flatnonzero(left).tolist():
-        bound = f"a stretched time of {_STRIKING:g}, or {MAX_EVENTS} changes of mode"
-        reasons[i] = f"the contact has not let go after {bound}; it is in {LABELS[mode[-1, i]]}"
-    return agrees, dict(sorted(reasons.items()))
+    approach = _APPROACH * (A * d - np.sqrt((A * d) ** 2 + A)) * at.c[:, 0] / (A * np.sqrt(K * at.stiffness_ratio))
+    return np.asarray(v + np.einsum("ijk,ik->ij", at.response, approaching_impulse(at.G, 0, approach)))

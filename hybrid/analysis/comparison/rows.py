@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import ContactCourse, courses_of_motion, courses_of_path, times_to_stick
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
 from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, told_of
@@ -120,10 +121,13 @@ class Inquiry:
         return float(np.max(np.abs(self.state.v), initial=0.0))
 
     @property
-    def _heaviest(self) -> float:
-        """The largest mass that a closed contact feels, whose oscillation is the slowest."""
+    def _slowest(self) -> float:
+        """Stretched time per radian of the slowest of the closed contacts."""
         problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
-        return 1.0 / float(np.min(np.diag(problem.G)[problem.normals]))
+        terms = self.dynamics.terms(self.state.q, self.state.v, t=self.state.t, parameters=self.parameters)
+        ratios = dict(zip(self.dynamics.contacts, terms.stiffness_ratio.tolist(), strict=True))
+        factors = [ratios[c.name] * problem.G[c.rows[0], c.rows[0]] for c in problem.carriers if c.name in ratios]
+        return float(min(factors) ** -0.5)
 
     def named(self, v: np.ndarray) -> dict[str, float]:
         """Generalised velocities by name."""
@@ -217,7 +221,7 @@ class Inquiry:
             parameters=self.parameters,
             tolerances=self.tolerances,
             samples=self.samples,
-            horizon=_PERSISTING * self._heaviest**0.5 if persists or selection is not None else None,
+            horizon=_PERSISTING * self._slowest if persists or selection is not None else None,
         )
         method = f"penalty K={K:g}" + (f", {name}" if name else "")
         if motion.samples is not None:
@@ -246,9 +250,8 @@ class Inquiry:
     def _approaching(self, rate: float) -> State:
         """The state with the one closed contact approaching, its slip kept: changed as by an impulse."""
         problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
-        change = np.zeros(len(problem.gamma))
-        change[problem.normals[0]] = rate - problem.gamma[problem.normals[0]]
-        impulse = np.linalg.lstsq(problem.G, change, rcond=None)[0]
+        row = problem.normals[0]
+        impulse = approaching_impulse(problem.G, row, np.array(rate - problem.gamma[row]))
         return attrs.evolve(self.state, v=self.state.v + problem.response_W @ impulse)
 
 

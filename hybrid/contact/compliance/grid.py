@@ -95,8 +95,8 @@ class _Batch:
     def contact(self, q: Array, v: Array, s: Array) -> tuple[ContactRates, Array]:
         """Contact terms, and the normal force where the contact presses."""
         at = ContactRates.at(self.dynamics, q, v, self.start + s / math.sqrt(self.stiffness), self.parameters)
-        d = at.damping if self.damping is None else self.damping
-        return at, -self.stiffness * at.gap - 2 * d * math.sqrt(self.stiffness) * at.gap_dot
+        d, K = at.damping if self.damping is None else self.damping, self.stiffness * at.stiffness_ratio
+        return at, -K * at.gap - 2 * d * np.sqrt(K) * at.gap_dot
 
     def forces(self, at: ContactRates, potential: Array) -> Array:
         """Forces of the modes, (N, 2)."""
@@ -152,6 +152,7 @@ def compliant_motions(
         With closed contacts.
     t : array, (N,)
     stiffness : float
+        Of a contact with ``stiffness_ratio = 1``.
     damping : float, optional
         Replaces the declared one.
     horizon : float
@@ -177,7 +178,7 @@ def compliant_motions(
     at = ContactRates.at(dynamics, q, v, t, values)
     presses = (at.gap_dot < 0) | ((at.gap_dot == 0) & (at.c[:, 0] < 0))
     slides = np.where(at.slip > 0, _PLUS, np.where(at.slip < 0, _MINUS, _STICK))
-    step = _STEP / np.sqrt(_fastest(at))
+    step = _STEP / np.sqrt(at.stiffness_ratio * _fastest(at))
     batch = _Batch(
         dynamics, values, stiffness, damping, np.broadcast_to(t, (count,)).copy(), step, q.copy(), v.copy(),
         np.zeros(count), np.where(presses, slides, _FREE).astype(np.int8), np.zeros(count, dtype=bool),

@@ -30,7 +30,7 @@ class ContactRates:
     G : array, (N, 2, 2)
     c : array, (N, 2)
         Contact accelerations without contact forces.
-    friction, static_friction, damping : array, (N,)
+    friction, static_friction, damping, stiffness_ratio : array, (N,)
     """
 
     gap: Array
@@ -43,6 +43,7 @@ class ContactRates:
     friction: Array
     static_friction: Array
     damping: Array
+    stiffness_ratio: Array
 
     @classmethod
     def at(cls, dynamics: Dynamics, q: Array, v: Array, t: Array, parameters: Mapping[str, Any]) -> ContactRates:
@@ -63,6 +64,7 @@ class ContactRates:
         return cls(
             flat(terms.gap), flat(terms.gap_dot), flat(terms.slip), a_free, response, G,
             np.broadcast_to(c, (count, 2)), flat(terms.friction), flat(terms.static_friction), flat(terms.damping),
+            flat(terms.stiffness_ratio),
         )  # fmt: skip
 
     def held(self, normal: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -51,7 +52,7 @@ class Resolution:
     critical_approach : float or None
         ``w_crit sqrt(K)`` of an indeterminate state: a contact that approaches faster than ``-w_crit`` passes through
         an impact without collision, a slower one lifts off (Hogan and Kristiansen 2017). In units of velocity times
-        square root of stiffness.
+        square root of stiffness, of a contact with ``stiffness_ratio = 1``.
     """
 
     outcome: Outcome
@@ -83,8 +84,8 @@ def resolve(
     approach : float, default 0
         Normal velocity, not above 0, with which the contact of an indeterminate state is met.
     stiffness : float, optional
-        Of the contact, to compare the approach with ``w_crit``; without it the limit of infinite stiffness, in which
-        every approach below zero is enough.
+        Of a contact with ``stiffness_ratio = 1``, to compare the approach with ``w_crit``; without it the limit of
+        infinite stiffness, in which every approach below zero is enough.
     parameters, tolerances : optional
 
     Returns
@@ -167,7 +168,7 @@ def resolve_selection(
         case Verdict.INCONSISTENT:
             return _without_solution(selection, impact())
         case Verdict.INDETERMINATE:
-            return _with_several(selection, impact, approach, stiffness, _damping(method, selection.problem))
+            return _with_several(selection, impact, approach, stiffness, method)
         case _:
             outcome = Outcome.UNRESOLVED if selection.verdict is Verdict.UNDECIDED else Outcome.PERSISTS
             return Resolution(outcome, selection.verdict.value, selection)
@@ -189,12 +190,6 @@ def lift_off(selection: Selection) -> Branch | None:
         return None
     free = (b for b in selection.branches if all(label is ContactMode.FREE for label in b.mode.values()))
     return next(free, None)
-
-
-def _damping(method: AbstractImpactLaw, problem: ContactProblem) -> float:
-    if isinstance(method, KelvinVoigtLimit) and method.damping is not None:
-        return method.damping
-    return float(problem.terms.damping[problem.names.index(problem.carriers[0].name)])
 
 
 def _without_solution(selection: Selection, impact: Impact) -> Resolution:
@@ -227,15 +222,18 @@ def _slipping(problem: ContactProblem) -> tuple[float, float] | None:
 
 
 def _with_several(
-    selection: Selection, impact: Callable[[], Impact], approach: float, stiffness: float | None, damping: float
+    selection: Selection,
+    impact: Callable[[], Impact],
+    approach: float,
+    stiffness: float | None,
+    method: AbstractImpactLaw,
 ) -> Resolution:
     found, free = _slipping(selection.problem), lift_off(selection)
     if found is None or free is None:
         labels = ", ".join(branch.mode.label for branch in selection.branches)
         reason = f"several modes are consistent ({labels}) and it is not one contact that slips"
         return Resolution(Outcome.UNRESOLVED, reason, selection)
-    A, b = found
-    critical = critical_approach(A, b, damping=damping)
+    critical = _separatrix(*found, selection.problem, method)
     if stiffness is None:
         passes, bound = approach < 0.0, "in the limit of infinite stiffness w_crit is 0"
     else:
@@ -246,6 +244,14 @@ def _with_several(
         return Resolution(Outcome.IMPACT_WITHOUT_COLLISION, reason, selection, impact(), critical)
     reason = f"several modes are consistent, and the approach {approach:.6g} is not below the separatrix ({bound})"
     return Resolution(Outcome.LIFT_OFF, reason, selection, None, critical)
+
+
+def _separatrix(A: float, b: float, problem: ContactProblem, method: AbstractImpactLaw) -> float:
+    """``w_crit sqrt(K)`` with the damping and the relative stiffness of the one contact."""
+    terms, index = problem.terms, problem.names.index(problem.carriers[0].name)
+    given = method.damping if isinstance(method, KelvinVoigtLimit) else None
+    damping = float(terms.damping[index]) if given is None else given
+    return critical_approach(A, b, damping=damping) / math.sqrt(float(terms.stiffness_ratio[index]))
 
 
 def critical_approach(A: float, b: float, *, damping: float) -> float:

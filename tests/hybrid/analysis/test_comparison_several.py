@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import compare, derive, solve_state
+from hybrid import KelvinVoigtLimit, compare, derive, resolve, solve_state
+from hybrid.analysis import Axis
+from hybrid.analysis.comparison.agreement import compare_map
+from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import times_to_stick
 
 
@@ -57,3 +61,67 @@ def test_laws_without_an_impulse_keep_the_mode_of_the_rigid_problem(rod):
     assert found.verdict == "UNIQUE"
     assert {row.mode for row in found.rows} == {"free"}
     assert {row.outcome for row in found.rows[1:]} == {"no impulse"}
+
+
+RATIO = 0.01  # exact enough a square root, so that stretched times differ by rounding alone
+
+
+@pytest.fixture(scope="module")
+def softer():
+    """The rod, its contact a hundred times softer than the stiffness of a run says."""
+    declared = mechanisms.load("painleve_rod")
+    (contact,) = declared.contact
+    return derive(attrs.evolve(declared, contact=[attrs.evolve(contact, stiffness_ratio=str(RATIO))]))
+
+
+@pytest.mark.parametrize(("mu", "rate"), [(0.3, 0.5), (1.4, 0.5), (1.5, 3)])
+def test_relative_stiffness_multiplies_the_stiffness_in_every_row(rod, softer, mu, rate):
+    # verdicts UNIQUE, INCONSISTENT and INDETERMINATE: settling, striking, and approaches next to the separatrix
+    pins, parameters = {"theta": 1, "theta_dot": rate, "slip.tip": 1}, {"mu": mu}
+    stiff = compare(softer, solve_state(softer, pins, parameters=parameters), stiffness=(1e8,), parameters=parameters)
+    plain = compare(rod, solve_state(rod, pins, parameters=parameters), stiffness=(1e6,), parameters=parameters)
+    assert stiff.verdict == plain.verdict
+    assert [row.mode for row in stiff.rows] == [row.mode for row in plain.rows]
+    for one, other in zip(stiff.rows, plain.rows, strict=True):
+        shown, same = ([row.approach or 0.0, row.error or 0.0] for row in (one, other))
+        assert shown == pytest.approx(same, rel=1e-5)
+        assert list(one.v_after.values()) == pytest.approx(list(other.v_after.values()), abs=1e-7)
+
+
+def test_separatrix_is_that_of_the_contact_with_its_relative_stiffness(rod, softer):
+    parameters = {"mu": 1.5}
+    state = solve_state(rod, {"theta": 1, "theta_dot": 3, "slip.tip": 1}, parameters=parameters)
+    # Hogan and Kristiansen 2017, the stable direction of the saddle
+    c, s, d, K = np.cos(1.0), np.sin(1.0), 0.3, 1e6
+    p, b = 3 * c * (1.5 * s - c) - 1, -1 + 9 * s
+    w_crit = (p * d - np.sqrt((p * d) ** 2 + p)) * b / (p * np.sqrt(K))
+    for dynamics, stiffness in ((rod, K), (softer, K / RATIO)):
+        for share, outcome in ((0.99, "LIFT_OFF"), (1.01, "IMPACT_WITHOUT_COLLISION")):
+            found = resolve(
+                dynamics, state, method=KelvinVoigtLimit(d), approach=share * w_crit, stiffness=stiffness,
+                parameters=parameters,
+            )  # fmt: skip
+            assert found.outcome.name == outcome
+
+
+def test_relative_stiffness_multiplies_the_stiffness_of_maps(rod, softer):
+    axes = [Axis.parse("theta=0.7:1.1:2"), Axis.parse("theta_dot=0.5:2.5:2")]
+    common = {"axes": axes, "pins": {"slip.tip": 1}, "parameters": {"mu": 1.5}}
+    plain = compare_map(rod, stiffness=[1e6], **common).penalty
+    stiff = compare_map(softer, stiffness=[1e8], **common).penalty
+    assert stiff.duration == pytest.approx(plain.duration, rel=1e-12)
+    assert np.array_equal(stiff.mode, plain.mode)
+    assert stiff.error == pytest.approx(plain.error, rel=1e-4, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("freedoms", [1, 2, 3])
+def test_impulse_of_an_approach_meets_its_normal_velocity_and_keeps_the_slip_it_can(freedoms):
+    rng = np.random.default_rng(freedoms)
+    W = rng.normal(size=(20, 3, freedoms))
+    change = -rng.random(20)
+    moved = np.einsum("nij,nj->ni", W @ np.swapaxes(W, 1, 2), approaching_impulse(W @ np.swapaxes(W, 1, 2), 0, change))
+    assert moved[:, 0] == pytest.approx(change, abs=1e-12)
+    if freedoms == 3:
+        assert moved[:, 1:] == pytest.approx(0.0, abs=1e-9)
+    if freedoms == 1:
+        assert moved[:, 1:] == pytest.approx(W[:, 1:, 0] / W[:, :1, 0] * change[:, None], rel=1e-9)

@@ -10,14 +10,9 @@ import numpy as np
 from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rest import is_redundant
-from hybrid.contact.compliance.standing import CompliantStanding, beyond_leaving
+from hybrid.contact.compliance.standing import STOPPED, VANISHING, CompliantStanding, beyond_leaving
 
-__all__ = ["STOPPED", "VANISHING", "phase_events"]
-
-STOPPED = 1e-7
-"""Spatial slip below this share of the velocities has stopped; an impulse removes the rest."""
-VANISHING = 1e-12
-"""Share of the velocities that is rounding."""
+__all__ = ["phase_events"]
 
 Event = Callable[[float, Array], float]
 

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rest import holding_forces, yielding
+from hybrid.contact.compliance.rest import first_forces, holding_forces, yielding
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.standing import CompliantStanding
 
@@ -58,10 +58,10 @@ class FastSystem:
 
     def growing(self, y: Array, standing: CompliantStanding) -> Array:
         """Normal forces; at the very first moment of undamped contacts, what they grow with: the approach."""
-        forces = np.maximum(self.potential_forces(y), 0.0) * np.array(standing.presses)
-        if not forces.any():
-            forces = np.maximum(-self.velocities(y)[self.normals], 0.0) * np.array(standing.presses)
-        return np.asarray(forces)
+        presses = np.array(standing.presses)
+        kappa = np.array([contact.stiffness_ratio for contact in self.contacts])
+        approach = -kappa * self.velocities(y)[self.normals]
+        return first_forces(self.potential_forces(y) * presses, approach * presses)
 
     def forces(self, y: Array, standing: CompliantStanding, *, normal: Array | None = None) -> Array:
         """Forces by row."""

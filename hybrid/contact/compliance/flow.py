@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rest import directions_from_rest, holding_forces, yielding
-from hybrid.contact.compliance.standing import CompliantStanding
+from hybrid.contact.compliance.rest import directions_from_rest, first_forces, holding_forces, yielding
+from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError
 
@@ -31,6 +31,8 @@ class CompliantFlow:
         In place of the declared one.
     speed : float
         Size of the contact velocities of the passage.
+    rounding : float
+        Velocities that the rounding of positions makes through the stiffness.
     """
 
     dynamics: Dynamics
@@ -38,6 +40,7 @@ class CompliantFlow:
     stiffness: Array
     damping: Array | None
     speed: float
+    rounding: float
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,10 +79,9 @@ class CompliantFlow:
         free = W.T @ a_free + np.concatenate([terms.zeta_N, terms.zeta_T])
         if not (np.isfinite(free).all() and np.isfinite(potential).all()):
             raise ComputationError(f"a compliant motion leaves the range of numbers at t = {t:.6g}")
-        bound, holds = terms.friction * potential, terms.static_friction * potential
         at = CompliantForces(
             terms.gap, terms.gap_dot, terms.slip, potential, a_free, response, W.T @ response, free,
-            np.concatenate([bound, terms.limit]), np.concatenate([holds, terms.static_limit]), np.zeros(W.shape[1]),
+            terms.friction, terms.static_friction, terms.limit, terms.static_limit, np.zeros(W.shape[1]),
         )  # fmt: skip
         at.forces[:] = self.forces(at, standing)
         return at
@@ -120,16 +122,35 @@ class CompliantFlow:
 
         ``breaking`` is a carrier whose friction has just reached its static bound.
         """
-        rest = standing.resting(self.sizes)
+        presses, k = np.array(standing.presses), len(at.gap)
+        normal = np.maximum(at.potential, 0.0) * presses[:k]
+        free = at.free
+        if not normal.any():
+            # accelerations that are rounding next to the others
+            free = np.where(np.abs(free) <= VANISHING * float(np.max(np.abs(free), initial=0.0)), 0.0, free)
+        at = at.under(normal, free)
+        self._settle_under(at, standing, standing.resting(self.sizes), breaking)
+        # what no force acts on yet is decided by the forces that come next; the others go on as they have begun
+        undecided = [i for i in standing.resting(self.sizes) if i < k and not normal.any()]
+        approach = np.where(at.gap_dot < -VANISHING * self.speed, -self.stiffness * at.gap_dot, 0.0)
+        normal = first_forces(normal, approach * presses[:k], -at.free[:k] * presses[:k])
+        self._settle_under(at.under(normal, np.zeros(len(at.free)), limited=False), standing, undecided, breaking)
+
+    def _settle_under(
+        self, at: CompliantForces, standing: CompliantStanding, rest: list[int], breaking: int | None
+    ) -> None:
+        """Decide for some of the carriers at rest, while the others at rest hold."""
         if not rest:
             return
-        forces = self.forces(at, standing)
+        firm = self.tangents([i for i in standing.resting(self.sizes) if i not in rest])[0]
         rows, groups = self.tangents(rest)
-        forces[rows] = 0.0
+        forces = self.forces(at, standing)
+        forces[[*rows, *firm]] = 0.0
+        held = at.G[:, firm] @ np.linalg.pinv(at.G[np.ix_(firm, firm)], hermitian=True)
+        G, free = at.G - held @ at.G[firm], at.free - held @ at.free[firm]
         found = directions_from_rest(
-            at.G[np.ix_(rows, rows)], at.free[rows] + at.G[rows] @ forces,
-            np.maximum(at.bound[rest], 0.0), np.maximum(at.holds[rest], 0.0), groups,
-            breaking=None if breaking is None else rest.index(breaking),
+            G[np.ix_(rows, rows)], free[rows] + G[rows] @ forces, at.bound[rest], at.holds[rest], groups,
+            breaking=rest.index(breaking) if breaking in rest else None,
         )  # fmt: skip
         for i, direction in zip(rest, found, strict=True):
             standing.begin_slip(i, direction)
@@ -148,8 +169,9 @@ class CompliantForces:
         Acceleration without contact forces, and per unit force.
     G, free : array, (k + p, k + p) and (k + p,)
         Delassus operator and contact accelerations without contact forces.
-    bound, holds : array, (k + e,)
-        Largest friction force of every carrier while it slips, and while it sticks.
+    friction, static_friction : array, (k,)
+    limit, static_limit : array, (e,)
+        Largest friction forces of the friction elements.
     forces : array, (k + p,)
     """
 
@@ -161,9 +183,26 @@ class CompliantForces:
     response: Array
     G: Array
     free: Array
-    bound: Array
-    holds: Array
+    friction: Array
+    static_friction: Array
+    limit: Array
+    static_limit: Array
     forces: Array
+
+    @property
+    def bound(self) -> Array:
+        """Largest friction force of every carrier while it slips, (k + e,)."""
+        return np.concatenate([self.friction * self.potential, self.limit])
+
+    @property
+    def holds(self) -> Array:
+        """Largest friction force of every carrier while it sticks, (k + e,)."""
+        return np.concatenate([self.static_friction * self.potential, self.static_limit])
+
+    def under(self, normal: Array, free: Array, *, limited: bool = True) -> CompliantForces:
+        """The same state under other normal forces; ``limited=False`` leaves the friction elements out."""
+        limit, static = (self.limit, self.static_limit) if limited else (0 * self.limit, 0 * self.static_limit)
+        return attrs.evolve(self, potential=normal, free=free, limit=limit, static_limit=static)
 
     @property
     def acceleration(self) -> Array:

@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance.events import STOPPED, VANISHING, phase_events
+from hybrid.contact.compliance.events import phase_events
 from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
 from hybrid.contact.compliance.path import Array, CompliantMotion, CompliantSamples, joined_samples
-from hybrid.contact.compliance.standing import CompliantStanding, pace
+from hybrid.contact.compliance.standing import CompliantStanding, has_stopped, pace
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -49,7 +49,7 @@ class CompliantPassage:
         """From the start to the release of all contacts, to the horizon, or as far as the effort goes."""
         rows = sum((normal is not None) + len(tangential) for normal, tangential in self.flow.rows)
         y = np.concatenate([self.start.q, self.start.v, np.zeros(rows + 1), [self.start.t, 0.0]])
-        standing = self._first(y, closed)
+        y, standing = self._first(y, closed)
         phases: list[tuple[str, float]] = []
         for _ in range(_MAX_PHASES):
             if self.spent > self.effort or not (self._touches(standing) or self._will_press(y, standing)):
@@ -84,7 +84,7 @@ class CompliantPassage:
 
         return evaluate
 
-    def _first(self, y: Array, closed: NDArray[np.bool_]) -> CompliantStanding:
+    def _first(self, y: Array, closed: NDArray[np.bool_]) -> tuple[Array, CompliantStanding]:
         k, names = len(self.flow.dynamics.contacts), self.flow.names
         nothing = CompliantStanding.open(len(names))
         at = self._at(y, nothing)
@@ -98,8 +98,9 @@ class CompliantPassage:
             rate, b = at.gap_dot[i], at.free[i]
             rests = abs(rate) <= self.tolerances.velocity
             nothing.presses[i] = bool(closed[i] and (b < 0 if rests else rate < 0))
-        self.flow.settle(at, nothing)
-        return nothing
+        y = self._stopped(y, nothing)
+        self.flow.settle(self._at(y, nothing), nothing)
+        return y, nothing
 
     def _touches(self, standing: CompliantStanding) -> bool:
         """True if a contact presses."""
@@ -107,8 +108,8 @@ class CompliantPassage:
 
     def _direction(self, at: CompliantForces, i: int) -> tuple[float, ...] | None:
         slip = at.slip[self.flow.columns(i)]
-        size = float(np.linalg.norm(slip))
-        if size <= max(self.tolerances.velocity * min(self.flow.speed, 1.0), VANISHING * self.flow.speed):
+        size, least = float(np.linalg.norm(slip)), self.tolerances.velocity * min(self.flow.speed, 1.0)
+        if size <= least or has_stopped(slip, self.flow.speed):
             return None
         return tuple(float(x) for x in slip / size)
 
@@ -165,7 +166,8 @@ class CompliantPassage:
 
     def _sizes(self, count: int) -> Array:
         """What the unknowns are measured by."""
-        n, root, velocity = self._n, math.sqrt(self.stiffness), self.flow.speed
+        n, root = self._n, math.sqrt(self.stiffness)
+        velocity = max(self.flow.speed, self.flow.rounding / _ACCURACY)
         return np.concatenate(
             [np.full(n, velocity / root), np.full(n, velocity), np.full(count - 2 * n - 3, velocity),
              [velocity**2, 1.0 / root, 1.0]]
@@ -196,7 +198,7 @@ class CompliantPassage:
     def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:
         """Change what the contacts do after an event; a slip that stopped is made zero exactly."""
         kind, i = event
-        at, y = self._at(y, standing), y.copy()
+        at = self._at(y, standing)
         match kind:
             case "release":
                 standing.presses[i] = False
@@ -204,7 +206,8 @@ class CompliantPassage:
             case "press":
                 standing.presses[i], standing.leaves[i] = True, False
                 standing.slip[i] = self._direction(at, i)
-                self.flow.settle(at, standing)
+                y = self._stopped(y, standing)
+                self.flow.settle(self._at(y, standing), standing)
             case "yield":
                 self.flow.settle(at, standing)
             case "slip":
@@ -219,6 +222,7 @@ class CompliantPassage:
 
     def _stopped(self, y: Array, standing: CompliantStanding) -> Array:
         """The unknowns with the slip of all carriers at rest removed by an impulse; others that stop with them rest."""
+        y = y.copy()
         while True:
             rest, at = standing.resting(self.flow.sizes), self._at(y, standing)
             rows = self.flow.tangents(rest)[0]
@@ -226,11 +230,10 @@ class CompliantPassage:
             change = np.linalg.lstsq(at.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
             y[self._n : 2 * self._n] -= at.response[:, rows] @ change
             at = self._at(y, standing)
-            least = {1: VANISHING * self.flow.speed, 2: STOPPED * self.flow.speed}
             together = [
                 i for i, size in enumerate(self.flow.sizes)
                 if size and standing.presses[i] and standing.slip[i] is not None
-                and np.linalg.norm(at.slip[self.flow.columns(i)]) <= least[size]
+                and self._direction(at, i) is None
             ]  # fmt: skip
             if not together:
                 return y

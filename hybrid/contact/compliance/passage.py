@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from hybrid.contact.compliance.fast import FastSystem
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples, joined_samples
 from hybrid.contact.compliance.rest import directions_from_rest, is_redundant
-from hybrid.contact.compliance.standing import CompliantStanding, beyond_leaving, pace
+from hybrid.contact.compliance.standing import (
+    STOPPED,
+    VANISHING,
+    CompliantStanding,
+    beyond_leaving,
+    has_stopped,
+    pace,
+)
 from hybrid.errors import ComputationError
 
 _ACCURACY = 1e-11
-_VANISHING = 1e-12  # relative to the velocities
-_STOPPED = 1e-9  # spatial slip below this share of the velocities has stopped; an impulse removes the rest
 _MAX_PHASES = 400
 _FOREVER = 1e15  # stretched time
 _MAX_EVALUATIONS = 100_000  # of one phase; an impact takes a few hundred
@@ -36,8 +41,8 @@ class Passage:
     def run(self) -> CompliantPath:
         """Follow the phases until no contact presses or approaches."""
         k, r = len(self.system.contacts), len(self.system.gamma)
-        y = np.zeros(k + r + 2)
-        standing, phases = self._first(y), list[CompliantPhase]()
+        y, standing = self._first(np.zeros(k + r + 2))
+        phases = list[CompliantPhase]()
         for _ in range(_MAX_PHASES):
             if not any(standing.presses):
                 following = self._flight(y)
@@ -53,7 +58,7 @@ class Passage:
                 self._keep(np.array([before, y]), standing)
                 phases.append(CompliantPhase(self.system.label(standing), 0.0, duration, 0.0, 0.0))
                 standing.presses[index] = True
-                self._settle(y, standing, index)
+                y = self._settle(y, standing, index)
                 continue
             y, phase, event = self._advance(y, standing)
             if event[0] == "left":
@@ -64,31 +69,36 @@ class Passage:
             y = self._after(y, standing, event)
         raise ComputationError("a compliant impact of several contacts does not end: its phases keep alternating")
 
-    def _first(self, y: Array) -> CompliantStanding:
+    def _first(self, y: Array) -> tuple[Array, CompliantStanding]:
         w = self.system.gamma[self.system.normals]
         standing = CompliantStanding.open(len(self.system.contacts))
         for index, w_i in enumerate(w):
             standing.presses[index] = bool(w_i < 0)
             standing.slip[index] = self._direction(y, index)
+        y = self._stopped(y, standing)
         self._hold_or_slide(y, standing)
         # contacts at rest that the impact of the others presses
         driven = self.system.G @ self.system.forces(y, standing, normal=self.system.growing(y, standing))
-        size = _VANISHING * float(np.max(np.abs(driven), initial=0.0))
+        size = VANISHING * float(np.max(np.abs(driven), initial=0.0))
         added = [i for i, w_i in enumerate(w) if w_i == 0 and driven[self.system.normals[i]] < -size]
         for index in added:
             standing.presses[index] = True
+        y = self._stopped(y, standing)
         self._hold_or_slide(y, standing)
-        return standing
+        return y, standing
 
     def _direction(self, y: Array, index: int) -> tuple[float, ...] | None:
         slip = self.system.slip(y, index)
-        size = float(np.linalg.norm(slip))
-        return tuple(float(x) for x in slip / size) if size > _VANISHING * self.system.speed else None
+        if has_stopped(slip, self.system.speed):
+            return None
+        return tuple(float(x) for x in slip / np.linalg.norm(slip))
 
-    def _settle(self, y: Array, standing: CompliantStanding, index: int) -> None:
-        """Give a contact that begins to press its direction of slip."""
+    def _settle(self, y: Array, standing: CompliantStanding, index: int) -> Array:
+        """Give a contact that begins to press its direction of slip; one too small to have any is removed."""
         standing.slip[index], standing.leaves[index] = self._direction(y, index), False
+        y = self._stopped(y, standing)
         self._hold_or_slide(y, standing)
+        return y
 
     def _hold_or_slide(self, y: Array, standing: CompliantStanding, *, breaking: int | None = None) -> None:
         """Decide for every pressing contact without slip whether it sticks, and else where it slips."""
@@ -161,7 +171,7 @@ class Passage:
         names: list[tuple[str, int]] = []
         # a slip that begins at zero stops only where it falls back below
         system, speed = self.system, self.system.speed
-        margin = _VANISHING * speed
+        margin = VANISHING * speed
 
         def add(kind: str, index: int, value: Any, direction: float) -> None:
             def event(_: float, x: NDArray[np.float64]) -> float:
@@ -186,7 +196,7 @@ class Passage:
             elif standing.slip[index] is None:
                 continue
             elif len(contact.tangential) == 2 and not standing.leaves[index]:
-                add("stop", index, lambda x, i=index: np.linalg.norm(system.slip(x, i)) - _STOPPED * speed, -1.0)
+                add("stop", index, lambda x, i=index: np.linalg.norm(system.slip(x, i)) - STOPPED * speed, -1.0)
             else:
                 u = np.array(standing.slip[index])
                 add("stop", index, lambda x, i=index, u=u: system.slip(x, i) @ u + margin, -1.0)
@@ -203,7 +213,7 @@ class Passage:
                 self._hold_or_slide(y, standing)
             case "press":
                 standing.presses[index] = True
-                self._settle(y, standing, index)
+                y = self._settle(y, standing, index)
             case "yield":
                 self._hold_or_slide(y, standing)
             case "slip":
@@ -221,11 +231,10 @@ class Passage:
             rows = self.system.tangents(standing.resting(self.system.sizes))[0]
             slip = self.system.velocities(y)[rows]
             y[[k + row for row in rows]] -= np.linalg.lstsq(self.system.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
-            least = {1: _VANISHING * self.system.speed, 2: _STOPPED * self.system.speed}
             together = [
                 i for i, size in enumerate(self.system.sizes)
                 if size and standing.presses[i] and standing.slip[i] is not None
-                and np.linalg.norm(self.system.slip(y, i)) <= least[size]
+                and has_stopped(self.system.slip(y, i), self.system.speed)
             ]  # fmt: skip
             if not together:
                 return y
@@ -236,7 +245,7 @@ class Passage:
         """The contact that presses again first while none does, and when; None if none approaches."""
         w = self.system.velocities(y)[self.system.normals]
         f = self.system.potential_forces(y)
-        size = _VANISHING * self.system.speed
+        size = VANISHING * self.system.speed
         waits = [
             (max(float(-f[i]) / (self.system.contacts[i].stiffness_ratio * -float(w[i])), 0.0), i)
             for i in range(len(w))

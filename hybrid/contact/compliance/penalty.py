@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.contact.compliance.coefficients import ROUGH_CONSTRAINT, check_damping, check_stiffness
-from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
 from hybrid.contact.compliance.motion import CompliantPassage
-from hybrid.contact.compliance.path import CompliantMotion
-from hybrid.contact.compliance.standing import CompliantStanding
+from hybrid.contact.compliance.path import Array, CompliantMotion
+from hybrid.contact.compliance.standing import STOPPED, CompliantStanding
 from hybrid.contact.touching import closed_contacts
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
@@ -94,16 +95,30 @@ class KelvinVoigt:
             dynamics, state, wanted="compliant motion", parameters=parameters, tolerances=tolerances
         )
         terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-        speed = float(np.max(np.abs(np.concatenate([terms.gap_dot, terms.slip]))))
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
-        flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, speed or 1.0)
+        flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, 1.0, 0.0)
         if horizon is not None and not horizon > 0.0:
             raise StateError(f"the horizon of a compliant motion is a stretched time above 0, got {horizon:g}")
+        at = flow.evaluate(state.q, state.v, state.t, CompliantStanding.open(len(flow.names)))
         if horizon is None:
-            G = flow.evaluate(state.q, state.v, state.t, CompliantStanding.open(len(flow.names))).G
-            rates = np.diag(G)[: len(closed)][closed] * terms.stiffness_ratio[closed]
+            rates = np.diag(at.G)[: len(closed)][closed] * terms.stiffness_ratio[closed]
             horizon = _HORIZON / math.sqrt(float(np.min(rates)))
+        flow = _scaled(flow, at, state.q, terms.W_N, closed)
         return CompliantPassage(flow, state, self.stiffness, horizon, effort, tolerances, samples).run(closed)
+
+
+def _scaled(flow: CompliantFlow, at: CompliantForces, q: Array, W_N: Array, closed: NDArray[np.bool_]) -> CompliantFlow:
+    """The flow with the sizes of its velocities.
+
+    They are those at the start or, where these are zero or rounding, what free acceleration makes before the contact
+    answers: accelerations over its frequency. None is told from what a position in its last digit does.
+    """
+    squares = (flow.stiffness * np.diag(at.G)[: len(closed)])[closed]
+    fast, slow = (math.sqrt(float(pick(squares))) for pick in (np.max, np.min))
+    rounding = float(np.finfo(float).eps * np.max(np.abs(W_N[:, closed]).T @ np.abs(q)) * fast)
+    velocities = np.concatenate([at.gap_dot, at.slip, at.free / slow])
+    speed = max(float(np.max(np.abs(velocities))), rounding / STOPPED)
+    return attrs.evolve(flow, speed=speed or 1.0, rounding=rounding)
 
 
 def _check_carriers(dynamics: Dynamics) -> None:

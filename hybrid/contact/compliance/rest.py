@@ -9,7 +9,14 @@ import numpy as np
 from hybrid.contact.compliance.path import Array
 from hybrid.errors import ComputationError
 
-__all__ = ["directions_from_rest", "friction_at_rest", "holding_forces", "is_redundant", "yielding"]
+__all__ = [
+    "directions_from_rest",
+    "first_forces",
+    "friction_at_rest",
+    "holding_forces",
+    "is_redundant",
+    "yielding",
+]
 
 _SAME = 1e-13  # change of a sweep, relative to the accelerations, below which there is nothing left to gain
 _CLOSE = 1e-9  # what is accepted when sweeps end, and what tells a vanishing acceleration and a full friction force
@@ -142,6 +149,32 @@ def directions_from_rest(
         size_along = float(np.linalg.norm(along))
         found.append(tuple(float(x) for x in along / size_along) if size_along > 0.0 else None)
     return found
+
+
+def first_forces(*orders: Array) -> Array:
+    """Normal forces; where all of a mechanism vanish, what they grow with first.
+
+    At the first moment of an impact of undamped contacts no force acts yet, and from rest none at all: friction there
+    is decided by the force that comes next, the one in proportion to the approach, then to the free acceleration.
+
+    Parameters
+    ----------
+    orders : array, (..., k)
+        Normal forces, then what they grow with, in the order of the powers of time; negative ones count as zero.
+
+    Returns
+    -------
+    array, (..., k)
+
+    Examples
+    --------
+    >>> first_forces(np.zeros(2), np.array([-1.0, 0.0]), np.array([3.0, 2.0])).tolist()
+    [3.0, 2.0]
+    """
+    found = np.maximum(orders[0], 0.0)
+    for order in orders[1:]:
+        found = np.where(found.any(axis=-1, keepdims=True), found, np.maximum(order, 0.0))
+    return np.asarray(found)
 
 
 def is_redundant(G: Array) -> bool:

@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from hybrid.contact.modes import ContactMode, Mode
 
-__all__ = ["CompliantStanding", "beyond_leaving", "pace"]
+__all__ = ["STOPPED", "VANISHING", "CompliantStanding", "beyond_leaving", "has_stopped", "pace"]
 
+STOPPED = 1e-7
+"""Spatial slip at or below this share of the velocities has stopped; an impulse removes the rest."""
+VANISHING = 1e-12
+"""Share of the velocities that is rounding."""
 _LEFT = 1e-6  # slip from rest keeps its first direction up to this share of the velocities
 
 
@@ -66,6 +70,11 @@ class CompliantStanding:
             for name, presses, direction, size in zip(names, self.presses, self.slip, sizes, strict=True)
         }
         return Mode(modes).label
+
+
+def has_stopped(slip: NDArray[np.float64], speed: float) -> bool:
+    """True if a slip is too small, next to the velocities, to have a direction: the same at its start and its end."""
+    return bool(np.linalg.norm(slip) <= (STOPPED if len(slip) == 2 else VANISHING) * speed)
 
 
 def beyond_leaving(slip: NDArray[np.float64], speed: float) -> float:

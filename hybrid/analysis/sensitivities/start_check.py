@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.event_map import held_rows
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.surfaces import evaluate_point
+from hybrid.analysis.sensitivities.surfaces import Point, evaluate_point
+from hybrid.contact.activity import Activity, carrier_activities, carrier_names
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.replay import Replay
@@ -37,19 +38,10 @@ def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
     """
     leg = motion.legs[0]
     t = float(leg.knots[0])
-    if motion.opening is not None:  # contacts that approach at the start are at their gaps
-        before = motion.trajectory.q_start, motion.trajectory.v_start
-        point = evaluate_point(leg.system, t, np.concatenate(before))
-        names = {name for event in motion.opening.events for name in event.carriers}
-        held = np.array(
-            [point.slopes("gap")[motion.trajectory.dynamics.contacts.index(name)] for name in sorted(names)]
-        )
-    else:
-        point = evaluate_point(leg.system, t, leg.states[0])
-        rows, resting = _vanishing_slips(motion)
-        if resting:
-            return Refusal(t, f"the slip of {resting} may begin at once or a moment later: the start is on the edge")
-        held = np.concatenate([held_rows(point), rows])
+    resting = "" if motion.opening is not None else _hardly_sliding(motion)
+    if resting:
+        return Refusal(t, f"the slip of {resting} may begin at once or a moment later: the start is on the edge")
+    held = _held(motion, evaluate_point(leg.system, t, _start(motion)))
     size = leg.states.shape[1]
     change = held[:, :size] @ chosen.start + held[:, size + 1 :] @ chosen.chain
     terms = np.abs(held[:, :size]) @ np.abs(chosen.start) + np.abs(held[:, size + 1 :]) @ np.abs(chosen.chain)
@@ -64,21 +56,43 @@ def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
     )
 
 
-def _vanishing_slips(motion: Replay) -> tuple[Array, str]:
-    """Rows of slips that are zero at the start although the contact slides at once, and a contact that hardly does."""
+def _start(motion: Replay) -> Array:
+    return np.concatenate([motion.trajectory.q_start, motion.trajectory.v_start])
+
+
+def _held(motion: Replay, point: Point) -> Array:
+    """Derivatives of what the start holds at zero, (rows, 2n + 1 + c).
+
+    These are constraints and their rates, the gaps of contacts that are closed or close with a velocity at once, the
+    rates of the former, and slips of contacts that rest or begin to slide.
+    """
+    dynamics, terms = point.system.dynamics, point.at.terms
+    activities = carrier_activities(dynamics, terms, sides={}, tolerances=Tolerances())
+    gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
+    rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]
+    for index, (name, activity) in enumerate(zip(carrier_names(dynamics), activities.ravel(), strict=True)):
+        if activity == Activity.OPEN:
+            continue
+        if index < len(dynamics.contacts):
+            rows += [gap[index]] if activity == Activity.APPROACHING else [gap[index], gap_dot[index]]
+        if activity == Activity.RESTING:
+            rows += [slip[column] for column in range(len(slip))[dynamics.columns[name]]]
+    return np.array(rows).reshape(len(rows), gap.shape[1])
+
+
+def _hardly_sliding(motion: Replay) -> str:
+    """A contact whose slip is zero at the start and begins without acceleration; empty if there is none."""
     leg = motion.legs[0]
     point = evaluate_point(leg.system, float(leg.knots[0]), leg.states[0])
     slip, slopes = np.ravel(point.at.terms.slip), point.slopes("slip")
     speed = float(np.max(np.abs(leg.at.terms.slip), initial=0.0))
     size = len(point.f)
-    rows, resting = [], ""
     for part in leg.system.parts:
-        vanishing = [column for column in part.columns if abs(slip[column]) <= _HELD * speed]
-        if not part.slides or len(vanishing) < len(part.columns):
+        columns = list(part.columns)
+        if not part.slides or (np.abs(slip[columns]) > _HELD * speed).any():
             continue
-        rows += [slopes[column] for column in vanishing]
-        rate = slopes[vanishing, :size] @ point.f + slopes[vanishing, size]
-        terms = np.abs(slopes[vanishing, :size]) @ np.abs(point.f) + np.abs(slopes[vanishing, size])
+        rate = slopes[columns, :size] @ point.f + slopes[columns, size]
+        terms = np.abs(slopes[columns, :size]) @ np.abs(point.f) + np.abs(slopes[columns, size])
         if (np.abs(rate) <= _EDGE * terms).all():
-            resting = part.name
-    return np.array(rows).reshape(len(rows), slopes.shape[1]), resting
+            return part.name
+    return ""

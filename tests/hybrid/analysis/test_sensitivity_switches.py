@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from hybrid import (
+    Constraint,
+    Contact,
     EnergyDynamics,
     Functional,
     Mechanism,
@@ -12,6 +14,7 @@ from hybrid import (
     sensitivity,
     simulate,
 )
+from hybrid.contact import NewtonImpact
 
 
 def cart(force):
@@ -107,3 +110,26 @@ def test_a_kink_or_an_unmoved_jump_has_its_derivative(force, start, t_end, funct
     found = found_of(force, start, t_end, functional, list(expected))
     assert found.refusal is None, found.refusal
     assert found.gradient == pytest.approx(expected, abs=1e-11)
+
+
+def test_an_impact_at_the_start_leaves_the_start_as_constrained_as_it_was():
+    # x y = 0 holds a particle to the x-axis while it hits the floor; a start with y > 0 is none
+    guided = derive(
+        Mechanism(
+            name="guided",
+            coordinates=["x", "y", "z"],
+            parameters={"g": 1, "e": 0.5},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2", potential="g*z"),
+            constraint=[Constraint(name="cross", equation="x*y")],
+            contact=[Contact(name="floor", gap="z", restitution="e")],
+        )
+    )
+    motion = simulate(guided, State([-0.5, 0, 0], [1, 0, -0.5]), t_end=0.3, law=NewtonImpact())
+    for names, guilty in ((["y"], "y"), (["z_dot", "y_dot"], "y_dot"), (["z"], "z")):
+        found = sensitivity(motion, Functional("z", "y"), names)
+        assert found.gradient == {}
+        assert found.refusal.t == 0.0
+        assert f"a change of {guilty} leaves" in found.refusal.reason
+    found = sensitivity(motion, Functional("z", "x"), ["z_dot", "x_dot", "e"])
+    # z = -e v t - t^2/2: its integral over 0.3 is -e v 0.045 - 0.0045
+    assert found.gradient == pytest.approx({"z_dot": -0.0225, "x_dot": 0.3, "e": 0.0225}, abs=1e-14)

@@ -75,7 +75,7 @@ def _by_verdict(found: ComparisonMap) -> Iterator[tuple[str, Json]]:
     runs = found.penalty
     assert runs is not None
     for value in np.unique(found.verdict):
-        cells = found.verdict == value
+        cells = found.touches & (found.verdict == value)
         if not (runs.mode[-1][cells] >= 0).any():
             continue
         order = runs.order[cells]
@@ -131,18 +131,19 @@ def _areas(found: ComparisonMap) -> list[tuple[str, str, NDArray[np.bool_]]]:
     """What is drawn in one colour: words, kind and cells."""
     from hybrid.contact import CellVerdict
 
-    is_unique = np.isin(found.verdict, [CellVerdict.UNIQUE, CellVerdict.HYPERSTATIC])
+    is_unique = found.touches & np.isin(found.verdict, [CellVerdict.UNIQUE, CellVerdict.HYPERSTATIC])
     agrees = is_unique & ~found.strikes if found.penalty is None else found.penalty.agrees
     who = "limit" if found.penalty is None else "penalty"
-    inconsistent = found.verdict == CellVerdict.INCONSISTENT
-    several = found.verdict == CellVerdict.INDETERMINATE
+    inconsistent = (found.verdict == CellVerdict.INCONSISTENT) & ~found.locks
+    several = (found.verdict == CellVerdict.INDETERMINATE) & ~found.locks
     areas = [
         (f"unique, the {who} follows", "unique", is_unique & agrees),
         (f"unique, the {who} does not settle", "unique", is_unique & ~agrees),
         ("indeterminate: lifts off from rest, strikes from an approach", "several", several),
         ("inconsistent: impact without collision", "none", inconsistent & found.strikes),
         ("inconsistent: comes to rest", "none", inconsistent & ~found.strikes),
-        ("impact", "unique", found.verdict == CellVerdict.IMPACT),
+        ("impact", "unique", (found.verdict == CellVerdict.IMPACT) & ~found.locks),
+        ("friction locks the mechanism", "none", found.locks),
     ]
     rest = ~np.any([cells for _, _, cells in areas], axis=0)
     return [area for area in [*areas, ("no contact, or undecided", "outside", rest)] if area[2].any()]

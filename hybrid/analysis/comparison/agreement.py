@@ -37,10 +37,15 @@ class ComparisonMap:
         Values of :class:`hybrid.contact.CellVerdict`.
     strikes : array of bool, (n, m)
         True where the compliant limit changes the velocities: from the approach of the state, or from its limit -0.
+    touches : array of bool, (n, m)
+        True where the contact is closed; elsewhere there is neither a limit nor a run.
+    locks : array of bool, (n, m)
+        True where the compliant impact does not end: friction locks the mechanism.
     gap_dot_after, energy_change : array, (n, m)
         Normal velocity after, and change of the kinetic energy; NaN where it does not strike.
     shares : mapping of str to float
-        Share of the cells by verdict and by what the limit does, ``"INCONSISTENT, strikes"`` or ``"UNIQUE, agrees"``.
+        Share of the cells by verdict and by what the limit does, ``"INCONSISTENT, strikes"`` or ``"UNIQUE, agrees"``;
+        ``"UNIQUE, open"`` where no contact is closed.
         From ``INDETERMINATE`` states the limit strikes after any approach and lifts off from rest.
     penalty : PenaltyMap or None
         Runs at finite stiffnesses, if any were asked for.
@@ -49,6 +54,8 @@ class ComparisonMap:
     axes: tuple[Axis, Axis]
     verdict: NDArray[np.uint8]
     strikes: NDArray[np.bool_]
+    touches: NDArray[np.bool_]
+    locks: NDArray[np.bool_]
     gap_dot_after: NDArray[np.float64]
     energy_change: NDArray[np.float64]
     shares: Mapping[str, float]
@@ -119,7 +126,7 @@ def compare_map(
     limit = _limit(dynamics, states, values, np.array(classified.verdict), damping, tolerances)
     penalty = None
     if len(stiffness):
-        cells = _cells(dynamics, states, values, classified, limit.jump, damping)
+        cells = _cells(dynamics, states, values, classified, limit, damping)
         penalty = penalty_map(
             cells, places=(first.values, second.values), stiffness=stiffness, duration=duration, progress=progress
         )
@@ -127,9 +134,11 @@ def compare_map(
         axes=plane.axes,
         verdict=np.array(classified.verdict),
         strikes=limit.strikes,
+        touches=limit.touches,
+        locks=limit.locks,
         gap_dot_after=np.where(limit.strikes, limit.gap_dot, np.nan),
         energy_change=np.where(limit.strikes, limit.energy, np.nan),
-        shares=_shares(classified.verdict, limit.strikes),
+        shares=_shares(classified.verdict, limit),
         penalty=penalty,
     )
 
@@ -146,9 +155,11 @@ def _check(damping: float | None, stiffness: Sequence[float], duration: float | 
 
 @attrs.frozen(eq=False)
 class _Limits:
-    """The compliant limit of every cell: whether it strikes, what it leaves, and what it does to the velocities."""
+    """The compliant limit of every cell: whether it strikes or never ends, what it leaves and does to velocities."""
 
     strikes: NDArray[np.bool_]
+    touches: NDArray[np.bool_]
+    locks: NDArray[np.bool_]
     gap_dot: NDArray[np.float64]
     energy: NDArray[np.float64]
     jump: NDArray[np.float64]
@@ -167,18 +178,25 @@ def _limit(
     gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity, 0.0, terms.gap_dot)
     gamma = np.concatenate(np.broadcast_arrays(gap_dot, terms.slip), axis=-1)
     known = np.isin(verdict, [CellVerdict.UNREACHABLE, CellVerdict.PENETRATING], invert=True)
-    # unreachable states hold no numbers: any will do
-    G = np.where(known[..., None, None], np.broadcast_to(posed.G, (*verdict.shape, 2, 2)), np.eye(2))
-    gamma = np.where(known[..., None], np.broadcast_to(gamma, (*verdict.shape, 2)), 0.0)
+    touches = known & np.broadcast_to(terms.gap[..., 0] <= tolerances.gap, verdict.shape)
+    # unreachable states hold no numbers, and open contacts feel no impact: any will do
+    G = np.where(touches[..., None, None], np.broadcast_to(posed.G, (*verdict.shape, 2, 2)), np.eye(2))
+    gamma = np.where(touches[..., None], np.broadcast_to(gamma, (*verdict.shape, 2)), 0.0)
     limit = planar_limit(
         G, gamma, friction=terms.friction[..., 0], static_friction=terms.static_friction[..., 0],
         damping=terms.damping[..., 0] if damping is None else np.asarray(damping),
     )  # fmt: skip
+    locks = np.asarray(~np.isfinite(limit.impulse).all(axis=-1))
+    impulse = np.where(locks[..., None], 0.0, limit.impulse)
+    after = np.where(locks[..., None], 0.0, limit.gamma)
+    jump = (posed.response_W @ impulse[..., None])[..., 0]
     return _Limits(
-        strikes=known & (limit.impulse[..., 0] > 0),
-        gap_dot=limit.gamma[..., 0],
-        energy=np.sum(limit.impulse * (gamma + limit.gamma), axis=-1) / 2,
-        jump=(posed.response_W @ limit.impulse[..., None])[..., 0],
+        strikes=impulse[..., 0] > 0,
+        touches=touches,
+        locks=locks,
+        gap_dot=after[..., 0],
+        energy=np.sum(impulse * (gamma + after), axis=-1) / 2,
+        jump=np.where(locks[..., None], np.nan, jump),
     )
 
 
@@ -187,7 +205,7 @@ def _cells(
     states: States,
     values: Mapping[str, Any],
     found: Classification,
-    jump: NDArray[np.float64],
+    limit: _Limits,
     damping: float | None,
 ) -> Cells:
     """The states of a map in a row."""
@@ -196,7 +214,8 @@ def _cells(
     v = np.broadcast_to(states.v, (*shape, n)).reshape(count, n)
     mode = np.full(shape, -1, dtype=np.int8)
     for bit, label in enumerate(found.labels):
-        mode[(found.modes >> np.uint64(bit)) & np.uint64(1) == 1] = LABELS.index(label)
+        if label in LABELS:  # other cells have no mode: they penetrate, or are not reached
+            mode[(found.modes >> np.uint64(bit)) & np.uint64(1) == 1] = LABELS.index(label)
     return Cells(
         dynamics=dynamics,
         q=np.broadcast_to(states.q, (*shape, n)).reshape(count, n),
@@ -205,18 +224,22 @@ def _cells(
         parameters={k: np.broadcast_to(np.asarray(x, dtype=float), shape).reshape(count) for k, x in values.items()},
         verdict=found.verdict.reshape(count),
         mode=mode.reshape(count),
-        after=v + np.broadcast_to(jump, (*shape, n)).reshape(count, n),
+        touches=limit.touches.reshape(count),
+        after=v + np.broadcast_to(limit.jump, (*shape, n)).reshape(count, n),
         damping=damping,
     )
 
 
-def _shares(verdict: NDArray[np.uint8], strikes: NDArray[np.bool_]) -> dict[str, float]:
+def _shares(verdict: NDArray[np.uint8], limit: _Limits) -> dict[str, float]:
     found: dict[str, float] = {}
+    idle = limit.touches & ~limit.strikes & ~limit.locks
     for value in np.unique(verdict):
         name = CellVerdict(int(value)).name
-        for does, cells in (("strikes", strikes), ("agrees", ~strikes)):
+        outside = value in (CellVerdict.UNREACHABLE, CellVerdict.PENETRATING)
+        agrees = "agrees" if name in ("UNIQUE", "HYPERSTATIC") else "is left alone"
+        kinds = (("strikes", limit.strikes), ("locks", limit.locks), (agrees, idle))
+        for word, cells in (*kinds, ("is left alone" if outside else "open", ~limit.touches)):
             count = int(np.count_nonzero((verdict == value) & cells))
             if count:
-                word = does if name in ("UNIQUE", "HYPERSTATIC") or does == "strikes" else "is left alone"
                 found[f"{name}, {word}"] = count / verdict.size
     return found

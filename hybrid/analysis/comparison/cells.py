@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.classify import CellVerdict
 from hybrid.contact.compliance.grid import CompliantMotions, compliant_motions
 from hybrid.contact.compliance.rates import ContactRates
 
@@ -32,6 +33,8 @@ class Cells:
     verdict : array of uint8, (N,)
     mode : array of int8, (N,)
         The mode of a unique motion.
+    touches : array of bool, (N,)
+        Whether the contact is closed.
     after : array, (N, n)
         Velocities after the impact of the compliant limit.
     damping : float or None
@@ -44,8 +47,13 @@ class Cells:
     parameters: Mapping[str, Array]
     verdict: NDArray[np.uint8]
     mode: NDArray[np.int8]
+    touches: NDArray[np.bool_]
     after: Array
     damping: float | None
+
+    def among(self, *verdicts: CellVerdict) -> NDArray[np.intp]:
+        """Cells with a closed contact and one of some verdicts."""
+        return np.flatnonzero(self.touches & np.isin(self.verdict, verdicts))
 
     def at(self, index: NDArray[np.intp]) -> tuple[Array, Array, Array, dict[str, Array]]:
         """States and parameters of some cells."""

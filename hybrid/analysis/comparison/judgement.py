@@ -50,7 +50,7 @@ def judged(
     ordered: Sequence[float],
 ) -> tuple[NDArray[np.bool_], dict[int, str]]:
     """Which unique cells agree, and why the others do not; which of the others have not let go."""
-    unique = cells.verdict == CellVerdict.UNIQUE
+    unique = cells.touches & (cells.verdict == CellVerdict.UNIQUE)
     exact = np.nan_to_num(error[-1], nan=np.inf) <= EXACT * speed
     follows = mode[-1] == cells.mode
     agrees = unique & kept & follows & (exact | _falls(np.array(ordered), error))

@@ -118,9 +118,8 @@ def penalty_map(
         The runs last so long that hardly any rigid motion keeps its mode.
     """
     ordered = tuple(sorted(float(K) for K in stiffness))
-    unique = np.flatnonzero(cells.verdict == CellVerdict.UNIQUE)
-    striking = np.flatnonzero(np.isin(cells.verdict, [CellVerdict.INCONSISTENT, CellVerdict.IMPACT]))
-    several = np.flatnonzero(cells.verdict == CellVerdict.INDETERMINATE)
+    unique, several = cells.among(CellVerdict.UNIQUE), cells.among(CellVerdict.INDETERMINATE)
+    striking = cells.among(CellVerdict.INCONSISTENT, CellVerdict.IMPACT)
     slowness = cells.slowness(np.concatenate([unique, striking, several]))
     T = SETTLING * slowness / math.sqrt(ordered[0]) if duration is None else duration
     _check_duration(cells, unique, T, slowness, is_given=duration is not None)

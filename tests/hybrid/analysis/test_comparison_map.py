@@ -13,6 +13,8 @@ from hybrid.contact import CellVerdict
 
 AXES = [Axis.parse("theta=0.05:1.52:100"), Axis.parse("theta_dot=-3:3:100")]
 
+LIFTED = {"y": 1.5, "theta_dot": 0, "gap_dot.tip": -1}
+
 
 @pytest.fixture(scope="module")
 def rod():
@@ -51,6 +53,34 @@ def test_approaching_states_strike_everywhere(rod):
     found = compare_map(rod, axes=AXES, pins={"slip.tip": 1, "gap_dot.tip": -1})
     assert found.strikes.all()
     assert set(found.shares) == {"IMPACT, strikes"}
+
+
+def test_open_contacts_have_neither_limit_nor_run(rod):
+    # cells with gap = -1, 0 and 1
+    y = Axis("y", np.sin(1.0) - 1.5, np.sin(1.0) + 1.5, 3)
+    common = {"pins": {"theta": 1, "theta_dot": 0, "gap_dot.tip": -1}, "parameters": {"mu": 0.1}}
+    found = compare_map(rod, axes=[y, Axis("slip.tip", -1.0, 1.0, 2)], stiffness=[1e6], **common)
+    assert found.touches.tolist() == [[False, False], [True, True], [False, False]]
+    assert np.array_equal(found.strikes, found.touches)
+    assert np.array_equal(found.penalty.mode[0] >= 0, found.touches)
+    assert not found.penalty.exceptions
+    third = pytest.approx(1 / 3)
+    assert found.shares == {"UNIQUE, open": third, "PENETRATING, is left alone": third, "IMPACT, strikes": third}
+    theta = Axis("theta", 0.9, 1.1, 4)
+    lifted = compare_map(rod, axes=[theta, Axis("slip.tip", -1.0, 1.0, 2)], **{**common, "pins": LIFTED})
+    assert lifted.shares == {"UNIQUE, open": 1.0}
+
+
+def test_cells_that_friction_locks_have_a_share_of_their_own():
+    # Spurr 1961: the shoe is self-locking above mu = a/h = 1/2, where its one freedom has no inertia factor left
+    shoe = derive(mechanisms.load("brake_shoe"))
+    axes = [Axis.parse("mu=0.1:1:10"), Axis.parse("Q=1:2:2")]
+    found = compare_map(shoe, axes=axes, pins={"phi": 0, "phi_dot": 0})
+    mu = np.broadcast_to(axes[0].values[:, None], (10, 2))
+    assert np.array_equal(found.locks, mu > 0.5)
+    assert not found.strikes.any()
+    assert found.shares == {"UNIQUE, agrees": pytest.approx(0.4), "INCONSISTENT, locks": pytest.approx(0.6)}
+    assert np.isnan(found.gap_dot_after).all()
 
 
 def test_runs_longer_than_any_rigid_motion_lasts_are_refused_with_what_would_do(rod):

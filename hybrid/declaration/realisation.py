@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.parts import Constraint, Parameter
 from hybrid.errors import DeclarationError, Problem
@@ -16,7 +17,7 @@ from hybrid.errors import DeclarationError, Problem
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
 
-__all__ = ["Stiffness", "realise", "stiffness_name"]
+__all__ = ["Stiffness", "is_positive", "realise", "stiffness_name"]
 
 Stiffness = float | str | Mapping[str, float | str]
 
@@ -51,7 +52,8 @@ def realise(
         expression is used as it is. In energy per square of the constraint's unit.
     length : float or str, optional
         For a rod that is declared by the square of its length, ``x**2 + y**2 - l**2``: its length, and the potential
-        is that of a spring, ``stiffness * (sqrt(f + length**2) - length)**2 / 2``.
+        is that of a spring, ``stiffness * (sqrt(f + length**2) - length)**2 / 2``. A positive number, or an
+        expression of parameters and time.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def realise(
     Raises
     ------
     DeclarationError
-        An unknown name, one with friction, or a stiffness that is not positive.
+        An unknown name, one with friction, or a stiffness or a length that is not positive.
 
     Examples
     --------
@@ -71,7 +73,10 @@ def realise(
     """
     chosen = (names,) if isinstance(names, str) else tuple(names)
     declared = {item.name: item for item in mechanism.constraint}
-    _check(mechanism, chosen, declared, stiffness)
+    problems = [*_of_constraints(mechanism, chosen, declared), *_of_stiffness(chosen, stiffness)]
+    problems += [] if length is None else _of_length(mechanism, length)
+    if problems:
+        raise DeclarationError(problems)
     parameters = dict(mechanism.parameters)
     realised: dict[str, Constraint] = {}
     for name in chosen:
@@ -95,32 +100,55 @@ def _stiffness_of(name: str, stiffness: Stiffness) -> float | str:
     return stiffness[name] if isinstance(stiffness, Mapping) else stiffness
 
 
-def _check(mechanism: Mechanism, names: Sequence[str], declared: dict[str, Constraint], stiffness: Stiffness) -> None:
-    problems = []
+def _of_constraints(mechanism: Mechanism, names: Sequence[str], declared: dict[str, Constraint]) -> list[Problem]:
+    problems = [] if names else [Problem("name at least one constraint to realise")]
     for name in names:
         if name not in declared:
             known = f"the constraints are {', '.join(declared)}" if declared else "it has no constraint"
-            problems.append(
-                Problem(
-                    f"{mechanism.name} has no constraint {name!r} to realise", hint=suggestion(name, declared) or known
-                )
-            )
+            hint = suggestion(name, declared) or known
+            problems.append(Problem(f"{mechanism.name} has no constraint {name!r} to realise", hint=hint))
         elif declared[name].friction is not None:
             message = "has dry friction, which acts on the force of a rigid constraint: it cannot be realised"
             problems.append(Problem(message, f"constraint.{name}"))
-    if not names:
-        problems.append(Problem("name at least one constraint to realise"))
+    return problems
+
+
+def _of_stiffness(names: Sequence[str], stiffness: Stiffness) -> list[Problem]:
+    problems = []
     given = dict(stiffness) if isinstance(stiffness, Mapping) else {"": stiffness}
     for name, value in given.items():
         place = f"stiffness.{name}" if name else "stiffness"
         if name and name not in names:
             problems.append(Problem("is no constraint to realise", place, hint=suggestion(name, names)))
-        if not isinstance(value, str) and not _is_positive(value):
+        if not isinstance(value, str) and not is_positive(value):
             problems.append(Problem(f"must be a positive number, not {value!r}", place))
-    problems += [Problem("is missing", f"stiffness.{name}") for name in names if not ({"", name} & set(given))]
-    if problems:
-        raise DeclarationError(problems)
+    return problems + [Problem("is missing", f"stiffness.{name}") for name in names if not ({"", name} & set(given))]
 
 
-def _is_positive(value: object) -> bool:
-    return isinstance(value, Real) and math.isfinite(value) and float(value) > 0.0
+def _of_length(mechanism: Mechanism, length: float | str) -> list[Problem]:
+    """What is wrong with a length; the value of an expression is that at the declared parameters."""
+    if not isinstance(length, str):
+        return [] if is_positive(length) else [Problem(f"must be a positive number, not {length!r}", "length")]
+    try:
+        expression = mechanism.expanded(length, field="length")
+    except DeclarationError as error:
+        return list(error.problems)
+    moving = sorted(expression.names & {*mechanism.coordinates, *mechanism.velocities})
+    if moving:
+        return [Problem(f"may depend on parameters and time, not on {', '.join(moving)}", "length")]
+    values = mechanism.parameter_values()
+    if not expression.names <= values.keys():
+        return []
+    value = float(evaluate(expression, values).real)
+    return [] if is_positive(value) else [Problem(f"must be positive, but {length!r} is {value:g}", "length")]
+
+
+def is_positive(value: object) -> bool:
+    """True for a positive finite number, which a truth value is not.
+
+    Examples
+    --------
+    >>> [is_positive(value) for value in (2, 0.5, 0.0, float("inf"), True, "k")]
+    [True, True, False, False, False, False]
+    """
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value) and float(value) > 0.0

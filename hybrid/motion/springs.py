@@ -63,7 +63,7 @@ class HandOver:
         Raises
         ------
         DeclarationError
-            An unknown name, one with friction, or a stiffness that is not positive.
+            An unknown name, one with friction, or a stiffness or a length that is not positive.
         """
         return realise(mechanism, self.names(mechanism), stiffness=self.stiffness, length=self.length)
 

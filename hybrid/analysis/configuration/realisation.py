@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.configuration.branch_taken import branch_taken, half_branches
-from hybrid.declaration.realisation import realise, stiffness_name
+from hybrid.declaration.realisation import is_positive, realise, stiffness_name
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.dynamics.derive import derive
-from hybrid.errors import StateError
+from hybrid.errors import DeclarationError, Problem, StateError
 from hybrid.motion import Settings, simulate, singular_points_of
 from hybrid.motion.outcome import EventKind
 
@@ -168,7 +168,7 @@ def realisation_study(
     StateError
         The state violates a constraint, or the ladder is empty.
     DeclarationError
-        An unknown constraint, or a stiffness that is not positive.
+        An unknown constraint, or a stiffness or a length that is not positive.
 
     Examples
     --------
@@ -180,9 +180,7 @@ def realisation_study(
     >>> study.smooth_branch, [row.is_smooth for row in study.rows]
     ('u-, theta-', [True, True])
     """
-    ladder = sorted(float(k) for k in np.ravel(stiffness))
-    if not ladder:
-        raise StateError("the ladder of stiffnesses is empty: give at least one")
+    ladder = _ladder(stiffness)
     values = dict(parameters or {})
     names = (constraints,) if isinstance(constraints, str) else tuple(constraints)
     realised = derive(realise(dynamics.mechanism, names, stiffness=ladder[0], length=length))
@@ -207,6 +205,17 @@ def realisation_study(
         taken = branch_taken(motion, points[0].q, ends, radius, until=until) if points else None
         rows.append(_row(ConfigurationSpace(dynamics, values), k, motion, rigid, state.t + before, taken, smooth))
     return RealisationStudy(names, rigid, points, "" if smooth is None else smooth.label, tuple(rows))
+
+
+def _ladder(stiffness: Sequence[float] | float) -> list[float]:
+    """Stiffnesses by size, all of them checked."""
+    given = np.ravel(np.asarray(stiffness, dtype=object)).tolist()
+    if not given:
+        raise StateError("the ladder of stiffnesses is empty: give at least one")
+    wrong = [value for value in given if not is_positive(value)]
+    if wrong:
+        raise DeclarationError(Problem(f"must be a positive number, not {value!r}", "stiffness") for value in wrong)
+    return sorted(float(value) for value in given)
 
 
 def _row(

@@ -44,3 +44,25 @@ def test_bad_studies_are_refused():
         realisation_study(pendulum, off, constraints="BD", stiffness=[1.0], t_end=1)
     with pytest.raises(DeclarationError, match="positive"):
         realisation_study(pendulum, off, constraints="BC", stiffness=[0.0, 1.0], t_end=1)
+
+
+@pytest.mark.parametrize("wrong", ["k", float("nan"), float("inf"), -1.0, True, None, {"c0": 1e4}])
+@pytest.mark.parametrize("ladder", ["alone", "last"])
+def test_whole_ladder_is_checked_before_anything_is_computed(wrong, ladder):
+    # simulate would refuse the time that has passed
+    stiffness = wrong if ladder == "alone" else [1e2, wrong]
+    with pytest.raises(DeclarationError, match="stiffness: must be a positive number, not"):
+        realisation_study(particle("x"), State([0, 0], [0, 1]), constraints="c0", stiffness=stiffness, t_end=-1)
+
+
+@pytest.mark.parametrize("length", [0, -1.0, float("nan")])
+def test_study_refuses_a_length_that_is_none(length):
+    with pytest.raises(DeclarationError, match="length: must be a positive number"):
+        realisation_study(
+            particle("x**2 + y**2 - 1"),
+            State([1, 0], [0, 1]),
+            constraints="c0",
+            stiffness=[1e2],
+            t_end=1,
+            length=length,
+        )

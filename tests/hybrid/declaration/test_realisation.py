@@ -76,6 +76,7 @@ def test_only_the_named_constraint_is_realised():
         (("length", 0.0), "stiffness: must be a positive number, not 0.0"),
         (("length", -5), "stiffness: must be a positive number, not -5"),
         (("length", float("nan")), "must be a positive number, not nan"),
+        (("length", True), "stiffness: must be a positive number, not True"),
         (("length", "-c"), r"constraint\.length\.stiffness: .*positive"),
         (("length", "kk"), r"constraint\.length\.stiffness .*unknown name 'kk'"),
     ],
@@ -95,3 +96,39 @@ def test_constraint_with_friction_and_mechanism_without_constraints_are_refused(
 def test_declared_stiffness_that_is_not_positive_is_refused():
     with pytest.raises(DeclarationError, match=r"constraint\.length\.stiffness.*positive"):
         rod(constraint=[Constraint(name="length", equation="x", stiffness="-c")])
+
+
+@pytest.mark.parametrize(
+    ("length", "message"),
+    [
+        (-1.0, r"length: must be a positive number, not -1\.0"),
+        (0, "length: must be a positive number, not 0"),
+        (float("nan"), "length: must be a positive number, not nan"),
+        (float("inf"), "length: must be a positive number, not inf"),
+        (True, "length: must be a positive number, not True"),
+        ([2], r"length: must be a positive number, not \[2\]"),
+        ("-l", "length: must be positive, but '-l' is -2"),
+        ("l - 2", "length: must be positive, but 'l - 2' is 0"),
+        ("l/(l - 2)", r"length: must be positive, but 'l/\(l - 2\)' is inf"),
+        ("ll", "length .*unknown name 'll'; did you mean 'l'"),
+        ("l +", "length"),
+        ("x", "length: may depend on parameters and time, not on x"),
+    ],
+)
+def test_lengths_that_are_none_are_refused(length, message):
+    with pytest.raises(DeclarationError, match=message):
+        realise(rod(), "length", stiffness=50, length=length)
+
+
+def test_everything_wrong_with_a_realisation_is_said_at_once():
+    with pytest.raises(DeclarationError) as refused:
+        realise(rod(), "lenght", stiffness=-1, length=0)
+    assert len(refused.value.problems) == 3
+
+
+def test_length_may_grow_with_time():
+    growing = rod(constraint=[Constraint(name="length", equation="x**2 + y**2 - (l + t)**2")])
+    realised = derive(realise(growing, "length", stiffness=50, length="l + t"))
+    q = np.array([3.0, 4.0])
+    # at t = 1 the rod of length 3 is stretched to 5
+    np.testing.assert_allclose(realised.energy(q, np.zeros(2), t=1.0)[0], 50 * (5 - 3) ** 2 / 2, rtol=1e-14)

@@ -142,6 +142,8 @@ BAD = {
     "stiffness.BC: must be a positive number, not 0": HandOver(stiffness={"BC": 0}),
     "must be a positive number, not None": HandOver(stiffness=None),
     "name at least one constraint": HandOver((), stiffness=1),
+    "length: must be a positive number, not -1.0": HandOver("BC", stiffness=1, length=-1.0),
+    "length: must be positive, but '-l2' is -1": HandOver("BC", stiffness=1, length="-l2"),
 }
 
 

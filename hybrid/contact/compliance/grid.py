@@ -14,8 +14,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.compliance.pacing import StepLengths
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rates import ContactRates
+from hybrid.contact.compliance.rest import first_forces
+from hybrid.contact.compliance.standing import VANISHING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -26,7 +29,6 @@ LABELS = ("free", "slide+", "slide-", "stick")
 _FREE, _PLUS, _MINUS, _STICK = range(4)
 _RELEASE, _BREAK, _STOP = range(3)
 _SIGN = np.array([0.0, 1.0, -1.0, 0.0])
-_STEP = 0.15  # of the radian of the fastest oscillation: a step of the fourth order then loses 6e-7 of its amplitude
 _CUTS = 30  # five to eight do
 _CLOSE = 1e-10  # of a step, between cuts: far below the error of a step
 MAX_EVENTS = 200
@@ -71,11 +73,13 @@ class _Batch:
     parameters: Mapping[str, Array]
     stiffness: float
     damping: float | None
+    lengths: StepLengths
     start: Array
-    step: Array
     q: Array
     v: Array
     s: Array
+    changed: Array
+    events: NDArray[np.int_]
     mode: Modes
     stuck: NDArray[np.bool_]
     rate: Array
@@ -85,7 +89,7 @@ class _Batch:
         """Some of the states."""
         values = {name: value[index] for name, value in self.parameters.items()}
         arrays = {name: getattr(self, name)[index] for name in _ARRAYS}
-        return attrs.evolve(self, parameters=values, **arrays)
+        return attrs.evolve(self, parameters=values, lengths=self.lengths.take(index), **arrays)
 
     def put(self, index: NDArray[Any], part: _Batch) -> None:
         """Write states back to where they were taken from."""
@@ -128,7 +132,7 @@ class _Batch:
         return q + h * v + h * h / 6 * (a1 + a2 + a3), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
 
 
-_ARRAYS = ("start", "step", "q", "v", "s", "mode", "stuck", "rate", "guard")
+_ARRAYS = ("start", "q", "v", "s", "changed", "events", "mode", "stuck", "rate", "guard")
 
 
 def compliant_motions(
@@ -178,10 +182,11 @@ def compliant_motions(
     at = ContactRates.at(dynamics, q, v, t, values)
     presses = (at.gap_dot < 0) | ((at.gap_dot == 0) & (at.c[:, 0] < 0))
     slides = np.where(at.slip > 0, _PLUS, np.where(at.slip < 0, _MINUS, _STICK))
-    step = _STEP / np.sqrt(at.stiffness_ratio * _fastest(at))
+    lengths = StepLengths.of(at, at.damping if damping is None else np.full(count, damping))
     batch = _Batch(
-        dynamics, values, stiffness, damping, np.broadcast_to(t, (count,)).copy(), step, q.copy(), v.copy(),
-        np.zeros(count), np.where(presses, slides, _FREE).astype(np.int8), np.zeros(count, dtype=bool),
+        dynamics, values, stiffness, damping, lengths, np.broadcast_to(t, (count,)).copy(), q.copy(), v.copy(),
+        np.zeros(count), np.zeros(count), np.zeros(count, dtype=int),
+        np.where(presses, slides, _FREE).astype(np.int8), np.zeros(count, dtype=bool),
         np.zeros(q.shape), np.zeros((count, 2)),
     )  # fmt: skip
     _settle(batch)
@@ -189,11 +194,9 @@ def compliant_motions(
     batch.refresh()
     running = np.flatnonzero(presses)
     part = batch.take(running)
-    for _ in range(math.ceil(np.max(horizon / step, initial=0.0)) + MAX_EVENTS):
-        if not running.size:
-            break
-        _advance(part, np.minimum(part.step, horizon - part.s))
-        goes_on = (part.mode != _FREE) & (part.s < horizon * (1 - 1e-12))
+    while running.size:
+        _advance(part, np.minimum(part.lengths.at(part.mode, part.s - part.changed), horizon - part.s))
+        goes_on = (part.mode != _FREE) & (part.s < horizon * (1 - 1e-12)) & (part.events < MAX_EVENTS)
         if not goes_on.all():
             batch.put(running, part)
             running, part = running[goes_on], part.take(goes_on)
@@ -203,14 +206,6 @@ def compliant_motions(
     return CompliantMotions(batch.q, batch.v, batch.mode, batch.stuck, presses, batch.s, force)
 
 
-def _fastest(at: ContactRates) -> Array:
-    """The largest inertia factor of the modes a contact can pass through: slide, stick, and reverse slide if driven."""
-    G_NN, G_NT, G_TT = at.G[:, 0, 0], at.G[:, 0, 1], at.G[:, 1, 1]
-    sliding = np.abs(G_NN - np.sign(at.slip) * at.friction * G_NT)
-    reverse = np.where(np.abs(G_NT) > at.friction * G_TT, G_NN + at.friction * np.abs(G_NT), 0.0)
-    return np.asarray(np.maximum(np.maximum(sliding, reverse), G_NN - G_NT**2 / G_TT))
-
-
 def _settle(batch: _Batch) -> None:
     """Let contacts at rest that friction cannot hold slip where their acceleration drives them."""
     rest = np.flatnonzero(batch.mode == _STICK)
@@ -218,10 +213,19 @@ def _settle(batch: _Batch) -> None:
         return
     part = batch.take(rest)
     at, potential = part.contact(part.q, part.v, part.s)
-    normal = np.maximum(potential, 0.0)
-    force = at.held(normal)
-    holds = np.abs(force) <= at.static_friction * normal
-    batch.mode[rest] = np.where(holds, _STICK, np.where(force < 0, _PLUS, _MINUS))
+    batch.mode[rest] = _from_rest(at, potential, part.stiffness)
+
+
+def _from_rest(at: ContactRates, potential: Array, stiffness: float, *, breaks: bool = False) -> Modes:
+    """Stick where friction can hold, and it does not break, else the slip to which the acceleration drives."""
+    approach = -stiffness * at.stiffness_ratio * at.gap_dot
+    normal = first_forces(*(force[:, None] for force in (potential, approach, -at.c[:, 0])))[:, 0]
+    # where no force acts yet and nothing else moves the contact, the force that comes next decides
+    none = (potential <= 0) & (np.abs(at.c[:, 1]) <= VANISHING * np.abs(at.c[:, 0]))
+    acting = np.maximum(potential, 0.0)
+    force = np.where(none, at.held(normal) - at.held(np.zeros(len(normal))), at.held(acting))
+    holds = np.abs(force) <= at.static_friction * np.where(none, normal, acting)
+    return np.where(holds & (not breaks), _STICK, np.where(force < 0, _PLUS, _MINUS)).astype(np.int8)
 
 
 def _advance(part: _Batch, length: Array) -> None:
@@ -235,6 +239,7 @@ def _advance(part: _Batch, length: Array) -> None:
         cut = length[hit] * share
         some.q, some.v = some.stepped(cut)
         some.s = some.s + cut
+        some.changed, some.events = some.s.copy(), some.events + 1
         _switch(some, which)
         some.refresh()
     part.q, part.v, part.s, part.rate, part.guard = q, v, part.s + length, rate, guard
@@ -274,9 +279,9 @@ def _switch(part: _Batch, which: NDArray[np.intp]) -> None:
     """Change the modes of states at their event; slip that stopped is made zero exactly."""
     event = np.where(which == 0, _RELEASE, np.where(part.mode == _STICK, _BREAK, _STOP))
     at, potential = part.contact(part.q, part.v, part.s)
-    force = at.held(potential)
     part.mode = np.where(event == _RELEASE, _FREE, part.mode).astype(np.int8)
-    part.mode = np.where(event == _BREAK, np.where(force < 0, _PLUS, _MINUS), part.mode).astype(np.int8)
+    slips = _from_rest(at, potential, part.stiffness, breaks=True)
+    part.mode = np.where(event == _BREAK, slips, part.mode).astype(np.int8)
     stopped = np.flatnonzero(event == _STOP)
     if stopped.size:
         change = at.response[:, :, 1] * (at.slip / at.G[:, 1, 1])[:, None]

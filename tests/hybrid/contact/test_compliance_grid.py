@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import mechanisms
 from hybrid import KelvinVoigt, derive, solve_state
@@ -60,3 +61,22 @@ def test_contacts_that_never_press_stay_where_they_are(rod):
     assert not found.presses[0]
     assert found.elapsed[0] == 0.0
     assert found.v[0] == pytest.approx(state.v, abs=0)
+
+
+@pytest.mark.parametrize("damping", [2.0, 20.0])
+def test_strong_dampers_are_followed_stably(rod, damping):
+    # the rod's own equations while its tip slides to the positive side, stiff: by Radau
+    K, mu, horizon = 1e6, 0.3, 40.0
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -0.1}, parameters={"mu": mu})
+
+    def rate(_, y):
+        F = -K * (y[1] - np.sin(y[2])) - 2 * damping * np.sqrt(K) * (y[4] - np.cos(y[2]) * y[5])
+        return [*y[3:], -mu * F, -1 + F, 3 * (-np.cos(y[2]) + np.sin(y[2]) * mu) * F]
+
+    alone = solve_ivp(rate, (0, horizon / np.sqrt(K)), [*state.q, *state.v], "Radau", rtol=1e-10, atol=1e-13).y[:, -1]
+    found = together(rod, [state], [mu], stiffness=K, damping=damping, horizon=horizon)
+    assert LABELS[found.mode[0]] == "slide+"
+    # the damper's decay loses 1e-5 of the approach of 0.1
+    assert found.v[0] == pytest.approx(alone[3:], abs=1e-5)
+    gap, gap_dot = alone[1] - np.sin(alone[2]), alone[4] - np.cos(alone[2]) * alone[5]
+    assert found.force_N[0] == pytest.approx(-K * gap - 2 * damping * np.sqrt(K) * gap_dot, rel=1e-3)

@@ -69,7 +69,7 @@ def source(orders: Iterable[int]) -> str:
     Examples
     --------
     >>> print(source([1]).partition("    z0 = 0.0")[2].partition("divisor")[0].strip())
-    difference = _difference_one(m00, -q0)
+    difference = _difference_one(bits(m00), ~bits(q0))
         holds = difference >= 0
         mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
     """
@@ -118,12 +118,11 @@ def _clear(n: int) -> Iterator[str]:
 
 def _difference(n: int) -> list[str]:
     names = [f"x{i}" for i in range(n)]
-    terms = [f"(bits({x}) ^ sign)" if n > 1 else f"bits({x}) ^ sign" for x in names]
+    terms = [f"({x} ^ d)" if n > 1 else f"{x} ^ d" for x in names]
     return [
         "@inlined",
-        f"def _difference_{NAMES[n]}(d: float, {', '.join(f'{x}: float' for x in names)}) -> int:",
-        '    """Negative if the sign of an x differs from that of d, none being zero."""',
-        "    sign = bits(d)",
+        f"def _difference_{NAMES[n]}(d: int, {', '.join(f'{x}: int' for x in names)}) -> int:",
+        '    """Negative if the sign bit of an x differs from that of d."""',
         f"    return {' | '.join(terms)}",
     ]
 
@@ -135,7 +134,8 @@ def _signs(n: int) -> list[str]:
         inside = tuple(i for i in range(n) if b >> i & 1)
         x = [numerator(i, set(inside) - {i}) for i in range(n)]
         signed = [f"-{x[i]}" if i in inside else x[i] for i in range(n)]
-        body += [f"difference = _difference_{NAMES[n]}({', '.join([minor(inside), *signed])})"]
+        terms = [f"{'~' if i in inside else ''}bits({x[i]})" for i in range(n)]
+        body += [f"difference = _difference_{NAMES[n]}({', '.join([f'bits({minor(inside)})', *terms])})"]
         body += ["holds = difference >= 0"]
         body += [f"mask, count = mask | (~difference >> 63) & {1 << b}, count + (difference >> 63)"]
         body += [f"divisor = {minor(inside)} if holds else divisor"]

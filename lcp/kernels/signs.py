@@ -27,10 +27,9 @@ Counts = npt.NDArray[np.int8]
 
 
 @inlined
-def _difference_one(d: float, x0: float) -> int:
-    """Negative if the sign of an x differs from that of d, none being zero."""
-    sign = bits(d)
-    return bits(x0) ^ sign
+def _difference_one(d: int, x0: int) -> int:
+    """Negative if the sign bit of an x differs from that of d."""
+    return x0 ^ d
 
 
 @inlined
@@ -40,12 +39,12 @@ def _signs_one(size: float, q_size: float, m00: float, q0: float) -> tuple[bool,
     divisor = 1.0
     mask, count = 0, 2
     z0 = 0.0
-    difference = _difference_one(m00, -q0)
+    difference = _difference_one(bits(m00), ~bits(q0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
     divisor = m00 if holds else divisor
     z0 = -q0 if holds else z0
-    difference = _difference_one(1.0, q0)
+    difference = _difference_one(bits(1.0), bits(q0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
     divisor = 1.0 if holds else divisor
@@ -76,10 +75,9 @@ def solve_one(
 
 
 @inlined
-def _difference_two(d: float, x0: float, x1: float) -> int:
-    """Negative if the sign of an x differs from that of d, none being zero."""
-    sign = bits(d)
-    return (bits(x0) ^ sign) | (bits(x1) ^ sign)
+def _difference_two(d: int, x0: int, x1: int) -> int:
+    """Negative if the sign bit of an x differs from that of d."""
+    return (x0 ^ d) | (x1 ^ d)
 
 
 @inlined
@@ -102,25 +100,25 @@ def _signs_two(
     divisor = 1.0
     mask, count = 0, 4
     z0 = z1 = 0.0
-    difference = _difference_two(d01, -n0_1, -n1_0)
+    difference = _difference_two(bits(d01), ~bits(n0_1), ~bits(n1_0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 8, count + (difference >> 63)
     divisor = d01 if holds else divisor
     z0 = -n0_1 if holds else z0
     z1 = -n1_0 if holds else z1
-    difference = _difference_two(m11, n0_1, -q1)
+    difference = _difference_two(bits(m11), bits(n0_1), ~bits(q1))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 4, count + (difference >> 63)
     divisor = m11 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = -q1 if holds else z1
-    difference = _difference_two(m00, -q0, n1_0)
+    difference = _difference_two(bits(m00), ~bits(q0), bits(n1_0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
     divisor = m00 if holds else divisor
     z0 = -q0 if holds else z0
     z1 = 0.0 if holds else z1
-    difference = _difference_two(1.0, q0, q1)
+    difference = _difference_two(bits(1.0), bits(q0), bits(q1))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
     divisor = 1.0 if holds else divisor

@@ -27,10 +27,9 @@ Counts = npt.NDArray[np.int8]
 
 
 @inlined
-def _difference_four(d: float, x0: float, x1: float, x2: float, x3: float) -> int:
-    """Negative if the sign of an x differs from that of d, none being zero."""
-    sign = bits(d)
-    return (bits(x0) ^ sign) | (bits(x1) ^ sign) | (bits(x2) ^ sign) | (bits(x3) ^ sign)
+def _difference_four(d: int, x0: int, x1: int, x2: int, x3: int) -> int:
+    """Negative if the sign bit of an x differs from that of d."""
+    return (x0 ^ d) | (x1 ^ d) | (x2 ^ d) | (x3 ^ d)
 
 
 @inlined
@@ -141,7 +140,7 @@ def _signs_four(
     divisor = 1.0
     mask, count = 0, 16
     z0 = z1 = z2 = z3 = 0.0
-    difference = _difference_four(d0123, -n0_123, -n1_023, -n2_013, -n3_012)
+    difference = _difference_four(bits(d0123), ~bits(n0_123), ~bits(n1_023), ~bits(n2_013), ~bits(n3_012))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 32768, count + (difference >> 63)
     divisor = d0123 if holds else divisor
@@ -149,7 +148,7 @@ def _signs_four(
     z1 = -n1_023 if holds else z1
     z2 = -n2_013 if holds else z2
     z3 = -n3_012 if holds else z3
-    difference = _difference_four(d123, n0_123, -n1_23, -n2_13, -n3_12)
+    difference = _difference_four(bits(d123), bits(n0_123), ~bits(n1_23), ~bits(n2_13), ~bits(n3_12))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 16384, count + (difference >> 63)
     divisor = d123 if holds else divisor
@@ -157,7 +156,7 @@ def _signs_four(
     z1 = -n1_23 if holds else z1
     z2 = -n2_13 if holds else z2
     z3 = -n3_12 if holds else z3
-    difference = _difference_four(d023, -n0_23, n1_023, -n2_03, -n3_02)
+    difference = _difference_four(bits(d023), ~bits(n0_23), bits(n1_023), ~bits(n2_03), ~bits(n3_02))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 8192, count + (difference >> 63)
     divisor = d023 if holds else divisor
@@ -165,7 +164,7 @@ def _signs_four(
     z1 = 0.0 if holds else z1
     z2 = -n2_03 if holds else z2
     z3 = -n3_02 if holds else z3
-    difference = _difference_four(d23, n0_23, n1_23, -n2_3, -n3_2)
+    difference = _difference_four(bits(d23), bits(n0_23), bits(n1_23), ~bits(n2_3), ~bits(n3_2))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 4096, count + (difference >> 63)
     divisor = d23 if holds else divisor
@@ -173,7 +172,7 @@ def _signs_four(
     z1 = 0.0 if holds else z1
     z2 = -n2_3 if holds else z2
     z3 = -n3_2 if holds else z3
-    difference = _difference_four(d013, -n0_13, -n1_03, n2_013, -n3_01)
+    difference = _difference_four(bits(d013), ~bits(n0_13), ~bits(n1_03), bits(n2_013), ~bits(n3_01))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 2048, count + (difference >> 63)
     divisor = d013 if holds else divisor
@@ -181,7 +180,7 @@ def _signs_four(
     z1 = -n1_03 if holds else z1
     z2 = 0.0 if holds else z2
     z3 = -n3_01 if holds else z3
-    difference = _difference_four(d13, n0_13, -n1_3, n2_13, -n3_1)
+    difference = _difference_four(bits(d13), bits(n0_13), ~bits(n1_3), bits(n2_13), ~bits(n3_1))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 1024, count + (difference >> 63)
     divisor = d13 if holds else divisor
@@ -189,7 +188,7 @@ def _signs_four(
     z1 = -n1_3 if holds else z1
     z2 = 0.0 if holds else z2
     z3 = -n3_1 if holds else z3
-    difference = _difference_four(d03, -n0_3, n1_03, n2_03, -n3_0)
+    difference = _difference_four(bits(d03), ~bits(n0_3), bits(n1_03), bits(n2_03), ~bits(n3_0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 512, count + (difference >> 63)
     divisor = d03 if holds else divisor
@@ -197,7 +196,7 @@ def _signs_four(
     z1 = 0.0 if holds else z1
     z2 = 0.0 if holds else z2
     z3 = -n3_0 if holds else z3
-    difference = _difference_four(m33, n0_3, n1_3, n2_3, -q3)
+    difference = _difference_four(bits(m33), bits(n0_3), bits(n1_3), bits(n2_3), ~bits(q3))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 256, count + (difference >> 63)
     divisor = m33 if holds else divisor
@@ -205,7 +204,7 @@ def _signs_four(
     z1 = 0.0 if holds else z1
     z2 = 0.0 if holds else z2
     z3 = -q3 if holds else z3
-    difference = _difference_four(d012, -n0_12, -n1_02, -n2_01, n3_012)
+    difference = _difference_four(bits(d012), ~bits(n0_12), ~bits(n1_02), ~bits(n2_01), bits(n3_012))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 128, count + (difference >> 63)
     divisor = d012 if holds else divisor
@@ -213,7 +212,7 @@ def _signs_four(
     z1 = -n1_02 if holds else z1
     z2 = -n2_01 if holds else z2
     z3 = 0.0 if holds else z3
-    difference = _difference_four(d12, n0_12, -n1_2, -n2_1, n3_12)
+    difference = _difference_four(bits(d12), bits(n0_12), ~bits(n1_2), ~bits(n2_1), bits(n3_12))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 64, count + (difference >> 63)
     divisor = d12 if holds else divisor
@@ -221,7 +220,7 @@ def _signs_four(
     z1 = -n1_2 if holds else z1
     z2 = -n2_1 if holds else z2
     z3 = 0.0 if holds else z3
-    difference = _difference_four(d02, -n0_2, n1_02, -n2_0, n3_02)
+    difference = _difference_four(bits(d02), ~bits(n0_2), bits(n1_02), ~bits(n2_0), bits(n3_02))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 32, count + (difference >> 63)
     divisor = d02 if holds else divisor
@@ -229,7 +228,7 @@ def _signs_four(
     z1 = 0.0 if holds else z1
     z2 = -n2_0 if holds else z2
     z3 = 0.0 if holds else z3
-    difference = _difference_four(m22, n0_2, n1_2, -q2, n3_2)
+    difference = _difference_four(bits(m22), bits(n0_2), bits(n1_2), ~bits(q2), bits(n3_2))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 16, count + (difference >> 63)
     divisor = m22 if holds else divisor
@@ -237,7 +236,7 @@ def _signs_four(
     z1 = 0.0 if holds else z1
     z2 = -q2 if holds else z2
     z3 = 0.0 if holds else z3
-    difference = _difference_four(d01, -n0_1, -n1_0, n2_01, n3_01)
+    difference = _difference_four(bits(d01), ~bits(n0_1), ~bits(n1_0), bits(n2_01), bits(n3_01))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 8, count + (difference >> 63)
     divisor = d01 if holds else divisor
@@ -245,7 +244,7 @@ def _signs_four(
     z1 = -n1_0 if holds else z1
     z2 = 0.0 if holds else z2
     z3 = 0.0 if holds else z3
-    difference = _difference_four(m11, n0_1, -q1, n2_1, n3_1)
+    difference = _difference_four(bits(m11), bits(n0_1), ~bits(q1), bits(n2_1), bits(n3_1))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 4, count + (difference >> 63)
     divisor = m11 if holds else divisor
@@ -253,7 +252,7 @@ def _signs_four(
     z1 = -q1 if holds else z1
     z2 = 0.0 if holds else z2
     z3 = 0.0 if holds else z3
-    difference = _difference_four(m00, -q0, n1_0, n2_0, n3_0)
+    difference = _difference_four(bits(m00), ~bits(q0), bits(n1_0), bits(n2_0), bits(n3_0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
     divisor = m00 if holds else divisor
@@ -261,7 +260,7 @@ def _signs_four(
     z1 = 0.0 if holds else z1
     z2 = 0.0 if holds else z2
     z3 = 0.0 if holds else z3
-    difference = _difference_four(1.0, q0, q1, q2, q3)
+    difference = _difference_four(bits(1.0), bits(q0), bits(q1), bits(q2), bits(q3))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
     divisor = 1.0 if holds else divisor

@@ -27,10 +27,9 @@ Counts = npt.NDArray[np.int8]
 
 
 @inlined
-def _difference_three(d: float, x0: float, x1: float, x2: float) -> int:
-    """Negative if the sign of an x differs from that of d, none being zero."""
-    sign = bits(d)
-    return (bits(x0) ^ sign) | (bits(x1) ^ sign) | (bits(x2) ^ sign)
+def _difference_three(d: int, x0: int, x1: int, x2: int) -> int:
+    """Negative if the sign bit of an x differs from that of d."""
+    return (x0 ^ d) | (x1 ^ d) | (x2 ^ d)
 
 
 @inlined
@@ -81,56 +80,56 @@ def _signs_three(
     divisor = 1.0
     mask, count = 0, 8
     z0 = z1 = z2 = 0.0
-    difference = _difference_three(d012, -n0_12, -n1_02, -n2_01)
+    difference = _difference_three(bits(d012), ~bits(n0_12), ~bits(n1_02), ~bits(n2_01))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 128, count + (difference >> 63)
     divisor = d012 if holds else divisor
     z0 = -n0_12 if holds else z0
     z1 = -n1_02 if holds else z1
     z2 = -n2_01 if holds else z2
-    difference = _difference_three(d12, n0_12, -n1_2, -n2_1)
+    difference = _difference_three(bits(d12), bits(n0_12), ~bits(n1_2), ~bits(n2_1))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 64, count + (difference >> 63)
     divisor = d12 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = -n1_2 if holds else z1
     z2 = -n2_1 if holds else z2
-    difference = _difference_three(d02, -n0_2, n1_02, -n2_0)
+    difference = _difference_three(bits(d02), ~bits(n0_2), bits(n1_02), ~bits(n2_0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 32, count + (difference >> 63)
     divisor = d02 if holds else divisor
     z0 = -n0_2 if holds else z0
     z1 = 0.0 if holds else z1
     z2 = -n2_0 if holds else z2
-    difference = _difference_three(m22, n0_2, n1_2, -q2)
+    difference = _difference_three(bits(m22), bits(n0_2), bits(n1_2), ~bits(q2))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 16, count + (difference >> 63)
     divisor = m22 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = 0.0 if holds else z1
     z2 = -q2 if holds else z2
-    difference = _difference_three(d01, -n0_1, -n1_0, n2_01)
+    difference = _difference_three(bits(d01), ~bits(n0_1), ~bits(n1_0), bits(n2_01))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 8, count + (difference >> 63)
     divisor = d01 if holds else divisor
     z0 = -n0_1 if holds else z0
     z1 = -n1_0 if holds else z1
     z2 = 0.0 if holds else z2
-    difference = _difference_three(m11, n0_1, -q1, n2_1)
+    difference = _difference_three(bits(m11), bits(n0_1), ~bits(q1), bits(n2_1))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 4, count + (difference >> 63)
     divisor = m11 if holds else divisor
     z0 = 0.0 if holds else z0
     z1 = -q1 if holds else z1
     z2 = 0.0 if holds else z2
-    difference = _difference_three(m00, -q0, n1_0, n2_0)
+    difference = _difference_three(bits(m00), ~bits(q0), bits(n1_0), bits(n2_0))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
     divisor = m00 if holds else divisor
     z0 = -q0 if holds else z0
     z1 = 0.0 if holds else z1
     z2 = 0.0 if holds else z2
-    difference = _difference_three(1.0, q0, q1, q2)
+    difference = _difference_three(bits(1.0), bits(q0), bits(q1), bits(q2))
     holds = difference >= 0
     mask, count = mask | (~difference >> 63) & 1, count + (difference >> 63)
     divisor = 1.0 if holds else divisor

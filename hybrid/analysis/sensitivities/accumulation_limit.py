@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, before_impact, idle_conditions, run_stage
-from hybrid.analysis.sensitivities.jumps import Jump
+from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.surfaces import evaluate_point
+from hybrid.analysis.sensitivities.surfaces import Point, evaluate_point
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.passes import ForwardPass
@@ -95,7 +95,8 @@ def limit_slopes(
     """Time of the limit, and its derivatives: ``t + 2 gamma / (b (1 - e))`` after an impact.
 
     Here ``gamma`` is the normal velocity after the impact and ``-b`` the normal acceleration of free motion; the hops
-    last ``2 gamma / b`` and shrink by the factor ``e`` (Brogliato 2016, section 7.1).
+    last ``2 gamma / b`` and shrink by the factor ``e`` (Brogliato 2016, section 7.1), which is what the last impact
+    has left of the normal velocity, whatever its law.
 
     Parameters
     ----------
@@ -116,17 +117,27 @@ def limit_slopes(
     system = motion.legs[number].system
     point = evaluate_point(system, junction.map.t, junction.map.before)
     time, tangent = forward.times[number], forward.tangents[number] + np.outer(point.f, forward.times[number])
-    rate = point.slopes("gap_dot")[i]
-    gamma = float(np.ravel(point.at.terms.gap_dot)[i])
-    d_gamma = rate[: 2 * n] @ tangent + rate[2 * n] * time + rate[2 * n + 1 :] @ chosen.chain
+    gamma, d_gamma = _rate(point, i, time, tangent, chosen.chain)
     law = motion.trajectory.law
-    given = getattr(law, "restitution", None)
-    e = float(np.ravel(point.at.terms.restitution)[i]) if given is None else float(given)
-    d_e = point.slopes("restitution")[i, 2 * n + 1 :] @ chosen.chain if given is None else np.zeros(len(time))
+    if law is None:
+        raise ValueError("a motion whose impacts follow no known law is not replayed")
+    site = ImpactSite(motion.partials, motion.trajectory.parameters, junction.map.t, *np.split(junction.map.before, 2))
+    jump = impact_jumps(site, law, event.carriers)[0]
+    thrown = jump.slopes[:, : 2 * n] @ tangent + np.outer(jump.slopes[:, 2 * n], time)
+    thrown += jump.slopes[:, 2 * n + 1 :] @ chosen.chain
+    after, d_after = _rate(evaluate_point(system, junction.map.t, jump.y), i, time, thrown, chosen.chain)
+    e, d_e = -after / gamma, -d_after / gamma + after / gamma**2 * d_gamma
     W = point.at.terms.W_N[..., :, i].reshape(-1)
     b = -float(W @ point.f[n:] + np.ravel(point.at.terms.zeta_N)[i])
     b_slope = W @ point.parameter_slopes[:n] + point.parameter["normal"][0, i]
     d_b = -b_slope @ chosen.chain
-    rest = -2 * e * gamma / (b * (1 - e))
-    d_rest = rest * (d_gamma / gamma + d_e / e + d_e / (1 - e) - d_b / b)
-    return junction.map.t + rest, time + d_rest
+    rest = 2 * after / (b * (1 - e))
+    return junction.map.t + rest, time + rest * (d_after / after + d_e / (1 - e) - d_b / b)
+
+
+def _rate(point: Point, contact: int, time: Array, tangent: Array, chain: Array) -> tuple[float, Array]:
+    """The normal velocity of a contact, and its derivatives (m,) as the state, the time and the parameters change."""
+    slopes = point.slopes("gap_dot")[contact]
+    size = len(point.f)
+    change = slopes[:size] @ tangent + slopes[size] * time + slopes[size + 1 :] @ chain
+    return float(np.ravel(point.at.terms.gap_dot)[contact]), np.asarray(change)

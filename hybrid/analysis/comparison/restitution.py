@@ -25,6 +25,8 @@ __all__ = ["INCIDENCE", "RestitutionMap", "restitution_map"]
 INCIDENCE = Axis("incidence", -0.45 * math.pi, 0.45 * math.pi, 180)
 """From the normal, in radians: 81 degrees to both sides."""
 
+_DEPENDENT = 1e-12  # a determinant of the Delassus operator below this share of its diagonal is rounding
+
 Array = NDArray[np.float64]
 
 
@@ -38,7 +40,8 @@ class RestitutionMap:
         The quantity, and ``incidence``: the angle of the contact velocity to the normal, positive for positive slip.
         The size of the velocity does not matter.
     restitution : array, (n, m)
-        Normal velocity after over that before, counted positive; NaN where no posture satisfies the pins.
+        Normal velocity after over that before, counted positive; NaN where no posture satisfies the pins, or
+        the contact can move in one direction only.
     slip_ratio : array, (n, m)
         Slip after over the size of the contact velocity before.
     absorbed : array, (n, m)
@@ -86,7 +89,7 @@ def restitution_map(
         The mechanism has several contacts, or one that is not planar.
     StateError
         A negative damping, an incidence beyond a right angle, a velocity among the pins, a quantity that is swept and
-        pinned, an open contact, or no posture satisfies the pins.
+        pinned, an open contact, or no posture satisfies the pins; a contact that moves in one direction only.
 
     Examples
     --------
@@ -120,6 +123,14 @@ def restitution_map(
     if (np.abs(at.gap[reached]) > Tolerances().gap).any():
         gaps = f"gap.{dynamics.contacts[0]} is {np.min(at.gap[reached]):.6g} to {np.max(at.gap[reached]):.6g}"
         raise StateError(f"an impact needs a closed contact, but {gaps}: pin a coordinate less")
+    # a contact that can move in one direction only has that one incidence
+    det = at.G[:, 0, 0] * at.G[:, 1, 1] - at.G[:, 0, 1] ** 2
+    reached &= det > _DEPENDENT * at.G[:, 0, 0] * at.G[:, 1, 1]
+    if not reached.any():
+        raise StateError(
+            f"{dynamics.name}: its contact moves in one direction only, so that no incidence is free; ask for "
+            "one impact instead"
+        )
     G = np.where(reached[:, None, None], at.G, np.eye(2))[:, None]
     gamma = np.stack([-np.cos(angle), np.sin(angle)], axis=-1)
     d = at.damping[:, None] if damping is None else damping

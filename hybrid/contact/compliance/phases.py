@@ -8,7 +8,7 @@ from typing import Any
 from hybrid.contact.compliance.linear import end_of_contact, exponents, impulse_until, propagators, time_of_impulse
 from lcp.kernels.compiled import compiled
 
-__all__ = ["COLUMNS", "limits"]
+__all__ = ["COLUMNS", "lift_of_stick", "limits"]
 
 # Columns of the answers: velocities, impulses, and by phase normal impulse, duration, works of both forces.
 COLUMNS = 12
@@ -27,12 +27,18 @@ def _kind_of_slip(G_NT: float, G_TT: float, holds: float, u: float) -> int:
 
 
 @compiled
+def lift_of_stick(lift: float, G_NN: float) -> float:
+    """Rate of the normal velocity in sticking, exactly 0 where friction locks the mechanism."""
+    return lift if lift > _SINGULAR * G_NN else 0.0
+
+
+@compiled
 def _factors(G_NN: float, G_NT: float, G_TT: float, mu: float, kind: int) -> tuple[float, float, float]:
     """Rates of normal and tangential velocity, and the tangential impulse, per normal impulse."""
     if kind == _STICK:
         held = -G_NT / G_TT if G_TT > 0 else 0.0
         lift = G_NN + held * G_NT
-        return (lift if lift > _SINGULAR * G_NN else 0.0), 0.0, held
+        return lift_of_stick(lift, G_NN), 0.0, held
     ratio = -mu if kind == _SLIDE_PLUS else mu
     return G_NN + ratio * G_NT, G_NT + ratio * G_TT, ratio
 

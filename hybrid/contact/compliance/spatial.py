@@ -26,6 +26,8 @@ from hybrid.errors import ComputationError
 _STOPPED = 33.0  # slip smaller by exp(-33) = 5e-15 has stopped: what is left of it is rounding
 _DEPARTURE = 1e-10  # approach from which an impact without collision is started, in units of the slip velocity
 _VANISHING = 1e-12  # an approach below this share of the slip velocity is the limit of none
+_DEPENDENT = 1e-12  # mobilities below this share of the largest are rounding
+_NOTHING = 1e-250  # slip below this share of the approach is none: their ratio would leave the range of numbers
 _MAX_PHASES = 4
 
 
@@ -80,7 +82,8 @@ def spatial_limit(
         w = -_DEPARTURE * slip
     elif w > 0:
         return CompliantPath(gamma, gamma.copy(), np.zeros(3), ())
-    course = _Course(0.0, np.array([w, gamma[1], gamma[2]]), np.zeros(3))
+    slips = 0.0 if slip <= _NOTHING * abs(w) else 1.0
+    course = _Course(0.0, np.array([w, slips * gamma[1], slips * gamma[2]]), np.zeros(3))
     if is_grazing:
         course = _on_unstable_direction(G, course, friction, damping)
     holds = friction if static_friction is None else static_friction
@@ -144,10 +147,11 @@ def _turning(
 
 
 def _consistent(G: Array, start: Array, impulse: Array, *, stops: bool) -> _Course:
-    """Velocities from the impulses; where the slip stopped, the tangential impulse that stops it exactly."""
+    """Velocities from the impulses; where the slip stopped, with the tangential impulse that stops it exactly."""
     if stops:
-        tangential = -np.linalg.solve(G[1:, 1:], start[1:] + G[1:, 0] * impulse[0])
-        impulse = np.array([impulse[0], *tangential])
+        # least squares: the mechanism may be unable to slip in one direction, or in any
+        left = start[1:] + G[1:] @ impulse
+        impulse = impulse - np.array([0.0, *np.linalg.lstsq(G[1:, 1:], left, rcond=_DEPENDENT)[0]])
     gamma = start + G @ impulse
     if stops:
         gamma[1:] = 0.0
@@ -168,12 +172,13 @@ def _straight(
 ) -> tuple[_Course, CompliantPhase, list[CompliantSamples], bool]:
     """Stick, or slide from rest along the ray on which friction cannot hold: both linear, in closed form."""
     from hybrid.contact.compliance.linear import end_of_contact, impulse_until
+    from hybrid.contact.compliance.phases import lift_of_stick
 
     kind, ratio = _from_rest(G, *mu)
     direction = np.array([1.0, *ratio])
     rates = G @ direction
     if kind == "stick":
-        rates[1:] = 0.0
+        rates[:] = lift_of_stick(float(rates[0]), float(G[0, 0])), 0.0, 0.0
     A, w, Y = float(rates[0]), float(course.gamma[0]), course.Y
     duration = end_of_contact(A, d, Y, w)
     P = impulse_until(A, d, Y, w, duration)
@@ -194,7 +199,8 @@ def _straight(
 
 
 def _from_rest(G: Array, mu: float, static: float) -> tuple[str, Array]:
-    held = -np.linalg.solve(G[1:, 1:], G[1:, 0])
+    # of the forces that hold a slip with a direction the mechanism cannot move in, the least
+    held = -np.linalg.lstsq(G[1:, 1:], G[1:, 0], rcond=_DEPENDENT)[0]
     if np.linalg.norm(held) <= static:
         return "stick", np.asarray(held)
     for angle in slip_directions(G, np.array([-1.0, 0.0, 0.0]), mu)[0]:

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import KelvinVoigtLimit, compare, derive, resolve, solve_state
+from hybrid import ComputationError, KelvinVoigtLimit, compare, derive, resolve, solve_state
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import times_to_stick
+from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.spatial import spatial_limit
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +127,44 @@ def test_impulse_of_an_approach_meets_its_normal_velocity_and_keeps_the_slip_it_
         assert moved[:, 1:] == pytest.approx(0.0, abs=1e-9)
     if freedoms == 1:
         assert moved[:, 1:] == pytest.approx(W[:, 1:, 0] / W[:, :1, 0] * change[:, None], rel=1e-9)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.1, 0.3])
+def test_spatial_contact_of_a_mechanism_with_one_freedom_slides_in_and_out(mu):
+    # one freedom: the inertia factor is 1 + mu |a_T| going in and 1 - mu |a_T| coming out, each half a quarter period
+    a = np.array([1.0, 2.0, 1.0])
+    inward, outward = 1 + mu * np.sqrt(5), 1 - mu * np.sqrt(5)
+    found = spatial_limit(np.outer(a, a), -a, friction=mu, damping=0.0)
+    assert found.gamma_after == pytest.approx(np.sqrt(outward / inward) * a, rel=1e-8)
+    assert found.phases[0].duration == pytest.approx(np.pi / 2 / np.sqrt(inward), rel=1e-8)
+
+
+@pytest.mark.parametrize("mu", [0.5, 0.9, 3.0])
+def test_spatial_contact_that_friction_locks_is_refused_at_once(mu):
+    # it sticks above 1 / |a_T| = 0.447, and then nothing is left that could open the contact
+    a = np.array([1.0, 2.0, 1.0])
+    with pytest.raises(ComputationError, match="cannot end"):
+        spatial_limit(np.outer(a, a), -a, friction=mu, damping=0.25)
+
+
+def test_spatial_contact_with_two_freedoms_is_the_planar_one_turned():
+    # W_T has rank one, so that the slip lies on a line, and friction along it is planar Coulomb friction
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        W = rng.normal(size=(2, 2))
+        angle, mu, d = rng.uniform(0, 2 * np.pi), rng.uniform(0, 1.5), rng.uniform(0, 1)
+        line = np.array([[1, 0, 0], [0, np.cos(angle), np.sin(angle)]])
+        G, gamma = W.T @ W, np.array([-1.0, rng.normal()])
+        planar = planar_limit(G, gamma, friction=mu, damping=d)
+        found = spatial_limit(line.T @ G @ line, line.T @ gamma, friction=mu, damping=d)
+        assert found.gamma_after == pytest.approx(line.T @ planar.gamma, abs=1e-7)
+        assert found.impulse == pytest.approx(line.T @ planar.impulse, abs=1e-7)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("slip", [1e-300, 1e-260, 1e-240])
+def test_vanishing_slip_is_none(mu, slip):
+    G = np.array([[1, 0.2, 0.1], [0.2, 1, 0], [0.1, 0, 1.0]])
+    rest = spatial_limit(G, np.array([-1.0, 0.0, 0.0]), friction=mu, damping=0.25).gamma_after
+    found = spatial_limit(G, np.array([-1.0, slip, slip / 2]), friction=mu, damping=0.25).gamma_after
+    assert found == pytest.approx(rest, abs=1e-9)

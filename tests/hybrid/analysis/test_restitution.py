@@ -12,6 +12,7 @@ from hybrid import ComputationError, KelvinVoigtLimit, StateError, derive, solve
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.restitution import restitution_map
 from hybrid.cli import main
+from hybrid.cli.boundary import ExitStatus
 from hybrid.contact import resolve_impact
 
 OVER = Axis("theta", 0.05, 1.52, 60)
@@ -108,3 +109,11 @@ def test_command_draws_the_sweep_of_any_mechanism(capsys, tmp_path):
     assert "greatest restitution" in capsys.readouterr().out
     assert main([*arguments, "--incidence=-2:2:9"]) == 2
     assert "pi/2" in capsys.readouterr().err
+
+
+def test_mechanism_with_one_freedom_has_no_incidence_to_choose(capsys):
+    shoe = derive(mechanisms.load("brake_shoe"))
+    with pytest.raises(StateError, match="moves in one direction only"):
+        restitution_map(shoe, over=Axis("mu", 0.1, 2.0, 4), pins={"phi": 0})
+    assert main(["restitution", "brake_shoe", "--over=mu=0.1:2:4", "--pin=phi=0"]) == ExitStatus.BAD_INPUT
+    assert "moves in one direction only" in capsys.readouterr().err

@@ -199,8 +199,9 @@ def lasting_directions(space: ConfigurationSpace, lost: LostConstraints, rank: i
     size = space.reach * float(np.max(np.abs(lost.forms)))
     around = np.random.default_rng(1).normal(size=(4 * basis.shape[1], basis.shape[1]))
     gradients = []
-    for direction in around / np.linalg.norm(around, axis=1, keepdims=True):
-        start = lost.q + space.reach * basis @ direction
+    lengths = space.reach * np.linspace(1.0, 0.5, len(around))
+    for length, direction in zip(lengths, around, strict=True):
+        start = lost.q + length * basis @ direction / np.linalg.norm(direction)
         other = placed(space, start, rank, keep=int(np.sum(~flat)), reach=space.reach)
         if not other.settled or len(other.forms) != 1:
             return none

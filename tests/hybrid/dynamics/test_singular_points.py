@@ -223,6 +223,41 @@ def test_sheets_that_cross_are_spanned_by_a_branch_and_the_singular_postures(equ
         assert sorted(abs(normal @ branch.tangent) < 1e-9 for branch in point.branches) == [False, True]
 
 
+@pytest.mark.parametrize("angle", [0.0, 0.3, 2.0])
+def test_linkage_on_a_turning_base_folds_in_the_same_two_ways_at_every_angle(angle):
+    # four bars of lengths 1, 3, 1, 3 in one line, all of which turn together
+    closure = ("cos(a) + 3*cos(b) - cos(c) - 3*cos(z)", "sin(a) + 3*sin(b) - sin(c) - 3*sin(z)")
+    point = classified(*closure, at=(angle,) * 4, coordinates="abcz")
+    assert (point.rank, point.regular_rank, point.kind) == (1, 2, KIND.TRANSVERSAL)
+    np.testing.assert_allclose(np.abs(point.sheet), 0.5, atol=1e-9)
+    # on a base at rest: parallelogram (1, 0, 1), antiparallelogram (1, -1, -2)
+    relative = [branch.tangent[:3] - branch.tangent[3] for branch in point.branches]
+    ways = sorted((way / way[0]).round(7).tolist() for way in relative)
+    assert ways == [[1, -1, -2], [1, 0, 1]]
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0])
+@pytest.mark.parametrize("turn", [0.4, 1.3, 2.5])
+def test_kind_does_not_depend_on_the_coordinates(scale, turn):
+    # u and v in turned coordinates; a cusp and a tangency keep their kind at a posture that is known to 1e-9 only
+    u, v = f"({np.cos(turn)}*x + {np.sin(turn)}*y)", f"({np.cos(turn)}*y - {np.sin(turn)}*x)"
+    at = scale * 1e-9 * np.array([1.0, -2.0])
+    forms = {
+        f"({v} - {u}**2)*({v} + {u}**2/2 + sin({u})**3)": KIND.TANGENCY,
+        f"{v}**2 - {u}**3 + {v}**3": KIND.CUSP,
+        f"{v}**2 + {u}**2/1000 + {v}**3": KIND.ISOLATED,
+        f"({v} - {u}/300 + {u}**2)*({v} + {u}/300)": KIND.TRANSVERSAL,
+    }
+    for text, kind in forms.items():
+        equation = text.replace("x", f"(x/{scale})").replace("y", f"(y/{scale})")
+        space = ConfigurationSpace(particle(equation), reach=0.05 * scale)
+        point = classify_configuration(space, at, lost=1e-3)
+        assert point.kind is kind
+        for branch in point.branches:
+            rise = np.array([-np.sin(turn), np.cos(turn)]) @ branch.tangent
+            assert abs(rise) == pytest.approx(1 / np.hypot(1, 300) if kind is KIND.TRANSVERSAL else 0, abs=1e-6)
+
+
 def test_what_is_degenerate_across_a_line_of_singular_postures_is_classified_there():
     origin = (0.0, 0.0, 0.0)
     touching = classified("(y - x**2)*(y + 3*x**2)", at=origin, coordinates="xyz")

@@ -143,6 +143,9 @@ def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield table("Gradient", ["with respect to", "adjoint", "forward", "differences"], rows)
         if check["forward"]:
             yield f"Adjoint and forward differ by {number(check['disagreement'])} of the largest derivative."
+            if check["deviation"] is not None:
+                yield f"Differences of simulated motions deviate by {number(check['deviation'])} of it."
+            yield from (f"Warning: {text}." for text in check["warnings"])
     events = [(f"{event['t']:.10g}", event["kind"], event["contact"]) for event in answer["events"]]
     if events:
         yield table("Events", ["t", "event", "contact"], events)

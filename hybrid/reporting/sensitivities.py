@@ -15,7 +15,8 @@ from hybrid.reporting.symbols import symbol_mathtext
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hybrid.analysis.sensitivities.gradient import Sensitivity, SensitivityCheck
+    from hybrid.analysis.sensitivities.cross_check import SensitivityCheck
+    from hybrid.analysis.sensitivities.gradient import Sensitivity
     from hybrid.analysis.sensitivities.refusal import Refusal
     from hybrid.motion import Trajectory
 
@@ -97,13 +98,15 @@ def _refusal_record(refusal: Refusal | None) -> dict[str, Any] | None:
 
 def _check_record(check: SensitivityCheck | None) -> dict[str, Any]:
     if check is None:
-        return {"forward": {}, "finite_difference": {}}
+        return {"forward": {}, "finite_difference": {}, "warnings": []}
     return {
         "adjoint": dict(check.adjoint),
         "forward": dict(check.forward),
         "finite_difference": {name: plain(item.value) for name, item in check.differences.items()},
         "finite_difference_error": {name: plain(item.error) for name, item in check.differences.items()},
         "disagreement": plain(check.disagreement),
+        "deviation": plain(check.deviation),
+        "warnings": list(check.warnings),
     }
 
 

@@ -45,13 +45,25 @@ class Difference:
     Attributes
     ----------
     value : float
-        NaN where the neighbouring motions pass through other events however close they are.
+        NaN where there are no neighbouring motions to either side, or none with the same events, however close.
     error : float
         Estimated from the extrapolation.
+    below, above : float
+        By differences to one side alone: apart from each other where the functional has a kink.
+    reason : str
+        Why the value is NaN; else empty.
     """
 
     value: float
     error: float
+    below: float = float("nan")
+    above: float = float("nan")
+    reason: str = ""
+
+    @property
+    def jump(self) -> float:
+        """How far the two one-sided derivatives are apart; zero where they are not both known."""
+        return abs(self.above - self.below) if np.isfinite(self.above - self.below) else 0.0
 
 
 def functional_value(trajectory: Trajectory, functional: Functional) -> float:
@@ -138,36 +150,59 @@ def richardson_differences(
     pattern = _pattern(trajectory)
     found = {}
     for name in names:
+        reasons: list[str] = []
 
-        def value(change: float, name: str = name) -> float:
+        def value(change: float, name: str = name, reasons: list[str] = reasons) -> float:
             motion = _neighbour(trajectory, {**base, name: base[name] + change}, pins)
-            if motion is None or _pattern(motion) != pattern:
+            if not isinstance(motion, str) and _pattern(motion) != pattern:
+                motion = "passes through other events"
+            if isinstance(motion, str):
+                reasons.append(f"the motion with {name} = {base[name] + change:.10g} {motion}")
                 return float("nan")
             return functional_value(motion, functional)
 
-        found[name] = _extrapolated(value, _FIRST * max(abs(base[name]), 0.1))
+        middle = functional_value(trajectory, functional)
+        difference = _extrapolated(value, middle, _FIRST * max(abs(base[name]), 0.1))
+        found[name] = difference if np.isfinite(difference.value) else attrs.evolve(difference, reason=reasons[-1])
     return found
 
 
-def _extrapolated(value: Callable[[float], float], h: float) -> Difference:
-    best = Difference(float("nan"), float("inf"))
-    previous: list[float] = []
+def _extrapolated(value: Callable[[float], float], middle: float, h: float) -> Difference:
+    samples: list[tuple[float, float, float]] = []
+    best, error = float("nan"), float("inf")
     for _ in range(_LEVELS):
-        row = [(value(h) - value(-h)) / (2 * h)]
-        factor = 1.0
-        for earlier in previous:
-            factor *= _SHRINK**2
-            row.append((factor * row[-1] - earlier) / (factor - 1))
-            error = max(abs(row[-1] - row[-2]), abs(row[-1] - earlier))
-            if error <= best.error:
-                best = Difference(row[-1], error)
-        if len(previous) > 1 and abs(row[-1] - previous[-1]) > 4 * best.error:
-            break  # rounding has taken over
-        if best.error <= _ENOUGH * abs(best.value):
+        samples.append((h, value(-h), value(h)))
+        best, error, is_over = _ridders([(up - down) / (2 * h) for h, down, up in samples], _SHRINK**2)
+        if is_over or error <= _ENOUGH * abs(best):
             break
-        previous = row if np.isfinite(row[0]) else []
         h /= _SHRINK
-    return best
+    below, _, _ = _ridders([(middle - down) / h for h, down, _ in samples], _SHRINK)
+    above, _, _ = _ridders([(up - middle) / h for h, _, up in samples], _SHRINK)
+    return Difference(best, error, below, above)
+
+
+def _ridders(quotients: Sequence[float], ratio: float) -> tuple[float, float, bool]:
+    """Extrapolate quotients whose leading errors shrink by powers of a ratio.
+
+    Returns
+    -------
+    float, float, bool
+        The value, its error, and whether rounding has taken over.
+    """
+    best, error = float("nan"), float("inf")
+    previous: list[float] = []
+    for quotient in quotients:
+        row, factor = [quotient], 1.0
+        for earlier in previous:
+            factor *= ratio
+            row.append((factor * row[-1] - earlier) / (factor - 1))
+            own = max(abs(row[-1] - row[-2]), abs(row[-1] - earlier))
+            if own <= error:
+                best, error = row[-1], own
+        if len(previous) > 1 and abs(row[-1] - previous[-1]) > 4 * error:
+            return best, error, True
+        previous = row if np.isfinite(quotient) else []
+    return best, error, False
 
 
 def _pattern(trajectory: Trajectory) -> list[tuple[EventKind, tuple[str, ...]]]:
@@ -181,8 +216,8 @@ def _pattern(trajectory: Trajectory) -> list[tuple[EventKind, tuple[str, ...]]]:
 
 def _neighbour(
     trajectory: Trajectory, values: Mapping[str, float], pins: Mapping[str, str | float] | None
-) -> Trajectory | None:
-    """The motion with other values; None where there is none."""
+) -> Trajectory | str:
+    """The motion with other values, or what is the matter with it."""
     dynamics = trajectory.dynamics
     mechanism = dynamics.mechanism
     parameters = {**trajectory.parameters, **{n: x for n, x in values.items() if n in mechanism.parameters}}
@@ -194,7 +229,7 @@ def _neighbour(
         if pins is not None:
             state = solve_state(dynamics, {**pins, **own}, parameters=parameters)
             if np.max(np.abs(state.q - trajectory.q_start)) > _ASTRAY * (1 + np.max(np.abs(trajectory.q_start))):
-                return None  # another position with the same pins
+                return "starts from another position with the same pins"
         else:
             names = (*mechanism.coordinates, *mechanism.velocities)
             start = dict(zip(names, (*trajectory.q_start, *trajectory.v_start), strict=True)) | own
@@ -202,6 +237,6 @@ def _neighbour(
             state = State(y[: dynamics.n], y[dynamics.n :], trajectory.t_start)
         motion = simulate(dynamics, state, t_end=t_end, parameters=parameters, law=trajectory.law, until=until)
         check_uninterrupted(motion)
-    except HybridError:
-        return None
-    return motion if motion.termination is trajectory.termination else None
+    except HybridError as error:
+        return f"does not exist: {error}"
+    return motion if motion.termination is trajectory.termination else f"ends otherwise: {motion.cause}"

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import limit_slopes
-from hybrid.analysis.sensitivities.differences import Difference, richardson_differences
+from hybrid.analysis.sensitivities.cross_check import SensitivityCheck
+from hybrid.analysis.sensitivities.differences import richardson_differences
 from hybrid.analysis.sensitivities.functional import Functional
 from hybrid.analysis.sensitivities.integrand import Integrand, compiled_integrand
 from hybrid.analysis.sensitivities.passes import ForwardPass, adjoint_pass, forward_pass
@@ -25,7 +26,7 @@ from hybrid.motion.outcome import EventKind
 if TYPE_CHECKING:
     from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["EventSensitivity", "Sensitivity", "SensitivityCheck", "sensitivity"]
+__all__ = ["EventSensitivity", "Sensitivity", "sensitivity"]
 
 Array = NDArray[np.float64]
 
@@ -48,28 +49,6 @@ class EventSensitivity:
     kind: EventKind
     carriers: tuple[str, ...]
     gradient: Mapping[str, float]
-
-
-@attrs.frozen(eq=False)
-class SensitivityCheck:
-    """The same gradient by every road.
-
-    Attributes
-    ----------
-    adjoint, forward : mapping of str to float
-    differences : mapping of str to Difference
-        Richardson's extrapolation of simulated motions, each with its own error.
-    """
-
-    adjoint: Mapping[str, float]
-    forward: Mapping[str, float]
-    differences: Mapping[str, Difference]
-
-    @property
-    def disagreement(self) -> float:
-        """Largest difference between adjoint and forward, relative to the largest derivative."""
-        size = max((abs(value) for value in self.forward.values()), default=0.0) or 1.0
-        return max((abs(self.adjoint[name] - self.forward[name]) for name in self.forward), default=0.0) / size
 
 
 @attrs.frozen(eq=False)
@@ -259,11 +238,18 @@ def _refused(
 
 
 def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> tuple[str, ...]:
-    notes = [
-        f"the parameter {name} occurs neither in the equations nor in the functional: its derivative is 0"
-        for name in chosen.absent
-        if name not in integrand.names
-    ]
+    mechanism, used = trajectory.dynamics.mechanism, set(integrand.names)
+    for event in trajectory.events:
+        if event.kind is EventKind.UNTIL:
+            used |= mechanism.expanded(event.carriers[-1], field="until").names
+    notes = []
+    for name in chosen.absent:
+        slopes = chosen.chain[:, chosen.names.index(name)]
+        following = {other for other, slope in zip(chosen.partials.parameters, slopes, strict=True) if slope}
+        if not following & used:
+            notes.append(
+                f"the parameter {name} occurs neither in the equations nor in the functional: its derivative is 0"
+            )
     restitution = getattr(trajectory.law, "restitution", None)
     if restitution is not None:
         notes.append(f"the impact law replaces the declared restitution by {restitution:g}")

@@ -32,7 +32,7 @@ def test_two_carts(capsys):
 def test_pins_and_the_parameters_they_follow(capsys):
     arguments = ["sensitivity", "rod_on_incline", "--pin=phi=0.4", "--pin=phi_dot=mu", "--pin=slip.tip=0"]
     found = answer(capsys, *arguments, "--t-end=1", "--terminal=phi", "--wrt=mu,phi", "--no-check")
-    assert found["check"] == {"forward": {}, "finite_difference": {}}
+    assert found["check"] == {"forward": {}, "finite_difference": {}, "warnings": []}
     apart = answer(
         capsys,
         "sensitivity",

@@ -39,7 +39,7 @@ def told_of(method: str, motion: CompliantMotion) -> str:
     cut = ", where the run was ended for its effort" if motion.is_cut else ""
     said = f"{method} {ended} at t = {motion.state.t:.6g}{cut}: "
     if motion.posture_change <= FROZEN:
-        return said + "something in the mechanism moves much faster than the contact"
+        return said + "something moves much faster than the contact, be it in the mechanism or its own damper"
     return (
         f"{said}until then the Delassus operator changed by {100 * motion.posture_change:.0f} percent, so the posture, "
         f"which the rigid problem and the limit hold frozen, was not, and neither says anything about this run; take a "

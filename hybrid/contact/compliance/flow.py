@@ -80,7 +80,8 @@ class CompliantFlow:
         if not (np.isfinite(free).all() and np.isfinite(potential).all()):
             raise ComputationError(f"a compliant motion leaves the range of numbers at t = {t:.6g}")
         at = CompliantForces(
-            terms.gap, terms.gap_dot, terms.slip, potential, a_free, response, W.T @ response, free,
+            terms.gap, terms.gap_dot, terms.slip, potential, 2 * damping * np.sqrt(self.stiffness),
+            a_free, response, W.T @ response, free,
             terms.friction, terms.static_friction, terms.limit, terms.static_limit, np.zeros(W.shape[1]),
         )  # fmt: skip
         at.forces[:] = self.forces(at, standing)
@@ -165,6 +166,8 @@ class CompliantForces:
     gap, gap_dot, slip : array, (k,), (k,), (p,)
     potential : array, (k,)
         ``-K gap - 2 d sqrt(K) gap_dot``: the normal force where a contact presses.
+    damper : array, (k,)
+        Force per velocity, ``2 d sqrt(K)``.
     a_free, response : array, (n,) and (n, k + p)
         Acceleration without contact forces, and per unit force.
     G, free : array, (k + p, k + p) and (k + p,)
@@ -179,6 +182,7 @@ class CompliantForces:
     gap_dot: Array
     slip: Array
     potential: Array
+    damper: Array
     a_free: Array
     response: Array
     G: Array

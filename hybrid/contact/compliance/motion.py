@@ -19,6 +19,8 @@ from hybrid.tolerances import Tolerances
 
 _ACCURACY = 1e-11
 _MAX_PHASES = 200
+_TRANSIENT = 100.0  # decay times of a damper: an impact is over by then, and steps could be longer than it allows
+_STIFF = 600.0  # decay times from which an implicit integrator, of lower order and with a linear system, takes less
 
 
 @attrs.define(eq=False)
@@ -148,21 +150,32 @@ class CompliantPassage:
             return float(x[-1] - last)
 
         end.terminal = True  # type: ignore[attr-defined]
-        span = (self.horizon - float(y[-1])) * (1e9 if turning else 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
-            answer = solve_ivp(
-                rates, (0.0, 1.01 * max(span, 1.0)), y, method="DOP853", events=[*events, end],
-                rtol=_ACCURACY, atol=_ACCURACY * self._sizes(len(y)), dense_output=self.samples > 0,
-            )  # fmt: skip
+        x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if turning else 1.0), 1.0)
+        for method, length in [("DOP853", span)] if turning else self._methods(at_state(y), standing, span):
+            with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
+                answer = solve_ivp(
+                    rates, (0.0, length), x, method=method, events=[*events, end],
+                    rtol=_ACCURACY, atol=_ACCURACY * self._sizes(len(y)), dense_output=self.samples > 0,
+                )  # fmt: skip
+            if answer.status >= 0 and self.samples:
+                self.kept.append(self._sampled(answer.sol(np.linspace(0.0, answer.t[-1], self.samples)).T, standing))
+            x = np.array(answer.y[:, -1])
+            if answer.status:
+                break
         if answer.status != 1:
             raise ComputationError(f"a compliant motion could not be integrated: {answer.message}")
-        if self.samples:
-            self.kept.append(self._sampled(answer.sol(np.linspace(0.0, answer.t[-1], self.samples)).T, standing))
-        final = np.array(answer.y[:, -1])
-        changes.append((float(final[-1]), self._change(at_state(final))))
-        self.posture_change = max(self.posture_change, *(change for s, change in changes if s <= final[-1]))
+        changes.append((float(x[-1]), self._change(at_state(x))))
+        self.posture_change = max(self.posture_change, *(change for s, change in changes if s <= x[-1]))
         which = next(index for index, times in enumerate(answer.t_events) if len(times))
-        return final, None if names[which][0] == "end" else names[which]
+        return x, None if names[which][0] == "end" else names[which]
+
+    def _methods(self, at: CompliantForces, standing: CompliantStanding, span: float) -> list[tuple[str, float]]:
+        """Integrators of a phase and how long each goes: an implicit one where a damper has long done its work."""
+        k = len(at.gap)
+        decay = float(np.max((at.damper * np.diag(at.G)[:k])[standing.presses[:k]], initial=0.0)) / self.stiffness**0.5
+        if decay * span <= _STIFF:
+            return [("DOP853", span)]
+        return [("DOP853", _TRANSIENT / decay), ("Radau", span)]
 
     def _sizes(self, count: int) -> Array:
         """What the unknowns are measured by."""

@@ -183,13 +183,13 @@ def linear_samples(
     CompliantSamples
         Velocities and impulses counted from the start of the phase; the caller adds where it starts from.
     """
-    from hybrid.contact.compliance.linear import sampled
+    from hybrid.contact.compliance.linear import impulse_until, sampled
 
     s, w0 = np.linspace(0.0, duration, n), start[1]
     Y, w = sampled(A, d, start[0], w0, s)
     F = np.maximum(-Y - 2 * d * w, 0.0)
-    # the impulse by Simpson's rule over the closed form of the force would do; w = w0 + A P is exact
-    P = (w - w0) / A if abs(A) > 1e-9 else np.concatenate([[0.0], np.cumsum((F[1:] + F[:-1]) / 2 * np.diff(s))])
+    # in closed form for every A: from w = w0 + A P it is lost where A P is rounding next to w0
+    P = np.array([impulse_until(A, d, start[0], w0, float(time)) for time in s])
     return CompliantSamples(s, Y[:, None], P[:, None] * rates, F[:, None] * ratio, P[:, None] * ratio)
 
 

@@ -115,6 +115,25 @@ def test_run_whose_effort_is_spent_ends_where_it_is(ball):
     assert whole.posture_change == 0.0
 
 
+@pytest.mark.parametrize("damping", [20.0, 100.0])
+def test_strongly_damped_contact_is_followed_to_the_horizon(rod, damping):
+    # the rod's own equations while its tip slides to the positive side, by Radau; the damper decays 2 d A = 50 and 250
+    # times per unit of stretched time, of which there are 80
+    K, mu, horizon = 1e8, 0.3, 80.0
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": mu})
+    motion = KelvinVoigt(K, damping).pass_through(rod, state, parameters={"mu": mu}, horizon=horizon)
+    assert motion.phases == (("slide+", pytest.approx(horizon)),)
+    assert not motion.is_cut
+
+    def rate(_, y):
+        F = -K * (y[1] - np.sin(y[2])) - 2 * damping * np.sqrt(K) * (y[4] - np.cos(y[2]) * y[5])
+        return [*y[3:], -mu * F, -1 + F, 3 * (-np.cos(y[2]) + mu * np.sin(y[2])) * F]
+
+    alone = solve_ivp(rate, (0, horizon / np.sqrt(K)), [*state.q, *state.v], "Radau", rtol=1e-10, atol=1e-13).y[:, -1]
+    assert motion.state.v == pytest.approx(alone[3:], abs=1e-8)
+    assert motion.state.q == pytest.approx(alone[:3], abs=1e-10)
+
+
 def test_posture_change_is_that_of_the_delassus_operator(rod):
     state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": 1.4})
     motion = KelvinVoigt(1e2).pass_through(rod, state, parameters={"mu": 1.4}, horizon=3.0)

@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 
 import mechanisms
 from hybrid import KelvinVoigt, derive, solve_state
+from hybrid.contact.compliance.path import linear_samples
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.standing import STOPPED, VANISHING, has_stopped
@@ -72,3 +73,13 @@ def test_slip_at_the_threshold_has_stopped_and_above_it_has_not(dimension, least
     slip[0] = -least * 2.0
     assert has_stopped(slip, 2.0)
     assert not has_stopped(slip * (1 + 1e-12), 2.0)
+
+
+@pytest.mark.parametrize("A", [1.0, 1e-4, 1e-8, 1e-10, 1e-12])
+def test_sampled_impulses_of_hardly_any_inertia_are_the_undamped_oscillation(A):
+    # Y = -sin(r s) / r with r = sqrt(A), so that P = (1 - cos(r s)) / A
+    duration = np.pi / np.sqrt(A)
+    got = linear_samples(A, 0.0, (0.0, -1.0), duration, np.array([A]), np.array([1.0]), 25)
+    exact = 2 * np.sin(np.sqrt(A) * got.s / 2) ** 2 / A
+    assert got.impulse[:, 0] == pytest.approx(exact, rel=1e-12)
+    assert got.gamma[:, 0] == pytest.approx(A * exact, rel=1e-12)

@@ -49,9 +49,22 @@ def test_pins_and_the_parameters_they_follow(capsys):
     assert found["gradient"]["mu"] == pytest.approx(apart["mu"] + apart["phi_dot"], abs=1e-12)
 
 
+def test_the_check_warns_where_differences_tell_nothing(capsys):
+    # mu is at its bound mu_s: there is no oscillator with a larger one
+    asked = ["sensitivity", "coulomb_oscillator", "--pin=x=0.5", "--pin=x_dot=0", "--t-end=1", "--terminal=x"]
+    assert main([*asked, "--wrt=mu,mu_s"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Warning: differences with respect to mu give" in shown
+    assert "to one side alone" in shown
+    found = answer(capsys, *asked, "--wrt=k")
+    assert found["check"]["warnings"] == []
+    assert found["check"]["deviation"] < 1e-7
+
+
 def test_a_refusal_is_an_answer(capsys):
     found = answer(capsys, *PARADOX, "--t-end=1", "--functional=x", "--wrt=mu")
     assert found["refusal"]["t"] == 0
+    assert found["refusal"]["verdict"] == "no derivative exists"
     assert "no contact mode is consistent" in found["refusal"]["reason"]
     assert found["value"] is None
     assert found["gradient"] == {}

@@ -1,0 +1,111 @@
+"""What the check of a gradient sees that two roads over one replay cannot: kinks, bounds, and wrong numbers."""
+
+import numpy as np
+import pytest
+
+from hybrid import EnergyDynamics, Functional, Mechanism, State, derive, sensitivity, simulate, solve_state
+from hybrid.analysis.sensitivities.cross_check import SensitivityCheck
+from hybrid.analysis.sensitivities.differences import Difference, richardson_differences
+from hybrid.motion import HandOver
+from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
+from hybrid.reporting.sensitivities import SensitivityReport, sensitivity_record
+from tests.catalogue import dynamics_of
+from tests.constrained import particle
+
+
+def glider():
+    """A free cart of mass 1 with idle and computed parameters."""
+    return derive(
+        Mechanism(
+            name="glider",
+            coordinates=["x"],
+            parameters={"L": 0.4, "twice": "2*L", "idle": 1},
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+        )
+    )
+
+
+def test_differences_to_either_side_see_a_kink_that_central_ones_do_not():
+    motion = simulate(glider(), State([0], [0]), t_end=2)
+    found = richardson_differences(motion, Functional("abs(x)"), ["x"])["x"]
+    assert found.value == pytest.approx(0, abs=1e-12)  # the mean of -2 and 2
+    assert (found.below, found.above) == (pytest.approx(-2, abs=1e-9), pytest.approx(2, abs=1e-9))
+    (warning,) = SensitivityCheck({"x": 0.0}, {"x": 0.0}, {"x": found}).warnings
+    assert "-2 to one side and 2 to the other" in warning
+
+
+def test_a_gradient_that_differences_contradict_is_told():
+    # the two roads agree on a wrong number; the integral of x over 2 s changes by 2
+    motion = simulate(glider(), State([0], [1]), t_end=2)
+    differences = richardson_differences(motion, Functional("x"), ["x"])
+    wrong = SensitivityCheck({"x": 1.9}, {"x": 1.9}, differences)
+    assert wrong.disagreement == 0.0
+    assert wrong.deviation == pytest.approx(0.1 / 1.9, rel=1e-9)
+    assert "give 2 with an error" in wrong.warnings[0]
+    right = sensitivity(motion, Functional("x"), ["x"], check=True).check
+    assert right.deviation < 1e-9
+    assert right.warnings == ()
+
+
+def test_one_sided_derivatives_of_a_smooth_functional_are_one():
+    # d/dx of x^3 at 1, by the definition
+    found = richardson_differences(simulate(glider(), State([1], [0]), t_end=1), Functional(terminal="x**3"), ["x"])
+    assert [found["x"].below, found["x"].value, found["x"].above] == pytest.approx([3, 3, 3], abs=1e-7)
+    assert Difference(1.0, 0.0).jump == 0.0  # nothing known to either side
+
+
+def test_at_the_bound_of_a_parameter_differences_say_which_side_is_none():
+    oscillator = dynamics_of("coulomb_oscillator")
+    motion = simulate(oscillator, State([0.5], [0]), t_end=1)
+    found = sensitivity(motion, Functional(terminal="x"), ["mu", "mu_s"], check=True)
+    kinetic, static = found.check.differences["mu"], found.check.differences["mu_s"]
+    assert np.isnan(kinetic.value)
+    assert np.isnan(static.value)
+    assert "with mu = 0.300" in kinetic.reason
+    assert "static_limit: must be at least limit" in kinetic.reason
+    assert "with mu_s = 0.299" in static.reason
+    # with c = mu m g/k the first half swing ends at 2 c - x0, the second is x = (3 c - x0) cos(w t - pi) - c
+    m, k, g, t = 2, 50, 9.81, 1.0
+    w = np.sqrt(k / m)
+    by_hand = m * g / k * (3 * np.cos(w * (t - np.pi / w)) - 1)
+    assert kinetic.below == pytest.approx(found.gradient["mu"], abs=1e-6)
+    assert found.gradient["mu"] == pytest.approx(by_hand, abs=1e-11)
+    assert all("to one side alone" in text for text in found.check.warnings)
+    report = SensitivityReport(motion, found, {"mu": 0.3, "mu_s": 0.3})
+    assert sensitivity_record(report)["check"]["warnings"] == list(found.check.warnings)
+    assert "Warning: differences with respect to mu" in render_sensitivity_html(report)
+    assert "Warning: differences with respect to mu" in render_sensitivity_markdown(report)
+
+
+def test_a_parameter_of_the_condition_to_stop_at_occurs():
+    # x = t: the motion ends at t = 2 L, and the integral of one is that time
+    motion = simulate(glider(), State([0], [1]), t_end=2, until="x - twice")
+    found = sensitivity(motion, Functional("1"), ["L", "idle"])
+    assert found.gradient == pytest.approx({"L": 2.0, "idle": 0.0}, abs=1e-13)
+    assert [note.split()[2] for note in found.notes] == ["idle"]
+
+
+def test_a_parameter_that_acts_through_another_one_occurs():
+    found = sensitivity(simulate(glider(), State([0], [1]), t_end=2), Functional("twice"), ["L"])
+    assert found.gradient == pytest.approx({"L": 4.0}, abs=1e-13)
+    assert found.notes == ()
+
+
+def test_a_singular_configuration_on_the_way_is_named():
+    cross = particle("x*y", potential="x")
+    for rule, reason in (("smooth", "passes a singular configuration"), (HandOver(stiffness=1e4), "handed over")):
+        motion = simulate(cross, State([1.0, 0.0], [-1.0, 0.0]), t_end=2, singular=rule)
+        refusal = sensitivity(motion, Functional("x"), ["x_dot"]).refusal
+        assert reason in refusal.reason
+        # 1 - t - t^2/2 is zero at sqrt(3) - 1
+        assert refusal.t == pytest.approx(np.sqrt(3) - 1, abs=1e-6)
+        assert not refusal.is_proven
+
+
+def test_springs_from_the_start_are_named_too():
+    pendulum = dynamics_of("singular_pendulum")
+    start = solve_state(pendulum, {"u": 0.5, "u_dot": 0})
+    motion = simulate(pendulum, start, t_end=1, singular=HandOver("BC", stiffness=1e4))
+    refusal = sensitivity(motion, Functional("u"), ["b"]).refusal
+    assert refusal.t == motion.handed_over.t
+    assert "springs" in str(refusal)

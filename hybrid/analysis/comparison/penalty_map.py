@@ -170,15 +170,17 @@ def _check_duration(cells: Cells, unique: NDArray[np.intp], T: float, slowness: 
     share = _persisting(cells, unique, T)
     if share >= _LEFT:
         return
-    shorter = T / 2.0
-    while _persisting(cells, unique, shorter) < _ENOUGH and shorter > T * _LEAST:
-        shorter /= 2.0
-    stiffer = f"stiffnesses from about K = {(SETTLING * slowness / shorter) ** 2:.1g}"
-    raise StateError(
+    said = (
         f"there is nothing to compare: penalty runs would last {T:.4g}, and in only {100 * share:.0f} percent of the "
-        f"{unique.size} UNIQUE states does the rigid motion keep its mode so long; take "
-        + (f"a duration of about {shorter:.2g}" if is_given else stiffer)
+        f"{unique.size} UNIQUE states does the rigid motion keep its mode so long; "
     )
+    shorter = T / 2.0
+    while _persisting(cells, unique, shorter) < _ENOUGH:
+        shorter /= 2.0
+        if shorter < T * _LEAST:
+            raise StateError(said + "shorter runs do not help, as its modes end where they begin")
+    stiffer = f"stiffnesses from about K = {(SETTLING * slowness / shorter) ** 2:.1g}"
+    raise StateError(f"{said}take " + (f"a duration of about {shorter:.2g}" if is_given else stiffer))
 
 
 def _flight(cells: Cells, free: NDArray[np.intp], rigid: Array, unique: NDArray[np.intp], T: float) -> Array:

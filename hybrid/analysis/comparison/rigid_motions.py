@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["rigid_motions"]
 
 _STEPS = 24  # the motions compared last no longer than a compliant contact takes to settle
+_VANISHING = 1e-12  # relative to the velocities
 _SIGNS = np.array([0.0, 1.0, -1.0, 0.0])
 _FREE, _STICK = LABELS.index("free"), LABELS.index("stick")
 
@@ -86,10 +87,12 @@ def _accelerations(
     is_free, is_stuck = mode == _FREE, mode == _STICK
     normal = np.where(is_free, 0.0, np.where(is_stuck, held, sliding))
     tangential = np.where(is_stuck, at.held(normal), -sign * at.friction * normal)
+    along, gains = sign * at.slip, sign * (at.c[:, 1] + at.G[:, 1, 0] * normal + at.G[:, 1, 1] * tangential)
+    zero = _VANISHING * np.max(np.abs(v), axis=-1, initial=0.0)
+    slips = np.where(np.abs(along) <= zero, gains > 0, along > 0)  # a slip may begin at rest
     holds = np.where(
         is_free,
         at.gap_dot >= -1e-12,
-        (normal >= 0)
-        & np.where(is_stuck, np.abs(tangential) <= at.static_friction * normal, (A > 0) & (sign * at.slip > 0)),
+        (normal >= 0) & np.where(is_stuck, np.abs(tangential) <= at.static_friction * normal, (A > 0) & slips),
     )
     return at.acceleration(np.stack([normal, tangential], axis=-1)), holds

@@ -7,13 +7,14 @@ order and short against the fastest oscillation, states that are done drop out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.compliance.cuts import first_fall
 from hybrid.contact.compliance.pacing import StepLengths
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rates import ContactRates
@@ -29,8 +30,6 @@ LABELS = ("free", "slide+", "slide-", "stick")
 _FREE, _PLUS, _MINUS, _STICK = range(4)
 _RELEASE, _BREAK, _STOP = range(3)
 _SIGN = np.array([0.0, 1.0, -1.0, 0.0])
-_CUTS = 30  # five to eight do
-_CLOSE = 1e-10  # of a step, between cuts: far below the error of a step
 MAX_EVENTS = 200
 """Changes of mode of one motion, after which it is ended wherever it is."""
 
@@ -116,6 +115,15 @@ class _Batch:
         second = np.where(self.mode == _STICK, reserve, _SIGN[self.mode] * at.slip)
         guard = np.where((self.mode == _FREE)[:, None], 1.0, np.stack([potential, second], axis=-1))
         return rate, guard
+
+    def guards_after(self, length: Array) -> Callable[[Array], Array]:
+        """Guards after shares of a step."""
+
+        def guards(share: Array) -> Array:
+            q, v = self.stepped(length * share)
+            return self.evaluate(q, v, self.s + length * share)[1]
+
+        return guards
 
     def refresh(self) -> None:
         """Accelerations and guards anew, after modes or velocities have changed."""
@@ -235,7 +243,7 @@ def _advance(part: _Batch, length: Array) -> None:
     hit = np.flatnonzero(((part.guard >= 0) & (guard < 0)).any(axis=-1))
     if hit.size:
         some = part.take(hit)
-        share, which = _first(some, length[hit], guard[hit])
+        share, which = first_fall(some.guards_after(length[hit]), some.guard, guard[hit])
         cut = length[hit] * share
         some.q, some.v = some.stepped(cut)
         some.s = some.s + cut
@@ -245,34 +253,6 @@ def _advance(part: _Batch, length: Array) -> None:
     part.q, part.v, part.s, part.rate, part.guard = q, v, part.s + length, rate, guard
     if hit.size:
         part.put(hit, some)
-
-
-def _first(part: _Batch, length: Array, after: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Share of the step at which the first guard falls through zero, and which guard it is: Illinois' regula falsi."""
-    fell = (part.guard >= 0) & (after < 0)
-    scale = np.where(fell, part.guard - after, 1.0)
-
-    def least(guard: Array) -> Array:
-        return np.asarray(np.min(np.where(fell, guard / scale, np.inf), axis=-1))
-
-    low, high = np.zeros(len(length)), np.ones(len(length))
-    at_low, at_high = least(part.guard), least(after)
-    share, value, moved = high, after, np.zeros(len(length))
-    for _ in range(_CUTS):
-        new = low + (high - low) * at_low / (at_low - at_high)
-        q, v = part.stepped(length * new)
-        _, value = part.evaluate(q, v, part.s + length * new)
-        found, settled = least(value), np.abs(new - share) < _CLOSE
-        is_past = found < 0
-        # an end that stays a second time counts half, or regula falsi would creep from one side
-        at_low = np.where(is_past & (moved > 0), at_low / 2, at_low)
-        at_high = np.where(~is_past & (moved < 0), at_high / 2, at_high)
-        low, at_low = np.where(is_past, low, new), np.where(is_past, at_low, found)
-        high, at_high = np.where(is_past, new, high), np.where(is_past, found, at_high)
-        share, moved = new, np.where(is_past, 1.0, -1.0)
-        if settled.all():
-            break
-    return share, np.argmin(np.where(fell, value / scale, np.inf), axis=-1)
 
 
 def _switch(part: _Batch, which: NDArray[np.intp]) -> None:

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import ComputationError, StateError, derive
+from hybrid import ComputationError, KelvinVoigt, StateError, derive, solve_state
 from hybrid.analysis import Axis, region_map
 from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.contact import CellVerdict
+from hybrid.contact.compliance.cuts import first_fall
+from hybrid.contact.compliance.grid import compliant_motions
 
 AXES = [Axis.parse("theta=0.05:1.52:100"), Axis.parse("theta_dot=-3:3:100")]
 
@@ -69,6 +71,38 @@ def test_open_contacts_have_neither_limit_nor_run(rod):
     theta = Axis("theta", 0.9, 1.1, 4)
     lifted = compare_map(rod, axes=[theta, Axis("slip.tip", -1.0, 1.0, 2)], **{**common, "pins": LIFTED})
     assert lifted.shares == {"UNIQUE, open": 1.0}
+
+
+def test_slip_that_begins_at_rest_follows_the_rigid_mode_as_a_single_run_does(rod):
+    # friction of 0.1 cannot hold the tip; where the rod turns, its slip first goes one way and, pressed, the other
+    parameters, K = {"mu": 0.1}, 1e6
+    axes = [Axis("theta", 0.9, 1.1, 1), Axis("theta_dot", -0.2, 0.4, 2)]
+    found = compare_map(rod, axes=axes, pins={"slip.tip": 0}, parameters=parameters, stiffness=[1e4, K])
+    runs = found.penalty
+    assert runs.agrees.all()
+    for j, rate in enumerate(axes[1].values):
+        state = solve_state(rod, {"theta": 1.0, "theta_dot": rate, "slip.tip": 0}, parameters=parameters)
+        horizon = runs.duration * np.sqrt(K)
+        single = KelvinVoigt(K).pass_through(rod, state, parameters=parameters, horizon=horizon)
+        assert runs.labels[runs.mode[-1, 0, j]] == single.label
+        together = compliant_motions(
+            rod, state.q[None], state.v[None], np.zeros(1), stiffness=K, horizon=horizon, parameters=parameters
+        )
+        assert together.v[0] == pytest.approx(single.state.v, abs=1e-7)
+        assert together.elapsed[0] == pytest.approx(horizon)
+
+
+def test_guards_that_begin_at_zero_fall_where_they_come_back():
+    # s (a - s) and (b - s) (s + 1): whichever comes first; -s falls at once
+    back = np.array([1e-7, 1e-3, 0.25, 0.9, 0.5, -1.0])
+    other = np.array([0.5, 2.0, 0.3, 0.6, 0.2, 2.0])
+
+    def guards(share):
+        return np.stack([share * (back - share), (other - share) * (share + 1)], axis=-1)
+
+    share, which = first_fall(guards, guards(np.zeros(6)), guards(np.ones(6)))
+    assert share == pytest.approx(np.maximum(np.minimum(back, other), 0.0), abs=1e-9)
+    assert which.tolist() == [0, 0, 0, 1, 1, 0]
 
 
 def test_cells_that_friction_locks_have_a_share_of_their_own():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.compliance.events import phase_events
 from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
 from hybrid.contact.compliance.path import Array, CompliantMotion, CompliantSamples, joined_samples
-from hybrid.contact.compliance.standing import CompliantStanding, has_stopped, pace
+from hybrid.contact.compliance.standing import VANISHING, CompliantStanding, has_stopped, pace
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -215,6 +215,7 @@ class CompliantPassage:
         match kind:
             case "release":
                 standing.presses[i] = False
+                self._let_go(self._at(y, standing), standing)
                 self.flow.settle(at, standing)
             case "press":
                 standing.presses[i], standing.leaves[i] = True, False
@@ -232,6 +233,14 @@ class CompliantPassage:
                 y = self._stopped(y, standing)
                 self.flow.settle(self._at(y, standing), standing)
         return y
+
+    def _let_go(self, at: CompliantForces, standing: CompliantStanding) -> None:
+        """Release the contacts whose force vanishes and falls with that of another, or they would soon pull."""
+        k, K = len(at.gap), self.flow.stiffness
+        falls = K * at.gap_dot + at.damper * (at.free + at.G @ at.forces)[:k] > 0
+        size = (VANISHING * self.flow.speed + self.flow.rounding) * np.sqrt(K / np.diag(at.G)[:k])
+        for i in np.flatnonzero(np.array(standing.presses[:k]) & falls & (at.potential <= size)):
+            standing.presses[i] = False
 
     def _stopped(self, y: Array, standing: CompliantStanding) -> Array:
         """The unknowns with the slip of all carriers at rest removed by an impulse; others that stop with them rest."""

@@ -22,6 +22,7 @@ from hybrid.contact.compliance.standing import (
 from hybrid.errors import ComputationError
 
 _ACCURACY = 1e-11
+_AT_REST = 1e-9  # of the velocities, and of what accelerations are sums of: nothing moves and forces are in balance
 _MAX_PHASES = 400
 _FOREVER = 1e15  # stretched time
 _MAX_EVALUATIONS = 100_000  # of one phase; an impact takes a few hundred
@@ -134,7 +135,7 @@ class Passage:
         events, names = self._events(standing)
         start, span = 0.0, 20.0 / float(np.sqrt(np.max(np.linalg.eigvalsh(self.system.G))))
         x, spent = y, 0
-        while spent < _MAX_EVALUATIONS and span < _FOREVER:
+        while spent < _MAX_EVALUATIONS and span < _FOREVER and not self._is_in_balance(x, standing):
             answer = solve_ivp(
                 rates, (start, start + span), x, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
                 events=events, dense_output=self.samples > 0,
@@ -150,6 +151,24 @@ class Passage:
             f"a compliant impact of several contacts does not end: in {self.system.label(standing)} no force "
             f"vanishes and no slip changes; friction locks the mechanism"
         )
+
+    def _let_go(self, y: Array, standing: CompliantStanding) -> None:
+        """Release the contacts whose force vanishes and falls with that of another, or they would soon pull."""
+        kappa = np.array([contact.stiffness_ratio for contact in self.system.contacts])
+        damper = 2 * np.sqrt(kappa) * np.array([contact.damping for contact in self.system.contacts])
+        normals, f = self.system.normals, self.system.potential_forces(y)
+        lift = (self.system.G @ self.system.forces(y, standing))[normals]
+        falls = kappa * self.system.velocities(y)[normals] + damper * lift > 0
+        size = VANISHING * self.system.speed * np.sqrt(kappa / np.diag(self.system.G)[normals])
+        for i in np.flatnonzero(np.array(standing.presses) & falls & (f <= size)):
+            standing.presses[i] = False
+
+    def _is_in_balance(self, y: Array, standing: CompliantStanding) -> bool:
+        """True where nothing moves and the forces, which are not zero, leave it so: there the system stays for ever."""
+        forces, system = self.system.forces(y, standing), self.system
+        sizes = np.abs(system.G) @ np.abs(forces)
+        is_still = np.max(np.abs(system.velocities(y))) <= _AT_REST * system.speed
+        return bool(is_still and np.max(np.abs(system.G @ forces)) <= _AT_REST * np.max(sizes) and np.any(forces))
 
     def _phase(self, before: Array, after: Array, standing: CompliantStanding) -> CompliantPhase:
         impulse = (after - before)[len(self.system.contacts) : -2]
@@ -210,6 +229,7 @@ class Passage:
         match kind:
             case "release":
                 standing.presses[index] = False
+                self._let_go(y, standing)
                 self._hold_or_slide(y, standing)
             case "press":
                 standing.presses[index] = True

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import mechanisms
-from hybrid import KelvinVoigtLimit, derive, solve_state
+from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
 from hybrid.contact import resolve_impact
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.several import several_limit
+from hybrid.declaration import mechanism_from_toml
+from hybrid.errors import ComputationError
 
 
 def frictionless(n, ratios=None):
@@ -108,3 +111,77 @@ def test_rod_that_falls_flat_on_both_ends_is_thrown_back():
     after = resolve_impact(rod, state, law=KelvinVoigtLimit(0.0))
     # an undamped vertical fall on both ends, friction impulses balanced by symmetry: thrown back as it came
     assert sum(after.gap_dot_after.values()) == pytest.approx(2.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+@pytest.mark.parametrize("beta", [0.3, 0.7])
+def test_wedge_within_its_friction_angle_locks_and_beyond_it_is_thrown_back(beta, damping):
+    # a point of mass 1 driven down into a groove of half angle beta: at rest in it, springs compressed, the walls push
+    # it out with 2 N sin(beta) and friction holds it with at most 2 mu N cos(beta)
+    normals = np.array([[np.cos(beta), np.sin(beta)], [-np.cos(beta), np.sin(beta)]])
+    tangents = np.array([[-np.sin(beta), np.cos(beta)], [np.sin(beta), np.cos(beta)]])
+    W = np.array([normals[0], tangents[0], normals[1], tangents[1]])
+    G, gamma = W @ W.T, W @ np.array([0.0, -1.0])
+
+    def walls(mu):
+        return ContactRows("left", 0, (1,), mu, damping), ContactRows("right", 2, (3,), mu, damping)
+
+    with pytest.raises(ComputationError, match="friction locks the mechanism"):
+        several_limit(G, gamma, walls(1.02 * np.tan(beta)))
+    mu = 0.8 * np.tan(beta)
+    got = several_limit(G, gamma, walls(mu))
+    out = np.linalg.lstsq(W, got.gamma_after, rcond=None)[0]
+    assert out[0] == pytest.approx(0.0, abs=1e-9)
+    assert out[1] > 0
+    if damping == 0.0:
+        # y'' = -2 k (sin + mu cos) on the way in and -2 k (sin - mu cos) out of the same spring
+        s, c = np.sin(beta), np.cos(beta)
+        assert out[1] == pytest.approx(np.sqrt((s - mu * c) / (s + mu * c)), abs=1e-8)
+
+
+GROOVE = """
+name = "point_in_a_groove"
+coordinates = ["x", "y"]
+parameters = { beta = 0.7, mu = 0.6 }
+[dynamics]
+kinetic = "(x_dot**2 + y_dot**2)/2"
+[[contact]]
+name = "left"
+gap = "x*cos(beta) + y*sin(beta)"
+slip = "-x_dot*sin(beta) + y_dot*cos(beta)"
+friction = "mu"
+[[contact]]
+name = "right"
+gap = "-x*cos(beta) + y*sin(beta)"
+slip = "x_dot*sin(beta) + y_dot*cos(beta)"
+friction = "mu"
+"""
+
+
+@pytest.mark.parametrize("damping", [0.1, 0.3])
+def test_walls_that_let_go_together_do_not_pull(damping):
+    # flat walls without weight: at any stiffness by symmetry straight up, one oscillator Y' = w, w' = A F of both walls
+    # with A = 2 sin (sin + mu cos) on the way in, A = 2 sin (sin - mu cos) out, and F = -Y - 2 d w until F = 0
+    groove = derive(mechanism_from_toml(GROOVE))
+    state = solve_state(groove, {"x": 0, "y": 0, "x_dot": 0, "y_dot": -1})
+    s, c = np.sin(0.7), np.cos(0.7)
+
+    def rates(sign):
+        return lambda _, y: [y[1], 2 * s * (s + sign * 0.6 * c) * (-y[0] - 2 * damping * y[1])]
+
+    def stops(_, y):
+        return y[1]
+
+    def released(_, y):
+        return -y[0] - 2 * damping * y[1]
+
+    stops.terminal = released.terminal = True
+    released.direction = -1
+    down = solve_ivp(rates(1), (0, 100), [0.0, -s], "DOP853", rtol=1e-12, atol=1e-14, events=[stops])
+    up = solve_ivp(rates(-1), (0, 100), [down.y[0, -1], 0.0], "DOP853", rtol=1e-12, atol=1e-14, events=[released])
+    expected = np.array([0.0, up.y[1, -1] / s])
+    motion = KelvinVoigt(1e6, damping).pass_through(groove, state)
+    assert motion.has_separated
+    assert motion.state.v == pytest.approx(expected, abs=1e-8)
+    limit = resolve_impact(groove, state, law=KelvinVoigtLimit(damping))
+    assert limit.v_after == pytest.approx(expected, abs=1e-8)

@@ -13,6 +13,8 @@ from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import times_to_stick
 from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.rows import ContactRows
+from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 
 
@@ -168,3 +170,19 @@ def test_vanishing_slip_is_none(mu, slip):
     rest = spatial_limit(G, np.array([-1.0, 0.0, 0.0]), friction=mu, damping=0.25).gamma_after
     found = spatial_limit(G, np.array([-1.0, slip, slip / 2]), friction=mu, damping=0.25).gamma_after
     assert found == pytest.approx(rest, abs=1e-9)
+
+
+def test_ratio_of_stiffness_at_which_friction_locks_is_a_warning_and_keeps_the_answer():
+    # two contacts of a mechanism with two freedoms, on which everything can stick
+    W = np.array([[-0.1876, 1.7695, 1.7205, 0.8555], [0.3319, 1.1383, -0.1407, -0.0951]])
+    G, gamma = W.T @ W, W.T @ np.array([-0.8604, 0.0056])
+    first, second = (ContactRows(name, row, (row + 1,), 1.521, 0.0) for name, row in (("a", 0), ("b", 2)))
+    with pytest.raises(ComputationError, match="locks the mechanism"):
+        several_limit(G, gamma, (first, attrs.evolve(second, stiffness_ratio=0.1)))
+    found = several_limit(G, gamma, (first, second))
+    assert np.min(found.gamma_after[[0, 2]]) > 0
+    assert found.impulse @ (gamma + found.gamma_after) <= 0
+    assert found.gamma_after == pytest.approx(gamma + G @ found.impulse, abs=1e-9)
+    (warning,) = found.warnings
+    assert "10 times softer: a compliant impact of several contacts does not end" in warning
+    assert "declare stiffness_ratio" in warning

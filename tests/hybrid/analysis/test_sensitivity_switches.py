@@ -7,6 +7,7 @@ from hybrid import (
     Constraint,
     Contact,
     EnergyDynamics,
+    FrictionElement,
     Functional,
     Mechanism,
     State,
@@ -133,3 +134,38 @@ def test_an_impact_at_the_start_leaves_the_start_as_constrained_as_it_was():
     found = sensitivity(motion, Functional("z", "x"), ["z_dot", "x_dot", "e"])
     # z = -e v t - t^2/2: its integral over 0.3 is -e v 0.045 - 0.0045
     assert found.gradient == pytest.approx({"z_dot": -0.0225, "x_dot": 0.3, "e": 0.0225}, abs=1e-14)
+
+
+def belt(force):
+    """A block on a belt at speed b, with a seal that sticks and slips and a force of its choice."""
+    return derive(
+        Mechanism(
+            name="belt",
+            coordinates=["x"],
+            parameters={"m": 1, "k": 4, "b": 0.3, "Fk": 0.8, "Fs": 1.2, "c": 0.5},
+            dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="k*x**2/2"),
+            forces={"x": force},
+            friction=[FrictionElement(name="seal", tangent="x - b*t", limit="Fk", static_limit="Fs")],
+        )
+    )
+
+
+def test_a_kink_that_friction_holds_has_its_derivative():
+    # the slip is zero while the seal sticks, whatever changes; differences of whole motions are the other road
+    motion = simulate(belt("-c*abs(x_dot - b)"), State([0], [0]), t_end=4)
+    assert [event.kind.value for event in motion.events] == ["slip end", "slip start", "slip end"]
+    names = ["b", "k", "Fs", "c"]
+    found = sensitivity(motion, Functional("x", "x_dot"), names, check=True)
+    assert found.refusal is None
+    assert found.check.warnings == ()
+    differences = {name: item.value for name, item in found.check.differences.items()}
+    assert found.gradient == pytest.approx(differences, abs=1e-7)
+
+
+def test_a_jump_at_an_event_is_refused():
+    # the force jumps just where the slip ends
+    motion = simulate(belt("-c*sign(x_dot - b)/5"), State([0], [0]), t_end=1)
+    found = sensitivity(motion, Functional("x"), ["k"])
+    assert found.gradient == {}
+    assert found.refusal.t == pytest.approx(motion.events[0].t, abs=1e-6)
+    assert not found.refusal.is_proven

@@ -10,6 +10,7 @@ import numpy as np
 
 from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import ContactCourse, courses_of_motion, courses_of_path, times_to_stick
+from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
 from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, told_of
 from hybrid.contact.activity import carrier_names
@@ -30,6 +31,7 @@ __all__ = ["ComparisonRow", "Inquiry"]
 
 # stretched time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
 _PERSISTING = 80.0
+_LONGEST = 5.0  # times that long at most, where a mode needs longer to settle
 
 
 @attrs.frozen(eq=False)
@@ -215,13 +217,14 @@ class Inquiry:
         an approach with its name, in place of the one of the state.
         """
         name, approach = met or ("", None)
+        horizon, settles = self._horizon(selection)
         motion = KelvinVoigt(K, self.damping).pass_through(
             self.dynamics,
             self.state if approach is None else self._approaching(approach),
             parameters=self.parameters,
             tolerances=self.tolerances,
             samples=self.samples,
-            horizon=_PERSISTING * self._slowest if persists or selection is not None else None,
+            horizon=horizon if persists or selection is not None else None,
         )
         method = f"penalty K={K:g}" + (f", {name}" if name else "")
         if motion.samples is not None:
@@ -244,8 +247,23 @@ class Inquiry:
             time_to_stick=times_to_stick(motion.phases, self.dynamics.contacts),
             stiffness=K,
             approach=approach,
-            error=_error(motion, selection, limit),
+            error=_error(motion, selection, limit) if settles else None,
         )
+
+    def _horizon(self, selection: Selection | None) -> tuple[float, bool]:
+        """Stretched time in which a mode settles, and whether it does; the usual one where none persists."""
+        usual = _PERSISTING * self._slowest
+        needed = settling_time(selection.problem, selection.branches[0], self.damping) if selection else 0.0
+        if needed <= _LONGEST * usual:
+            return max(usual, needed), True
+        said = (
+            "the forces of the penalty runs are not compared: the fast motion of the contact mode "
+            + (f"takes {needed:.4g} stretched units to die out" if np.isfinite(needed) else "does not die out")
+            + f", and the runs end after {usual:.4g}"
+        )
+        if said not in self.told_of_runs:
+            self.told_of_runs.append(said)
+        return usual, False
 
     def _approaching(self, rate: float) -> State:
         """The state with the one closed contact approaching, its slip kept: changed as by an impulse."""

@@ -12,6 +12,8 @@ from hybrid.analysis import Axis
 from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import times_to_stick
+from hybrid.analysis.comparison.settling import decay_rate
+from hybrid.contact import select
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.several import several_limit
@@ -186,3 +188,39 @@ def test_ratio_of_stiffness_at_which_friction_locks_is_a_warning_and_keeps_the_a
     (warning,) = found.warnings
     assert "10 times softer: a compliant impact of several contacts does not end" in warning
     assert "declare stiffness_ratio" in warning
+
+
+def test_forces_of_an_oscillation_that_does_not_die_out_are_not_compared(rod):
+    parameters = {"mu": 0.3}
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters=parameters)
+    found = compare(rod, state, damping=0.0, stiffness=(1e4, 1e5), parameters=parameters)
+    assert found.fit is None
+    assert all(row.error is None for row in found.rows)
+    assert [note for note in found.notes if "does not die out" in note]
+
+
+@pytest.mark.parametrize(("damping", "label"), [(0.1, "slide"), (0.25, "slide"), (2.0, "slide"), (0.3, "stick")])
+def test_rate_at_which_a_mode_settles_is_that_of_the_damped_oscillator(rod, damping, label):
+    # Y'' + 2 d A Y' + A Y = 0 with A = G_NN - mu G_NT in sliding, the Schur complement in sticking
+    parameters = {"mu": 0.3 if label == "slide" else 0.9}
+    state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": float(label == "slide")}, parameters=parameters)
+    selection = select(rod, state, parameters=parameters)
+    assert selection.branches[0].mode.label.startswith(label)
+    c, s = np.cos(1.0), np.sin(1.0)
+    A = 1 + 3 * c * (c - 0.3 * s) if label == "slide" else 4 / (1 + 3 * s * s)
+    rate = decay_rate(selection.problem, selection.branches[0], damping)
+    assert rate == pytest.approx(-np.roots([1, 2 * damping * A, A]).real.max(), rel=1e-9)
+
+
+def test_slow_mode_is_followed_until_it_has_settled():
+    # the sliding shoe has A = 1 - 2 mu, so that 80 stretched units leave exp(-8) of its oscillation
+    shoe = derive(mechanisms.load("brake_shoe"))
+    state = solve_state(shoe, {"phi": 0, "phi_dot": 0}, parameters={"mu": 0.3})
+    found = compare(shoe, state, stiffness=(1e5, 1e6), parameters={"mu": 0.3})
+    # F = Q / (a - mu h) = 2.5 presses it in by F / K, which changes its levers by (h + mu a) / (a - mu h) of that
+    settled = np.log(1e9) / (0.25 * 0.4)
+    for row in found.rows:
+        if row.stiffness:
+            assert row.duration == pytest.approx(settled, rel=1e-6)
+            error = 2.3 / 0.4 * 2.5 / row.stiffness
+            assert row.error == pytest.approx(error, abs=5e-9 + 5 * error**2)

@@ -1,0 +1,73 @@
+"""How long the fast oscillation of a contact mode takes to die out, so that its forces can be compared."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.comparison.wording import SHOWN
+from hybrid.contact.branches import Branch
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.problem import ContactProblem
+
+__all__ = ["decay_rate", "settling_time"]
+
+_SETTLED = -math.log(SHOWN)  # times the time constant: what is left of the oscillation is not shown
+_DEPENDENT = 1e-12  # mobilities, and eigenvalues, below this share of the largest are rounding
+
+
+def settling_time(problem: ContactProblem, branch: Branch, damping: float | None) -> float:
+    """Stretched time until the oscillation of a mode is too small to show; infinite if it does not die out."""
+    rate = decay_rate(problem, branch, damping)
+    return _SETTLED / rate if rate > 0.0 else math.inf
+
+
+def decay_rate(problem: ContactProblem, branch: Branch, damping: float | None) -> float:
+    """Slowest rate, per stretched time, at which the compliant contacts of a mode approach their rigid forces.
+
+    In the mode the normal velocities have the rates ``A f`` with ``f = -kappa Y - 2 d sqrt(kappa) Y'``; the rate is the
+    least of the real parts of the eigenvalues, counted positive.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    branch : Branch
+        Its solution.
+    damping : float or None
+        In place of the declared one.
+
+    Returns
+    -------
+    float
+        Infinite if no contact presses.
+    """
+    carriers = [c for c in problem.carriers if branch.mode.get(c.name) is not ContactMode.FREE]
+    pressing = [c for c in carriers if c.normal is not None and branch.lambda_N.get(c.name, 0.0) > 0.0]
+    if not pressing:
+        return math.inf
+    normals = [c.rows[0] for c in pressing]
+    held = [row for c in carriers if branch.mode[c.name] is ContactMode.STICK for row in c.tangential]
+    forces = np.zeros((len(problem.G), len(pressing)))
+    for column, c in enumerate(pressing):
+        forces[c.rows[0], column] = 1.0
+        if branch.mode[c.name] is not ContactMode.STICK and c.tangential:
+            forces[list(c.tangential), column] = np.array(branch.lambda_T[c.name]) / branch.lambda_N[c.name]
+    if held:
+        block = problem.G[np.ix_(held, held)]
+        forces[held] = -np.linalg.lstsq(block, (problem.G @ forces)[held], rcond=_DEPENDENT)[0]
+    A = (problem.G @ forces)[normals]
+    index = [problem.names.index(c.name) for c in pressing]
+    kappa = problem.terms.stiffness_ratio[index]
+    d = problem.terms.damping[index] if damping is None else np.full(len(index), damping)
+    return _slowest(A, kappa, 2 * d * np.sqrt(kappa))
+
+
+def _slowest(A: NDArray[np.float64], kappa: NDArray[np.float64], damper: NDArray[np.float64]) -> float:
+    k = len(A)
+    found = np.linalg.eigvals(np.block([[np.zeros((k, k)), np.eye(k)], [-A * kappa, -A * damper]]))
+    # contacts that hold each other cannot move one by one: what is left of them does not move at all
+    moving = found[np.abs(found) > _DEPENDENT**0.5 * np.max(np.abs(found))]
+    rate = -float(np.max(moving.real))
+    return rate if rate > _DEPENDENT * float(np.max(np.abs(found))) else 0.0

@@ -70,8 +70,8 @@ def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseC
     -------
     ReverseChatter or None
         The one that grows most; None also where the question does not arise: several carriers of contact force, a
-        contact that slips or is spatial or free of friction or moves on a given curve, flights that leave the slip alone (energy then only
-        falls), Newton's law (``r = e``), and a law under which impacts give nothing back.
+        contact that slips, is spatial, free of friction or moves on a given curve, flights that leave the slip alone
+        (energy then only falls), Newton's law (``r = e``), and a law under which impacts give nothing back.
 
     Examples
     --------

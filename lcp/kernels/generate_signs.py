@@ -22,7 +22,7 @@ and none is zero: a basis solves the problem if and only if no bit that is the s
 those inside the basis, differs from that of the minor.
 
 Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
-clear, or have an entry that is not finite or out of range.
+clear, or have an entry that is not finite or out of range, and tells whether there are any.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.{minors} import {entries}
-from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, largest_modulus, modulus
+from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, has_negative, largest_modulus, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = [{names}]
@@ -43,24 +43,36 @@ Counts = npt.NDArray[np.int8]
 '''
 COUNT = '''\
 @compiled
-def count_{name}(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+def count_{name}(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
-    for k in range(first, last):
+{start}    for k in range(first, last):
         entries = entries_{name}(M, q, stride, k)
         found = _signs_{name}(largest_modulus(entries[:{nn}]), largest_modulus(entries[{nn}:]), *entries)
-        write(counts, k, np.int8(found[1] if found[0] else -1))'''
+{step}        write(counts, k, np.int8(found[1] if found[0] else -1))
+    return {result}'''
 SOLVE = '''\
 @compiled
 def solve_{name}(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
-) -> None:
+) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
-    for k in range(first, last):
+{start}    for k in range(first, last):
         entries = entries_{name}(M, q, stride, k)
         found = _signs_{name}(largest_modulus(entries[:{nn}]), largest_modulus(entries[{nn}:]), *entries)
-        write(counts, k, np.int8(found[1] if found[0] else -1))
+{step}        write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
-{writes}'''
+{writes}
+    return {result}'''
+
+
+# A second pass over the counts disturbs the streaming of a single unknown, and costs less than one more operation a
+# problem of several unknowns.
+ALONG = {
+    "start": "    missed = np.int64(0)\n",
+    "step": "        missed |= np.int64(0 if found[0] else 1)\n",
+    "result": "missed > 0",
+}
+AFTER = {"start": "", "step": "", "result": "has_negative(counts, first, last)"}
 
 
 def source(orders: Iterable[int]) -> str:
@@ -82,8 +94,8 @@ def source(orders: Iterable[int]) -> str:
     lines = [text.rstrip("\n")]
     for n in orders:
         writes = [f"        write(z, {_distance(i)}, found[{3 + i}])" for i in range(n)]
-        count = COUNT.format(name=NAMES[n], nn=n * n)
-        solve = SOLVE.format(name=NAMES[n], nn=n * n, writes="\n".join(writes))
+        parts = {"name": NAMES[n], "nn": n * n, **(ALONG if n == 1 else AFTER)}
+        count, solve = COUNT.format(**parts), SOLVE.format(**parts, writes="\n".join(writes))
         lines += ["", "", *_difference(n), "", "", *_signs(n), "", "", count, "", "", solve]
     return "\n".join(lines) + "\n"
 

@@ -21,21 +21,20 @@ __all__ = ["count_lanes", "solve_lanes"]
 
 Counts = npt.NDArray[np.int8]
 Bases = npt.NDArray[np.uint16]
-SIGNS = np.uint64(0x8080808080808080).view(np.int64)
 
 
 @compiled
 def count_lanes(M: FloatArray, q: FloatArray, stride: int, n: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem, or UNDECIDED."""
     if n == 1:
-        count_one(M, q, stride, first, last, counts)
+        has_open = count_one(M, q, stride, first, last, counts)
     elif n == 2:
-        count_two(M, q, stride, first, last, counts)
+        has_open = count_two(M, q, stride, first, last, counts)
     elif n == 3:
-        count_three(M, q, stride, first, last, counts)
+        has_open = count_three(M, q, stride, first, last, counts)
     else:
-        count_four(M, q, stride, first, last, counts)
-    if not _has_open(counts, first, last):
+        has_open = count_four(M, q, stride, first, last, counts)
+    if not has_open:
         return True
     A, b, point = np.empty((n, n)), np.empty(n), np.empty(n)
     for k in range(first, last):
@@ -61,14 +60,14 @@ def solve_lanes(
 ) -> bool:
     """The solving bases as bits too, and z of the lowest one: z_i of problem k at z[stride * i + k]; else zeros."""
     if n == 1:
-        solve_one(M, q, stride, first, last, z, bases, counts)
+        has_open = solve_one(M, q, stride, first, last, z, bases, counts)
     elif n == 2:
-        solve_two(M, q, stride, first, last, z, bases, counts)
+        has_open = solve_two(M, q, stride, first, last, z, bases, counts)
     elif n == 3:
-        solve_three(M, q, stride, first, last, z, bases, counts)
+        has_open = solve_three(M, q, stride, first, last, z, bases, counts)
     else:
-        solve_four(M, q, stride, first, last, z, bases, counts)
-    if not _has_open(counts, first, last):
+        has_open = solve_four(M, q, stride, first, last, z, bases, counts)
+    if not has_open:
         return True
     A, b, point = np.empty((n, n)), np.empty(n), np.empty(n)
     for k in range(first, last):
@@ -81,18 +80,6 @@ def solve_lanes(
             for i in range(n):
                 z[stride * i + k] = point[i] if mask != UNDECIDED else 0.0
     return True
-
-
-@compiled
-def _has_open(counts: Counts, first: int, last: int) -> bool:
-    """Whether a count is negative: eight of them are one integer."""
-    end = last - (last - first) % 8
-    signs = np.int64(0)
-    for eight in counts[first:end].view(np.int64):
-        signs |= eight
-    for k in range(end, last):
-        signs |= np.int64(counts[k]) & SIGNS
-    return bool((signs & SIGNS) != 0)
 
 
 @compiled

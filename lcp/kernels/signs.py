@@ -6,7 +6,7 @@ and none is zero: a basis solves the problem if and only if no bit that is the s
 those inside the basis, differs from that of the minor.
 
 Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
-clear, or have an entry that is not finite or out of range.
+clear, or have an entry that is not finite or out of range, and tells whether there are any.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.minors import entries_one, entries_two
-from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, largest_modulus, modulus
+from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, has_negative, largest_modulus, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = ["count_one", "count_two", "solve_one", "solve_two"]
@@ -53,25 +53,31 @@ def _signs_one(size: float, q_size: float, m00: float, q0: float) -> tuple[bool,
 
 
 @compiled
-def count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+def count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
+    missed = np.int64(0)
     for k in range(first, last):
         entries = entries_one(M, q, stride, k)
         found = _signs_one(largest_modulus(entries[:1]), largest_modulus(entries[1:]), *entries)
+        missed |= np.int64(0 if found[0] else 1)
         write(counts, k, np.int8(found[1] if found[0] else -1))
+    return missed > 0
 
 
 @compiled
 def solve_one(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
-) -> None:
+) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    missed = np.int64(0)
     for k in range(first, last):
         entries = entries_one(M, q, stride, k)
         found = _signs_one(largest_modulus(entries[:1]), largest_modulus(entries[1:]), *entries)
+        missed |= np.int64(0 if found[0] else 1)
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])
+    return missed > 0
 
 
 @inlined
@@ -128,18 +134,19 @@ def _signs_two(
 
 
 @compiled
-def count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+def count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
     for k in range(first, last):
         entries = entries_two(M, q, stride, k)
         found = _signs_two(largest_modulus(entries[:4]), largest_modulus(entries[4:]), *entries)
         write(counts, k, np.int8(found[1] if found[0] else -1))
+    return has_negative(counts, first, last)
 
 
 @compiled
 def solve_two(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
-) -> None:
+) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     for k in range(first, last):
         entries = entries_two(M, q, stride, k)
@@ -148,3 +155,4 @@ def solve_two(
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])
         write(z, stride + k, found[4])
+    return has_negative(counts, first, last)

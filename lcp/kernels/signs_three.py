@@ -6,7 +6,7 @@ and none is zero: a basis solves the problem if and only if no bit that is the s
 those inside the basis, differs from that of the minor.
 
 Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
-clear, or have an entry that is not finite or out of range.
+clear, or have an entry that is not finite or out of range, and tells whether there are any.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.minors import entries_three
-from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, largest_modulus, modulus
+from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, has_negative, largest_modulus, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = ["count_three", "solve_three"]
@@ -140,18 +140,19 @@ def _signs_three(
 
 
 @compiled
-def count_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> None:
+def count_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
     for k in range(first, last):
         entries = entries_three(M, q, stride, k)
         found = _signs_three(largest_modulus(entries[:9]), largest_modulus(entries[9:]), *entries)
         write(counts, k, np.int8(found[1] if found[0] else -1))
+    return has_negative(counts, first, last)
 
 
 @compiled
 def solve_three(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
-) -> None:
+) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     for k in range(first, last):
         entries = entries_three(M, q, stride, k)
@@ -161,3 +162,4 @@ def solve_three(
         write(z, k, found[3])
         write(z, stride + k, found[4])
         write(z, 2 * stride + k, found[5])
+    return has_negative(counts, first, last)

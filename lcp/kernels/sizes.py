@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from lcp.kernels.compiled import inlined
+from lcp.kernels.compiled import compiled, inlined
 
-__all__ = ["CLEAR", "LEAST", "MOST", "bits", "largest_modulus", "modulus"]
+__all__ = ["CLEAR", "LEAST", "MOST", "bits", "has_negative", "largest_modulus", "modulus"]
 
 # A minor of order four is 24 products of four entries, each rounded at most six times: 144 half units of 2**-52.
 CLEAR = 2.0**-44
 MODULUS = np.int64(0x7FFFFFFFFFFFFFFF)
+SIGNS = np.uint64(0x8080808080808080).view(np.int64)
 LEAST, MOST = 1e-70, 1e70  # products of four such entries, and of `CLEAR`, neither vanish nor overflow
 
 
@@ -33,3 +35,15 @@ def largest_modulus(entries: tuple[float, ...]) -> float:
     for entry in entries:
         largest = max(largest, bits(entry) & MODULUS)
     return np.int64(largest).view(np.float64)
+
+
+@compiled
+def has_negative(counts: npt.NDArray[np.int8], first: int, last: int) -> bool:
+    """Whether one of the counts from first to last - 1 is negative: eight of them are one integer."""
+    end = last - (last - first) % 8
+    signs = np.int64(0)
+    for eight in counts[first:end].view(np.int64):
+        signs |= eight
+    for k in range(end, last):
+        signs |= np.int64(counts[k]) & SIGNS
+    return bool((signs & SIGNS) != 0)

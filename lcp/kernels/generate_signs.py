@@ -70,7 +70,7 @@ def solve_{name}(
 ALONG = {
     "start": "    missed = np.int64(0)\n",
     "step": "        missed |= np.int64(0 if found[0] else 1)\n",
-    "result": "missed > 0",
+    "result": "bool(missed > 0)",
 }
 AFTER = {"start": "", "step": "", "result": "has_negative(counts, first, last)"}
 

@@ -61,7 +61,7 @@ def count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, 
         found = _signs_one(largest_modulus(entries[:1]), largest_modulus(entries[1:]), *entries)
         missed |= np.int64(0 if found[0] else 1)
         write(counts, k, np.int8(found[1] if found[0] else -1))
-    return missed > 0
+    return bool(missed > 0)
 
 
 @compiled
@@ -77,7 +77,7 @@ def solve_one(
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])
-    return missed > 0
+    return bool(missed > 0)
 
 
 @inlined

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.declaration.functions import CONSTANTS, FUNCTIONS
+from hybrid.declaration.intervals import Interval
 from hybrid.declaration.tree import Apply, Expression, Name, Number
 from hybrid.errors import DeclarationError, Problem
 
@@ -23,11 +24,11 @@ def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
     expression : Expression
     values : mapping of str to array_like, (...)
         A value for every name but ``pi``; arrays broadcast against each other. Complex values give the analytic
-        continuation of the real expression.
+        continuation of the real expression, an ``Interval`` gives bounds of it.
 
     Returns
     -------
-    float or array, (...)
+    float, array, (...), or Interval
         Undefined values are NaN or infinite, as everywhere in NumPy, without a warning.
 
     Raises
@@ -72,6 +73,8 @@ def apply(operation: str, arguments: Sequence[Any]) -> Any:
 
 def _value(name: str, values: Mapping[str, Any]) -> Any:
     if name in values:
+        if isinstance(values[name], Interval):
+            return values[name]
         value = np.asarray(values[name])
         return value if value.dtype.kind in "fc" and value.ndim else (value * 1.0)[()]
     if name in CONSTANTS:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.events import first_event
+from hybrid.motion.horizon import Horizon, Rest
 from hybrid.motion.parts import Guard, GuardKind, spatial_slides
 from hybrid.motion.spatial_slip import (
     has_begun,
@@ -20,7 +21,7 @@ from hybrid.motion.spatial_slip import (
     unstable_beginning,
     while_it_begins,
 )
-from hybrid.motion.steps import Step, Stepper, constant_step
+from hybrid.motion.steps import Step, Stepper
 
 if TYPE_CHECKING:
     from hybrid.motion.events import Watch
@@ -33,6 +34,8 @@ Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
 _STALLED = 256.0  # a step of so few rounding units of the time makes no headway
 _PATIENCE = 20
+_AHEAD = 16.0  # steps for which the declared dependence on time is judged at once
+_TRUSTED = 2.0**-16  # of them, where it is left to the integrator's own estimate of its error
 
 
 @attrs.frozen(eq=False)
@@ -113,13 +116,22 @@ def follow(
     if unstable is not None:
         raise ComputationError(unstable)
     settings = while_it_begins(watch, told)
-    stepper = None if rests else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
+    stepper: Rest | Stepper = (
+        Rest(watch.resting, t, y, t_end, settings.max_step)
+        if rests
+        else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
+    )
+    horizon, is_forced = Horizon(watch.moving, _TRUSTED), watch.moving.depends_on_time
     try:
         while True:
-            step = constant_step(t, t_end, y) if stepper is None else stepper.step()
+            if is_forced and isinstance(stepper, Stepper):
+                stepper.limit(horizon.reach(t, y, _AHEAD * stepper.proposed, t_end) - t)
+            step = stepper.step()
             if step is None:
-                return Passage(tuple(steps), t, y, failure=stepper.cause if stepper else "")
-            found = first_event(watch, step, is_first=not steps)
+                return Passage(tuple(steps), t, y, failure=stepper.cause)
+            found = None
+            if not stepper.is_clear:
+                found = first_event(watch, step, is_first=watch.signs is None)
             if found is not None:
                 last, fired = found
                 steps.append(last)
@@ -141,7 +153,7 @@ def follow(
                 progress(t)
             q, v = constraints.project(t, step.last[:n], step.last[n:])
             y = np.concatenate([q, v])
-            if stepper is None or stepper.is_finished:
+            if stepper.is_finished:
                 return Passage(tuple(steps), t, y)
             if turns:
                 stop = stop_of_slip(watch, constraints, start, t, y)

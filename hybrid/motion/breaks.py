@@ -1,4 +1,4 @@
-"""Watched functions that jump, or have no value from some time on."""
+"""Functions that jump, or have no value from some time on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HALVINGS = 60
 _SMALL = 1e-6  # of its usual size over the step: a function this large where it changes its sign jumps
 
 
-def loss(function: Function, row: Array) -> tuple[float, bool]:
+def loss(function: Function, row: Array, *, start: float | None = None, floor: float = 0.0) -> tuple[float, bool]:
     """Where a function of [0, 1] falls below zero, or is finite for the last time.
 
     Parameters
@@ -28,6 +28,10 @@ def loss(function: Function, row: Array) -> tuple[float, bool]:
         Array of points in [0, 1] to array of values.
     row : array, (19,)
         Its values at ``PLACES``, not all of them finite.
+    start : float, optional
+        Its value at 0 if that is a known zero.
+    floor : float
+        What counts as below zero only beyond this.
 
     Returns
     -------
@@ -47,7 +51,9 @@ def loss(function: Function, row: Array) -> tuple[float, bool]:
         return 0.0, True
     low, _ = _halved(float(PLACES[first - 1]), float(PLACES[first]), lambda s: bool(np.isfinite(function(s)[0])))
     values = function(NODES * low)
-    zero = first_descent(lambda s: function(s * low), values) if np.isfinite(values).all() else None
+    if not np.isfinite(values).all():
+        return low, True
+    zero = first_descent(lambda s: function(s * low), values, start=start, floor=floor)
     return (low, True) if zero is None else (zero * low, False)
 
 

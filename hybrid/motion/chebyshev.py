@@ -41,6 +41,12 @@ def evaluate(coefficients: Array, s: float | Array) -> Array:
     return np.asarray(chebyshev.chebval(2 * np.asarray(s) - 1, coefficients))
 
 
+def is_resolved(values: Array, share: float) -> bool:
+    """True if the last coefficients of the series through values (17,) are at most a share of what they vary by."""
+    sizes = np.abs(series(values))
+    return bool(sizes[-2:].max() <= share * sizes[1:].sum() + _EPSILON * sizes[0])
+
+
 def excludes_zero(values: Array) -> NDArray[np.bool_]:
     """For each row of values at ``NODES``, (number, 17): True if its function is certainly positive on [0, 1]."""
     with np.errstate(invalid="ignore"):  # a watched function may be infinite
@@ -101,7 +107,7 @@ def _descend(
     if 2 * coefficients[0] - size > (0.0 if resolved else _BEYOND * tail):
         return None
     if resolved or depth >= MAX_HALVINGS:
-        s = _descent_of(coefficients, order, floor + 8 * _EPSILON * float(np.abs(values).max()))
+        s = _descent_of(coefficients, order, floor + _rounding(values))
         return None if s is None else low + s * (high - low)
     middle = (low + high) / 2
     for left, right, known in ((low, middle, start), (middle, high, None)):
@@ -109,7 +115,22 @@ def _descend(
         found = _descend(function, function(points), left, right, known, floor, depth + 1)
         if found is not None:
             return found
-    return None
+    return _bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
+
+
+def _rounding(values: Array) -> float:
+    return 8 * _EPSILON * float(np.abs(values).max())
+
+
+def _bracketed(function: Callable[[Array], Array], points: Array, below: NDArray[np.bool_]) -> float | None:
+    """Where a function falls below zero before the first of its points that lies there; the halves may both miss it."""
+    first = int(np.argmax(below))
+    if first == 0:  # none, or no point above before
+        return None
+    low, high = float(points[first - 1]), float(points[first])
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (low, middle) if function(np.array([middle]))[0] < 0.0 else (middle, high)
+    return high
 
 
 def deflate(values: Array, start: float | None) -> tuple[int, Array]:

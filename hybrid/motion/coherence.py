@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.motion.events import is_known_zero
+from hybrid.motion.horizon import Rest
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.spatial_slip import references, while_it_begins
-from hybrid.motion.steps import PLACES, Step, Stepper, constant_step
+from hybrid.motion.steps import Step, Stepper
 
 if TYPE_CHECKING:
     from hybrid.motion.context import Choice, Context
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _NOISE = 1e-12  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
+_DISTINCT = 16.0  # roundings by which an inequality must differ from zero
+_SERIES = 4.0 * float(np.finfo(float).eps)
+_SOON = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
 _UNSIGNED = (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL)
 
 
@@ -47,25 +51,26 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     told = references(constraints, t, y, choice.directions)
     watch.flow.refer(told)
     if constraints.hold_everything(t, q, v):
-        step: Step | None = constant_step(t, t + 1e-3 * (t_end - t), y)
+        step: Step | None = Rest(watch.resting, t, y, t_end, context.settings.max_step).step()
     else:
         step = Stepper(watch.flow.derivative, t, y, t_end, while_it_begins(watch, told)).step()
     return step is not None and _stays_positive(watch, step)
 
 
 def _stays_positive(watch: Watch, step: Step) -> bool:
-    values = watch.orient(watch.values(step.time(PLACES), step.at_places()))
+    values = watch.oriented(step.time(_SOON), step.at(_SOON))
     for position, guard in enumerate(watch.guards):
         if guard.kind in _UNSIGNED:
             continue
         row = values[position]
-        size = float(np.max(np.abs(row)))
         if not is_known_zero(watch, position, row):
             if row[0] < 0:
                 return False
             continue
-        floor = max(_NOISE * size, 4 * watch.floors.get(position, 0.0))
-        clear = np.abs(row - row[0]) > floor
+        # what comes soon decides, also where it is little next to what comes later, but for the rounding of the series
+        sizes = np.maximum.accumulate(np.abs(row))
+        floor = _DISTINCT * (watch.floors.get(position, 0.0) + _SERIES * sizes[-1])
+        clear = np.abs(row - row[0]) > np.maximum(_NOISE * sizes, floor)
         if clear.any() and row[np.argmax(clear)] < row[0]:
             return False
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.declaration.evaluation import evaluate
+from hybrid.declaration.intervals import Interval
+from hybrid.declaration.names import TIME
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
+from hybrid.motion.outlook import Outlook, causes_of
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints, tangents_of
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.motion.flow import Flow
+    from hybrid.motion.outlook import Rows
     from hybrid.motion.parts import Part
     from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.rules import SelectionRule
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
+_INTEGRATED = 10.0  # errors of a step, at most, in a function of the state that the motion keeps at zero
 
 
 @attrs.frozen(eq=False)
@@ -58,6 +63,10 @@ class Choice:
 def gap_floor(terms: Terms, q: Array, index: int) -> float:
     """Rounding of a gap: that of the terms that cancel in it."""
     return _ROUNDING * _EPSILON * float(np.abs(terms.W_N[:, index]) @ np.abs(q))
+
+
+def _table(rows: Rows) -> Functions:
+    return lambda t, y: np.stack([np.broadcast_to(row, t.shape) for row in rows(t, y)])
 
 
 def _both(first: Functions | None, second: Functions) -> Functions:
@@ -95,7 +104,8 @@ class Context:
     _terms: PointTerms = attrs.field(init=False, repr=False)
     _values: Mapping[str, Any] = attrs.field(init=False, repr=False)
     _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
-    _functions: Callable[[Array, Array], Array] | None = attrs.field(init=False, repr=False)
+    _user_rows: Rows | None = attrs.field(init=False, repr=False)
+    _causes: Rows | None = attrs.field(init=False, repr=False)
 
     @_terms.default
     def _compiled(self) -> PointTerms:
@@ -109,8 +119,8 @@ class Context:
     def _declared_tangents(self) -> Mapping[int, Expression]:
         return tangents_of(self.dynamics)
 
-    @_functions.default
-    def _watched_functions(self) -> Callable[[Array, Array], Array] | None:
+    @_user_rows.default
+    def _watched_functions(self) -> Rows | None:
         if not self.watched:
             return None
         mechanism = self.dynamics.mechanism
@@ -118,14 +128,24 @@ class Context:
         values = dict(self._values)
         expressions = [expression for _, expression in self.watched]
 
-        def functions(t: Array, y: Array) -> Array:
+        def rows(t: Any, y: Any) -> list[Any]:
             values.update(zip(names, y, strict=True), t=t)
-            rows = np.empty((len(expressions), len(t)))
-            for place, expression in enumerate(expressions):
-                rows[place] = evaluate(expression, values)
-            return rows
+            return [evaluate(expression, values) for expression in expressions]
 
-        return functions
+        return rows
+
+    @_causes.default
+    def _declared_causes(self) -> Rows | None:
+        return causes_of(self.dynamics, self.parameters)
+
+    def _outlooks(self, flow: Flow, roundings: tuple[float, ...]) -> tuple[Outlook, Outlook]:
+        """What depends on time while the state rests, and on the way."""
+        timed = any(TIME in expression.names for _, expression in self.watched)
+        moving = Outlook(watched=self._user_rows if timed else None, causes=self._causes, roundings=roundings)
+        if self._causes is None or flow.guard_rows is None:
+            return moving, moving
+        causes = self._causes if self.rank is not None else None
+        return attrs.evolve(moving, guards=flow.guard_rows, causes=causes), moving
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -157,11 +177,39 @@ class Context:
         """The guards of an arc that starts at a state; without the one of the rank near a singular configuration."""
         flow = self.flow(choice)
         guards = (*flow.guards, *(guard for guard, _ in self.watched))
-        functions = self._functions
+        functions = None if self._user_rows is None else _table(self._user_rows)
         if with_rank and self.rank is not None:
             guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
-        return Watch(flow, guards, functions, self._floors(flow, t, q, v), self.settings)
+        y = np.concatenate([q, v])
+        error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
+        places, roundings = range(len(flow.guards), len(guards)), self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y))
+        floors = self._floors(flow, t, q, v) | dict(zip(places, roundings, strict=False))
+        latitudes = dict(zip(places, self._spread(t, y, error), strict=False))
+        return Watch(flow, guards, functions, floors, latitudes, self.settings, *self._outlooks(flow, roundings))
+
+    def watched_at(self, t: float, q: Array, v: Array) -> tuple[tuple[Guard, float], ...]:
+        """The user's functions that differ from zero at a state by more than it may be wrong, with their signs."""
+        if self._user_rows is None:
+            return ()
+        y = np.concatenate([q, v])
+        error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
+        values = [float(value) for value in self._user_rows(t, y)]
+        return tuple(
+            (guard, float(np.sign(value)))
+            for (guard, _), value, slack in zip(self.watched, values, self._spread(t, y, error), strict=True)
+            if abs(value) > slack
+        )
+
+    def _spread(self, t: float, y: Array, error: Array) -> tuple[float, ...]:
+        """By how much the user's functions may be wrong where the state is, and time is rounded."""
+        if self._user_rows is None:
+            return ()
+        slack = _ROUNDING * _EPSILON * abs(t)
+        state = [Interval(value - width, value + width) for value, width in zip(y, error, strict=True)]
+        rows = self._user_rows(Interval(t - slack, t + slack), state)
+        widths = [float(row.high - row.low) / 2 if isinstance(row, Interval) else 0.0 for row in rows]
+        return tuple(width if np.isfinite(width) else 0.0 for width in widths)
 
     def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:
         """Rounding of every guard of a mode, from the terms that are added to form it."""

@@ -17,6 +17,7 @@ from hybrid.motion.steps import PLACES, Step, end_at, resampled
 
 if TYPE_CHECKING:
     from hybrid.motion.flow import Flow
+    from hybrid.motion.outlook import Outlook
     from hybrid.motion.settings import Settings
 
 __all__ = ["SINGULAR_FROM", "Functions", "Watch", "first_event", "is_known_zero"]
@@ -31,6 +32,7 @@ _ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero 
 _EPSILON = float(np.finfo(float).eps)
 _TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
 _USERS = (GuardKind.WATCH, GuardKind.UNTIL)
+_UNSIGNED = (GuardKind.SINGULAR, *_USERS)
 _POLISHING = 4
 _CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent, exact to the square
 
@@ -47,17 +49,25 @@ class Watch:
     functions : callable or None
         The user's functions of ``(t, y)``.
     signs : array or None
-        +1, or the sign that makes a guard positive where it may have either sign; known after the first step.
+        +1, or the sign that makes a guard positive where it may have either sign; known after the first step in which
+        it differs from zero, and 0 until then.
     floors : mapping of int to float
         Rounding of a guard, by position.
+    latitudes : mapping of int to float
+        What the error of integration leaves open of the user's functions, by position: one that stays within is zero.
     settings : Settings
+    resting, moving : Outlook
+        What of it depends on time while the state rests, and on the way.
     """
 
     flow: Flow
     guards: tuple[Guard, ...]
     functions: Functions | None
     floors: dict[int, float]
+    latitudes: dict[int, float]
     settings: Settings
+    resting: Outlook
+    moving: Outlook
     signs: Array | None = None
     _levels: Array = attrs.field(init=False)
 
@@ -73,14 +83,20 @@ class Watch:
             values = np.concatenate([values, self.functions(t, y)])
         return np.asarray((values if self.signs is None else values * self.signs) - self._levels)
 
-    def orient(self, values: Array) -> Array:
-        """Choose the signs from the values over the first step."""
-        signs = np.ones((len(self.guards), 1))
+    def oriented(self, t: Array, y: Array) -> Array:
+        """Guards at the instants of a step; signs that are not known yet are chosen from them."""
+        if self.signs is not None and self.signs.all():
+            return self.values(t, y)
+        known, self.signs = self.signs, None
+        values = self.values(t, y)
+        signs = np.ones((len(self.guards), 1)) if known is None else known
         for position, guard in enumerate(self.guards):
-            if guard.kind in (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL):
-                row = values[position]
-                clear = np.abs(row) > _KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0)
-                signs[position] = -1.0 if clear.any() and row[np.argmax(clear)] < 0 else 1.0
+            if guard.kind in _UNSIGNED and (known is None or not known[position]):
+                row = values[position] + self._levels[position]
+                open_ = max(self.latitudes.get(position, 0.0), _ROUNDING * self.floors.get(position, 0.0))
+                clear = np.abs(row) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
+                undecided = 0.0 if guard.kind in _USERS and np.isfinite(row).all() else 1.0
+                signs[position] = np.sign(row[np.argmax(clear)]) if clear.any() else undecided
         self.signs = signs
         return np.asarray((values + self._levels) * signs - self._levels)
 
@@ -107,10 +123,10 @@ def first_event(
     repeats : bool
         True if a shorter step is integrated up to the event; else the step's own series gives the state there.
     """
-    values = watch.values(step.time(PLACES), step.at_places())
-    if is_first:
-        values = watch.orient(values)
-    candidates = np.flatnonzero(~excludes_zero(values[:, 1:-1])).tolist()
+    values = watch.oriented(step.time(PLACES), step.at_places())
+    known = np.ones(len(values)) if watch.signs is None else watch.signs[:, 0]
+    is_clear = excludes_zero(values[:, 1:-1]) & np.isfinite(values[:, -1])
+    candidates = np.flatnonzero(~is_clear & (known != 0.0)).tolist()
     found = [(_fall(watch, step, position, values[position], is_first), position) for position in candidates]
     (s, fall), which = min(((item, position) for item, position in found if item), default=((0.0, None), -1))
     if fall is None:
@@ -135,13 +151,15 @@ class _Fall(IntEnum):
 
 def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -> tuple[float, _Fall] | None:
     """Where on a step a guard falls below zero, jumps there, or has no value from then on."""
-    of_user = watch.guards[position].kind in _USERS
-    if of_user and not np.isfinite(row).all():
-        s, is_lost = loss(_function(watch, step, position), row)
-        return s, _Fall.LOSS if is_lost else _Fall.ZERO
+    if is_first and np.isinf(row[0]):
+        row = np.concatenate([row[1:2], row[1:]])  # the pole from which the arc starts
     start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
+    if not np.isfinite(row).all():
+        floor = watch.floors.get(position, 0.0)
+        s, is_lost = loss(_function(watch, step, position), row, start=start, floor=floor)
+        return s, _Fall.LOSS if is_lost else _Fall.ZERO
     fallen = _descent(watch, step, position, row, start)
-    if fallen is None or not of_user:
+    if fallen is None or watch.guards[position].kind not in _USERS:
         return None if fallen is None else (fallen, _Fall.ZERO)
     jumped = jump(_function(watch, step, position), row, fallen)
     if jumped is None:
@@ -151,10 +169,10 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
 
 def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
     """True if a guard vanishes, up to its rounding, where its values ``row`` over a step begin."""
-    size = float(np.max(np.abs(row)))
+    size = float(np.max(np.abs(row[np.isfinite(row)]), initial=0.0))
     if watch.guards[position].kind in (GuardKind.TOUCH, GuardKind.STOP):
         return bool(row[0] <= _ROUNDING * (watch.floors.get(position, 0.0) + _EPSILON * size))
-    return bool(abs(row[0]) <= _KNOWN * size)
+    return bool(abs(row[0]) <= _KNOWN * size + _ROUNDING * watch.floors.get(position, 0.0))
 
 
 def _function(watch: Watch, step: Step, position: int) -> Callable[[Array], Array]:
@@ -163,8 +181,6 @@ def _function(watch: Watch, step: Step, position: int) -> Callable[[Array], Arra
 
 
 def _descent(watch: Watch, step: Step, position: int, row: Array, start: float | None) -> float | None:
-    if not np.isfinite(row).all():
-        return None
     floor = watch.floors.get(position, 0.0)
     if start is None and row[0] < 0 and -row[0] <= _KNOWN * np.max(np.abs(row)) + 2 * floor:
         start = float(row[0])  # rounding at the boundary between two steps

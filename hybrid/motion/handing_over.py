@@ -21,6 +21,7 @@ from hybrid.motion.transitions import moment_after, moment_at_start
 if TYPE_CHECKING:
     from hybrid.motion.context import Context
     from hybrid.motion.selecting import Moment
+    from hybrid.motion.sides import Sides
     from hybrid.motion.springs import HandOver
     from hybrid.motion.trajectory import Trajectory
 
@@ -30,7 +31,13 @@ _Progress = Callable[[float, float], None]
 
 
 def continued_on_springs(
-    context: Context, rigid: Trajectory, rule: HandOver, t_end: float, *, progress: _Progress | None = None
+    context: Context,
+    sides: Sides,
+    rigid: Trajectory,
+    rule: HandOver,
+    t_end: float,
+    *,
+    progress: _Progress | None = None,
 ) -> Trajectory:
     """Go on from the singular configuration at which a rigid motion ended, with springs.
 
@@ -38,6 +45,8 @@ def continued_on_springs(
     ----------
     context : Context
         That of the rigid motion.
+    sides : Sides
+        Signs of the user's functions where it ended.
     rigid : Trajectory
     rule : HandOver
     t_end : float
@@ -55,7 +64,7 @@ def continued_on_springs(
         springs = HandedOver(rigid.t, rule.names(rigid.dynamics.mechanism), realised)
         rank = rank_guard(realised, context.parameters, rigid.t, rigid.q)
         elastic = attrs.evolve(context, dynamics=realised, rank=rank, singular="stop", flows={})
-        run = Run(elastic, t_end, progress=_since(progress, rigid.t - rigid.t_start))
+        run = Run(elastic, t_end, progress=_since(progress, rigid.t - rigid.t_start), sides=sides)
         return _joined(rigid, run.follow(_moment(elastic, rigid)), springs)
     except KeyboardInterrupt:
         return _ended(rigid, Termination.INTERRUPTED, "")

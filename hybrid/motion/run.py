@@ -24,10 +24,11 @@ from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pace import Pace
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
+from hybrid.motion.sides import Sides
 from hybrid.motion.simultaneous import order_of_impacts
 from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
 from hybrid.motion.trajectory import Arc, Trajectory
-from hybrid.motion.transitions import closed_in, event_kind, moment_after, moment_after_impact
+from hybrid.motion.transitions import besides_touch, closed_in, event_kind, moment_after, moment_after_impact
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
@@ -56,6 +57,8 @@ class Run:
         Where it ended, with what its history tells.
     progress : callable or None
         Called after every step with the time that has passed and the whole time.
+    sides : Sides
+        Signs of the user's functions.
     """
 
     context: Context
@@ -67,6 +70,7 @@ class Run:
     selection: Selection | None = None
     last: Moment | None = None
     progress: Callable[[float, float], None] | None = None
+    sides: Sides = attrs.field(factory=Sides)
     _start: Moment | None = None
     _said: set[tuple[Mode | tuple[str, ...], str]] = attrs.field(factory=set)
     pace: Pace = attrs.field(init=False)
@@ -125,6 +129,8 @@ class Run:
             return undefined, moment, before
         if any(activity is Activity.APPROACHING for activity in moment.activities.values()):
             return self._collide(moment, before)
+        if self._ends(self.sides.crossed(context, moment, before, self.events)):
+            return (Termination.UNTIL, ""), moment, before
         decision = decide(context, moment, self.t_end)
         if decision.ending is Termination.INCONSISTENT:
             passed = self._passed(pass_inconsistent(context, moment, decision.selection, before))
@@ -138,9 +144,17 @@ class Run:
         if not moment.t < self.t_end:
             return (Termination.END_TIME, ""), moment, decision.choice.mode
         passage = self._arc(decision.choice, moment)
+        if passage is None:
+            return (Termination.UNTIL, ""), moment, decision.choice.mode
         return self._after(passage, decision.choice, moment)
 
-    def _arc(self, choice: Choice, moment: Moment) -> Passage:
+    def _ends(self, crossed: list[Event]) -> bool:
+        """Record what a jump took across zero; True if that is the condition to stop at."""
+        self.events += crossed
+        return any(event.kind is EventKind.UNTIL for event in crossed)
+
+    def _arc(self, choice: Choice, moment: Moment) -> Passage | None:
+        """Follow a mode; None if the condition to stop at was met where it begins."""
         context = self.context
         constraints = context.constraints(choice, moment.t, moment.q)
         q, v = constraints.project(moment.t, moment.q, moment.v)
@@ -149,16 +163,11 @@ class Run:
         y = np.concatenate([q, v])
         limit = None if rests else hop_limit(context, choice, moment.t, y)
         passage = follow(
-            watch,
-            constraints,
-            moment.t,
-            y,
-            self.t_end,
-            first_step=limit,
-            rests=rests,
-            directions=choice.directions,
-            progress=self._report,
-        )
+            watch, constraints, moment.t, y, self.t_end,
+            first_step=limit, rests=rests, directions=choice.directions, progress=self._report,
+        )  # fmt: skip
+        if self._ends(self.sides.followed(watch, passage, moment, choice.mode, self.events)):
+            return None
         if context.rank is not None and loses_rank(passage):
             passage, event = pass_singular(context, context.rank, choice, constraints, passage, self.t_end)
             self.events += [] if event is None else [event]
@@ -207,6 +216,8 @@ class Run:
         if ended is not None:
             return ended, arrived, choice.mode
         event = Event(passage.t, event_kind(passage.fired), carriers, choice.mode, None, arrived.q, v_before, arrived.v)
+        if Activity.APPROACHING in arrived.activities.values():
+            self.events += besides_touch(event, passage.fired)
         if GuardKind.SINGULAR in kinds:
             t, exponent, note = singular_point(context, flow, passage)
             passed = self._passed(pass_jamming(context, arrived, choice.mode, note) if exponent < 0.0 else None)
@@ -279,19 +290,8 @@ class Run:
         self.last = moment
         cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
         return Trajectory(
-            dynamics=self.context.dynamics,
-            parameters=self.context.parameters,
-            arcs=tuple(self.arcs),
-            events=tuple(self.events),
-            termination=termination,
-            cause=f"{cause}: {detail}" if detail else cause,
-            t_start=start.t,
-            q_start=start.q,
-            v_start=start.v,
-            t=moment.t,
-            q=moment.q,
-            v=moment.v,
-            selection=self.selection,
-            warnings=tuple(self.warnings),
-            law=self.context.law,
-        )
+            dynamics=self.context.dynamics, parameters=self.context.parameters, law=self.context.law,
+            arcs=tuple(self.arcs), events=tuple(self.events), warnings=tuple(self.warnings), selection=self.selection,
+            termination=termination, cause=f"{cause}: {detail}" if detail else cause,
+            t_start=start.t, q_start=start.q, v_start=start.v, t=moment.t, q=moment.q, v=moment.v,
+        )  # fmt: skip

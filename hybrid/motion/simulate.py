@@ -138,7 +138,7 @@ def _followed(
     run = Run(context, t_end, progress=progress)
     motion = run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
     if isinstance(singular, HandOver) and motion.termination is Termination.SINGULAR_CONFIGURATION:
-        return continued_on_springs(context, motion, singular, t_end, progress=progress)
+        return continued_on_springs(context, run.sides, motion, singular, t_end, progress=progress)
     return motion
 
 

@@ -57,6 +57,16 @@ def event_kind(fired: Iterable[Guard]) -> EventKind:
     return next(word for kind, word in _KINDS if kind in kinds)
 
 
+def besides_touch(event: Event, fired: Iterable[Guard]) -> list[Event]:
+    """What the mechanism's guards tell at a touchdown besides it, as an event that no impact replaces."""
+    users = (GuardKind.WATCH, GuardKind.UNTIL)
+    others = [guard for guard in fired if guard.kind is not GuardKind.TOUCH and guard.kind not in users]
+    if not others:
+        return []
+    carriers = tuple(dict.fromkeys(guard.carrier for guard in others))
+    return [attrs.evolve(event, kind=event_kind(others), carriers=carriers)]
+
+
 def told_by_modes(event: Event, after: Mode | None) -> Event:
     """The event with its word and carriers as the modes before and after it tell.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hybrid.motion.chebyshev import NODES, evaluate, first_descent, series
@@ -46,13 +46,25 @@ def test_the_earliest_of_many_crossings_is_found(frequency, phase):
         return np.cos(frequency * s + phase) + 0.5
 
     before = np.cos(phase) + 0.5
-    if before <= 1e-3:
-        return
+    assume(before > 1e-3)
     angle = 2 * np.pi / 3
     turns = np.ceil((phase - angle) / (2 * np.pi))
     expected = (angle + 2 * np.pi * turns - phase) / frequency
     # sampled at 17 points a step, a wave of 500 periods is resolved by halving
     assert descent(wave) == (pytest.approx(expected, abs=1e-10) if expected < 1 else None)
+
+
+@given(st.floats(0.05, 0.95), st.floats(4, 6))
+def test_what_a_sample_shows_is_not_lost_by_looking_closer(place, exponent):
+    # a dip so narrow that a point of the coarse look may lie in it, and none of those of its halves
+    width = 10.0**-exponent
+    centre = NODES[np.argmin(np.abs(NODES - place))]
+
+    def dip(s):
+        return 0.5 - np.exp(-(((s - centre) / width) ** 2))
+
+    # exp(-x^2) = 1/2; the place is as sharp as neighbouring floats
+    assert descent(dip) == pytest.approx(centre - width * np.sqrt(np.log(2)), abs=1e-15 + 1e-10 * width)
 
 
 def test_a_function_that_stays_at_its_zero_has_no_descent():

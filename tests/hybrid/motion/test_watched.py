@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import State, Termination, derive, simulate
+from hybrid import State, Termination, derive, simulate, solve_state
 from hybrid.contact import NewtonImpact
+from hybrid.motion import Settings
 
 HALF_WAY = np.sqrt(2 * 0.5 / 9.81)
 
@@ -49,3 +50,71 @@ def test_jump_and_pole_are_events_where_the_sign_changes_and_once_only(falls, te
     # halved down to neighbouring floats, on a series of the state
     assert [event.t for event in motion.events] == pytest.approx([HALF_WAY], abs=1e-13)
     assert motion.termination is Termination.END_TIME
+
+
+LANDING = float(np.sqrt(2 / 9.81))
+REBOUND = 0.8 * 9.81 * LANDING
+
+
+@pytest.fixture(scope="module")
+def bounces():
+    """A ball dropped from y = 1 that bounces at ``LANDING`` with 0.8 of its speed, followed until it is in the air."""
+    ball = derive(mechanisms.load("bouncing_ball"))
+
+    def follow(restitution=0.8, **how):
+        return simulate(ball, State([1.0], [0.0]), t_end=1.0, law=NewtonImpact(restitution=restitution), **how)
+
+    return follow
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        (f"t - {LANDING!r}", [LANDING]),
+        (f"{LANDING!r} - t", [LANDING]),
+        ("y_dot", [LANDING, LANDING + REBOUND / 9.81]),
+        ("y_dot - 1", [LANDING, LANDING + (REBOUND - 1) / 9.81]),
+        ("y", []),
+        ("y + y_dot/1000", []),
+    ],
+)
+def test_signs_that_change_at_or_by_an_impact_are_told(bounces, text, times):
+    if text == "y + y_dot/1000":  # it falls through zero just before the impact, and the impact brings it back
+        fall = np.roots([-9.81 / 2, -9.81 / 1000, 1]).max()
+        times = [fall, LANDING]
+    watched = [event for event in bounces(watch={"w": text}).events if "w" in event.carriers]
+    assert {event.kind.value for event in watched} <= {"watch"}
+    assert [event.t for event in watched] == pytest.approx(times, abs=1e-12)
+
+
+@pytest.mark.parametrize("text", ["y_dot - 1", f"t - {LANDING!r}", "y_dot*(y - 2)"])
+def test_condition_to_stop_at_that_an_impact_meets_ends_the_motion_there(bounces, text):
+    motion = bounces(until=text)
+    assert motion.termination is Termination.UNTIL
+    assert motion.t == pytest.approx(LANDING, abs=1e-13)
+
+
+def test_a_ball_that_stays_down_has_no_further_change_of_sign(bounces):
+    motion = bounces(restitution=0.0, watch={"w": "y_dot"})
+    assert [event.kind.value for event in motion.events] == ["impact"]
+
+
+@pytest.mark.parametrize("text", ["y - l*sin(phi)", "x - l*cos(phi) + cos(0.4)", "x_dot + l*sin(phi)*phi_dot"])
+@pytest.mark.parametrize("stepper", ["DOP853", "Radau"])
+def test_a_function_that_the_motion_keeps_at_zero_has_no_events(text, stepper):
+    # the gap, the place and the slip of the tip, which sticks at first: all that is left of them is rounding
+    rod = derive(mechanisms.load("rod_on_incline"))
+    start = solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0})
+    settings = Settings(stepper=stepper, rtol=1e-12 if stepper == "DOP853" else 1e-9)
+    plain, watched = (simulate(rod, start, t_end=2, settings=settings, watch=w) for w in (None, {"w": text}))
+    assert [(event.t, event.kind) for event in watched.events] == [(event.t, event.kind) for event in plain.events]
+    # only the slip changes its sign, where it reverses
+    carriers = [event.carriers for event in watched.events]
+    assert carriers == [("tip",), ("tip", "w") if "phi_dot" in text else ("tip",)]
+
+
+def test_zero_soon_after_a_function_was_watched_from_its_zero():
+    # sin(1e3 t) starts at zero; its next zero is that of a function that has been clearly positive
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = simulate(ball, State([1.0], [0.0]), t_end=0.01, watch={"w": "sin(1000*t)"})
+    assert [event.t for event in motion.events] == pytest.approx(np.pi * np.arange(1, 4) / 1000, abs=1e-14)

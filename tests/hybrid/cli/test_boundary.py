@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 
 import click
 import pytest
@@ -211,9 +212,15 @@ def test_an_interrupted_computation_ends_with_one_line(tmp_path):
     file = tmp_path / "problem.json"
     file.write_text(json.dumps({"M": M, "q": [1.0] * n}), encoding="utf-8")
     command = [sys.executable, "-m", "hybrid", "lcp", str(file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # a test run in the background inherits SIGINT as ignored
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, **pipes, text=True, preexec_fn=heard) as running:
         # The line of the progress bar says that the computation is under way.
         assert "complementary bases" in running.stderr.readline()
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=60)
+        try:
+            out, err = running.communicate(timeout=60)
+        finally:
+            running.kill()
     assert (running.returncode, out, err) == (130, "", "interrupted\n")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.events import first_event
-from hybrid.motion.horizon import Horizon, Rest
+from hybrid.motion.horizon import Rest
 from hybrid.motion.parts import Guard, GuardKind, spatial_slides
 from hybrid.motion.spatial_slip import (
     has_begun,
@@ -34,8 +34,7 @@ Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
 _STALLED = 256.0  # a step of so few rounding units of the time makes no headway
 _PATIENCE = 20
-_AHEAD = 16.0  # steps for which the declared dependence on time is judged at once
-_TRUSTED = 2.0**-16  # of them, where it is left to the integrator's own estimate of its error
+_AHEAD = 16.0  # steps for which the declared dependence on time is judged the first time
 
 
 @attrs.frozen(eq=False)
@@ -121,11 +120,10 @@ def follow(
         if rests
         else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     )
-    horizon, is_forced = Horizon(watch.moving, _TRUSTED), watch.moving.depends_on_time
     try:
         while True:
-            if is_forced and isinstance(stepper, Stepper):
-                stepper.limit(horizon.reach(t, y, _AHEAD * stepper.proposed, t_end) - t)
+            if watch.horizon.is_needed and isinstance(stepper, Stepper):
+                stepper.limit(watch.horizon.reach(t, y, _AHEAD * stepper.proposed, t_end) - t)
             step = stepper.step()
             if step is None:
                 return Passage(tuple(steps), t, y, failure=stepper.cause)

@@ -11,7 +11,7 @@ from hybrid.motion.events import is_known_zero
 from hybrid.motion.horizon import Rest
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.spatial_slip import references, while_it_begins
-from hybrid.motion.steps import Step, Stepper
+from hybrid.motion.steps import PLACES, Stepper
 
 if TYPE_CHECKING:
     from hybrid.motion.context import Choice, Context
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _NOISE = 1e-12  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
-_DISTINCT = 16.0  # roundings by which an inequality must differ from zero
-_SERIES = 4.0 * float(np.finfo(float).eps)
-_SOON = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
+_DISTINCT = 4.0  # roundings by which an inequality must differ from zero
+_SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
 _UNSIGNED = (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL)
 
 
@@ -51,14 +50,18 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     told = references(constraints, t, y, choice.directions)
     watch.flow.refer(told)
     if constraints.hold_everything(t, q, v):
-        step: Step | None = Rest(watch.resting, t, y, t_end, context.settings.max_step).step()
-    else:
-        step = Stepper(watch.flow.derivative, t, y, t_end, while_it_begins(watch, told)).step()
-    return step is not None and _stays_positive(watch, step)
+        rest = Rest(watch.resting, t, y, t_end, context.settings.max_step).step()
+        values = watch.oriented(rest.time(_SOON), np.repeat(y[:, None], len(_SOON), axis=1))
+        # what comes soon decides, also where it is little next to what comes later
+        return _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
+    step = Stepper(watch.flow.derivative, t, y, t_end, while_it_begins(watch, told)).step()
+    if step is None:
+        return False
+    values = watch.oriented(step.time(PLACES), step.at_places())
+    return _stays_positive(watch, values, np.max(np.abs(values), axis=1, keepdims=True))
 
 
-def _stays_positive(watch: Watch, step: Step) -> bool:
-    values = watch.oriented(step.time(_SOON), step.at(_SOON))
+def _stays_positive(watch: Watch, values: Array, sizes: Array) -> bool:
     for position, guard in enumerate(watch.guards):
         if guard.kind in _UNSIGNED:
             continue
@@ -67,10 +70,8 @@ def _stays_positive(watch: Watch, step: Step) -> bool:
             if row[0] < 0:
                 return False
             continue
-        # what comes soon decides, also where it is little next to what comes later, but for the rounding of the series
-        sizes = np.maximum.accumulate(np.abs(row))
-        floor = _DISTINCT * (watch.floors.get(position, 0.0) + _SERIES * sizes[-1])
-        clear = np.abs(row - row[0]) > np.maximum(_NOISE * sizes, floor)
+        floor = np.maximum(_NOISE * sizes[position], _DISTINCT * watch.floors.get(position, 0.0))
+        clear = np.abs(row - row[0]) > floor
         if clear.any() and row[np.argmax(clear)] < row[0]:
             return False
     return True

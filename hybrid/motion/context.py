@@ -14,6 +14,7 @@ from hybrid.declaration.intervals import Interval
 from hybrid.declaration.names import TIME
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
+from hybrid.motion.horizon import Horizon
 from hybrid.motion.outlook import Outlook, causes_of
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.pointwise import PointTerms
@@ -35,6 +36,7 @@ Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
 _INTEGRATED = 10.0  # errors of a step, at most, in a function of the state that the motion keeps at zero
+_FORESEEN = 2.0**-16  # of a time that is not seen: below, it is left to the integrator's own estimate of its error
 
 
 @attrs.frozen(eq=False)
@@ -106,6 +108,7 @@ class Context:
     _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
     _user_rows: Rows | None = attrs.field(init=False, repr=False)
     _causes: Rows | None = attrs.field(init=False, repr=False)
+    _horizon: Horizon = attrs.field(init=False, repr=False)
 
     @_terms.default
     def _compiled(self) -> PointTerms:
@@ -138,14 +141,20 @@ class Context:
     def _declared_causes(self) -> Rows | None:
         return causes_of(self.dynamics, self.parameters)
 
-    def _outlooks(self, flow: Flow, roundings: tuple[float, ...]) -> tuple[Outlook, Outlook]:
-        """What depends on time while the state rests, and on the way."""
-        timed = any(TIME in expression.names for _, expression in self.watched)
-        moving = Outlook(watched=self._user_rows if timed else None, causes=self._causes, roundings=roundings)
-        if self._causes is None or flow.guard_rows is None:
-            return moving, moving
-        causes = self._causes if self.rank is not None else None
-        return attrs.evolve(moving, guards=flow.guard_rows, causes=causes), moving
+    @_horizon.default
+    def _seen_ahead(self) -> Horizon:
+        outlook = Outlook(watched=self._timed_rows, causes=self._causes, roundings=(0.0,) * len(self.watched))
+        return Horizon(outlook, _FORESEEN)
+
+    @property
+    def _timed_rows(self) -> Rows | None:
+        return self._user_rows if any(TIME in expression.names for _, expression in self.watched) else None
+
+    def _resting(self, flow: Flow, roundings: tuple[float, ...]) -> Outlook:
+        """What depends on time while the state rests."""
+        guards = None if self._causes is None else flow.guard_rows
+        causes = self._causes if guards is None or self.rank is not None else None
+        return Outlook(guards, self._timed_rows, causes, roundings)
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -186,7 +195,8 @@ class Context:
         places, roundings = range(len(flow.guards), len(guards)), self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y))
         floors = self._floors(flow, t, q, v) | dict(zip(places, roundings, strict=False))
         latitudes = dict(zip(places, self._spread(t, y, error), strict=False))
-        return Watch(flow, guards, functions, floors, latitudes, self.settings, *self._outlooks(flow, roundings))
+        resting = self._resting(flow, roundings)
+        return Watch(flow, guards, functions, floors, latitudes, self.settings, resting, self._horizon)
 
     def watched_at(self, t: float, q: Array, v: Array) -> tuple[tuple[Guard, float], ...]:
         """The user's functions that differ from zero at a state by more than it may be wrong, with their signs."""

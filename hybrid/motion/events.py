@@ -17,6 +17,7 @@ from hybrid.motion.steps import PLACES, Step, end_at, resampled
 
 if TYPE_CHECKING:
     from hybrid.motion.flow import Flow
+    from hybrid.motion.horizon import Horizon
     from hybrid.motion.outlook import Outlook
     from hybrid.motion.settings import Settings
 
@@ -56,8 +57,10 @@ class Watch:
     latitudes : mapping of int to float
         What the error of integration leaves open of the user's functions, by position: one that stays within is zero.
     settings : Settings
-    resting, moving : Outlook
-        What of it depends on time while the state rests, and on the way.
+    resting : Outlook
+        What of it depends on time while the state rests.
+    horizon : Horizon
+        How far ahead time is seen on the way; the same one for all arcs.
     """
 
     flow: Flow
@@ -67,7 +70,7 @@ class Watch:
     latitudes: dict[int, float]
     settings: Settings
     resting: Outlook
-    moving: Outlook
+    horizon: Horizon
     signs: Array | None = None
     _levels: Array = attrs.field(init=False)
 

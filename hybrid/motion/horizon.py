@@ -37,29 +37,36 @@ class Horizon:
 
     def __init__(self, outlook: Outlook, trusted: float) -> None:
         self._outlook, self._share = outlook, trusted
-        self._trusted, self._width, self._end = 0.0, 0.0, -math.inf
+        self._trusted, self._width, self._start, self._end = 0.0, 0.0, math.inf, -math.inf
         self.is_clear = False
 
+    @property
+    def is_needed(self) -> bool:
+        """False if nothing depends on time, so that all is seen up to the end."""
+        return self._outlook.depends_on_time
+
     def reach(self, t: float, y: Array, width: float, t_end: float) -> float:
-        """The time up to which it is known what happens from a time on, looked for up to a width if it is not.
+        """The time up to which it is known what happens from a time on, looked for if it is not.
 
         Parameters
         ----------
         t : float
         y : array, (2n,)
-        width, t_end : float
+        width : float
+            How far to look the first time; later, twice as far as was seen before.
+        t_end : float
 
         Returns
         -------
         float
         """
-        if not self._outlook.depends_on_time:
+        if not self.is_needed:
             return t_end
-        if t >= self._end:
+        if not self._start <= t < self._end:
             # powers of two, so that the steps on the way are the same ones for any end
-            width = min(width, 2.0 * self._width) if self._width else 2.0 ** math.ceil(math.log2(width))
+            width = 2.0 * self._width or 2.0 ** math.ceil(math.log2(width))
             self._width = self._seen(t, y, width, t_end)
-            self._end = t + self._width
+            self._start, self._end = t, t + self._width
         return min(self._end, t_end)
 
     def _seen(self, t: float, y: Array, width: float, t_end: float) -> float:

@@ -37,7 +37,7 @@ _HIDDEN = 0.05  # of what a row changes by over a step, what may happen unseen b
 
 
 def causes_of(dynamics: Dynamics, parameters: Values) -> Rows | None:
-    """All terms of a mechanism as rows over times and states; None where no declared expression depends on time.
+    """The terms of a mechanism that depend on time, as rows over times and states; None where none does.
 
     Parameters
     ----------
@@ -61,7 +61,8 @@ def _program(dynamics: Dynamics) -> Any:
     for field in attrs.fields(Terms):
         quantity = tape.quantity(field.name)
         entries += [entry for row in quantity for entry in (row if isinstance(row, list) else [row])]
-    return tape.functions(entries)[1] if tape.depends_on_time(entries) else None
+    timed = [entry for entry in entries if tape.depends_on_time([entry])]
+    return tape.functions(timed)[1] if timed else None
 
 
 class Sight(IntEnum):

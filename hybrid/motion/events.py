@@ -52,6 +52,8 @@ class Watch:
     signs : array or None
         +1, or the sign that makes a guard positive where it may have either sign; known after the first step in which
         it differs from zero, and 0 until then.
+    is_decided : bool
+        True if no sign is 0.
     floors : mapping of int to float
         Rounding of a guard, by position.
     latitudes : mapping of int to float
@@ -72,6 +74,7 @@ class Watch:
     resting: Outlook
     horizon: Horizon
     signs: Array | None = None
+    is_decided: bool = False
     _levels: Array = attrs.field(init=False)
 
     @_levels.default
@@ -88,7 +91,7 @@ class Watch:
 
     def oriented(self, t: Array, y: Array) -> Array:
         """Guards at the instants of a step; signs that are not known yet are chosen from them."""
-        if self.signs is not None and self.signs.all():
+        if self.is_decided:
             return self.values(t, y)
         known, self.signs = self.signs, None
         values = self.values(t, y)
@@ -100,7 +103,7 @@ class Watch:
                 clear = np.abs(row) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
                 undecided = 0.0 if guard.kind in _USERS and np.isfinite(row).all() else 1.0
                 signs[position] = np.sign(row[np.argmax(clear)]) if clear.any() else undecided
-        self.signs = signs
+        self.signs, self.is_decided = signs, bool(signs.all())
         return np.asarray((values + self._levels) * signs - self._levels)
 
     def slopes(self, step: Step, s: float) -> Array:
@@ -127,9 +130,10 @@ def first_event(
         True if a shorter step is integrated up to the event; else the step's own series gives the state there.
     """
     values = watch.oriented(step.time(PLACES), step.at_places())
-    known = np.ones(len(values)) if watch.signs is None else watch.signs[:, 0]
     is_clear = excludes_zero(values[:, 1:-1]) & np.isfinite(values[:, -1])
-    candidates = np.flatnonzero(~is_clear & (known != 0.0)).tolist()
+    if watch.signs is not None and not watch.is_decided:
+        is_clear |= watch.signs[:, 0] == 0.0
+    candidates = np.flatnonzero(~is_clear).tolist()
     found = [(_fall(watch, step, position, values[position], is_first), position) for position in candidates]
     (s, fall), which = min(((item, position) for item, position in found if item), default=((0.0, None), -1))
     if fall is None:

@@ -19,7 +19,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.contact import AbstractImpactLaw, NewtonImpact, PoissonImpact
-from hybrid.motion import EventKind, Prefer
+from hybrid.motion import EventKind, Prefer, Settings
 
 DROP = np.sqrt(2 / 9.81)  # of the ball, from 1; the hops after it last 1.6 and 1.28 times as long with e = 0.8
 
@@ -354,3 +354,27 @@ def test_a_mistake_in_the_program_is_not_taken_for_an_expression_without_a_value
     monkeypatch.setattr(terms, "_function", lambda t: ())
     with pytest.raises(TypeError, match="positional argument"):
         terms(1.0, np.array([-1.0]), np.array([0.0]))
+
+
+@pytest.mark.parametrize(("crowd", "termination"), [(1, Termination.CROWDED), (2, Termination.END_TIME)])
+def test_so_many_events_at_one_instant_end_a_motion(crowd, termination):
+    # the first ball lands on the second and bounces: a touchdown and an impact without time between them
+    chain = derive(mechanisms.load("three_ball_chain"))
+    start = State([0.0, 1.1, 3.0], [1.0, 0.0, 0.0])
+    motion = simulate(chain, start, t_end=2, law=NewtonImpact(restitution=1), settings=Settings(crowd=crowd))
+    assert motion.termination is termination
+    assert motion.events[0].t == pytest.approx(1.0, abs=1e-14)
+    assert motion.v == pytest.approx([1, 0, 0] if crowd == 1 else [0, 1, 0], abs=1e-15)
+
+
+@pytest.mark.parametrize("e", [0.5, 0.8])
+@pytest.mark.parametrize("share", [1e-7, 1e-9])
+def test_an_accumulation_is_completed_when_little_of_it_remains(e, share):
+    # hops last d, d e, d e^2, ...: after j impacts e^(j - 1) of the time from the first one to the limit remains
+    ball = derive(mechanisms.load("bouncing_ball"))
+    settings = Settings(zeno_rest=share)
+    motion = simulate(ball, State([1.0], [0.0]), t_end=20, law=NewtonImpact(restitution=e), settings=settings)
+    *impacts, limit = motion.events
+    assert {event.kind.value for event in impacts} == {"impact"}
+    assert len(impacts) == 1 + np.ceil(np.log(share) / np.log(e))
+    assert limit.t == pytest.approx(np.sqrt(2 / 9.81) * (1 + e) / (1 - e), abs=1e-12)

@@ -94,10 +94,13 @@ def references(constraints: Constraints, t: float, y: Array, directions: Mapping
     -------
     dict of str to Reference
     """
+    turning = spatial_slides(constraints.parts)
+    if not turning:
+        return {}
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
     found = {}
-    for part in spatial_slides(constraints.parts):
+    for part in turning:
         slip, floor = _slip(part, terms, y[n:])
         size = float(np.linalg.norm(slip))
         if part.name in directions and size <= _SLOW:
@@ -203,6 +206,8 @@ def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Arra
     told : mapping of str to Reference
         What the flow was told; it is told again.
     """
+    if not any(reference.begins for reference in told.values()):
+        return None
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
     found = None

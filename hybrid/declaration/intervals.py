@@ -21,6 +21,8 @@ __all__ = ["Interval"]
 Array = NDArray[np.float64]
 
 _TURN = 2 * np.pi
+_ULP = float(np.finfo(float).eps)
+_EXACT = frozenset((np.negative, np.positive, np.absolute, np.sign, np.maximum, np.minimum, np.heaviside))
 
 
 def _array(value: Any) -> Array:
@@ -31,8 +33,8 @@ def _array(value: Any) -> Array:
 class Interval(NDArrayOperatorsMixin):
     """Intervals ``[low, high]``, with the operators and functions of expressions.
 
-    Ends are rounded to nearest: what a bound says holds up to rounding, as does the function itself. Where an
-    operation is undefined anywhere within its arguments, its result is unbounded.
+    Ends are moved outwards by a rounding unit after every operation that is rounded. Where an operation is undefined
+    anywhere within its arguments, its result is unbounded.
 
     Attributes
     ----------
@@ -82,6 +84,8 @@ class Interval(NDArrayOperatorsMixin):
             others = [first]
         with np.errstate(all="ignore"):
             low, high = rule(first, *others)
+            if ufunc not in _EXACT:
+                low, high = low - _ULP * np.abs(low), high + _ULP * np.abs(high)
         known = ~(np.isnan(low) | np.isnan(high))
         result = Interval(np.where(known, low, -np.inf), np.where(known, high, np.inf))
         if all(argument.slope is None for argument in (first, *others)):
@@ -225,7 +229,8 @@ _PARTIALS: Mapping[Any, tuple[Callable[..., Any], ...]] = MappingProxyType(
         np.subtract: (lambda r, x, y: 1.0, lambda r, x, y: -1.0),
         np.multiply: (lambda r, x, y: y, lambda r, x, y: x),
         np.true_divide: (lambda r, x, y: 1.0 / y, lambda r, x, y: -x / (y * y)),
-        np.power: (lambda r, x, y: y * x ** (y - 1.0), lambda r, x, y: r * np.log(x)),
+        # a whole exponent stays one
+        np.power: (lambda r, x, y: y * x ** Interval(y.low - 1.0, y.high - 1.0), lambda r, x, y: r * np.log(x)),
         np.negative: (lambda r, x: -1.0,),
         np.positive: (lambda r, x: 1.0,),
         np.absolute: (lambda r, x: np.sign(x),),

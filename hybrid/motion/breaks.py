@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hybrid.motion.chebyshev import NODES, first_descent
 from hybrid.motion.steps import PLACES
 
-__all__ = ["jump", "loss"]
+__all__ = ["change_of_sign", "jump", "loss"]
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
@@ -80,6 +80,14 @@ def jump(function: Function, row: Array, s: float) -> float | None:
     """
     if abs(float(function(np.array([s]))[0])) <= _SMALL * np.median(np.abs(row)):
         return s
+    return change_of_sign(function, row)
+
+
+def change_of_sign(function: Function, row: Array) -> float | None:
+    """Just after the first point from which a function of [0, 1] is negative, by its values ``row`` at ``PLACES``.
+
+    Only their signs count, so that it may jump or have a pole.
+    """
     negative = np.flatnonzero(row < 0.0)
     if negative.size == 0 or negative[0] == 0:
         return None

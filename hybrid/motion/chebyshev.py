@@ -98,6 +98,8 @@ def _descend(
     floor: float,
     depth: int,
 ) -> float | None:
+    if not np.isfinite(values).all():  # a pole at a node
+        return _bracketed(function, low + NODES * (high - low), values < -floor)
     order, reduced = deflate(values, start)
     coefficients = series(reduced)
     size = float(np.abs(coefficients).sum())

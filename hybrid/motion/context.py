@@ -215,11 +215,14 @@ class Context:
         """By how much the user's functions may be wrong where the state is, and time is rounded."""
         if self._user_rows is None:
             return ()
-        slack = _ROUNDING * _EPSILON * abs(t)
-        state = [Interval(value - width, value + width) for value, width in zip(y, error, strict=True)]
-        rows = self._user_rows(Interval(t - slack, t + slack), state)
-        widths = [float(row.high - row.low) / 2 if isinstance(row, Interval) else 0.0 for row in rows]
-        return tuple(width if np.isfinite(width) else 0.0 for width in widths)
+        values, widths = np.array([*y, t]), np.array([*error, _ROUNDING * _EPSILON * abs(t)])
+        # slopes along all errors at once: they are unbounded at a jump, of which no error is a share
+        *state, time = (Interval(x - dx, x + dx, Interval(dx, dx)) for x, dx in zip(values, widths, strict=True))
+        spreads = []
+        for row in self._user_rows(time, state):
+            is_smooth = isinstance(row, Interval) and row.slope is not None and np.isfinite(row.slope.high)
+            spreads.append(float(row.high - row.low) / 2 if is_smooth else 0.0)
+        return tuple(spreads)
 
     def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:
         """Rounding of every guard of a mode, from the terms that are added to form it."""

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.motion.breaks import jump, loss
+from hybrid.motion.breaks import change_of_sign, jump, loss
 from hybrid.motion.chebyshev import excludes_zero, first_descent
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.steps import PLACES, Step, end_at, resampled
@@ -161,7 +161,10 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
     if is_first and np.isinf(row[0]):
         row = np.concatenate([row[1:2], row[1:]])  # the pole from which the arc starts
     start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
-    if not np.isfinite(row).all():
+    if np.isinf(row[1:-1]).any() and not np.isnan(row).any():
+        place = change_of_sign(_function(watch, step, position), row)
+        return None if place is None else (place, _Fall.JUMP)
+    if np.isnan(row).any():
         floor = watch.floors.get(position, 0.0)
         s, is_lost = loss(_function(watch, step, position), row, start=start, floor=floor)
         return s, _Fall.LOSS if is_lost else _Fall.ZERO

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import State, Termination, derive, simulate, solve_state
+from hybrid import EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate, solve_state
 from hybrid.contact import NewtonImpact
 from hybrid.motion import Settings
 
@@ -118,3 +118,41 @@ def test_zero_soon_after_a_function_was_watched_from_its_zero():
     ball = derive(mechanisms.load("bouncing_ball"))
     motion = simulate(ball, State([1.0], [0.0]), t_end=0.01, watch={"w": "sin(1000*t)"})
     assert [event.t for event in motion.events] == pytest.approx(np.pi * np.arange(1, 4) / 1000, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("sign(sin(t))", np.pi * np.arange(1, 32)),
+        ("1/(t - 50.5)", [50.5]),
+        ("1/(t - 50.3)", [50.3]),
+        ("tan(t/20) + 1", [10 * np.pi, 15 * np.pi, 30 * np.pi]),
+        ("cos(t)**2 + sin(t)**2 - 1", []),
+        ("max(0, t - 30) - max(0, t - 60) - 10", [40.0]),
+        ("0*t", []),
+    ],
+)
+@pytest.mark.parametrize("v", [0.0, 1.0])
+def test_functions_of_time_with_jumps_poles_and_kinks_at_rest_and_on_the_way(text, times, v):
+    slider = derive(
+        Mechanism(
+            name="slider",
+            coordinates=["x"],
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+            friction=[FrictionElement(name="guide", tangent="x", limit="0.001")],
+        )
+    )
+    motion = simulate(slider, State([0.0], [v]), t_end=100, watch={"w": text})
+    assert motion.termination is Termination.END_TIME, motion.cause
+    # halved down to neighbouring floats
+    assert [event.t for event in motion.events] == pytest.approx(list(times), abs=1e-12)
+
+
+@pytest.mark.parametrize("v", [0.0, 1.0])
+def test_a_function_of_time_that_loses_its_value_ends_the_motion_at_rest_and_on_the_way(v):
+    slider = derive(
+        Mechanism(name="slider", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"))
+    )
+    motion = simulate(slider, State([0.0], [v]), t_end=1e3, watch={"w": "sqrt(500.3 - t)"})
+    assert motion.termination is Termination.UNDEFINED
+    assert motion.t == pytest.approx(500.3, abs=1e-12)

@@ -55,10 +55,6 @@ def check(rod, seeds):
             assert np.min(rod.kinematics(q, v)["gap"]) > -1e-10, seed
             energies += list(rod.energy(q, v, t=0.0, parameters=parameters)[0])
         assert np.max(np.diff(energies), initial=0.0) < 1e-10, seed
-        # speeds of at most 3 or so, and hops that last half as long each time: twice 3 (1 + 1/2 + 1/4 + ...) is 12 for
-        # a ball at worst, and a rod that falls flat loses more at each landing; livelier ones may still hop
-        if motion.termination is Termination.END_TIME and parameters["e"] <= 0.4:
-            assert not motion.v.any(), seed
         ended["at rest" if not motion.v.any() else motion.termination.name] += 1
     return ended
 

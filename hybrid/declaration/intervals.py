@@ -8,6 +8,7 @@ make that the square of the range.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -72,7 +73,7 @@ class Interval(NDArrayOperatorsMixin):
         if self.slope is None:
             return self
         bound: Interval = middle * self.slope + value
-        return Interval(np.maximum(self.low, bound.low), np.minimum(self.high, bound.high))
+        return Interval(np.maximum(self.low, bound.low), np.minimum(self.high, bound.high), self.slope)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Interval:
         """What NumPy calls for an operator or a function of intervals."""
@@ -86,11 +87,12 @@ class Interval(NDArrayOperatorsMixin):
             low, high = rule(first, *others)
             if ufunc not in _EXACT:
                 low, high = low - _ULP * np.abs(low), high + _ULP * np.abs(high)
-        known = ~(np.isnan(low) | np.isnan(high))
-        result = Interval(np.where(known, low, -np.inf), np.where(known, high, np.inf))
-        if all(argument.slope is None for argument in (first, *others)):
-            return result
-        return attrs.evolve(result, slope=_slope(ufunc, result, (first, *others)))
+            unknown = np.isnan(low + high)
+        if unknown.any():
+            low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
+        if first.slope is None and all(other.slope is None for other in others):
+            return Interval(low, high)
+        return Interval(low, high, _slope(ufunc, Interval(low, high), (first, *others)))
 
 
 def _slope(ufunc: np.ufunc, result: Interval, arguments: tuple[Interval, ...]) -> Interval:
@@ -101,7 +103,11 @@ def _slope(ufunc: np.ufunc, result: Interval, arguments: tuple[Interval, ...]) -
     total: Interval | None = None
     for argument, partial in zip(arguments, _PARTIALS[ufunc], strict=True):
         if argument.slope is not None:
-            term = partial(Interval(result.low, result.high), *plain) * argument.slope
+            factor = partial(result, *plain)
+            if isinstance(factor, Interval):
+                term = factor * argument.slope
+            else:  # 1 or -1
+                term = argument.slope if factor > 0.0 else -argument.slope
             total = term if total is None else total + term
     assert total is not None
     return total
@@ -112,8 +118,7 @@ Rule = Callable[..., Bounds]
 
 
 def _hull(*ends: Any) -> Bounds:
-    table = np.stack(np.broadcast_arrays(*ends))
-    return table.min(axis=0), table.max(axis=0)
+    return reduce(np.minimum, ends), reduce(np.maximum, ends)
 
 
 def _increasing(function: Callable[[Any], Any]) -> Rule:
@@ -159,8 +164,9 @@ def _sine(x: Interval, shift: float = 0.0) -> Bounds:
 
 
 def _tangent(x: Interval) -> Bounds:
-    pole = np.floor(x.high / np.pi - 0.5) > np.floor(x.low / np.pi - 0.5)
-    return np.where(pole, np.nan, np.tan(x.low)), np.tan(x.high)
+    low, high = np.tan(x.low), np.tan(x.high)
+    pole = (np.floor(x.high / np.pi - 0.5) > np.floor(x.low / np.pi - 0.5)) | (low > high)
+    return np.where(pole, np.nan, low), high
 
 
 def _angle(y: Interval, x: Interval) -> Bounds:

@@ -143,7 +143,7 @@ class Context:
 
     @_horizon.default
     def _seen_ahead(self) -> Horizon:
-        outlook = Outlook(watched=self._timed_rows, causes=self._causes, roundings=(0.0,) * len(self.watched))
+        outlook = Outlook(passing=self._timed_rows, causes=self._causes, roundings=(0.0,) * len(self.watched))
         return Horizon(outlook, _FORESEEN)
 
     @property
@@ -154,7 +154,7 @@ class Context:
         """What depends on time while the state rests."""
         guards = None if self._causes is None else flow.guard_rows
         causes = self._causes if guards is None or self.rank is not None else None
-        return Outlook(guards, self._timed_rows, causes, roundings)
+        return Outlook(guards, self._timed_rows, causes=causes, roundings=roundings)
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""

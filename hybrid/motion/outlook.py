@@ -81,7 +81,10 @@ class Outlook:
     Attributes
     ----------
     guards, watched : callable or None
-        Rows over times and a state; the first are positive while nothing happens, the others may have either sign.
+        Rows over times and a state that rests; the first are positive while nothing happens, the others may have either
+        sign. What matters of them is their zeros.
+    passing : callable or None
+        Watched rows at a state that moves on, so that their zeros at this one say little.
     causes : callable or None
         Rows of which the guards are computed in ways that have no bounds.
     roundings : tuple of float
@@ -90,13 +93,14 @@ class Outlook:
 
     guards: Rows | None = None
     watched: Rows | None = None
+    passing: Rows | None = None
     causes: Rows | None = None
     roundings: tuple[float, ...] = ()
 
     @property
     def depends_on_time(self) -> bool:
         """False if time changes nothing but through the state, so that a mechanism at rest stays so."""
-        return not self.guards is self.watched is self.causes is None
+        return any(rows is not None for rows in (self.guards, self.watched, self.passing, self.causes))
 
     def judge(self, start: float, end: float, y: Array) -> Sight:
         """Tell what may happen between two times at one state.
@@ -109,9 +113,9 @@ class Outlook:
         Returns
         -------
         Sight
-            CLEAR if no guard vanishes; SEEN if nothing happens that ``PLACES`` of a step between the two times do not
-            show, up to one part in twenty of what a function changes by, and up to rounding; ROUNDED if the step is so
-            short that only rounding is left of bounds that are too wide; else HIDDEN.
+            CLEAR if no guard vanishes; SEEN if ``PLACES`` of a step between the two times show their first zeros, and
+            what else happens but for one part in twenty of what it changes by; ROUNDED if bounds are too wide, and the
+            step so short that this is rounding; else HIDDEN.
 
         Examples
         --------
@@ -121,42 +125,52 @@ class Outlook:
         """
         instants = start + PLACES * (end - start)
         worst = Sight.CLEAR
-        for rows, is_clear, roundings in (
-            (self.guards, _is_positive, None),
-            (self.watched, _has_a_sign, self.roundings),
-            (self.causes, _is_never, None),
+        for rows, is_clear, judged, roundings in (
+            (self.guards, _is_positive, _zeros_seen, None),
+            (self.watched, _has_a_sign, _zeros_seen, self.roundings),
+            (self.passing, _has_a_sign, _changes_seen, self.roundings),
+            (self.causes, _is_never, _changes_seen, None),
         ):
             if rows is not None:
                 with np.errstate(all="ignore"):
-                    worst = min(worst, _worst(rows, instants, y, is_clear, roundings))
+                    worst = min(worst, _worst(rows, instants, y, is_clear, judged, roundings))
             if worst is Sight.HIDDEN:
                 break
         return worst
 
 
 def _worst(
-    rows: Rows, instants: Array, y: Array, is_clear: Callable[[Interval], Any], roundings: Sequence[float] | None
+    rows: Rows,
+    instants: Array,
+    y: Array,
+    is_clear: Callable[[Interval], Any],
+    judged: Callable[[Array, Interval, Any, float], Sight],
+    roundings: Sequence[float] | None,
 ) -> Sight:
     """The worst of all rows; bounds that take longer to compute are asked only where others do not do."""
     first, last = instants[:-1], instants[1:]
     middle = (first + last) / 2
-    values = rows(instants, y)
+    values = [np.broadcast_to(row, instants.shape) for row in rows(instants, y)]
     if roundings is None:  # rows of one system: what is nothing next to the largest of them may be its rounding
         sizes = [float(np.max(np.abs(row))) for row in values]
         roundings = [_ROUNDING * _EPSILON * max(filter(math.isfinite, sizes), default=0.0)] * len(sizes)
-    cases = zip(values, rows(Interval(first, last), y), roundings, strict=True)
-    rough = [_sight(row, bounds, is_clear, rounding) for row, bounds, rounding in cases]
-    found = min(rough, default=Sight.CLEAR)
-    if found is not Sight.HIDDEN:
-        return found
-    away = Interval(first - middle, last - middle)
-    sharper = zip(rough, values, rows(middle, y), rows(Interval.variable(first, last), y), roundings, strict=True)
-    return min(
-        sight
-        if sight is not Sight.HIDDEN or not isinstance(bounds, Interval)
-        else _sight(row, bounds.centred(away, centre), is_clear, rounding, up_to_rounding=Sight.ROUNDED)
-        for sight, row, centre, bounds, rounding in sharper
-    )
+
+    def sight(row: Array, bounds: Any, rounding: float) -> Sight:
+        if not isinstance(bounds, Interval):  # the same at all times
+            return Sight.CLEAR if is_clear(Interval(row, row)).all() else Sight.SEEN
+        clear = is_clear(bounds)
+        has_one_sign = row.min() > 0.0 or row.max() < 0.0  # one sign after the other is a jump between them
+        return Sight.CLEAR if has_one_sign and clear.all() else judged(row, bounds, clear, rounding)
+
+    found = [sight(*case) for case in zip(values, rows(Interval(first, last), y), roundings, strict=True)]
+    hidden = [place for place, seen in enumerate(found) if seen is Sight.HIDDEN]
+    if hidden and all(_is_resolved(values[place], roundings[place]) for place in hidden):
+        away = Interval(first - middle, last - middle)
+        sharper = zip(rows(middle, y), rows(Interval.variable(first, last), y), strict=True)
+        for place, (centre, bounds) in enumerate(sharper):
+            if place in hidden:
+                found[place] = sight(values[place], bounds.centred(away, centre), roundings[place])
+    return min(found, default=Sight.CLEAR)
 
 
 def _is_positive(bounds: Interval) -> Any:
@@ -171,28 +185,51 @@ def _is_never(bounds: Interval) -> Any:
     return np.zeros(bounds.low.shape, dtype=bool)
 
 
-def _sight(
-    values: Any,
-    bounds: Any,
-    is_clear: Callable[[Interval], Any],
-    rounding: float,
-    *,
-    up_to_rounding: Sight = Sight.SEEN,
-) -> Sight:
-    if not isinstance(bounds, Interval):
-        bounds = Interval(values, values)  # the same at all times
-        return Sight.CLEAR if is_clear(bounds).all() else Sight.SEEN
-    clear = is_clear(bounds)
-    if clear.all():
-        return Sight.CLEAR
-    row = np.broadcast_to(values, PLACES.shape)
-    size = np.abs(row).max()
-    if not (size <= rounding or is_resolved(row[1:-1], _HIDDEN)):
+def _zeros_seen(row: Array, bounds: Interval, clear: Any, rounding: float) -> Sight:
+    """Between instants up to the first zero, a function has none, or one as its values at them tell: it is monotone.
+
+    Where it starts from a zero, of whatever order, it need only change as its values tell.
+    """
+    clearly = np.abs(row) > rounding
+    if not _is_resolved(row, rounding):
         return Sight.HIDDEN
-    low, high = np.minimum(row[1:], row[:-1]), np.maximum(row[1:], row[:-1])
-    slack = np.maximum((high - low) / 2, _HIDDEN * (row.max() - row.min()))
-    excess = np.where(clear, 0.0, np.maximum(low - bounds.low, bounds.high - high))
+    side = np.sign(row[np.argmax(clearly)]) if clearly.any() else 1.0
+    fallen = np.flatnonzero(side * row < -rounding)
+    until = fallen[0] if fallen.size else len(clear)
+    known = clear.copy()
+    if bounds.slope is not None:
+        known |= (bounds.slope.low > 0.0) | (bounds.slope.high < 0.0)
+    if not clearly[0]:
+        known[0] |= (_excess(row, bounds) <= _slack(row))[0]
+    if known[:until].all():
+        return Sight.SEEN
+    still = np.maximum(np.abs(bounds.low), np.abs(bounds.high)) <= rounding
+    return Sight.ROUNDED if (known | still)[:until].all() else Sight.HIDDEN
+
+
+def _changes_seen(row: Array, bounds: Interval, clear: Any, rounding: float) -> Sight:
+    """Bounds between instants tell no more than the values at them."""
+    size = np.abs(row).max()
+    if not _is_resolved(row, rounding):
+        return Sight.HIDDEN
+    slack, excess = _slack(row), np.where(clear, 0.0, _excess(row, bounds))
     if size > rounding and (excess <= slack).all():
         return Sight.SEEN
     slack += max(rounding, _ROUNDING * _EPSILON * size)
-    return up_to_rounding if (excess <= slack).all() else Sight.HIDDEN
+    rounded = Sight.SEEN if bounds.slope is None else Sight.ROUNDED  # sharper bounds are too wide by rounding alone
+    return rounded if (excess <= slack).all() else Sight.HIDDEN
+
+
+def _is_resolved(row: Array, rounding: float) -> bool:
+    return bool(np.abs(row).max() <= rounding) or is_resolved(row[1:-1], _HIDDEN)
+
+
+def _slack(row: Array) -> Array:
+    """What bounds between instants may tell more than the values at them."""
+    return np.asarray(np.maximum(np.abs(np.diff(row)) / 2, _HIDDEN * (row.max() - row.min())))
+
+
+def _excess(row: Array, bounds: Interval) -> Array:
+    """What bounds between instants tell more than the values at them."""
+    low, high = np.minimum(row[1:], row[:-1]), np.maximum(row[1:], row[:-1])
+    return np.asarray(np.maximum(low - bounds.low, bounds.high - high))

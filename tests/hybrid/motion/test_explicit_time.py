@@ -88,6 +88,16 @@ def test_push_at_the_limit_is_decided_by_what_it_does_next_whenever_the_motion_i
     assert slides[0].start == pytest.approx(slips_at, abs=1e-13)
 
 
+@pytest.mark.parametrize("t_end", [485, 520, 1000, 1e5])
+def test_small_push_on_top_of_one_that_grows_is_felt(t_end):
+    # the guard varies by a hundred times as much over the run as the small push
+    motion = pushed("t/100 + 0.2*exp(-(t - 480)**2)", t_end, settings=Settings(max_events=1))
+    start = brentq(lambda t: t / 100 + 0.2 * math.exp(-((t - 480) ** 2)) - LIMIT, 478, 480, xtol=1e-14)
+    slides = [arc for arc in motion.arcs if arc.mode["foot0"].value == "slide+"]
+    # the slope there is 0.2 N/s, the rounding of the time 6e-14
+    assert slides[0].start == pytest.approx(start, abs=1e-12)
+
+
 @pytest.mark.parametrize("push", ["0.9*4.905", f"0.9*4.905*sin(2*pi*{FREQUENCY}*t)", "0.9*4.905*t/(1e9 + t)"])
 def test_rest_under_a_push_that_never_reaches_the_limit_takes_one_step(push):
     motion = pushed(push, 1e9)

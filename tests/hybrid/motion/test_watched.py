@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import mechanisms
 from hybrid import EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate, solve_state
@@ -120,6 +121,10 @@ def test_zero_soon_after_a_function_was_watched_from_its_zero():
     assert [event.t for event in motion.events] == pytest.approx(np.pi * np.arange(1, 4) / 1000, abs=1e-14)
 
 
+# second road for tan t = t: sin t - t cos t has no poles
+TANGENTS = [brentq(lambda t: np.sin(t) - t * np.cos(t), k * np.pi, (k + 0.5) * np.pi, xtol=1e-14) for k in range(1, 32)]
+
+
 @pytest.mark.parametrize(
     ("text", "times"),
     [
@@ -130,6 +135,8 @@ def test_zero_soon_after_a_function_was_watched_from_its_zero():
         ("cos(t)**2 + sin(t)**2 - 1", []),
         ("max(0, t - 30) - max(0, t - 60) - 10", [40.0]),
         ("0*t", []),
+        ("tan(t) - t", sorted([*(np.pi * (np.arange(32) + 0.5)), *TANGENTS])),
+        ("t - sin(t)", []),
     ],
 )
 @pytest.mark.parametrize("v", [0.0, 1.0])

@@ -122,19 +122,22 @@ def _assemble_at_one_state(
     rows: Sequence[Row], r: int, G: NDArray[np.float64], c: NDArray[np.float64], scale: Scale
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same in plain floats, an order of magnitude quicker."""
-    unit, size = scale.row.tolist(), float(scale.size)
-    matrix, vector = np.zeros((len(rows), r)), np.zeros(len(rows))
-    for place, row in enumerate(rows):
+    unit, size, mobility, free = scale.row.tolist(), float(scale.size), G.tolist(), c.tolist()
+    matrix, vector = [], []
+    for row in rows:
         alpha = [(index, float(value) * unit[index]) for index, value in row.alpha.items()]
         beta = [(index, float(value) / unit[index]) for index, value in row.beta.items()]
         weight = max(abs(value) for _, value in (*alpha, *beta)) or 1.0
-        vector[place] = float(row.constant) / (size * weight)
+        entries, constant = [0.0] * r, float(row.constant) / (size * weight)
         for index, value in alpha:
-            matrix[place] += value / weight * G[index]
-            vector[place] += value / weight * c[index]
+            share = value / weight
+            entries = [entry + share * g for entry, g in zip(entries, mobility[index], strict=True)]
+            constant += share * free[index]
         for index, value in beta:
-            matrix[place, index] += value / weight
-    return matrix, vector
+            entries[index] += value / weight
+        matrix.append(entries)
+        vector.append(constant)
+    return np.array(matrix).reshape(len(rows), r), np.array(vector)
 
 
 def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

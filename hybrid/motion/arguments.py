@@ -13,6 +13,7 @@ from hybrid.contact.domain import check_inertia
 from hybrid.contact.impacts.impact import AbstractImpactLaw
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.errors import StateError
+from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.rules import SelectionRule
 from hybrid.tolerances import Tolerances
 
@@ -73,7 +74,7 @@ def check_arguments(
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     if not (rule is None or isinstance(rule, SelectionRule)):
         raise StateError(f"rule must be a rule, such as hybrid.motion.Stop(), not {rule!r}")
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    terms = PointTerms(dynamics, parameters)(state.t, state.q, state.v)
     check_inertia(dynamics, state, terms, rank=tolerances.rank)
 
 
@@ -113,7 +114,7 @@ def check_start(
     ...
     hybrid.errors.StateError: contact 'floor' penetrates at the start: gap = -1; start with gap >= 0
     """
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    terms = PointTerms(dynamics, parameters)(state.t, state.q, state.v)
     for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
         if activities[name] is Activity.PENETRATING:
             raise StateError(f"contact {name!r} penetrates at the start: gap = {gap:.6g}; start with gap >= 0")

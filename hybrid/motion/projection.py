@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.declaration.evaluation import evaluate
+from hybrid.motion.single_gap import SingleGap, single_gap
 
 if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
@@ -53,7 +54,7 @@ class Constraints:
     anchors: dict[int, float] = attrs.field(factory=dict)
     _normals: list[int] = attrs.field(init=False)
     _sticking: list[int] = attrs.field(init=False)
-    _only: slice | None = attrs.field(init=False)
+    _single: Callable[[float, list[float]], SingleGap | None] | None = attrs.field(init=False)
 
     @_normals.default
     def _contacts_that_hold(self) -> list[int]:
@@ -64,12 +65,12 @@ class Constraints:
         columns = [column for part in self.parts if part.sticks for column in part.columns]
         return sorted(columns, key=lambda column: column not in self.tangents)  # first those that hold a position
 
-    @_only.default
-    def _only_contact(self) -> slice | None:
-        """The place of a single contact that holds nothing but its gap: the most frequent case."""
+    @_single.default
+    def _only_contact(self) -> Callable[[float, list[float]], SingleGap | None] | None:
+        """The gap of a single contact where nothing else is held: the most frequent case."""
         if self.dynamics.rigid or self._sticking or len(self._normals) != 1:
             return None
-        return slice(self._normals[0], self._normals[0] + 1)
+        return single_gap(self.dynamics, self._normals[0], self.values)
 
     @property
     def is_empty(self) -> bool:
@@ -88,8 +89,6 @@ class Constraints:
 
     def _rows(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array, Array]:
         """Jacobian of what is held, residual of positions (of its first rows), residual of velocities."""
-        if self._only is not None:
-            return terms.W_N.T[self._only], terms.gap[self._only], terms.gap_dot[self._only]
         held = np.concatenate([terms.J, terms.W_N.T[self._normals], terms.W_T.T[self._sticking]])
         anchored = [column for column in self._sticking if column in self.anchors]
         offsets = [self._displacement(self.tangents[column], t, q) - self.anchors[column] for column in anchored]
@@ -111,6 +110,10 @@ class Constraints:
         """
         if self.is_empty:
             return q, v
+        closed = None if self._single is None else _closed(self._single, t, q, v)
+        return self._held(t, q, v) if closed is None else closed
+
+    def _held(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         terms = self.terms(t, q, v)
         held, residual, rates = self._rows(terms, t, q)
         m = len(residual)
@@ -148,6 +151,34 @@ class Constraints:
             return False
         held, _, rates = self._rows(self.terms(t, q, v), t, q)
         return not rates.any() and len(held) >= self.dynamics.n and self.rank(held) == self.dynamics.n
+
+
+def _closed(
+    single: Callable[[float, list[float]], SingleGap | None], t: float, q: Array, v: Array
+) -> tuple[Array, Array] | None:
+    """The same for a single gap; None where it takes more than plain floats."""
+    place, speed = q.tolist(), v.tolist()
+    held = single(t, [*place, *speed])
+    if held is None:
+        return None
+    for _ in range(_ITERATIONS):
+        if not abs(held.gap) > _ENOUGH * sum(abs(w * x) for w, x in zip(held.direction, place, strict=True)):
+            break
+        share = held.gap / held.mobility
+        place = [x - share * lift for x, lift in zip(place, held.lift, strict=True)]
+        move, size = abs(share) * max(map(abs, held.lift)), max(map(abs, place))
+        if move <= _SMALL * size:
+            break
+        held = single(t, [*place, *speed])
+        if held is None:
+            return None
+        if move <= _NEGLIGIBLE * size:
+            break
+    if held.rate:
+        share = held.rate / held.mobility
+        stands = len(speed) == 1 and held.rate == held.direction[0] * speed[0]
+        speed = [0.0] if stands else [x - share * lift for x, lift in zip(speed, held.lift, strict=True)]
+    return np.array(place), np.array(speed)
 
 
 def _correction(lift: Array, mobility: Array, residual: Array) -> Array:

@@ -1,0 +1,72 @@
+"""A state is brought back onto what its mode holds: nearest in the metric of the mass matrix, by that definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import Mode, derive
+from hybrid.motion.parts import parts_of
+from hybrid.motion.pointwise import PointTerms
+from hybrid.motion.projection import Constraints
+
+EPSILON = float(np.finfo(float).eps)
+SLIDING = {
+    "rod_on_incline": ("tip", "slide+"),
+    "painleve_rod": ("tip", "slide-"),
+    "bouncing_ball": ("floor", "closed"),
+    "oblique_rod": ("tip", "slide+"),
+}
+
+
+def holding(name: str, contact: str, label: str) -> Constraints:
+    dynamics = derive(mechanisms.load(name))
+    mode = Mode({contact: label})
+    return Constraints(
+        dynamics, parts_of(dynamics, mode, {}), PointTerms(dynamics), dynamics.mechanism.parameter_values({}), {}
+    )
+
+
+@pytest.mark.parametrize("name", SLIDING)
+def test_a_closed_contact_is_brought_to_its_gap_along_the_inertia(name: str) -> None:
+    held = holding(name, *SLIDING[name])
+    dynamics, random = held.dynamics, np.random.default_rng(4)
+    index = dynamics.contacts.index(SLIDING[name][0])
+    for _ in range(50):
+        q, v = random.uniform(-1, 1, dynamics.n), random.uniform(-1, 1, dynamics.n)
+        terms = dynamics.terms(q, v)
+        lift = np.linalg.solve(terms.M, terms.W_N[:, index])
+        near = q - lift * (terms.gap[index] - random.uniform(-1e-7, 1e-7)) / (terms.W_N[:, index] @ lift)
+        for _ in range(3):  # Newton's method, onto a gap of about 1e-7
+            there = dynamics.terms(near, v)
+            lift = np.linalg.solve(there.M, there.W_N[:, index])
+            near = near - lift * (there.gap[index] - 1e-7) / (there.W_N[:, index] @ lift)
+        q_after, v_after = held.project(0.0, near, v)
+        after = dynamics.terms(q_after, v_after)
+        normal, size = after.W_N[:, index], 1 + np.abs(q_after).sum() + np.abs(v).sum()
+        assert abs(after.gap[index]) <= 16 * EPSILON * size
+        assert abs(after.gap_dot[index]) <= 16 * EPSILON * size * np.abs(normal).max()
+        # moved by M^-1 w times a number, with w at most a move away
+        for moved, shift in ((q_after - near, 1e-7), (v_after - v, np.abs(v_after - v).max())):
+            covector = after.M @ moved
+            share = covector @ normal / (normal @ normal)
+            assert (
+                np.abs(covector - share * normal).max() <= 16 * (shift * 1e-7 + EPSILON * size) * np.abs(after.M).max()
+            )
+
+
+def test_a_gap_without_a_direction_is_left_as_it_is() -> None:
+    """At w = 0 no position nearby closes the gap; nothing is divided by."""
+    from hybrid import Contact, EnergyDynamics, Mechanism
+
+    bowl = Mechanism(
+        name="bowl",
+        coordinates=["x"],
+        dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+        contact=[Contact(name="rim", gap="1 + x**2")],
+    )
+    dynamics = derive(bowl)
+    held = Constraints(dynamics, parts_of(dynamics, Mode({"rim": "closed"}), {}), PointTerms(dynamics), {}, {})
+    q, v = held.project(0.0, np.array([0.0]), np.array([0.5]))
+    assert q.tolist() == [0.0] and v.tolist() == [0.5]

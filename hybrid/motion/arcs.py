@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -26,6 +26,7 @@ from hybrid.motion.steps import Step, Stepper
 if TYPE_CHECKING:
     from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints
+    from hybrid.motion.settings import Settings
 
 __all__ = ["Passage", "follow", "touch_limit"]
 
@@ -105,10 +106,6 @@ def follow(
     ComputationError
         A slip begins in a direction that no computed motion keeps.
     """
-    steps: list[Step] = []
-    stalled = 0
-    n = len(y) // 2
-    start, turns = t, bool(spatial_slides(constraints.parts))
     told = references(constraints, t, y, directions)
     watch.flow.refer(told)
     unstable = unstable_beginning(watch, constraints, t, y, told)
@@ -120,55 +117,108 @@ def follow(
         if rests
         else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     )
+    way = _Way(watch, constraints, t_end, directions, t, y, stepper, settings)
     try:
-        while True:
-            if watch.horizon.is_needed and isinstance(stepper, Stepper):
-                stepper.limit(watch.horizon.reach(t, y, _AHEAD * stepper.proposed, t_end) - t)
-            step = stepper.step()
-            if step is None:
-                return Passage(tuple(steps), t, y, failure=stepper.cause)
-            found = None
-            if not stepper.is_clear:
-                found = first_event(watch, step, is_first=watch.signs is None)
-            if found is not None:
-                last, fired = found
-                steps.append(last)
-                y = np.concatenate(constraints.project(last.end, last.last[:n], last.last[n:]))
-                if fired[0].kind is GuardKind.UNDEFINED:
-                    return Passage(tuple(steps), last.end, y, failure=f"{fired[0].carrier!r} has no value beyond")
-                if not (turns and passes_by(watch, constraints, last.end, y, fired)):
-                    return Passage(tuple(steps), last.end, y, fired)
-                t = last.end
-                watch.flow.refer(references(constraints, t, y, {}))
-                stepper = Stepper(watch.flow.derivative, t, y, t_end, watch.settings, last.end - last.start)
-                continue
-            steps.append(step)
-            stalled = stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
-            if stalled > _PATIENCE:
-                return Passage(tuple(steps), t, y, failure="")
-            t = step.end
+        while (passage := way.advance()) is None:
             if progress is not None:
-                progress(t)
-            q, v = constraints.project(t, step.last[:n], step.last[n:])
-            y = np.concatenate([q, v])
-            if stepper.is_finished:
-                return Passage(tuple(steps), t, y)
-            if turns:
-                stop = stop_of_slip(watch, constraints, start, t, y)
-                if stop is not None:
-                    return Passage((*steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
-                begins = settings is not watch.settings
-                watch.flow.refer(references(constraints, t, y, directions if begins else {}))
-                if begins and has_begun(watch, constraints, step, y):
-                    settings = watch.settings
-                    stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, step.end - step.start)
-            stepper.correct(y)
+                progress(way.t)
     except (KeyboardInterrupt, HybridError, ArithmeticError, ValueError) as error:
-        if steps:  # it may have come between a step and its projection
-            t, y = steps[-1].end, steps[-1].last
-        if isinstance(error, KeyboardInterrupt):
-            return Passage(tuple(steps), t, y, interrupted=True)
-        return Passage(tuple(steps), t, y, error=error)
+        return way.cut_short(error)
+    return passage
+
+
+@attrs.define(eq=False)
+class _Way:
+    """An arc under way: the integrator, and how far it has come."""
+
+    watch: Watch
+    constraints: Constraints
+    t_end: float
+    directions: Mapping[str, Array]
+    t: float
+    y: Array
+    stepper: Rest | Stepper
+    settings: Settings  # of the stepper
+    start: float = attrs.field(init=False)
+    turns: bool = attrs.field(init=False)
+    steps: list[Step] = attrs.field(factory=list)
+    stalled: int = 0
+
+    @start.default
+    def _time_of_start(self) -> float:
+        return self.t
+
+    @turns.default
+    def _has_spatial_slides(self) -> bool:
+        return bool(spatial_slides(self.constraints.parts))
+
+    def advance(self) -> Passage | None:
+        """Make one step; the passage if the arc ends in it."""
+        horizon, stepper = self.watch.horizon, self.stepper
+        if horizon.is_needed and isinstance(stepper, Stepper):
+            stepper.limit(horizon.reach(self.t, self.y, _AHEAD * stepper.proposed, self.t_end) - self.t)
+        step = stepper.step()
+        if step is None:
+            return self._passage(failure=stepper.cause)
+        found = None if stepper.is_clear else first_event(self.watch, step, is_first=self.watch.signs is None)
+        return self._pass(step) if found is None else self._meet(*found)
+
+    def _passage(self, **how: Any) -> Passage:
+        return Passage(tuple(self.steps), self.t, self.y, **how)
+
+    def _projected(self, t: float, y: Array) -> Array:
+        n = len(y) // 2
+        return np.concatenate(self.constraints.project(t, y[:n], y[n:]))
+
+    def _meet(self, last: Step, fired: tuple[Guard, ...]) -> Passage | None:
+        """Go to an event; the passage, unless it is one of a spatial slip that passes by zero."""
+        self.steps.append(last)
+        self.t, self.y = last.end, self._projected(last.end, last.last)
+        if fired[0].kind is GuardKind.UNDEFINED:
+            return self._passage(failure=f"{fired[0].carrier!r} has no value beyond")
+        if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):
+            return self._passage(fired=fired)
+        self.watch.flow.refer(references(self.constraints, self.t, self.y, {}))
+        self._restart(self.watch.settings, last.end - last.start)
+        return None
+
+    def _restart(self, settings: Settings, first_step: float) -> None:
+        self.settings = settings
+        self.stepper = Stepper(self.watch.flow.derivative, self.t, self.y, self.t_end, settings, first_step)
+
+    def _pass(self, step: Step) -> Passage | None:
+        """Go to the end of a step without events, back onto the constraints."""
+        self.steps.append(step)
+        self.stalled = self.stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
+        if self.stalled > _PATIENCE:
+            return self._passage(failure="")
+        self.t, self.y = step.end, self._projected(step.end, step.last)
+        if self.stepper.is_finished:
+            return self._passage()
+        stopped = self._turn(step) if self.turns else None
+        if stopped is None:
+            self.stepper.correct(self.y)
+        return stopped
+
+    def _turn(self, step: Step) -> Passage | None:
+        """Look after spatial slips: the passage if one ends soon, which no step of the integrator reaches."""
+        watch, constraints, t, y = self.watch, self.constraints, self.t, self.y
+        stop = stop_of_slip(watch, constraints, self.start, t, y)
+        if stop is not None:
+            return Passage((*self.steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
+        begins = self.settings is not watch.settings
+        watch.flow.refer(references(constraints, t, y, self.directions if begins else {}))
+        if begins and has_begun(watch, constraints, step, y):
+            self._restart(watch.settings, step.end - step.start)
+        return None
+
+    def cut_short(self, error: BaseException) -> Passage:
+        """The passage up to where something was raised."""
+        if self.steps:  # it may have come between a step and its projection
+            self.t, self.y = self.steps[-1].end, self.steps[-1].last
+        if isinstance(error, Exception):
+            return self._passage(error=error)
+        return self._passage(interrupted=True)
 
 
 def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:

@@ -40,14 +40,9 @@ def motion_dataset(motion: Trajectory, *, points: int) -> Any:
     if points < 2:
         raise ValueError(f"points must be at least 2, not {points}")
     dynamics = motion.dynamics
-    mechanism = dynamics.mechanism
-    state = State(motion.q_start, motion.v_start, motion.t_start)
-    units = quantity_units(dynamics, state, parameters=motion.parameters)
     t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
     carriers = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
     modes = np.array([[each.mode[name].value for name in carriers] for each in motion.arcs], dtype=str)
-    tangents = _tangent_names(dynamics)
-    owners = [name for name in dynamics.columns for _ in dynamics.columns_of(name)]
     variables = {
         "position": (("time", "coordinate"), q),
         "velocity": (("time", "coordinate"), v),
@@ -58,31 +53,42 @@ def motion_dataset(motion: Trajectory, *, points: int) -> Any:
     }
     return xarray.Dataset(
         {name: (dims, values, {"long_name": _MEANINGS[name]}) for name, (dims, values) in variables.items()},
-        coords={
-            "time": ("time", t, {"units": "s" if any(units.coordinates.values()) else ""}),
-            "coordinate": list(mechanism.coordinates),
-            "contact": list(dynamics.contacts),
-            "tangent": list(tangents),
-            "carrier": list(carriers),
-            "position_units": ("coordinate", [units.coordinates[name] for name in mechanism.coordinates]),
-            "velocity_units": ("coordinate", [units.coordinates[name] for name in mechanism.velocities]),
-            "lambda_N_units": ("contact", [units.forces.get(name, "") for name in dynamics.contacts]),
-            "lambda_T_units": ("tangent", [units.tangential_forces.get(name, "") for name in owners]),
-        },
-        attrs={
-            "mechanism": mechanism.name,
-            "title": mechanism.title,
-            "method": motion.method,
-            "termination": motion.termination.name,
-            "cause": motion.cause,
-            "parameters": json.dumps({name: float(value) for name, value in _values(motion).items()}),
-            "events": json.dumps([[event.t, event.kind.value, list(event.carriers)] for event in motion.events]),
-        },
+        coords={**_labels(motion, t), "carrier": list(carriers)},
+        attrs=_attributes(motion),
     )
 
 
-def _values(motion: Trajectory) -> Any:
-    return motion.dynamics.mechanism.parameter_values(motion.parameters)
+def _labels(motion: Trajectory, t: Array) -> dict[str, Any]:
+    """The samples' times, the names of everything else, and units."""
+    dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
+    state = State(motion.q_start, motion.v_start, motion.t_start)
+    units = quantity_units(dynamics, state, parameters=motion.parameters)
+    owners = [name for name in dynamics.columns for _ in dynamics.columns_of(name)]
+    return {
+        "time": ("time", t, {"units": "s" if any(units.coordinates.values()) else ""}),
+        "coordinate": list(mechanism.coordinates),
+        "contact": list(dynamics.contacts),
+        "tangent": list(_tangent_names(dynamics)),
+        "position_units": ("coordinate", [units.coordinates[name] for name in mechanism.coordinates]),
+        "velocity_units": ("coordinate", [units.coordinates[name] for name in mechanism.velocities]),
+        "lambda_N_units": ("contact", [units.forces.get(name, "") for name in dynamics.contacts]),
+        "lambda_T_units": ("tangent", [units.tangential_forces.get(name, "") for name in owners]),
+    }
+
+
+def _attributes(motion: Trajectory) -> dict[str, str]:
+    """What holds for the whole motion."""
+    mechanism = motion.dynamics.mechanism
+    values = mechanism.parameter_values(motion.parameters)
+    return {
+        "mechanism": mechanism.name,
+        "title": mechanism.title,
+        "method": motion.method,
+        "termination": motion.termination.name,
+        "cause": motion.cause,
+        "parameters": json.dumps({name: float(value) for name, value in values.items()}),
+        "events": json.dumps([[event.t, event.kind.value, list(event.carriers)] for event in motion.events]),
+    }
 
 
 def _samples(motion: Trajectory, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:

@@ -51,11 +51,14 @@ class BlockPrincipalPivoting:
 
     def solve(self, problem: LCP) -> Solution:
         """Run the method; `n_pivots` is the number of exchanges of the basis, blocks counted as one."""
-        scaling = scaled(problem)
+        scaling = scaled(problem, always=True)  # signs are judged next to entries of about one
         z, n_systems = self._pivots(scaling.problem)
-        if z is None or scaling.problem.residual(z) > self.fallback.residual_tolerance:
+        tolerance = self.fallback.residual_tolerance
+        if z is None or scaling.problem.residual(z) > tolerance:
             return self.fallback.solve(problem)
         point = scaling.point(z)
+        if problem.residual(point) > tolerance:
+            return self.fallback.solve(problem)
         point.flags.writeable = False
         w = problem.w(point)
         w.flags.writeable = False

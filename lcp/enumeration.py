@@ -15,7 +15,7 @@ from lcp.errors import LCPError
 from lcp.faces import Piece, piece_of, union
 from lcp.polytopes import Polytope
 from lcp.problem import LCP
-from lcp.scaling import Scaling, scaled
+from lcp.scaling import TOO_LARGE, Scaling, scaled
 
 __all__ = ["SolutionSet", "enumerate_solutions"]
 
@@ -95,33 +95,37 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
         )
     scaling = scaled(problem, always=True)
     pieces, is_certain, is_literal = _float_pieces(scaling.problem, tolerance)
-    is_certain = is_certain and not _has_hidden_entries(scaling.problem)
-    if (is_certain and is_literal) or problem.n > EXACT_MAX_N:
-        isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
-        is_proved = is_certain and is_literal
-    else:
-        isolated, continua = _exact_solutions(scaling.problem)
+    is_certain = is_certain and not _has_hidden_entries(problem, scaling.problem)
+    is_proved = is_certain and is_literal
+    if not is_proved and problem.n <= EXACT_MAX_N:
+        isolated, continua = _exact_solutions(problem)
         is_proved = (
             bool(continua) or not is_certain or not any(len(piece.vertices) + len(piece.rays) > 1 for piece in pieces)
         )
-        if not is_proved:
-            isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
-    return SolutionSet(
-        isolated=_sorted([scaling.point(z) for z in isolated], problem.n),
-        continua=tuple(_unscaled(continuum, scaling) for continuum in continua),
-        complete=is_proved,
-        n_bases=2**problem.n,
-    )
+        if is_proved:
+            return _solution_set(problem, isolated, continua, complete=True)
+    isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
+    isolated, continua = [scaling.point(z) for z in isolated], [_unscaled(piece, scaling) for piece in continua]
+    return _solution_set(problem, isolated, continua, complete=is_proved)
+
+
+def _solution_set(problem: LCP, isolated: list[FloatArray], continua: list[Polytope], *, complete: bool) -> SolutionSet:
+    points = np.array(sorted(z.tolist() for z in isolated), dtype=np.float64).reshape(len(isolated), problem.n)
+    return SolutionSet(isolated=points, continua=tuple(continua), complete=complete, n_bases=2**problem.n)
 
 
 def _spoken_bases(n: int) -> str:
     return f"2**{n}" + (f" = {2**n}" if n <= 64 else "")
 
 
-def _has_hidden_entries(problem: LCP) -> bool:
-    """Whether an entry is too small next to the others to be their rounding, and too small to be seen."""
-    entries = np.abs(np.append(problem.M.ravel(), problem.q))
-    return bool(((entries > 0) & (entries < HIDDEN)).any())
+def _has_hidden_entries(problem: LCP, scaled_problem: LCP) -> bool:
+    """Whether an entry is too small next to the others to be their rounding, and too small to be seen.
+
+    Scaling may even have made it zero.
+    """
+    given = np.append(problem.M.ravel(), problem.q)
+    entries = np.abs(np.append(scaled_problem.M.ravel(), scaled_problem.q))
+    return bool(((given != 0) & (entries < HIDDEN)).any())
 
 
 def _float_pieces(problem: LCP, tolerance: float) -> tuple[list[Piece], bool, bool]:
@@ -174,17 +178,16 @@ def _exact_solutions(problem: LCP) -> tuple[list[FloatArray], list[Polytope]]:
     from lcp.exact.search import enumerate_solutions as enumerate_exactly
 
     found = enumerate_exactly(problem)
-    isolated = [np.array(z, dtype=np.float64) for z in found.isolated]
-    continua = [Polytope(_matrix(c.vertices, problem.n), _matrix(c.rays, problem.n)) for c in found.continua]
+    try:
+        isolated = [np.array(z, dtype=np.float64) for z in found.isolated]
+        continua = [Polytope(_matrix(c.vertices, problem.n), _matrix(c.rays, problem.n)) for c in found.continua]
+    except OverflowError as error:
+        raise LCPError(TOO_LARGE) from error
     return isolated, continua
 
 
 def _matrix(rows: Sequence[Sequence[object]], width: int) -> FloatArray:
     return np.array(rows, dtype=np.float64).reshape(len(rows), width)
-
-
-def _sorted(points: list[FloatArray], n: int) -> FloatArray:
-    return np.array(sorted(point.tolist() for point in points), dtype=np.float64).reshape(len(points), n)
 
 
 def _unscaled(continuum: Polytope, scaling: Scaling) -> Polytope:

@@ -101,19 +101,20 @@ def union(problem: LCP, pieces: list[Piece], *, tolerance: float) -> tuple[list[
     for face in sorted(faces, key=lambda face: -_dimension(face)):
         if not any(_lies_in(problem, face, other, tolerance) for other in maximal):
             maximal.append(face)
-    isolated, count = np.empty((len(points), problem.n)), 0
+    isolated: dict[bytes, list[FloatArray]] = {}
     for point in points:
         single = Piece(point[None, :], np.zeros((0, problem.n)))
         if any(_lies_in(problem, single, face, tolerance) for face in maximal):
             continue
-        if not _is_near(point, isolated[:count], tolerance):
-            isolated[count] = point
-            count += 1
-    return list(isolated[:count]), [Polytope(face.vertices, face.rays) for face in maximal]
+        # isolated solutions differ in what is positive: all between two with the same support would be solutions
+        same_support = isolated.setdefault((point > 0).tobytes(), [])
+        if not any(_is_near(point, other, tolerance) for other in same_support):
+            same_support.append(point)
+    return [z for same in isolated.values() for z in same], [Polytope(face.vertices, face.rays) for face in maximal]
 
 
 def _polish(problem: LCP, z: FloatArray, tolerance: float) -> FloatArray:
-    support = np.flatnonzero(z > tolerance * max(1.0, float(z.max(initial=0.0))))
+    support = np.flatnonzero(z > tolerance)
     cleaned = np.zeros(problem.n)
     cleaned[support] = z[support]
     return polished(problem, cleaned, support)
@@ -123,10 +124,9 @@ def _dimension(face: Piece) -> int:
     return Polytope(face.vertices, face.rays).dimension
 
 
-def _is_near(point: FloatArray, others: FloatArray, tolerance: float) -> bool:
-    """Whether one of several other points is the same; all at once, as there may be 2**n of them."""
+def _is_near(point: FloatArray, other: FloatArray, tolerance: float) -> bool:
     size = max(1.0, float(np.abs(point).max(initial=0.0)))
-    return bool((np.abs(others - point).max(axis=1, initial=0.0) <= 1e2 * tolerance * size).any())
+    return float(np.abs(other - point).max(initial=0.0)) <= 1e2 * tolerance * size
 
 
 def _lies_in(problem: LCP, piece: Piece, other: Piece, tolerance: float) -> bool:

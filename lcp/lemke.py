@@ -86,14 +86,14 @@ class Lemke:
             n_pivots = path.n_pivots
             path = self._path(_perturbed(scaling.problem), scaling.rows * covering)
             status = path.follow(limit - n_pivots) or Status.MAX_PIVOTS
-        z = path.point()
-        if status is Status.SOLVED:
-            z = polished(scaling.problem, z, path.support())
-            if scaling.problem.residual(z) > self.residual_tolerance:
-                status = Status.INACCURATE
+        is_solved = status is Status.SOLVED
+        z = polished(scaling.problem, path.point(), path.support()) if is_solved else path.point()
+        point = _frozen(scaling.point(z))
+        # of the given problem, too: rounding that is small next to the entries of a row may be large next to q
+        if is_solved and max(scaling.problem.residual(z), problem.residual(point)) > self.residual_tolerance:
+            status = Status.INACCURATE
         n_pivots += path.n_pivots
         ray = scaling.direction(path.ray()) if status is Status.RAY else None
-        point = _frozen(scaling.point(z))
         return Solution(z=point, w=_frozen(problem.w(point)), status=status, ray=ray, n_pivots=n_pivots)
 
     def _path(self, problem: LCP, covering: FloatArray) -> _Path:

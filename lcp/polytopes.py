@@ -51,12 +51,12 @@ class Polytope:
     @property
     def dimension(self) -> int:
         """Dimension of the smallest affine set that contains the polytope; 0 for a point."""
-        directions = np.vstack([self.vertices[1:] - self.vertices[0], self.rays])
-        if directions.size == 0:
-            return 0
-        # vertices carry rounding of about 1e-15 of their size, which must not count as a direction
-        size = float(np.abs(np.vstack([self.vertices, self.rays])).max())
-        return int(np.linalg.matrix_rank(directions, tol=1e-10 * max(size, np.finfo(float).tiny)))
+        # vertices carry rounding of about 1e-15 of their size, which must not count as a direction; rays have no size
+        size = float(np.abs(self.vertices).max(initial=0.0)) or 1.0
+        edges = self.vertices[1:] / size - self.vertices[0] / size
+        lengths = np.abs(self.rays).max(axis=1, keepdims=True, initial=0.0)
+        directions = np.vstack([edges, self.rays / np.where(lengths > 0.0, lengths, 1.0)])
+        return int(np.linalg.matrix_rank(directions, tol=1e-10)) if directions.size else 0
 
 
 def polytope(

@@ -87,6 +87,8 @@ class LCP:
         float
             infinity if z is not finite.
         """
+        if np.iscomplexobj(z):
+            raise LCPError("z must be real, got complex numbers")
         point = np.asarray(z, dtype=np.float64)
         if point.shape != self.q.shape:
             raise LCPError(f"z must have shape {self.q.shape}, got {point.shape}")

@@ -9,8 +9,9 @@ from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.problem import LCP
 
-__all__ = ["Scaling", "scaled"]
+__all__ = ["TOO_LARGE", "Scaling", "scaled"]
 
+TOO_LARGE = "the solution exceeds the largest floating-point number; rescale the unknowns"
 EXTREME = 100  # powers of ten: products of three such entries stay clear of overflow at 1e308
 
 
@@ -45,12 +46,15 @@ class Scaling:
         with np.errstate(over="ignore"):
             result: FloatArray = np.ldexp(z, (self.columns + self.size).astype(np.int64))
         if not np.isfinite(result).all():
-            raise LCPError("the solution exceeds the largest floating-point number; rescale the unknowns")
+            raise LCPError(TOO_LARGE)
         return result
 
     def direction(self, ray: FloatArray) -> FloatArray:
-        """Undo the scaling of a direction, up to a positive factor."""
-        result: FloatArray = np.ldexp(ray, (self.columns - self.columns.max()).astype(np.int64))
+        """Undo the scaling of a direction, up to a positive factor: its largest entry is one."""
+        exponents = self.columns + np.frexp(ray)[1]
+        largest = exponents[ray != 0].max(initial=-np.inf)
+        result: FloatArray = np.ldexp(ray, (self.columns - largest).astype(np.int64)) if np.any(ray) else ray.copy()
+        result /= float(np.abs(result).max(initial=0.0)) or 1.0
         result.flags.writeable = False
         return result
 

@@ -172,6 +172,11 @@ def test_residual_of_a_point_of_another_order_is_an_error(z):
         LCP(np.eye(2), [1, 1]).residual(z)
 
 
+def test_residual_of_a_complex_point_is_an_error():
+    with pytest.raises(LCPError, match="real"):
+        LCP([[1]], [1]).residual(np.array([1j]))
+
+
 def test_residual_of_a_point_that_is_not_finite_is_infinite():
     assert LCP([[1]], [1]).residual([np.nan]) == np.inf
     assert LCP([[1]], [1]).residual([np.inf]) == np.inf

@@ -8,7 +8,7 @@ from fractions import Fraction
 import attrs
 
 from lcp.errors import LCPError
-from lcp.exact.rational import Number, RationalLCP, rational
+from lcp.exact.rational import Number, RationalLCP, fraction, rational
 from lcp.problem import LCP
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def _numbers(values: Iterable[Number | str]) -> tuple[Fraction, ...]:
-    return tuple(Fraction(value) for value in values)
+    return tuple(fraction(value) for value in values)
 
 
 def _indices(values: Iterable[int]) -> tuple[int, ...]:
@@ -55,7 +55,7 @@ class Refutation:
     zero_z: tuple[int, ...] = attrs.field(converter=_indices)
     multipliers: tuple[Fraction, ...] = attrs.field(converter=_numbers)
     combination: tuple[Fraction, ...] = attrs.field(converter=_numbers)
-    constant: Fraction = attrs.field(converter=Fraction)
+    constant: Fraction = attrs.field(converter=fraction)
 
     def covers(self, basis: Sequence[int]) -> bool:
         """Whether the complementary basis with z_i basic exactly for i in `basis` is refuted."""
@@ -193,7 +193,7 @@ def certificate_to_json(certificate: NoSolutionCertificate) -> dict[str, object]
     return {"kind": "no solution", "refutations": refutations}
 
 
-def certificate_from_json(data: Mapping[str, object]) -> NoSolutionCertificate:
+def certificate_from_json(data: object) -> NoSolutionCertificate:
     """The inverse of `certificate_to_json`; the result is not verified.
 
     Raises
@@ -201,7 +201,7 @@ def certificate_from_json(data: Mapping[str, object]) -> NoSolutionCertificate:
     LCPError
         If the data does not have the form written by `certificate_to_json`.
     """
-    entries = data.get("refutations")
+    entries = data.get("refutations") if isinstance(data, Mapping) else None
     if not isinstance(entries, list):
         raise LCPError("a certificate must be an object with a list of refutations")
     return NoSolutionCertificate(tuple(_refutation_from_json(entry) for entry in entries))
@@ -212,11 +212,18 @@ def _refutation_from_json(entry: object) -> Refutation:
         raise LCPError(f"a refutation must be an object, got {entry!r}")
     try:
         return Refutation(
-            zero_w=tuple(entry["zero_w"]),
-            zero_z=tuple(entry["zero_z"]),
+            zero_w=_json_indices(entry["zero_w"]),
+            zero_z=_json_indices(entry["zero_z"]),
             multipliers=entry["multipliers"],
             combination=entry["combination"],
             constant=entry["constant"],
         )
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise LCPError(f"a refutation is malformed: {error!r}") from error
+
+
+def _json_indices(values: Iterable[object]) -> tuple[int, ...]:
+    indices = tuple(value for value in values if type(value) is int)
+    if len(indices) != len(tuple(values)):
+        raise TypeError(f"indices must be integers, got {values!r}")
+    return indices

@@ -10,7 +10,7 @@ import attrs
 
 from lcp.dictionary import Dictionary
 from lcp.errors import LCPError
-from lcp.exact.rational import Number, RationalLCP, integer_dictionary, rational
+from lcp.exact.rational import Number, RationalLCP, integer_dictionary, rational, rational_vector
 from lcp.problem import LCP
 from lcp.solution import Status
 
@@ -62,7 +62,7 @@ def lemke(
     """
     exact = rational(problem)
     n = exact.n
-    d = [Fraction(1)] * n if covering is None else [Fraction(value) for value in covering]
+    d = [Fraction(1)] * n if covering is None else list(rational_vector(covering))
     if len(d) != n or any(a < 0 or (a == 0 and b < 0) for a, b in zip(d, exact.q, strict=True)):
         raise LCPError("the covering vector must be >= 0, of the order of q, and > 0 wherever q < 0")
     if all(value >= 0 for value in exact.q):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -13,20 +14,40 @@ from lcp.dictionary import Dictionary
 from lcp.errors import LCPError
 from lcp.problem import LCP
 
-__all__ = ["Number", "RationalLCP", "integer_dictionary", "rational"]
+__all__ = ["Number", "RationalLCP", "fraction", "integer_dictionary", "rational", "rational_vector"]
 
 Number: TypeAlias = int | float | Fraction
 
 
-def _vector(values: Sequence[Number]) -> tuple[Fraction, ...]:
+def rational_vector(values: Iterable[Number]) -> tuple[Fraction, ...]:
+    """The numbers as fractions; floats are the rationals they are.
+
+    Raises
+    ------
+    LCPError
+        If one is not a finite rational number.
+
+    Examples
+    --------
+    >>> rational_vector([0.5, 2])
+    (Fraction(1, 2), Fraction(2, 1))
+    """
     try:
-        return tuple(Fraction(value) for value in values)
+        return tuple(fraction(value) for value in values)
     except (TypeError, ValueError, OverflowError) as error:
         raise LCPError(f"a rational problem needs finite rational numbers: {error}") from error
 
 
+def fraction(value: Number | str) -> Fraction:
+    """The number as a fraction of Python's integers; those of NumPy would remain in it and overflow there."""
+    return Fraction(operator.index(value)) if hasattr(value, "__index__") else Fraction(value)
+
+
 def _matrix(rows: Sequence[Sequence[Number]]) -> tuple[tuple[Fraction, ...], ...]:
-    return tuple(_vector(row) for row in rows)
+    try:
+        return tuple(rational_vector(row) for row in rows)
+    except TypeError as error:
+        raise LCPError(f"a matrix must be a sequence of rows: {error}") from error
 
 
 @attrs.frozen
@@ -40,7 +61,7 @@ class RationalLCP:
     """
 
     M: tuple[tuple[Fraction, ...], ...] = attrs.field(converter=_matrix)
-    q: tuple[Fraction, ...] = attrs.field(converter=_vector)
+    q: tuple[Fraction, ...] = attrs.field(converter=rational_vector)
 
     @q.validator
     def _matches(self, attribute: object, value: tuple[Fraction, ...]) -> None:

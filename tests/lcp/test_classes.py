@@ -98,6 +98,22 @@ def test_p_matrix_verdict_is_exact_for_rational_input():
     assert is_p_matrix(barely)
 
 
+@pytest.mark.parametrize("kind", [np.array, lambda M: list(np.array(M)), lambda M: M])
+def test_integers_of_any_size_are_exact(kind):
+    big = 2**60 + 1  # no float
+    assert is_p_matrix(kind([[big, big], [big, big + 1]]))  # determinant big
+    assert is_p_matrix(kind([[2**40, 1], [1, 2**40]]))  # determinant beyond 2**63
+    assert is_copositive_plus(kind([[big, -big], [-big, big]]))
+    assert not is_copositive(kind([[big, -big], [-big, big - 1]]))  # -1 at (1, 1)
+
+
+@pytest.mark.parametrize("M", [5, None, [1, 2], np.float64(3), [[1, 2], [3]], [["a"]], [[1j]], np.zeros((2, 2, 2))])
+@pytest.mark.parametrize("test", [is_p_matrix, is_nondegenerate, is_copositive_plus, is_strictly_semimonotone])
+def test_what_is_no_square_matrix_of_numbers_is_refused(test, M):
+    with pytest.raises(LCPError):
+        test(M)
+
+
 def test_members_are_members_of_the_larger_classes():
     rng = np.random.default_rng(1)
     for _ in range(20):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcp import LCP, Status, exact
+from lcp import LCP, LCPError, Status, exact
 from tests.lcp.families import FAMILIES, contacts
 
 
@@ -190,3 +190,48 @@ def test_either_a_solution_or_a_verified_refutation(data):
         w = problem.w(z)
         assert min(*z, *w) >= 0
         assert all(a * b == 0 for a, b in zip(z, w, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("constant", float("inf")),
+        ("constant", float("nan")),
+        ("constant", "1/0"),
+        ("multipliers", [float("inf")]),
+        ("multipliers", None),
+        ("combination", ["x"]),
+        ("zero_w", [[0]]),
+        ("zero_w", [0.0]),
+        ("zero_w", [True]),
+        ("zero_z", "0"),
+        ("zero_z", [None]),
+    ],
+)
+def test_certificate_with_an_entry_of_another_kind_is_an_error(field, value):
+    data = exact.certificate_to_json(exact.refute(LCP([[-1]], [-1])))
+    data["refutations"][0][field] = value
+    with pytest.raises(LCPError, match="malformed"):
+        exact.certificate_from_json(data)
+
+
+@pytest.mark.parametrize("data", [[], None, 5, "refutations"])
+def test_certificate_that_is_no_object_is_an_error(data):
+    with pytest.raises(LCPError, match="list of refutations"):
+        exact.certificate_from_json(data)
+
+
+def test_integers_of_numpy_do_not_overflow_into_a_proof():
+    # q = 4 is solved by z = 0; 2**61 * 4 wraps around to -2**63
+    problem = LCP([[0]], [4])
+    wrapped = exact.Refutation((), (), np.array([2**61]), [0], -(2**63))
+    assert not exact.verify(problem, exact.NoSolutionCertificate([wrapped]))
+    square = exact.RationalLCP(np.array([[2**40]]), np.array([-(2**40)]))
+    assert exact.find_solution(square) == (1,)
+    assert square.M[0][0] ** 2 == 2**80
+
+
+@pytest.mark.parametrize("covering", [[float("nan")], [float("inf")], ["a"], [None]])
+def test_covering_vector_of_the_exact_method_must_be_rational(covering):
+    with pytest.raises(LCPError):
+        exact.lemke(LCP([[1]], [-1]), covering=covering)

@@ -7,19 +7,24 @@ this module imports cvxpy, which takes seconds.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import cvxpy
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import nnls
 
 from lcp.arrays import FloatArray, float_array
 from lcp.errors import LCPError
-from lcp.gauss import GaussSolution, gauss_arrays, kkt_residual
+from lcp.gauss import GaussSolution, gauss_arrays, kkt_residual, without_units
 from lcp.problem import LCP
 
 __all__ = ["ConeRelaxation", "farkas_certificate", "friction_cone_relaxation", "gauss_least_constraint"]
 
+DISTANT = 1e4  # contacts further away are moved here, or the program is not solved; the check of the answer sees them
+ROUGH = 1e-5  # of data of size one: an answer that misses its optimality by more is none
+SEMIDEFINITE = 1e-9  # asymmetry, and negative eigenvalues a contact, of a matrix with diagonal one
 ACCURACY = 1e-7  # what an interior-point answer with default settings keeps in the scaled problem
 
 
@@ -38,13 +43,11 @@ class _Program(NamedTuple):
 
 @functools.cache
 def _gauss_program(n: int, k: int) -> _Program:
-    factor, free = cvxpy.Parameter((n, n)), cvxpy.Parameter(n)
-    directions, bias = cvxpy.Parameter((k, n)), cvxpy.Parameter(k)
-    acceleration = cvxpy.Variable(n)
-    inequality = directions @ acceleration + bias >= 0
-    objective = cvxpy.Minimize(cvxpy.sum_squares(factor @ acceleration - free) / 2)
-    problem = cvxpy.Problem(objective, [inequality])
-    return _Program(problem, (factor, free, directions, bias), acceleration, inequality)
+    free, directions, bias = cvxpy.Parameter(n), cvxpy.Parameter((k, n)), cvxpy.Parameter(k)
+    velocity = cvxpy.Variable(n)
+    inequality = directions @ velocity + bias >= 0
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(velocity - free) / 2), [inequality])
+    return _Program(problem, (free, directions, bias), velocity, inequality)
 
 
 def gauss_least_constraint(
@@ -85,45 +88,48 @@ def gauss_least_constraint(
     array([20.])
     """
     mass, force, directions, bias, factor = gauss_arrays(M, h, W_N, zeta_N)
+    free, half, bounds, size, lengths = without_units(factor, force, directions, bias)
+    y, multipliers = _least_change(free, half, bounds)
+    acceleration = np.linalg.solve(factor.T, size * y).astype(np.float64)
+    lambda_N = size * multipliers / lengths
+    return GaussSolution(acceleration, lambda_N, kkt_residual((mass, force, directions, bias), acceleration, lambda_N))
+
+
+def _least_change(free: FloatArray, directions: FloatArray, bounds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The y next to `free` with directions^T y + bounds >= 0, and the multipliers; entries of about one."""
     n, k = directions.shape
-    free = np.linalg.solve(factor, force).astype(np.float64)
-    if k == 0:
-        acceleration = np.linalg.solve(factor.T, free).astype(np.float64)
-        return GaussSolution(acceleration, np.zeros(0), 0.0)
-    size = float(max(1.0, np.abs(free).max(), np.abs(bias).max()))
+    if (directions.T @ free + bounds >= 0).all():
+        return free, np.zeros(k)
+    if n == 0:
+        raise LCPError("the convex program has no solution: it is infeasible")
     program = _gauss_program(n, k)
-    _solve(program, (factor.T, free / size, directions.T, bias / size))
+    _solve(program, (free, directions.T, np.minimum(bounds, DISTANT)))
     raw = program.inequality.dual_value if program.inequality is not None else np.zeros(k)
-    lambda_N = size * np.maximum(np.asarray(raw, dtype=np.float64), 0.0)
-    data = (mass, force, directions, bias)
-    candidates = [
-        _from_multipliers(data, lambda_N),
-        _from_multipliers(data, _refined(data, lambda_N, size * program.unknown.value)),
-    ]
-    return min(candidates, key=lambda candidate: candidate.residual)
+    multipliers = np.maximum(np.asarray(raw, dtype=np.float64), 0.0)
+    G, c = directions.T @ directions, directions.T @ free + bounds
+    candidates = [multipliers]
+    for active in _active_sets(program.unknown.value, free, directions, bounds, multipliers):
+        # the multipliers that make the accelerations of the active contacts exactly zero
+        refined = np.zeros(k)
+        refined[active] = np.linalg.lstsq(G[np.ix_(active, active)], -c[active], rcond=None)[0]
+        candidates.append(refined)
+    misses = [float(np.abs(np.minimum(x, G @ x + c)).max()) for x in candidates]
+    if not min(misses) <= ROUGH:
+        raise LCPError(f"the convex program was solved with an error of {min(misses):.1e} only")
+    best = candidates[misses.index(min(misses))]
+    return free + directions @ best, best
 
 
-def _from_multipliers(
-    data: tuple[FloatArray, FloatArray, FloatArray, FloatArray], lambda_N: FloatArray
-) -> GaussSolution:
-    M, h, W_N, _ = data
-    acceleration = np.linalg.solve(M, h + W_N @ lambda_N).astype(np.float64)
-    return GaussSolution(acceleration, lambda_N, kkt_residual(data, acceleration, lambda_N))
-
-
-def _refined(
-    data: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
-    lambda_N: FloatArray,
-    acceleration: FloatArray,
-) -> FloatArray:
-    """The multipliers that make the accelerations of the active contacts exactly zero."""
-    M, h, W_N, zeta_N = data
-    G = W_N.T @ np.linalg.solve(M, W_N)
-    c = W_N.T @ np.linalg.solve(M, h) + zeta_N
-    active = np.flatnonzero(np.diag(G) * lambda_N > W_N.T @ acceleration + zeta_N)
-    refined = np.zeros_like(lambda_N)
-    refined[active] = np.linalg.lstsq(G[np.ix_(active, active)], -c[active], rcond=None)[0]
-    return refined
+def _active_sets(
+    y: FloatArray, free: FloatArray, directions: FloatArray, bounds: FloatArray, multipliers: FloatArray
+) -> Iterator[npt.NDArray[np.intp]]:
+    """Contacts that an inexact optimum (y, multipliers) shows as active; then independent ones of the near ones."""
+    gaps = directions.T @ y + bounds
+    yield np.flatnonzero(multipliers > gaps)
+    for width in (1e-6, 1e-4, 1e-2):
+        near = np.flatnonzero(gaps <= width)
+        if near.size:
+            yield near[nnls(directions[:, near], y - free)[0] > 0.0]
 
 
 def _solve(program: _Program, values: tuple[FloatArray, ...]) -> None:
@@ -156,7 +162,7 @@ def farkas_certificate(problem: LCP) -> FloatArray | None:
     -------
     ndarray, shape (n,), or None
         y >= 0 with y^T M <= 0 and y^T q < 0, up to 1e-7 with M and q scaled to maximum one and sum(y) = 1;
-        None if there is none. `lcp.exact.refute` gives the same in rational numbers.
+        None if there is none of this accuracy. `lcp.exact.refute` decides it, and in rational numbers.
 
     References
     ----------
@@ -235,7 +241,8 @@ def friction_cone_relaxation(G: npt.ArrayLike, c: npt.ArrayLike, mu: npt.ArrayLi
     Raises
     ------
     LCPError
-        If the shapes do not match, a coefficient of friction is negative, or the program is unbounded.
+        If the shapes do not match, G is not symmetric positive semidefinite, a coefficient of friction is
+        negative, or the program is unbounded or not solved.
 
     References
     ----------
@@ -256,12 +263,34 @@ def friction_cone_relaxation(G: npt.ArrayLike, c: npt.ArrayLike, mu: npt.ArrayLi
             f"G and c must have shapes {(3 * k, 3 * k)} and {(3 * k,)} and mu be >= 0, "
             f"got {delassus.shape}, {bias.shape}"
         )
-    values, vectors = np.linalg.eigh((delassus + delassus.T) / 2)
+    if k == 0:
+        return ConeRelaxation(np.zeros(0), np.zeros((0, 2)), np.zeros((0, 3)), np.zeros(0))
+    # one factor for the three forces of a contact leaves its cone as it is
+    largest = np.abs(np.diag(delassus)).reshape(k, 3).max(axis=1)
+    factors = np.repeat(1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0)), 3)
+    matrix, vector = factors[:, None] * delassus * factors, factors * bias
+    size = float(np.abs(vector).max()) or 1.0
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    if values.min() < -SEMIDEFINITE * k or (np.abs(matrix - matrix.T) > SEMIDEFINITE).any():
+        raise LCPError("G must be symmetric and positive semidefinite")
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     program = _cone_program(k)
-    _solve(program, (root, bias, friction))
-    force = np.asarray(program.unknown.value, dtype=np.float64).reshape(k, 3)
+    _solve(program, (root, vector / size, friction))
+    force = np.asarray(program.unknown.value, dtype=np.float64)
+    _check_cones(force.reshape(k, 3), (matrix @ force + vector / size).reshape(k, 3), friction)
+    is_loaded = force[::3] > ACCURACY * max(1.0, float(force[::3].max()))
+    force = (size * factors * force).reshape(k, 3)
     acceleration = (delassus @ force.ravel() + bias).reshape(k, 3)
-    is_loaded = force[:, 0] > ACCURACY * max(1.0, float(force[:, 0].max(initial=0.0)))
     dilation = np.where(is_loaded, acceleration[:, 0], 0.0)
     return ConeRelaxation(force[:, 0], force[:, 1:], acceleration, dilation)
+
+
+def _check_cones(force: FloatArray, acceleration: FloatArray, mu: FloatArray) -> None:
+    """Refuse forces that a step against their accelerations and back into the cones would change."""
+    step = force - acceleration
+    slip = np.hypot(step[:, 1], step[:, 2])
+    normal = np.where(slip <= mu * step[:, 0], step[:, 0], np.maximum(step[:, 0] + mu * slip, 0.0) / (1.0 + mu**2))
+    tangential = step[:, 1:] * (np.minimum(mu * normal, slip) / np.where(slip > 0.0, slip, 1.0))[:, None]
+    miss = float(np.abs(np.column_stack([normal, tangential]) - force).max())
+    if not miss <= ROUGH * max(1.0, float(np.abs(force).max())):
+        raise LCPError(f"the convex program was solved with an error of {miss:.1e} only")

@@ -13,7 +13,10 @@ from lcp.lemke import Lemke
 from lcp.problem import LCP
 from lcp.solution import Status
 
-__all__ = ["GaussSolution", "gauss_arrays", "gauss_lcp", "kkt_residual"]
+__all__ = ["GaussSolution", "gauss_arrays", "gauss_lcp", "kkt_residual", "without_units"]
+
+ROUNDING = 1e-11  # inequalities that contradict by less may be rounded; forces and directions are of size one here
+MISS = 1e-7
 
 
 class GaussSolution(NamedTuple):
@@ -53,7 +56,8 @@ def gauss_arrays(
         factor = np.linalg.cholesky(mass).astype(np.float64)
     except np.linalg.LinAlgError as error:
         raise LCPError("the mass matrix M must be positive definite") from error
-    if not np.allclose(mass, mass.T, rtol=1e-9, atol=0.0):
+    sizes = np.sqrt(np.diag(mass))
+    if (np.abs(mass - mass.T) > 1e-9 * np.outer(sizes, sizes)).any():
         raise LCPError("the mass matrix M must be symmetric")
     return mass, force, directions, bias, factor
 
@@ -64,6 +68,8 @@ def kkt_residual(
     lambda_N: FloatArray,
 ) -> float:
     """Violation of M v' = h + W_N lambda_N and 0 <= lambda_N, W_N^T v' + zeta_N >= 0, product 0.
+
+    A multiplier counts by the contact acceleration that it causes, so that both of a product have one unit.
 
     Parameters
     ----------
@@ -78,7 +84,8 @@ def kkt_residual(
     """
     M, h, W_N, zeta_N = problem
     balance = M @ acceleration - h - W_N @ lambda_N
-    natural = np.minimum(lambda_N, W_N.T @ acceleration + zeta_N)
+    answer = np.sum(W_N * np.linalg.solve(M, W_N), axis=0)
+    natural = np.minimum(answer * lambda_N, W_N.T @ acceleration + zeta_N)
     force = max(1.0, float(np.abs(h).max(initial=0.0)))
     bias = max(1.0, float(np.abs(W_N.T @ np.linalg.solve(M, h) + zeta_N).max(initial=0.0)))
     return max(float(np.abs(balance).max(initial=0.0)) / force, float(np.abs(natural).max(initial=0.0)) / bias)
@@ -116,7 +123,8 @@ def gauss_lcp(
     Raises
     ------
     LCPError
-        If no acceleration satisfies the inequalities (Lemke's method decides it: G is positive semidefinite).
+        If no acceleration satisfies the inequalities (Lemke's method decides it: G is positive semidefinite), or
+        none was found.
 
     References
     ----------
@@ -129,11 +137,48 @@ def gauss_lcp(
     array([20.])
     """
     mass, force, directions, bias, factor = gauss_arrays(M, h, W_N, zeta_N)
-    half = np.linalg.solve(factor, directions)
-    free = np.linalg.solve(factor, force)
-    solution = (solver or Lemke()).solve(LCP(half.T @ half, half.T @ free + bias))
+    free, half, bounds, size, lengths = without_units(factor, force, directions, bias)
+    G, c = half.T @ half, half.T @ free + bounds
+    multipliers = np.zeros(bias.shape[0])
+    able = np.flatnonzero(half.any(axis=0) | (c < 0))  # a contact that no force moves decides nothing else
+    multipliers[able] = _contact_multipliers(G[np.ix_(able, able)], c[able], solver or Lemke())
+    acceleration = np.linalg.solve(factor.T, size * (free + half @ multipliers)).astype(np.float64)
+    lambda_N = size * multipliers / lengths
+    return GaussSolution(acceleration, lambda_N, kkt_residual((mass, force, directions, bias), acceleration, lambda_N))
+
+
+def _contact_multipliers(G: FloatArray, c: FloatArray, solver: Lemke) -> FloatArray:
+    solution = solver.solve(LCP(G, c))
     if solution.status is not Status.SOLVED:
+        # redundant contacts contradict each other by rounding; an answer within it shows in the residual
+        solution = solver.solve(LCP(G, c + ROUNDING))
+    if solution.status is Status.RAY:
         raise LCPError(f"no acceleration satisfies the contact inequalities: {solution.status.value}")
-    acceleration = np.linalg.solve(factor.T, free + half @ solution.z).astype(np.float64)
-    residual = kkt_residual((mass, force, directions, bias), acceleration, solution.z)
-    return GaussSolution(acceleration, solution.z, residual)
+    # distant contacts have large c, which would hide what the near ones miss
+    miss = float(np.abs(np.minimum(solution.z, G @ solution.z + c)).max(initial=0.0))
+    if solution.status is not Status.SOLVED or miss > MISS:
+        raise LCPError(f"no acceleration was found, though there may be one: {Status.INACCURATE.value}")
+    return solution.z
+
+
+def without_units(
+    factor: FloatArray, force: FloatArray, directions: FloatArray, bias: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, float, FloatArray]:
+    """The problem in y = L^T v' / size: minimise |y - free|^2 / 2 subject to half^T y + bounds >= 0.
+
+    The mass matrix L L^T becomes one and so does every direction that is not zero. Distant contacts (large bounds) do
+    not set the size of what the near ones decide.
+
+    Returns
+    -------
+    free, half, bounds : ndarray, shapes (n,), (n, k) and (k,)
+    size : float
+    lengths : ndarray, shape (k,)
+        lambda_N is size / lengths times the multipliers.
+    """
+    half = np.linalg.solve(factor, directions).astype(np.float64)
+    lengths = np.linalg.norm(half, axis=0)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    free, bounds = np.linalg.solve(factor, force).astype(np.float64), bias / lengths
+    size = max(float(np.abs(free).max(initial=0.0)), float((-bounds).max(initial=0.0))) or 1.0
+    return free / size, half / lengths, bounds / size, size, lengths

@@ -116,3 +116,84 @@ def test_relaxed_cone_dilates_by_mu_times_the_slip_where_the_contact_slides():
 def test_friction_must_be_one_coefficient_per_contact_and_not_negative(mu):
     with pytest.raises(LCPError, match="mu"):
         friction_cone_relaxation(np.eye(3), [-1.0, 0, 0], mu)
+
+
+def integer_body(rng):
+    """Redundant and contradictory contacts on a mass of one, in small integers, and the exact acceleration."""
+    n, k = int(rng.integers(1, 5)), int(rng.integers(1, 7))
+    W, h = rng.integers(-2, 3, (n, k)), rng.integers(-3, 4, n)
+    zeta = rng.integers(-1, 3, k)
+    if rng.random() < 0.5:  # all contacts meet at one acceleration
+        zeta = -(W.T @ rng.integers(-2, 3, n)) + rng.integers(0, 2, k) * (rng.random(k) < 0.5)
+    forces = exact.find_solution(exact.RationalLCP(W.T @ W, W.T @ h + zeta))
+    return W, h, zeta, None if forces is None else np.array(h + W @ np.array(forces), dtype=float)
+
+
+@pytest.mark.parametrize("solve", [gauss_lcp, gauss_least_constraint])
+def test_redundant_and_contradictory_contacts_in_any_units(solve):
+    rng, refused = np.random.default_rng(4), 0
+    for _ in range(400):
+        W, h, zeta, acceleration = integer_body(rng)
+        mass, size, lengths = 10.0 ** rng.integers(-6, 7), 10.0 ** rng.integers(-9, 10), 10.0 ** rng.integers(-3, 4, 6)
+        lengths = lengths[: len(zeta)]
+        body = mass * np.eye(len(h)), mass * size * h, W * lengths, size * zeta * lengths
+        if acceleration is None:
+            refused += 1
+            with pytest.raises(LCPError):
+                solve(*body)
+        else:
+            # 1e-7: integers below ten whose inequalities may hold by rounding, 1e-11, on inclined contacts
+            np.testing.assert_allclose(solve(*body).acceleration / size, acceleration, atol=1e-7)
+    assert 10 < refused < 200
+
+
+@pytest.mark.parametrize("solve", [gauss_lcp, gauss_least_constraint])
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1e-6, 1e6, 1e100])
+def test_forces_do_not_depend_on_units(solve, size):
+    # gravity -1 on a mass of two, and W in units of 1 / size
+    for W in (1.0, size):
+        answer = solve([[2.0]], [-2.0 * size], [[W]], [0.0])
+        np.testing.assert_allclose(answer.lambda_N, [2.0 * size / W], rtol=1e-9)
+        np.testing.assert_allclose(answer.acceleration, [0.0], atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("solve", [gauss_lcp, gauss_least_constraint])
+def test_distant_contact_does_not_hide_a_near_one(solve):
+    answer = solve([[1.0]], [-1.0], [[1.0, 1.0, 0.0]], [0.0, 1e12, 1e15])
+    np.testing.assert_allclose(answer.lambda_N, [1, 0, 0], atol=1e-9)
+    with pytest.raises(LCPError, match=r"no acceleration|no solution"):
+        solve([[1.0]], [-1.0], [[1.0, -1.0, 0.0]], [0.0, -1e-3, 1e15])
+
+
+@pytest.mark.parametrize("solve", [gauss_lcp, gauss_least_constraint])
+def test_no_coordinates(solve):
+    nothing = np.zeros((0, 0)), []
+    assert solve(*nothing, np.zeros((0, 1)), [1.0]).lambda_N.tolist() == [0]
+    with pytest.raises(LCPError, match=r"no acceleration|no solution"):
+        solve(*nothing, np.zeros((0, 1)), [-1.0])
+
+
+@pytest.mark.parametrize("solve", [gauss_lcp, gauss_least_constraint])
+def test_mass_matrix_may_be_asymmetric_by_rounding(solve):
+    assert solve([[1, 1e-17], [0, 1]], [1, 2], [[1], [0]], [0]).acceleration.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("inverse_mass", [1e-9, 1.0, 1e9])
+def test_relaxed_cone_does_not_depend_on_units(size, inverse_mass):
+    # the sliding force f (1, -mu): least of |f|^2 (1 + mu^2) / 2 - f (1 + 2 mu), f = 2 / 1.25 for mu = 1 / 2
+    relaxed = friction_cone_relaxation(inverse_mass * np.eye(3), [-size, 2 * size, 0.0], [0.5])
+    unit = size / inverse_mass
+    np.testing.assert_allclose(relaxed.lambda_N / unit, [1.6], rtol=1e-6)
+    np.testing.assert_allclose(relaxed.lambda_T / unit, [[-0.8, 0]], atol=1e-6)
+    np.testing.assert_allclose(relaxed.dilation / size, [0.6], rtol=1e-5)
+
+
+def test_relaxed_cone_of_no_contact():
+    assert friction_cone_relaxation(np.zeros((0, 0)), [], []).lambda_T.shape == (0, 2)
+
+
+@pytest.mark.parametrize("G", [-np.eye(3), np.diag([1.0, 1.0, -0.1]), [[1, 0, 0], [5, 1, 0], [0, 0, 1]]])
+def test_relaxed_cone_needs_a_symmetric_positive_semidefinite_matrix(G):
+    with pytest.raises(LCPError, match="semidefinite"):
+        friction_cone_relaxation(G, [-1.0, 0, 0], [0.5])

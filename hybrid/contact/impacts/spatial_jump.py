@@ -11,6 +11,8 @@ from hybrid.errors import ComputationError
 Array = NDArray[np.float64]
 
 _SAME = 1e-7  # impulses that agree so well, relative to the largest, are one
+_RANK = 1e-10  # mobilities below this share of the largest are none
+_ROUNDING = 1e-12  # of the terms that cancel
 
 
 def spatial_jumps(G: Array, gamma: Array, mu: float) -> list[Array]:
@@ -45,22 +47,80 @@ def spatial_jumps(G: Array, gamma: Array, mu: float) -> list[Array]:
     """
     if gamma[0] >= 0.0:
         return [np.zeros(3)]
-    found: list[Array] = []
-    stop = np.asarray(-np.linalg.solve(G, gamma), dtype=np.float64)
-    if stop[0] >= 0.0 and np.hypot(stop[1], stop[2]) <= mu * stop[0]:
-        found.append(stop)
-    for angle in slip_directions(G, gamma, mu)[0]:
+    stop = stopping_impulse(G, gamma, mu)
+    found = [] if stop is None else [stop]
+    angles = slip_directions(G, gamma, mu)[0] if mu > 0.0 else np.zeros(1)
+    for angle in angles:
         force = np.array([1.0, -mu * np.cos(angle), -mu * np.sin(angle)])
-        inertia = G[0] @ force
-        if inertia <= 0.0:
+        inertia = float(G[0] @ force)
+        if inertia <= _ROUNDING * float(np.abs(G[0]) @ np.abs(force)):
             continue
         impulse = -gamma[0] / inertia * force
         slip = (gamma + G @ impulse)[1:]
-        if slip @ force[1:] < 0.0 and not any(_is_same(impulse, other) for other in found):
+        against = -float(slip @ force[1:])
+        goes_on = against > _ROUNDING * float((np.abs(gamma) + np.abs(G) @ np.abs(impulse)) @ np.abs(force))
+        if (goes_on or mu == 0.0) and not any(_is_same(impulse, other) for other in found):
             found.append(impulse)
     if not found:
         raise ComputationError("no impulse of the spatial contact satisfies the impact law and Coulomb's law together")
     return found
+
+
+def stopping_impulse(G: Array, gamma: Array, mu: float) -> Array | None:
+    """An impulse inside the cone that takes away the whole contact velocity.
+
+    Of a contact of a hinged body there are many: impulses along the hinge's directions move nothing.
+
+    Parameters
+    ----------
+    G : array, (3, 3)
+    gamma : array, (3,)
+    mu : float
+
+    Returns
+    -------
+    array, (3,), or None
+        The least one if it lies in the cone, otherwise one on its boundary; None if there is none.
+
+    Examples
+    --------
+    >>> u = np.array([0.6, 0.8, 0.0])  # a contact that moves along u alone
+    >>> stopping_impulse(np.outer(u, u), -u, 0.5)
+    array([1. , 0.5, 0. ])
+    """
+    values, vectors = np.linalg.eigh(G)
+    moves = values > _RANK * values[-1]
+    along, free = vectors[:, moves], vectors[:, ~moves]
+    if np.linalg.norm(free.T @ gamma) > _RANK * np.linalg.norm(gamma):
+        return None  # a velocity that no impulse changes
+    least = -along @ ((along.T @ gamma) / values[moves])
+    if _in_cone(least, mu):
+        return np.asarray(least)
+    if free.shape[1] == 2:
+        return _on_plane(along[:, 0], float(along[:, 0] @ least), mu)
+    return _on_line(least, free[:, 0], mu) if free.shape[1] == 1 else None
+
+
+def _in_cone(impulse: Array, mu: float) -> bool:
+    return bool(impulse[0] >= 0.0 and np.hypot(impulse[1], impulse[2]) <= mu * impulse[0])
+
+
+def _on_line(point: Array, direction: Array, mu: float) -> Array | None:
+    """The point of the cone's boundary on a line that is nearest to a given one."""
+    cone = np.diag([mu * mu, -1.0, -1.0])
+    c, b, a = point @ cone @ point, 2 * point @ cone @ direction, direction @ cone @ direction
+    roots = np.roots([a, b, c]) if a or b else np.zeros(0)
+    places = sorted((float(root.real) for root in roots if abs(root.imag) <= _SAME * abs(root)), key=abs)
+    reached = [point + place * direction for place in places]
+    return next((np.asarray(P) for P in reached if P[0] > 0.0), None)
+
+
+def _on_plane(normal: Array, level: float, mu: float) -> Array | None:
+    """A point of the cone's boundary on the plane ``normal . P = level``."""
+    size = float(np.hypot(normal[1], normal[2]))
+    edge = np.array([1.0, *(np.sign(level) * mu / size * normal[1:] if size > 0.0 else np.zeros(2))])
+    share = level / float(normal @ edge) if normal @ edge else 0.0
+    return np.asarray(share * edge) if share > 0.0 else None
 
 
 def _is_same(impulse: Array, other: Array) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ __all__ = ["lcp_", "problem_answer", "read_problem"]
 
 # A file that holds a problem of the largest order that can be enumerated is far smaller.
 MAX_BYTES = 50_000_000
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def read_problem(path: Path) -> LCP:
@@ -54,7 +56,7 @@ def read_problem(path: Path) -> LCP:
         return read_fclib(path)
     try:
         entries = _read_npz(path) if path.suffix == ".npz" else json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, zipfile.BadZipFile, EOFError, RuntimeError, MemoryError) as error:
+    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, MemoryError) as error:
         kind = "an NPZ" if path.suffix == ".npz" else "a JSON"
         raise click.ClickException(f"{path}: not {kind} file: {error}") from error
     missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
@@ -70,6 +72,8 @@ def _read_npz(path: Path) -> dict[str, Any]:
     # Opened here: numpy leaves the file open when it turns out to be no archive.
     with path.open("rb") as file:
         with zipfile.ZipFile(file) as packed:
+            if any(member.compress_type not in METHODS for member in packed.infolist()):
+                raise ValueError("packed in another way than NumPy does")
             if sum(member.file_size for member in packed.infolist()) > MAX_BYTES:
                 raise ValueError(f"larger than {MAX_BYTES // 1_000_000} MB when unpacked")
         file.seek(0)

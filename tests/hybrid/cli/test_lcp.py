@@ -194,6 +194,29 @@ def test_an_archive_that_holds_no_problem_is_bad_input(content, message, capsys,
     assert len(err.splitlines()) == 1
 
 
+def spoilt(content, at):
+    return content[:at] + bytes(255 - byte for byte in content[at : at + 8]) + content[at + 8 :]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_spoilt_archive_is_bad_input_wherever_it_is_spoilt(method, capsys, tmp_path):
+    packed, M = io.BytesIO(), np.random.default_rng(1).normal(size=(9, 9))
+    with zipfile.ZipFile(packed, "w", method) as files:
+        for name, array in (("M", M), ("q", np.ones(9))):
+            files.writestr(f"{name}.npy", single(array))
+    file = tmp_path / "problem.npz"
+    refused = 0
+    for at in range(0, len(packed.getvalue()), 8):
+        file.write_bytes(spoilt(packed.getvalue(), at))
+        status = main(["lcp", str(file), "--json"])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert status in (0, 2)  # dates and the like may change
+        refused += status == 2
+        assert (status == 2) == (out == "")
+    assert refused > 0.7 * at / 8
+
+
 def test_every_one_of_many_solutions_is_listed(capsys, tmp_path):
     # M = -I, q = 1: each z is 0 or 1
     found = answer(capsys, write(tmp_path, (-np.eye(10)).tolist(), [1] * 10))

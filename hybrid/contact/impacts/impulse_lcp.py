@@ -74,7 +74,7 @@ def joint_impulse(
     asked = impulse_question(problem, posed, np.zeros(len(problem.carriers)) if preload is None else preload)
     values = asked.impulses(solved(asked.question))
     lost = np.abs(problem.G) @ np.abs(values) * _EPSILON
-    if np.max(lost, initial=0.0) > _LOST * np.max(np.abs(gamma), initial=0.0):
+    if np.max(lost, initial=0.0) > _LOST * np.max(np.abs([gamma, problem.gamma]), initial=0.0):
         # as where a hinged body jams, and its Delassus operator is singular but for rounding
         raise ComputationError(f"{_NONE}, but for impulses so large that rounding decides what they do")
     if asked.note:

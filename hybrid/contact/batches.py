@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.candidates import mode_combinations
+from hybrid.contact.complementarity import is_complementarity_problem
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
 from hybrid.contact.conditions import Conditions, conditions, problem_scale
 from hybrid.contact.families import families
@@ -86,8 +87,13 @@ class _Outcome:
         return forces
 
 
-def decide_together(problem: ContactProblem, where: Flags, tolerances: Tolerances, table: Table) -> Flags:
-    """Enumerate the modes of all states at once; returns which states are too close to a tie."""
+def decide_together(
+    problem: ContactProblem, where: Flags, tolerances: Tolerances, table: Table, *, tells_close: bool = True
+) -> Flags:
+    """Enumerate the modes of all states at once; returns which states are too close to a tie.
+
+    Without ``tells_close`` solutions that are next to each other do not count as a tie, for searches of its place.
+    """
     shape = where.shape if where.all() else (int(where.sum()),)
     parts = components(problem)
     doubtful = np.zeros(shape, dtype=bool)
@@ -107,6 +113,10 @@ def decide_together(problem: ContactProblem, where: Flags, tolerances: Tolerance
         if listed.any():
             bits |= np.where(listed, table.bit(outcome.label), np.uint64(0))
     verdict = _verdicts(parts, outcomes, shape, tolerances)
+    if tells_close:
+        doubtful |= _is_unclear(parts, outcomes, shape, tolerances)
+    # without the linear complementarity problem there is no certificate, as at a single state
+    verdict[(verdict == CellVerdict.INCONSISTENT) & ~is_complementarity_problem(problem)] = CellVerdict.UNDECIDED
     table.verdict[where] = verdict.reshape(-1)
     table.modes[where] = bits.reshape(-1)
     table.margin[where] = np.where(doubtful, 0.0, margin).reshape(-1)
@@ -172,7 +182,8 @@ def _verdicts(
         fit = np.stack([outcome.fits[several] for outcome in outcomes])
         accelerations = np.stack([_accelerations(parts, outcome, several) for outcome in outcomes])
         is_split = _distinct(fit, accelerations, tolerances) > 1
-        verdict[several] = np.where(is_split, np.uint8(CellVerdict.INDETERMINATE), verdict[several])
+        # two solutions that accelerate alike differ in their forces
+        verdict[several] = np.where(is_split, np.uint8(CellVerdict.INDETERMINATE), np.uint8(CellVerdict.HYPERSTATIC))
     return verdict
 
 
@@ -212,6 +223,23 @@ def _distinct(fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolera
                 repeated |= fit[earlier] & (gap <= tolerances.merge * size)
         distinct += fit[later] & ~repeated
     return distinct
+
+
+def _is_unclear(parts: Components, outcomes: list[_Outcome], shape: tuple[int, ...], tolerances: Tolerances) -> Flags:
+    """Where two modes fit with almost the same forces, or different forces and almost the same accelerations."""
+    unclear = np.zeros(shape, dtype=bool)
+    for later, outcome in enumerate(outcomes):
+        for other in outcomes[:later]:
+            where = np.nonzero(outcome.fits & other.fits & ~outcome.is_family & ~other.is_family)
+            if not len(where[0]):
+                continue
+            first, second = (item.forces(len(parts.c), where) for item in (outcome, other))
+            one, two = (_accelerations(parts, item, where) for item in (outcome, other))
+            size, gap = 1 + np.max(np.abs(one), axis=-1, initial=0.0), np.max(np.abs(one - two), axis=-1, initial=0.0)
+            apart = np.max(np.abs(first - second), axis=-1, initial=0.0)
+            same = apart <= tolerances.merge * (1 + np.max(np.abs(first), axis=-1, initial=0.0))
+            unclear[where] |= (gap <= tolerances.merge * size) & (same | (gap > tolerances.sign * size))
+    return unclear
 
 
 def _label(problem: ContactProblem, labels: Mapping[str, ContactMode]) -> str:

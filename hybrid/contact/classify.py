@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_activities
+from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.batches import CellVerdict, Table, decide_together
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
@@ -97,6 +97,7 @@ def classify(
     """
     terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
     activities = carrier_activities(dynamics, terms, sides=states.sides, tolerances=tolerances)
+    activities = _told_smooth(dynamics, terms, activities)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
     table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))
@@ -117,6 +118,23 @@ def classify(
         if where.any():
             table.modes[where] = table.bit(label)
     return Classification(table.verdict, table.modes, tuple(table.labels), table.margin)
+
+
+def _told_smooth(dynamics: Dynamics, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Contacts at rest whose friction vanishes apart from the others: their modes are other ones."""
+    columns: list[NDArray[np.int8]] = []
+    for index, name in enumerate(carrier_names(dynamics)):
+        activity = activities[..., index]
+        if name in dynamics.contacts:
+            friction = terms.static_friction[..., dynamics.contacts.index(name)]
+        elif name in dynamics.rigid:
+            friction = terms.constraint_friction[..., dynamics.rigid.index(name)]
+        else:
+            columns.append(activity)
+            continue
+        is_smooth = (activity == Activity.RESTING) & (friction == 0.0)
+        columns.append(np.where(is_smooth, np.int8(Activity.FRICTIONLESS), activity))
+    return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else activities
 
 
 def _pattern(code: int, n_carriers: int) -> tuple[Activity, ...]:
@@ -160,7 +178,7 @@ def _decide_pattern(
     problem = pose(dynamics, terms, pattern, sides=states.sides)
     doubtful = np.ones(int(where.sum()), dtype=bool)
     if not any(carrier.is_spatial_at_rest for carrier in problem.carriers):
-        doubtful = decide_together(problem, where, tolerances, table)
+        doubtful = decide_together(problem, where, tolerances, table, tells_close=decide_ties)
         doubtful |= _mark_redundant(problem, where, table)
         if not decide_ties:
             table.verdict[tuple(np.argwhere(where)[doubtful].T)] = CellVerdict.UNDECIDED

@@ -133,6 +133,46 @@ def planar_lcp(problem: ContactProblem) -> ContactLCP:
     return _eliminate_bilateral(problem, force, force_0, slack, slack_0)
 
 
+def is_complementarity_problem(problem: ContactProblem) -> NDArray[np.bool_]:
+    """Tell at one state or many whether :func:`to_lcp` states the whole problem.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+
+    Returns
+    -------
+    array of bool, (...)
+        False where a carrier at rest has another static coefficient, a spatial contact is at rest, or the pivot of the
+        bilateral contacts is singular.
+    """
+    told: NDArray[np.bool_] = np.ones((), dtype=bool)
+    for carrier in problem.carriers:
+        if carrier.is_resting:
+            is_cone_one = np.asarray(carrier.static_friction == carrier.friction)
+            told = told & is_cone_one & (not carrier.is_spatial_at_rest)
+    bilateral = [carrier for carrier in problem.carriers if carrier.kind is CarrierKind.BILATERAL]
+    if not bilateral:
+        return told
+    rows = [carrier.rows[0] for carrier in bilateral]
+    columns = []
+    for carrier in bilateral:
+        column = problem.G[..., rows, carrier.rows[0]]
+        for row, component in zip(carrier.tangential, carrier.direction or (1.0,), strict=False):
+            column = column - np.asarray(component * carrier.friction)[..., None] * problem.G[..., rows, row]
+        columns.append(column)
+    return told & _is_regular(np.stack(np.broadcast_arrays(*columns), axis=-1))
+
+
+def _is_regular(pivot: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether the forces of bilateral contacts can be eliminated, whatever their units."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scaled = pivot / np.linalg.norm(pivot, axis=-1, keepdims=True)
+        scaled = scaled / np.linalg.norm(scaled, axis=-2, keepdims=True)
+    finite = np.isfinite(scaled).all(axis=(-2, -1))
+    return np.asarray(finite & (np.linalg.cond(np.where(finite[..., None, None], scaled, 0.0)) * _SINGULAR <= 1.0))
+
+
 def _add_resting_rows(
     problem: ContactProblem,
     force: NDArray[np.float64],
@@ -173,7 +213,7 @@ def _eliminate_bilateral(
     normal = problem.G[rows] @ force
     normal_0 = problem.G[rows] @ force_0 + problem.c[rows]
     pivot = normal[:, n_z:]
-    if np.linalg.cond(pivot) * _SINGULAR > 1.0:
+    if not _is_regular(pivot):
         raise ComputationError("the normal forces of the bilateral contacts cannot be eliminated: singular pivot")
     u, u_0 = -np.linalg.solve(pivot, normal[:, :n_z]), -np.linalg.solve(pivot, normal_0)
     return ContactLCP(

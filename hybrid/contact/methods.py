@@ -104,7 +104,9 @@ def by_gauss(problem: ContactProblem) -> MethodAnswer:
     W = np.hstack([terms.W_N[:, normals], terms.J.T, -terms.J.T])
     zeta = np.concatenate([terms.zeta_N[normals], terms.zeta_B, -terms.zeta_B])
     answer = gauss_least_constraint(terms.M, terms.h, W, zeta)
-    is_unique = bool(np.linalg.matrix_rank(problem.G, hermitian=True) == contacts)
+    unit = np.sqrt(np.diagonal(problem.G))
+    unit = np.where(unit > 0.0, unit, 1.0)
+    is_unique = bool(np.linalg.matrix_rank(problem.G / np.outer(unit, unit), hermitian=True) == contacts)
     note = f"residual of the optimality conditions {answer.residual:.1e}"
     return MethodAnswer(answer.lambda_N[:contacts], is_unique, (note,))
 

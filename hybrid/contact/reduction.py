@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _RANK = 1e-10  # relative singular value below which constraint rows count as dependent; rounding gives about 1e-15
 
+_VANISHING = 1e-12  # length of a gradient relative to the longest; rounding leaves 1e-16
+
 
 @attrs.frozen(eq=False)
 class FreeMotion:
@@ -66,12 +68,27 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
     J, zeta = terms.J[..., rows, :], terms.zeta_B[..., rows]
     finite = np.isfinite(inverse).all(axis=(-2, -1), keepdims=True)
     mobility = np.where(finite, J @ inverse @ np.swapaxes(J, -1, -2), 0.0)
-    pseudo = np.linalg.pinv(mobility, rcond=_RANK, hermitian=True)
+    units = _units(J, mobility)
+    pseudo = np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units
     lift = inverse @ np.swapaxes(J, -1, -2) @ pseudo
     response = inverse - lift @ J @ inverse
     a_free = a_free - (lift @ ((J @ a_free[..., None])[..., 0] + zeta)[..., None])[..., 0]
     residual = (J @ a_free[..., None])[..., 0] + zeta
-    redundancy = len(rows) - np.linalg.matrix_rank(mobility, tol=None, rtol=_RANK, hermitian=True)
+    redundancy = len(rows) - np.linalg.matrix_rank(mobility / units, tol=None, rtol=_RANK, hermitian=True)
     return FreeMotion(
         a_free, (response + np.swapaxes(response, -1, -2)) / 2, redundancy, np.max(np.abs(residual), axis=-1)
     )
+
+
+def _units(J: NDArray[Any], mobility: NDArray[Any]) -> NDArray[Any]:
+    """Units (..., k, k) of a mobility: whether rows are dependent must hang neither on units nor on the masses held.
+
+    A gradient that is mere rounding beside the others keeps the largest unit: it vanishes, in a singular configuration.
+    """
+    lengths = np.linalg.norm(J, axis=-1)
+    size = np.sqrt(np.abs(np.diagonal(mobility, axis1=-2, axis2=-1)))
+    largest = np.max(size, axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        is_told = lengths > _VANISHING * np.max(lengths, axis=-1, keepdims=True)
+    size = np.where(is_told & (size > 0.0), size, np.where(largest > 0.0, largest, 1.0))
+    return np.asarray(size[..., :, None] * size[..., None, :])

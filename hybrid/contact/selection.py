@@ -20,9 +20,10 @@ from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_f
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.solutions import (
     PhysicalSolution,
+    close_accelerations,
+    distinct_accelerations,
     family_accelerates_alike,
     physical_solutions,
-    same_acceleration,
 )
 from hybrid.contact.spatial import resting_spatial_candidates
 from hybrid.contact.tangential import TangentialReport, tangential_reports
@@ -168,10 +169,10 @@ def _by_enumeration(problem: ContactProblem, tolerances: Tolerances) -> Selectio
     else:
         candidates = tuple(candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem))
     solutions = physical_solutions(problem, candidates, scale, tolerances)
-    distinct = _distinct_accelerations(solutions, tolerances)
+    distinct = distinct_accelerations(solutions, tolerances)
     branches = tuple(branch(problem, group[0]) for group in distinct)
     check = crosscheck(problem, solutions, scale, tolerances)
-    doubts = _doubts(problem, candidates, solutions, scale, tolerances)
+    doubts = _doubts(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
     if check is not None and check.agrees is False:
         doubts.append(f"{check.sentence}: the two roads disagree")
     certificate = None
@@ -189,20 +190,6 @@ def _by_enumeration(problem: ContactProblem, tolerances: Tolerances) -> Selectio
         crosscheck=check,
         notes=tuple(doubts) + _redundancy_notes(problem),
     )
-
-
-def _distinct_accelerations(
-    solutions: Sequence[PhysicalSolution], tolerances: Tolerances
-) -> list[list[PhysicalSolution]]:
-    groups: list[list[PhysicalSolution]] = []
-    for solution in solutions:
-        for group in groups:
-            if same_acceleration(group[0], solution, tolerances):
-                group.append(solution)
-                break
-        else:
-            groups.append([solution])
-    return groups
 
 
 def _verdict(
@@ -241,10 +228,12 @@ def _doubts(
         if not family_accelerates_alike(problem, leading, scale, tolerances):
             doubts.append(f"mode {name} has a continuum of forces with different accelerations")
         else:
-            worst = leading.labels[int(np.argmin(np.abs(leading.scaled_slacks)))] if leading.labels else ("", "")
+            tied = min(solution.members, key=lambda item: np.min(np.abs(item.scaled_slacks), initial=np.inf))
+            worst = tied.labels[int(np.argmin(np.abs(tied.scaled_slacks)))] if tied.labels else ("", "")
             doubts.append(
-                f"mode {name} holds or fails by {np.min(np.abs(leading.scaled_slacks), initial=np.inf):.1e} of the "
-                f"data ({worst[0]}: {worst[1]}), and the number of solutions depends on it"
+                f"mode {mode_of(problem, tied).label} holds or fails by "
+                f"{np.min(np.abs(tied.scaled_slacks), initial=np.inf):.1e} of the data ({worst[0]}: {worst[1]}), and "
+                f"the number of solutions depends on it"
             )
     return doubts
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 
-_DIRECTIONS = 3  # a coherently oriented fan has the same count in every direction: one decides, two more guard it
+_DIRECTIONS = 3  # and their opposites: a coherently oriented fan has the same count in all; one decides, the rest guard
 _SEED = 20170112
 
 
@@ -67,7 +67,7 @@ def physical_solutions(
     order = {Standing.FAMILY: 0, Standing.CONSISTENT: 1, Standing.MARGINAL: 2}
     consistent = sorted(
         (item for item in candidates if item.standing in order),
-        key=lambda item: (order[item.standing], -0 if item.family is None else -item.family.dimension),
+        key=lambda item: (order[item.standing], -0 if item.family is None else -item.family.dimension, _failing(item)),
     )
     groups: list[list[Candidate]] = []
     for item in consistent:
@@ -87,11 +87,41 @@ def physical_solutions(
     )
 
 
-def same_acceleration(first: PhysicalSolution, second: PhysicalSolution, tolerances: Tolerances) -> bool:
-    """Tell whether two solutions accelerate the mechanism equally."""
+def _failing(item: Candidate) -> float:
+    """How far the worst inequality of a tied mode is from holding: of the modes that meet, one that holds leads."""
+    return -float(np.min(item.scaled_slacks, initial=np.inf)) if item.standing is Standing.MARGINAL else 0.0
+
+
+def distinct_accelerations(
+    solutions: Sequence[PhysicalSolution], tolerances: Tolerances
+) -> list[list[PhysicalSolution]]:
+    """Group solutions that accelerate the mechanism equally."""
+    groups: list[list[PhysicalSolution]] = []
+    for solution in solutions:
+        for group in groups:
+            if _same_acceleration(group[0], solution, tolerances.merge):
+                group.append(solution)
+                break
+        else:
+            groups.append([solution])
+    return groups
+
+
+def close_accelerations(distinct: Sequence[Sequence[PhysicalSolution]], tolerances: Tolerances) -> list[str]:
+    """The doubt, if any: redundant forces accelerate exactly alike, what does so only nearly may be two motions."""
+    for first, *others in distinct:
+        if not all(_same_acceleration(first, other, tolerances.sign) for other in others):
+            return [
+                "modes with different forces accelerate the mechanism so nearly alike that they cannot be told apart"
+            ]
+    return []
+
+
+def _same_acceleration(first: PhysicalSolution, second: PhysicalSolution, limit: float) -> bool:
+    """Tell whether two solutions accelerate the mechanism equally, to a share of its acceleration."""
     difference = np.abs(first.contact_acceleration - second.contact_acceleration)
     size = 1.0 + np.max(np.abs(first.contact_acceleration), initial=0.0)
-    return bool(np.max(difference, initial=0.0) <= tolerances.merge * size)
+    return bool(np.max(difference, initial=0.0) <= limit * size)
 
 
 def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
@@ -129,28 +159,38 @@ def _same(problem: ContactProblem, first: Candidate, second: Candidate, scale: S
 
 def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     leading = group[0]
-    if leading.standing is Standing.CONSISTENT:
-        return True
     if leading.standing is Standing.FAMILY:
         interior = np.min(leading.scaled_slacks, initial=np.inf) > tolerances.sign
         return bool(interior) and family_accelerates_alike(problem, leading, scale, tolerances)
-    return _tiles_once(problem, group, scale, tolerances)
+    if leading.standing is Standing.CONSISTENT and len(group) == 1:
+        return True
+    if not _is_coherent(group):
+        # two solutions can be as close to each other as this, and close by there is none
+        return False
+    return leading.standing is Standing.CONSISTENT or _tiles_once(problem, group, scale, tolerances)
+
+
+def _is_coherent(group: Sequence[Candidate]) -> bool:
+    """Tell whether the modes that meet at a solution map all free accelerations with one sign of the determinant."""
+    for parts in zip(*(item.modes for item in group), strict=True):
+        carrier = parts[0].carrier
+        is_kinked = carrier.is_spatial_at_rest or bool(np.any(carrier.static_friction != carrier.friction))
+        if carrier.is_resting and is_kinked and len({part.label for part in parts}) > 1:
+            return False
+    return len({item.orientation for item in group}) == 1 and group[0].orientation != 0
 
 
 def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     """Decide whether every small change of the free accelerations leaves exactly one of the marginal modes.
 
-    The modes that meet at a solution map the cones of a fan linearly onto the space of free accelerations. If all
+    The modes that meet at a solution map the cones of a fan linearly onto the space of free accelerations. As all
     determinants have one sign the map is a covering, so the number of preimages is the same for every direction
-    (coherent orientation: Robinson 1992, Math. Oper. Res. 17, 691); one generic direction then counts them.
+    (coherent orientation: Robinson 1992, Math. Oper. Res. 17, 691); one generic direction then counts them. A fan of
+    which a mode is missing fails in some direction, a single cone in one of two opposite ones.
     """
-    carriers = problem.carriers
-    if any(c.is_spatial_at_rest or np.any(c.static_friction != c.friction) for c in carriers if c.tangential):
-        return False
-    if len({item.orientation for item in group}) != 1 or group[0].orientation == 0:
-        return False
     modes = [conditions(problem, item.modes, scale) for item in group]
-    for direction in np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, problem.n_rows)):
+    directions = np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, problem.n_rows))
+    for direction in np.concatenate([directions, -directions]):
         moved = attrs.evolve(problem, c=problem.c + direction * scale.row * scale.size)
         count = 0
         for item, mode in zip(group, modes, strict=True):

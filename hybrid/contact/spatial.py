@@ -50,7 +50,7 @@ def resting_spatial_candidates(problem: ContactProblem, scale: Scale, tolerances
         item = candidate(problem, modes, scale, tolerances)
         label = modes[problem.carriers.index(spatial)].label
         found.append(_inside_cone(item, spatial, scale, tolerances) if label is ContactMode.STICK else item)
-        if label is ContactMode.FREE:
+        if label is ContactMode.FREE and np.any(spatial.static_friction):  # else closed says it all
             found.extend(_incipient_slides(problem, modes, spatial, scale, tolerances))
     return tuple(found)
 

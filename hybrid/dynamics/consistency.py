@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import LOST, ConfigurationSpace
+from hybrid.dynamics.linear import is_numerically_singular
 from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -75,10 +76,13 @@ def project_state(
 
 def _correction(dynamics: Dynamics, M: Array, J: Array, residual: Array) -> Array:
     finite = np.isfinite(M).all() and np.isfinite(J).all() and np.isfinite(residual).all()
-    if not finite or np.linalg.matrix_rank(M) < dynamics.n:
+    if not finite or is_numerically_singular(M, rank=float(np.finfo(float).eps)):
         raise StateError(f"{dynamics.name}: the constraints or the mass matrix have no usable value on the way")
     lift = np.linalg.solve(M, J.T)
-    return np.asarray(lift @ (np.linalg.pinv(J @ lift, rcond=_RANK, hermitian=True) @ residual))
+    mobility = J @ lift
+    size = np.sqrt(np.abs(np.diagonal(mobility)))
+    units = np.outer(*[np.where(size > 0.0, size, 1.0)] * 2)
+    return np.asarray(lift @ (np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units @ residual))
 
 
 def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: float) -> None:

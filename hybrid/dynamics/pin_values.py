@@ -85,11 +85,24 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | 
     positions = {name: value for name, value in values.items() if name in position_names}
     velocities = {name: value for name, value in values.items() if name in velocity_names}
     time = values.get("t", 0.0)
-    independent = independent_constraints(dynamics, parameters=known, t=time)
-    if max(len(positions), len(velocities)) > dynamics.n - len(independent):
-        independent = independent_constraints(dynamics, parameters=known, t=time, on_space=True)
+    independent = _independent(dynamics, max(len(positions), len(velocities)), known, time)
     _complete(dynamics, positions, velocities, (position_names, velocity_names), len(independent))
     return Pins(positions, velocities, time, {name: tuple(side) for name, side in sides.items()}, independent)
+
+
+def n_velocity_pins(dynamics: Dynamics, positions: Mapping[str, Any], parameters: Values | None) -> int:
+    """Number of velocity pins that a state with these position pins, and perhaps the time, needs."""
+    known = dynamics.mechanism.parameter_values(parameters or {})
+    time = _number("t", positions.get("t", 0.0), known)
+    return dynamics.n - len(_independent(dynamics, len(positions.keys() - {"t"}), known, time))
+
+
+def _independent(dynamics: Dynamics, n_pins: int, known: Mapping[str, Any], time: Any) -> tuple[int, ...]:
+    """Independent rigid constraints; on the space of the constraints only if the pins ask for more room."""
+    found = independent_constraints(dynamics, parameters=known, t=time)
+    if n_pins > dynamics.n - len(found):
+        found = independent_constraints(dynamics, parameters=known, t=time, on_space=True)
+    return found
 
 
 def _unknown_pin(name: str, known: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from hybrid.contact.domain import check_friction, check_mass
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.sliding import without_rounding
 from hybrid.dynamics import solve_states
+from hybrid.dynamics.pin_values import n_velocity_pins
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -132,7 +133,7 @@ def postures(
     """
     positions = {*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts), "t"}
     kept = {name: value for name, value in pins.items() if not _is_velocity_pin(dynamics, name, positions)}
-    n_free = dynamics.n - len(dynamics.rigid)
+    n_free = n_velocity_pins(dynamics, kept, parameters)
     rest = dict.fromkeys(dynamics.mechanism.velocities[:n_free], 0.0)
     # solve_states marks a state whose velocity pins are dependent; its position is found all the same
     states = solve_states(dynamics, {**kept, **rest}, parameters=parameters)

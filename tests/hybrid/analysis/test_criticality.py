@@ -5,6 +5,7 @@ from math import acos, atan, cos, degrees, inf, pi, sqrt, tan
 import pytest
 from scipy.optimize import minimize_scalar
 
+import hybrid
 from hybrid.analysis import Axis, critical_friction
 from tests.catalogue import dynamics_of
 from tests.closed_forms import DELASSUS, slider_pendulum_alpha
@@ -176,3 +177,19 @@ def test_a_sweep_that_leaves_the_closed_postures_says_so():
     assert abs(found.gap) > 0.1
     rod = dynamics_of("painleve_rod")
     assert critical_friction(rod, over=[Axis("theta", 0.0, 1.5)]).gap == pytest.approx(0.0, abs=1e-12)
+
+
+def test_redundant_constraints_leave_the_critical_friction_of_the_rod_alone():
+    # three times the same guide of a further coordinate; the rod's closed form is mu_c >= 4/3 (Genot and Brogliato)
+    guides = [hybrid.Constraint(name=f"guide{k}", equation=f"{k}*z") for k in (1, 2, 3)]
+    rod = hybrid.derive(
+        hybrid.Mechanism(
+            name="guided_rod",
+            coordinates=["x", "y", "phi", "z"],
+            parameters={"mu": 1.5},
+            dynamics=hybrid.EnergyDynamics(kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2 + phi_dot**2/6"),
+            contact=[hybrid.Contact(name="tip", gap="y - sin(phi)", tangent="x - cos(phi)", friction="mu")],
+            constraint=guides,
+        )
+    )
+    assert critical_friction(rod, over=[Axis.parse("phi=0:pi")]).minimum == pytest.approx(4 / 3, rel=1e-12)

@@ -1,0 +1,170 @@
+"""Solutions that lie next to each other: two of them are not one, and what cannot be told apart is said to be so."""
+
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+
+import hybrid
+from hybrid import Constraint, Contact, EquationDynamics, Mechanism, Tolerances, derive, select, solve_state
+from hybrid.analysis import Axis, region_map
+from hybrid.contact.batches import CellVerdict, Table, decide_together
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.selection import select_problem
+from tests.random_problems import problem_from
+
+CONTACT, BILATERAL = CarrierKind.CONTACT, CarrierKind.BILATERAL
+
+
+def sliding(side, mu=2.0, static=None, kind=CONTACT):
+    return Carrier("tip", kind, 0, (1,), (side,) if side else None, mu, mu if static is None else static)
+
+
+@pytest.mark.parametrize("b", [sign * size for size in (1e-6, 1e-9, 3e-10, 5e-11, 1e-12) for sign in (1, -1)])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_sliding_with_a_tiny_free_acceleration_has_none_two_or_one_solution_by_its_inertia_factor(b, side):
+    G = [[1.0, 0.75], [0.75, 1.0]]
+    A = Fraction(1) - Fraction(side) * 2 * Fraction(3, 4)  # a_N = A lambda + b >= 0, lambda >= 0, one of them zero
+    count = (b >= 0) + (-Fraction(b) / A > 0)
+    found = select_problem(problem_from(np.array(G), np.array([b, 1.0]), [sliding(side)])).verdict.name
+    expected = {0: "INCONSISTENT", 1: "UNIQUE", 2: "INDETERMINATE"}[count]
+    assert found in ({expected} if A > 0 or abs(b) > 1e-8 else {expected, "UNDECIDED"})
+
+
+@pytest.mark.parametrize("excess", [1e-6, 1e-8, 1e-9, 1e-11, -1e-11, -1e-9, -1e-6])
+def test_static_friction_above_kinetic_next_to_the_kinetic_limit(excess):
+    # pressed with 1 and pulled by 0.5 (1 + excess): sliding needs a pull above 0.5, sticking one below 1
+    problem = problem_from(np.eye(2), np.array([-1.0, 0.5 * (1 + excess)]), [sliding(0, 0.5, 1.0)])
+    found = select_problem(problem).verdict.name
+    expected = "INDETERMINATE" if excess > 0 else "UNIQUE"
+    assert found in ({expected} if abs(excess) > 1e-7 else {expected, "UNDECIDED"})
+
+
+def test_two_solutions_with_almost_the_same_accelerations_are_not_called_one():
+    # friction so large that its force hardly depends on the side to which the rail presses: two motions, 1e-9 apart
+    g, k, h, b, c = (Fraction(value) for value in (1.0625, -1.46875, 2.03125, -2.5, 0.609375))
+    mu, rail = 10**6, sliding(1.0, 1e6, None, BILATERAL)
+    problem = problem_from(np.array([[g, k], [k, h]], dtype=float), np.array([b, c], dtype=float), [rail])
+    accelerations = set()
+    for side in (1, -1):
+        force = -b / (g - side * mu * k)
+        if force * side > 0:
+            accelerations.add(k * force - side * mu * h * force + c)
+    assert len(accelerations) == 2
+    assert select_problem(problem).verdict.name in ("INDETERMINATE", "UNDECIDED")
+
+
+def bodies(masses, forces, **parts):
+    n = len(masses)
+    return derive(
+        Mechanism(
+            name="bodies",
+            coordinates=[f"x{i}" for i in range(n)],
+            dynamics=EquationDynamics(
+                mass_matrix=[[masses[i] if i == j else 0 for j in range(n)] for i in range(n)], forces=list(forces)
+            ),
+            **parts,
+        )
+    )
+
+
+@pytest.mark.parametrize("pull", [-1e-9, 1e-9, -1e-7])
+def test_a_light_body_beside_a_heavy_one_does_what_it_does_alone(pull):
+    floors = [Contact(name=f"floor{i}", gap=f"x{i}") for i in range(2)]
+    pair = bodies([1e-7, 1e8], [pull, -9.81e8], contact=floors)
+    found = select(pair, hybrid.State([0, 0], [0, 0]))
+    assert found.verdict.name == "UNIQUE"
+    np.testing.assert_allclose(found.branches[0].acceleration, [max(pull, 0.0) / 1e-7, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-6, 1e6])
+def test_constraints_of_light_and_heavy_bodies_both_hold(factor):
+    rails = [Constraint(name="light", equation="x0"), Constraint(name="heavy", equation=f"{factor}*x1")]
+    floor = Contact(name="floor", gap="x2 - x1")
+    triple = bodies([1e-6, 1e6, 1], [1, 2, -3], constraint=rails, contact=[floor])
+    found = select(triple, hybrid.State([0, 0, 0], [0, 0, 0]))
+    assert found.verdict.name == "UNIQUE"
+    assert abs(found.branches[0].acceleration).max() < 1e-12
+    assert found.branches[0].lambda_N["floor"] == pytest.approx(3.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("pull", [0.0, 1.0])
+def test_a_spatial_contact_without_friction_presses_and_its_slip_is_no_question(pull):
+    floor = Contact(name="floor", gap="x2", tangent=["x0", "x1"])
+    ball = bodies([1, 1, 1], [pull, 0, -9.81], contact=[floor])
+    found = select(ball, hybrid.State([0, 0, 0], [0, 0, 0]))
+    assert (found.verdict.name, found.branches[0].mode.label) == ("UNIQUE", "closed")
+    np.testing.assert_allclose(found.branches[0].acceleration, [pull, 0, 0], atol=1e-15)
+
+
+def _cell(found, i, j):
+    return {label for k, label in enumerate(found.labels) if int(found.modes[i, j]) >> k & 1}
+
+
+def test_cells_where_friction_vanishes_have_the_modes_of_their_states():
+    floor = Contact(name="floor", gap="x1", tangent="x0", friction="max(mu, 0)")
+    block = derive(
+        Mechanism(
+            name="block",
+            coordinates=["x0", "x1"],
+            parameters={"mu": 1, "pull": 0},
+            dynamics=EquationDynamics(mass_matrix=[[1, 0], [0, 1]], forces=["pull", -1]),
+            contact=[floor],
+        )
+    )
+    axes = [Axis("mu", -1, 1, 4), Axis("pull", -2, 2, 5)]
+    pins = {"x0": 0, "x0_dot": 0}
+    found = region_map(block, axes=axes, pins=pins)
+    for i, mu in enumerate(axes[0].values):
+        for j, pull in enumerate(axes[1].values):
+            values = {"mu": mu, "pull": pull}
+            verdict = select(block, solve_state(block, pins, parameters=values), parameters=values)
+            assert _cell(found, i, j) == {verdict.branches[0].mode.label}
+
+
+def test_cells_with_one_acceleration_and_two_forces_are_hyperstatic():
+    # friction and guidance along one line: lambda_N (1 - s mu) = -pull, where s is the sign of lambda_N
+    guide = Constraint(name="guide", equation="x0", friction="mu", slip="x0_dot + 1")
+    press = derive(
+        Mechanism(
+            name="press",
+            coordinates=["x0"],
+            parameters={"mu": 1, "pull": 0},
+            dynamics=EquationDynamics(mass_matrix=[[1]], forces=["pull"]),
+            constraint=[guide],
+        )
+    )
+    axes = [Axis("mu", 0, 3, 6), Axis("pull", -2, 2, 4)]
+    found = region_map(press, axes=axes)
+    for i, mu in enumerate(axes[0].values):
+        for j, pull in enumerate(axes[1].values):
+            forces = [-pull / (1 - side * mu) for side in (1, -1) if -pull / (1 - side * mu) * side > 0]
+            expected = {0: "INCONSISTENT", 1: "UNIQUE", 2: "HYPERSTATIC"}[len(forces)]
+            values = {"mu": mu, "pull": pull}
+            assert CellVerdict(int(found.verdict[i, j])).name == expected
+            assert select(press, solve_state(press, {}, parameters=values), parameters=values).verdict.name == expected
+
+
+def test_a_batch_claims_no_inconsistency_that_a_state_cannot_prove():
+    # static friction above kinetic: there is no certificate, so that the state is undecided, and so must be the cell
+    G = [
+        [3.625, -1.234375, -2.421875, -1.1875],
+        [-1.234375, 0.42578125, 0.91015625, 0.4140625],
+        [-2.421875, 0.91015625, 2.95703125, 0.9453125],
+        [-1.1875, 0.4140625, 0.9453125, 0.40625],
+    ]
+    carriers = [Carrier("a", CONTACT, 0, (1,), (-1.0,), 5.0, 5.0), Carrier("b", CONTACT, 2, (3,), None, 5.0, 10.0)]
+    problem = problem_from(np.array(G), np.array([-7.890625, 2.23046875, 5.37109375, 0.7109375]), carriers)
+    alone = select_problem(problem)
+    assert (alone.verdict.name, alone.count) == ("UNDECIDED", 0)
+    table = Table(np.zeros(1, np.uint8), np.zeros(1, np.uint64), np.zeros(1))
+    batch = attrs.evolve(problem, G=problem.G[None], c=problem.c[None], rounding=problem.rounding[None])
+    decide_together(batch, np.ones(1, bool), Tolerances(), table)
+    assert table.verdict.tolist() == [CellVerdict.UNDECIDED]
+
+
+def test_gauss_principle_tells_independent_bodies_of_very_different_mass_apart():
+    floors = [Contact(name=f"floor{i}", gap=f"x{i}") for i in range(2)]
+    pair = bodies([1e-9, 1e9], [-1e-9, -1e9], contact=floors)
+    assert select(pair, hybrid.State([0, 0], [0, 0]), solver="gauss").verdict.name == "UNIQUE"

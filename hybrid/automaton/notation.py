@@ -15,6 +15,12 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         name = type(expr).__name__
         return f"{_NAMES.get(name, name)}({', '.join(self._print(argument) for argument in expr.args)})"
 
+    def _print_Exp1(self, expr: sympy.Expr) -> str:
+        return "exp(1)"
+
+    def _print_Heaviside(self, expr: sympy.Heaviside) -> str:
+        return f"((1 + sign({self._print(expr.args[0])}))/2)"
+
     _print_Abs = _print_Max = _print_Min = _print_LatticeOp = _print_Function
 
 

@@ -100,6 +100,11 @@ def _summands(node: Apply, arguments: list[list[Any]], expression: Expression) -
                 _check_power(rest.args[0], coefficient, expression)
     elif node.operation in ("min", "max") and any(term.is_extended_real is False for term in closed):
         raise _unusable(expression, "compares values that are not real")
+    elif node.operation in ("abs", "sign") and closed[0].is_extended_real is None:
+        # SymPy cannot differentiate the magnitude of what it does not know to be real, as a root or a logarithm
+        if node.operation == "abs":
+            return [sympy.Max(closed[0], -closed[0])]
+        return [2 * sympy.Heaviside(closed[0]), sympy.Integer(-1)]
     return [_operations()[node.operation](*closed)]
 
 

@@ -32,7 +32,7 @@ def energy_and_power(model: SymbolicModel, mechanism: Mechanism) -> list[sympy.E
     q, v = sympy.Matrix(model.coordinates), sympy.Matrix(model.velocities)
     if model.kinetic is None or model.potential is None:
         kinetic = (v.T * model.M * v)[0] / 2
-        turning = (sympy.Matrix([kinetic]).jacobian(q) * v)[0] + kinetic.diff(model.time)
+        turning = sum((_rate(kinetic, a) * b for a, b in zip(q, v, strict=True)), _rate(kinetic, model.time))
         return [kinetic, (v.T * model.h)[0] + turning]
     symbols = {str(symbol): symbol for symbol in (*model.coordinates, *model.velocities, model.time)}
     symbols.update(model.parameters)
@@ -40,4 +40,9 @@ def energy_and_power(model: SymbolicModel, mechanism: Mechanism) -> list[sympy.E
     momentum = sympy.Matrix([model.kinetic]).jacobian(v)
     energy = (momentum * v)[0] - model.kinetic + model.potential
     power = sum((force * rate for force, rate in zip(applied, v, strict=True)), sympy.Integer(0))
-    return [energy, power - (model.kinetic - model.potential).diff(model.time)]
+    return [energy, power - _rate(model.kinetic - model.potential, model.time)]
+
+
+def _rate(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    """Derivative without the impulses of jumps: that of sign(t) vanishes wherever it exists."""
+    return expression.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0))

@@ -34,6 +34,9 @@ _NAMESPACE: Mapping[str, Any] = {
     "minimum": np.minimum,
     "heaviside": np.heaviside,
     "pi": np.pi,
+    "e": np.e,
+    "nan": np.nan,
+    "inf": np.inf,  # a product of declared numbers that is beyond the range of floats
 }
 
 _SCALARS: Mapping[str, Any] = {
@@ -55,7 +58,15 @@ class _KernelPrinter(PythonCodePrinter):  # type: ignore[misc]
         name: name
         for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log")
     } | {"Abs": "abs"}
-    _kc = {"Pi": "pi"}  # noqa: RUF012
+    _kc = {  # noqa: RUF012
+        "Pi": "pi",
+        "Exp1": "e",
+        # derivatives without a value, as that of 0**x
+        "NaN": "nan",
+        "ComplexInfinity": "nan",
+        "Infinity": "inf",
+        "NegativeInfinity": "(-inf)",
+    }
 
     def _print_known_func(self, expr: sympy.Expr) -> str:
         name = self.known_functions[expr.__class__.__name__]

@@ -140,14 +140,14 @@ def symbolic_model(mechanism: Mechanism) -> SymbolicModel:
         gap=gap,
         gap_dot=gap_dot,
         zeta_N=reader.rate(gap_dot),
-        W_N=gap.jacobian(q).T if len(gap) else sympy.zeros(n, 0),
+        W_N=_without_impulses(gap.jacobian(q).T) if len(gap) else sympy.zeros(n, 0),
         slip=slip,
         zeta_T=reader.rate(slip),
         W_T=slip.jacobian(v).T if len(slip) else sympy.zeros(n, 0),
         constraint=constraint,
         constraint_dot=constraint_dot,
         zeta_B=reader.rate(constraint_dot),
-        J=constraint.jacobian(q) if len(constraint) else sympy.zeros(0, n),
+        J=_without_impulses(constraint.jacobian(q)) if len(constraint) else sympy.zeros(0, n),
         coefficients=_coefficients(reader, rigid),
         kinetic=kinetic,
         potential=potential,
@@ -176,7 +176,7 @@ def _equations_of_motion(
     for item in mechanism.constraint:
         if item.stiffness is not None:
             elastic += reader.expression(item.stiffness) * reader.expression(item.equation) ** 2 / 2
-    elastic_force = -sympy.Matrix([elastic]).jacobian(q).T
+    elastic_force = _without_impulses(-sympy.Matrix([elastic]).jacobian(q).T)
     declared = mechanism.dynamics
     if isinstance(declared, EquationDynamics):
         M = sympy.Matrix([[reader.expression(entry) for entry in row] for row in declared.mass_matrix])

@@ -153,14 +153,18 @@ def _power(x: Interval, y: Interval) -> Bounds:
     return np.where(defined, low, np.nan), high
 
 
-def _sine(x: Interval, shift: float = 0.0) -> Bounds:
-    """``sin(x + shift)``: the ends, and 1 or -1 where a crest or a trough lies between them."""
-    low, high = _hull(np.sin(x.low + shift), np.sin(x.high + shift))
+def _wave(function: Callable[[Any], Any], crest: float) -> Rule:
+    """Of the sine or cosine, with crests at ``crest`` and every turn: the ends, and 1 or -1 where one lies between."""
 
-    def between(angle: float) -> Any:
-        return np.floor((x.high + shift - angle) / _TURN) > np.floor((x.low + shift - angle) / _TURN)
+    def rule(x: Interval) -> Bounds:
+        low, high = _hull(function(x.low), function(x.high))
 
-    return np.where(between(-np.pi / 2), -1.0, low), np.where(between(np.pi / 2), 1.0, high)
+        def between(angle: float) -> Any:
+            return np.floor((x.high - angle) / _TURN) > np.floor((x.low - angle) / _TURN)
+
+        return np.where(between(crest - np.pi), -1.0, low), np.where(between(crest), 1.0, high)
+
+    return rule
 
 
 def _tangent(x: Interval) -> Bounds:
@@ -196,8 +200,8 @@ _RULES: Mapping[Any, Rule] = MappingProxyType(
         np.negative: lambda x: (-x.high, -x.low),
         np.positive: lambda x: (x.low, x.high),
         np.absolute: _magnitude,
-        np.sin: _sine,
-        np.cos: lambda x: _sine(x, np.pi / 2),
+        np.sin: _wave(np.sin, np.pi / 2),
+        np.cos: _wave(np.cos, 0.0),
         np.tan: _tangent,
         np.arccos: lambda x: (np.arccos(x.high), np.arccos(x.low)),
         np.arctan2: _angle,

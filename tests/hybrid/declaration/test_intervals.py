@@ -1,5 +1,6 @@
 """Bounds of expressions over ranges: no value may lie outside, and slopes are those of the function."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -75,3 +76,15 @@ def test_a_pole_within_leaves_no_bounds():
     bounds = evaluate(parsed("1/(t - 1)"), {"t": Interval(np.array([0.0, 2.0]), np.array([2.0, 3.0]))})
     assert bounds.low == pytest.approx([-np.inf, 0.5], rel=1e-15)
     assert bounds.high == pytest.approx([np.inf, 1.0], rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+@pytest.mark.parametrize("size", [1e-2, 1.0, 1e2, 1e4, 1e6, 1e8])
+def test_waves_of_large_angles_lie_within_their_bounds(name, size):
+    # against forty digits: a sum of an angle and a quarter turn is rounded to a share of the angle
+    angles = np.random.default_rng(5).uniform(-size, size, 200)
+    for angle in map(float, angles):
+        bounds = getattr(np, name)(Interval(np.array(angle), np.array(angle)))
+        with mpmath.workdps(40):
+            exact = getattr(mpmath, name)(mpmath.mpf(angle))
+            assert mpmath.mpf(float(bounds.low)) <= exact <= mpmath.mpf(float(bounds.high))

@@ -34,7 +34,7 @@ def float_array(values: npt.ArrayLike, *, name: str, ndim: int) -> FloatArray:
     Raises
     ------
     LCPError
-        If the values are complex, not numbers, not finite, or have another number of axes.
+        If the values are complex, not numbers, masked, not finite, or have another number of axes.
 
     Examples
     --------
@@ -43,6 +43,8 @@ def float_array(values: npt.ArrayLike, *, name: str, ndim: int) -> FloatArray:
     """
     try:
         raw = np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            raise LCPError(f"{name} must have no masked entries")
         if np.iscomplexobj(raw):
             raise LCPError(f"{name} must be real, got complex numbers; pass {name}.real if that is meant")
         if raw.dtype.kind not in "biufO":

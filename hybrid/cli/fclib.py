@@ -76,7 +76,7 @@ def _entries(path: Path, file: Any) -> tuple[FloatArray, FloatArray, FloatArray,
         raise click.ClickException(f"{path}: problems with bilateral constraints (V, R) are not read")
     W = _dense(group["W"])
     vectors = group["vectors"]
-    q, friction = np.asarray(vectors["q"], dtype=np.float64), np.asarray(vectors["mu"], dtype=np.float64)
+    q, friction = (np.asarray(vectors[name], dtype=np.float64).reshape(-1) for name in ("q", "mu"))
     dimension = _integer(group["spacedim"])
     n = q.size
     if dimension not in (2, 3) or W.shape != (n, n) or friction.size * dimension != n:
@@ -85,9 +85,17 @@ def _entries(path: Path, file: Any) -> tuple[FloatArray, FloatArray, FloatArray,
 
 
 def _integer(dataset: Any) -> int:
+    return int(_integers(dataset).reshape(-1)[0])
+
+
+def _integers(dataset: Any) -> npt.NDArray[np.int64]:
     import numpy as np
 
-    return int(np.asarray(dataset).reshape(-1)[0])
+    values = np.asarray(dataset)
+    # half of the range is far beyond all sizes that are read
+    if values.dtype.kind not in "iuf" or not ((abs(values) < 2**62) & (values == np.floor(values))).all():
+        raise ValueError("a number that must be whole is not")
+    return values.astype(np.int64)
 
 
 def _dense(group: Any) -> FloatArray:
@@ -97,8 +105,8 @@ def _dense(group: Any) -> FloatArray:
     m, n, nz = (_integer(group[name]) for name in ("m", "n", "nz"))
     if not (0 < m <= MAX_ROWS and 0 < n <= MAX_ROWS):
         raise ValueError(f"W has order {m} x {n}; from 1 to {MAX_ROWS} is read")
-    p, i = np.asarray(group["p"], dtype=np.int64), np.asarray(group["i"], dtype=np.int64)
-    x = np.asarray(group["x"], dtype=np.float64)
+    p, i = _integers(group["p"]).reshape(-1), _integers(group["i"]).reshape(-1)
+    x = np.asarray(group["x"], dtype=np.float64).reshape(-1)
     if nz in (COLUMNS, ROWS):
         major = n if nz == COLUMNS else m
         if p.shape != (major + 1,) or p[0] != 0 or (np.diff(p) < 0).any() or p[-1] > min(i.size, x.size):

@@ -73,10 +73,11 @@ class BatchEnumeration:
 
 def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tuple[FloatArray, FloatArray]:
     try:
-        if np.iscomplexobj(M) or np.iscomplexobj(q):
-            raise LCPError("M and q must be real, got complex numbers")
-        matrices = np.ascontiguousarray(M, dtype=np.float64)
-        vectors = np.ascontiguousarray(q, dtype=np.float64)
+        raw = np.asarray(M), np.asarray(q)
+        for array in raw:
+            if array.dtype.kind not in "biufO":
+                raise LCPError(f"M and q must be arrays of real numbers, got entries of type {array.dtype}")
+        matrices, vectors = (np.ascontiguousarray(array, dtype=np.float64) for array in raw)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, LCPError):
             raise

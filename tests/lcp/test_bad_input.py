@@ -20,6 +20,7 @@ from lcp.polytopes import polytope
         ([[1]], [-np.inf], r"q\[0\] is -inf"),
         ([[1j]], [1], "complex"),
         ([["a"]], [1], "real numbers"),
+        (np.ma.array([[1.0]], mask=[[True]]), [1], "masked"),
         ([[1, 2], [3]], [1, 2], "real numbers"),
         ([[None]], [1], "real numbers|finite"),
         ([[10**400]], [1], "real numbers"),

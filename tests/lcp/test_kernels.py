@@ -312,6 +312,13 @@ def test_thin_solver_depends_on_no_unit(size):
         assert solve_into(-np.eye(n), np.full(n, -size), z) <= 0
 
 
+@pytest.mark.parametrize("kind", ["U4", "M8[s]", complex])
+@pytest.mark.parametrize("call", [solve_batch, count_batch, enumerate_batch])
+def test_batches_of_other_things_than_real_numbers_are_refused(call, kind):
+    with pytest.raises(LCPError, match="real"):
+        call(np.ones((1, 1, 1), int).astype(kind), [[1]])
+
+
 def test_complex_and_huge_integer_batches_are_refused():
     for M, q in (([[[1j]]], [[1.0]]), ([[[1.0]]], [[1j]]), ([[[10**400]]], [[1]])):
         for call in (solve_batch, count_batch, enumerate_batch):

@@ -100,3 +100,26 @@ def test_absent_h5py_is_named(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     assert main(["lcp", str(file)]) == 2
     assert "h5py" in capsys.readouterr().err
+
+
+def test_vectors_and_pointers_may_be_columns(capsys, tmp_path):
+    file = write(tmp_path, np.eye(2), [[-1], [-3]], [[0.5]])
+    with h5py.File(file, "a") as out:
+        for name in ("p", "i", "x"):
+            values = out[f"fclib_local/W/{name}"][()]
+            del out[f"fclib_local/W/{name}"]
+            out[f"fclib_local/W/{name}"] = values[:, None]
+    np.testing.assert_allclose(solutions(capsys, file), BY_HAND, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("spacedim", [2.5]), ("W/m", [np.inf]), ("W/nz", [np.nan]), ("W/p", [0.5, 1.5, 2.5]), ("W/i", [0.0, 1e300])],
+)
+def test_numbers_that_must_be_whole_are_not_rounded(capsys, tmp_path, name, value):
+    file = write(tmp_path, np.eye(2), [-1, -3], [0.5])
+    with h5py.File(file, "a") as out:
+        del out[f"fclib_local/{name}"]
+        out[f"fclib_local/{name}"] = np.array(value)
+    assert main(["lcp", str(file)]) == 2
+    assert "not an FCLIB file" in capsys.readouterr().err

@@ -32,6 +32,7 @@ __all__ = ["time_stepping"]
 Array = NDArray[np.float64]
 
 _LEAK = 0.1  # of the energy that moves; a scheme of first order that is on its way to the motion loses far less
+_UNSOLVED = "no impulses are found that obey the laws of contact and friction"
 _MOST_STEPS = 10_000_000  # a gigabyte for a few coordinates
 
 
@@ -81,7 +82,7 @@ def time_stepping(
     Returns
     -------
     Trajectory
-        With a warning where steps had no solution and were made without contact.
+        Up to the first step for which no impulses are found, if there is one.
 
     Raises
     ------
@@ -155,6 +156,9 @@ def _march(
             record.ending = (Termination.SINGULAR_MASS, f"at the middle of the step, t = {t:.12g}")
             return
         end = start + (index + 1) * h
+        if not made.is_solved:
+            record.ending = (Termination.NOT_COMPUTED, f"{_UNSOLVED} in the step to t = {end:.12g}")
+            return
         q, v = held.project(end, middle + h / 2 * (v + made.change), v + made.change)
         record.t.append(end)
         record.q.append(q)
@@ -176,12 +180,7 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
     done = len(record.steps)
     modes = record.modes
     firsts = [index for index in range(done) if index == 0 or modes[index] != modes[index - 1]]
-    arcs = tuple(_arc(record, first, last) for first, last in zip(firsts, [*firsts[1:], done], strict=True))
-    failed = [record.t[index] for index, step in enumerate(record.steps) if not step.is_solved]
-    warnings: tuple[str, ...] = ()
-    if failed:
-        said = f"t = {failed[0]:.10g}: Lemke's method found no impulses, the step was made without contact"
-        warnings = (said if len(failed) == 1 else f"{said}; so were {len(failed) - 1} more",)
+    arcs = tuple(_arc(record, first, last) for first, last in zip(firsts, [*firsts[1:], done], strict=False))
     termination, detail = record.ending or (Termination.END_TIME, "")
     cause = f"{termination.value} at t = {record.t[done]:.12g} ({posture(record.dynamics, record.q[done])})"
     motion = Trajectory(
@@ -197,7 +196,7 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
         t=record.t[done],
         q=record.q[done],
         v=record.v[done],
-        warnings=(*warnings, *_unheard(record, parameters)),
+        warnings=_unheard(record, parameters),
         method="time-stepping",
     )
     return attrs.evolve(motion, warnings=(*motion.warnings, *_leak(motion)))

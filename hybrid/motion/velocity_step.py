@@ -25,6 +25,9 @@ __all__ = ["VelocityStep", "velocity_step"]
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-14  # of the largest datum of a complementarity problem: zero
+_MAX_ENUMERATED = 12  # unknowns
+_SOFT = 1e-10  # of the largest mobility
+_YIELDED = 1e-7  # of the contact velocities
 _TURNS = 20  # of the pyramids in one step
 _ALIGNED = 1e-9  # an angle; the friction force is off by its square, its direction by itself
 
@@ -44,7 +47,7 @@ class VelocityStep:
     touched : frozenset of str
         Contacts with a normal impulse.
     is_solved : bool
-        False where Lemke's method found no impulses; the step is then made without contact.
+        False where no impulses were found: the other entries then lack them.
     carriers : tuple of str
         Contacts and elements that took part.
     support : tuple of int
@@ -204,7 +207,7 @@ def _axis(problem: ContactProblem, carrier: Carrier, P: Array, gamma: Array) -> 
 def _impulses(
     problem: ContactProblem, free: Array, h: float, likely: tuple[int, ...] | None, axes: dict[str, float]
 ) -> tuple[Array, tuple[int, ...]] | None:
-    """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None if Lemke's method ends on a ray.
+    """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None where none are found.
 
     The conditions are those of the contact problem at the level of accelerations, a limit force acting for ``h``.
     """
@@ -212,15 +215,39 @@ def _impulses(
         attrs.evolve(carrier, friction=h * carrier.friction) if carrier.kind is CarrierKind.ELEMENT else carrier
         for carrier in problem.carriers
     )
-    posed = contact_lcp(attrs.evolve(problem, carriers=carriers, c=free), axes=axes)
+    asked = attrs.evolve(problem, carriers=carriers, c=free)
+    posed = contact_lcp(asked, axes=axes)
     M, q = posed.question.M, posed.question.q
     z = None if likely is None else _with_support(M, q, list(likely))
     if z is None:
-        solution = lcp.Lemke().solve(posed.question)
-        if solution.status is not lcp.Status.SOLVED:
-            return None
-        z = solution.z
+        z = _solution(posed.question)
+    if z is None:
+        return _of_a_jam(asked, axes)
     return posed.forces(z), tuple(np.flatnonzero(z).tolist())
+
+
+def _solution(question: lcp.LCP) -> Array | None:
+    """A solution, by enumeration where Lemke's method ends on a ray although the problem may have one."""
+    solution = lcp.Lemke().solve(question)
+    if solution.status is lcp.Status.SOLVED:
+        return solution.z
+    found = lcp.enumerate_solutions(question) if question.n <= _MAX_ENUMERATED else None
+    return None if found is None or not len(found.isolated) else np.asarray(found.isolated[0])
+
+
+def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> tuple[Array, tuple[int, ...]] | None:
+    """The same with contacts that yield by a rounding unit; None if what they yield is more than rounding.
+
+    Where a hinged body jams, its Delassus operator is singular, and rounding takes away all of the many solutions.
+    """
+    softness = _SOFT * float(np.max(np.abs(problem.G)))
+    posed = contact_lcp(attrs.evolve(problem, G=problem.G + softness * np.eye(problem.n_rows)), axes=axes)
+    z = _solution(posed.question)
+    if z is None:
+        return None
+    P = posed.forces(z)
+    yielded = softness * float(np.max(np.abs(P), initial=0.0))
+    return (P, ()) if yielded <= _YIELDED * float(np.max(np.abs(problem.c))) else None
 
 
 def _with_support(M: Array, q: Array, support: list[int]) -> Array | None:

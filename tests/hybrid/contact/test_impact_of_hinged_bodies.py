@@ -122,6 +122,20 @@ def test_a_jam_by_newtons_law_ends_a_motion_with_the_cause():
     assert motion.q[0] == pytest.approx(np.arccos(0.9), abs=1e-9)
 
 
+@pytest.mark.parametrize("mu", [1.0, 3.0])
+@pytest.mark.parametrize("height", [0.5, 0.9])
+def test_time_stepping_holds_a_hinged_body_that_jams(height, mu):
+    """The angle of touching is reached to first order in the step, and is never left again."""
+    step, angle = 1e-3, np.arccos(height)
+    motion = simulate(
+        planar(height), State([1.4], [0.0]), t_end=3.0, method="time-stepping", step=step, parameters={"mu": mu}
+    )
+    assert motion.termination is Termination.END_TIME
+    # falling from rest it is not faster than sqrt(2), and goes too far by a step at most
+    assert angle - np.sqrt(2) * step <= motion.q[0] <= angle + 1e-9
+    assert abs(motion.v[0]) <= 1e-7
+
+
 def problems(count):
     random = np.random.default_rng(5)
     for _ in range(count):

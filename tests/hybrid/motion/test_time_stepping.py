@@ -141,12 +141,25 @@ def test_inconsistent_states_are_passed_by_an_impact_without_collision(rod):
     assert motion.energy().final < motion.energy().initial
 
 
-def test_steps_without_impulses_are_told(rod, start, monkeypatch):
+def test_a_step_without_impulses_ends_the_motion(rod, start, monkeypatch):
+    from hybrid.motion import velocity_step
+
+    whole = velocity_step._impulses
+    made = []
+    monkeypatch.setattr(
+        velocity_step, "_impulses", lambda *how: None if len(made) == 2 else made.append(1) or whole(*how)
+    )
+    motion = stepped(rod, start, 0.1, t_end=0.5)
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert motion.t == motion.arcs[-1].end == pytest.approx(0.2)
+    assert "in the step to t = 0.3" in motion.cause
+
+
+def test_a_motion_whose_first_step_has_no_impulses_stays_where_it_is(rod, start, monkeypatch):
     monkeypatch.setattr("hybrid.motion.velocity_step._impulses", lambda *_: None)
     motion = stepped(rod, start, 0.1, t_end=0.3)
-    (warning,) = motion.warnings
-    assert warning.startswith("t = 0: Lemke's method found no impulses")
-    assert [arc.mode.label for arc in motion.arcs] == ["free"]
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert motion.t == 0.0 and not motion.arcs and motion.q.tolist() == start.q.tolist()
 
 
 def test_undefined_expressions_end_the_motion_with_what_was_computed():

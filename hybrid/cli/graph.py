@@ -13,6 +13,7 @@ from hybrid.cli.arguments import OutputPath, json_option, mechanism_argument
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_json, say, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.files import write_whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,7 +66,7 @@ def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: 
         record = json.loads(to_json(automaton))
         text = "" if form is None else exported(automaton, form)
     if output is not None:
-        output.write_text(text, encoding="utf-8")
+        write_whole(output, text)
     if as_json:
         print_json(record)
     elif form is not None and output is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from hybrid.cli.output import number, table
+from hybrid.reporting.files import whole_file, write_whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -56,7 +57,8 @@ def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[st
     if files.output is not None:
         kept = _numbered(files.output, len(motions), is_tree=is_tree)
         for motion, path in zip(motions, kept, strict=True):
-            save(motion, path)
+            with whole_file(path) as draft:
+                save(motion, draft)
         said.append(f"Kept in {', '.join(map(str, kept))}.")
     if files.plot is not None:
         _draw(found, files.plot)
@@ -66,7 +68,7 @@ def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[st
 
         pages = _numbered(files.animate, len(motions), is_tree=is_tree)
         for motion, path in zip(motions, pages, strict=True):
-            path.write_text(render_animation(motion), encoding="utf-8")
+            write_whole(path, render_animation(motion))
         said.append(f"Animated in {', '.join(map(str, pages))}.")
     return said
 

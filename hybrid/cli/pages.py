@@ -11,8 +11,9 @@ import click
 
 from hybrid.cli.arguments import OutputPath
 from hybrid.cli.output import Json, json_text
+from hybrid.reporting.files import write_whole
 
-__all__ = ["command_as_written", "page_option", "write_page"]
+__all__ = ["command_as_written", "page_option", "page_path", "write_page"]
 
 ENDINGS = (".html", ".md", ".json")
 
@@ -25,6 +26,11 @@ def page_option(help_text: str) -> Callable[[Command], Command]:
     return click.option("-o", "--output", type=kind, metavar="FILE", help=help_text)
 
 
+def page_path(name: str) -> Path:
+    """A page that the user has not named, refused before anything is computed if it cannot be written."""
+    return Path(OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS).convert(name, None, None))
+
+
 def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], str], record: Mapping[str, Json]) -> None:
     """Write what the ending of the path asks for."""
     match path.suffix.lower():
@@ -34,7 +40,7 @@ def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], st
             text = markdown()
         case _:
             text = json_text(record) + "\n"
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
 
 
 def command_as_written(

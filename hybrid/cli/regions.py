@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,19 @@ if TYPE_CHECKING:
 __all__ = ["axis_units", "map_"]
 
 
+def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+    """A folder that a map can be kept in, or the reason why not, before anything is computed."""
+    if folder is None:
+        return None
+    if folder.exists() and any(folder.iterdir()):
+        raise click.BadParameter(f"{folder} exists already: choose another folder, or remove it", param=option)
+    missing = [name for name in ("xarray", "zarr") if find_spec(name) is None]
+    if missing:
+        advice = "install it with: pip install 'painleve[store]'"
+        raise click.BadParameter(f"keeping a map needs {' and '.join(missing)}; {advice}", param=option)
+    return folder
+
+
 @click.command("map")
 @mechanism_argument
 @axes_option
@@ -45,6 +59,7 @@ __all__ = ["axis_units", "map_"]
     "--store",
     type=OutputPath(file_okay=False, path_type=Path),
     metavar="DIR",
+    callback=_new_folder,
     help="Keep every cell as a Zarr group in a new folder; after Ctrl-C, what was computed.",
 )
 @json_option
@@ -59,6 +74,8 @@ def map_(
     as_json: bool,
 ) -> None:
     """Which modes of MECH are consistent over two quantities."""
+    if plot is not None and store is not None and plot.resolve() == store.resolve():
+        raise click.UsageError(f"--plot and --store both name {plot}")
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"mapping {declared.name}") as bar:
@@ -75,10 +92,10 @@ def map_(
             with_boundaries=plot is not None,
             progress=bar.advance,
         )
+        if store is not None:  # first, in case the picture fails
+            _keep(declared, found, pins=pins, parameters=values, folder=store)
         if plot is not None:
             _draw(dynamics, found, pins=pins, parameters=values, path=plot)
-        if store is not None:
-            _keep(declared, found, pins=pins, parameters=values, folder=store)
     answer = {"mechanism": declared.name, **map_record(found), "missing": found.n_missing}
     if as_json:
         print_json(answer)
@@ -126,10 +143,14 @@ def _draw(
 def axis_units(
     dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, str], parameters: Mapping[str, float]
 ) -> dict[str, str]:
-    """Units of the axes: declared ones of parameters; those of coordinates are found at the middle of the map."""
-    from hybrid.dynamics import solve_state
+    """Units of what the axes sweep; those of coordinates, gaps and slips are found at the middle of the map."""
+    import numpy as np
+
+    from hybrid.analysis.criticality.response import postures
+    from hybrid.dynamics import State
     from hybrid.dynamics.units import quantity_units
     from hybrid.errors import HybridError
+    from hybrid.reporting.labelling import quantities_with_units
 
     declared = dynamics.mechanism.parameters
     middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
@@ -138,10 +159,13 @@ def axis_units(
     pinned |= {name: value for name, value in middle.items() if name not in declared}
     units = {name: item.unit for name, item in declared.items()}
     try:
-        state = solve_state(dynamics, pinned, parameters=values)
-        return units | dict(quantity_units(dynamics, state, parameters=values).coordinates)
+        q, t = postures(dynamics, pinned, parameters=values)  # units do not depend on velocities
+        if not np.isfinite(q).all():
+            return units  # the middle cannot be reached: the axes of coordinates stay without unit
+        state = State(q.ravel(), np.zeros(dynamics.n), float(np.ravel(t)[0]))
+        return quantities_with_units(dynamics, quantity_units(dynamics, state, parameters=values))
     except HybridError:
-        return units  # the middle cannot be reached: the axes of coordinates stay without unit
+        return units
 
 
 def _written(plot: Path | None, store: Path | None) -> Iterator[str]:

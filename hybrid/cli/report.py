@@ -15,7 +15,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_json, say
-from hybrid.cli.pages import command_as_written, page_option, write_page
+from hybrid.cli.pages import command_as_written, page_option, page_path, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
 
@@ -54,7 +54,7 @@ def report(
     if len(axes) not in (0, 2):
         raise click.UsageError(f"the map of a report has two axes, got {len(axes)}")
     if output is None and not as_json:
-        output = Path(f"{declared.name}.html")
+        output = page_path(f"{declared.name}.html")
     with ProgressBar(f"reporting on {declared.name}"):
         from hybrid.analysis import Axis
         from hybrid.dynamics import derive, solve_state

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.labelling import heading
 from hybrid.reporting.palette import Fill, fills
 from hybrid.reporting.plot import finish, settings
 from hybrid.reporting.records import Json, plain
@@ -120,10 +121,10 @@ def plot_comparison_map(found: ComparisonMap, *, units: Mapping[str, str] | None
         _draw_areas(figure, left, found)
         _draw_sizes(figure, right, found)
         for axes in (left, right):
-            finish(axes, found.axes[0], found.axes[1], units or {}, "")
+            finish(axes, found.axes[0], found.axes[1], units or {})
         right.set_ylabel("")
         if title:
-            figure.suptitle(title.replace("$", r"\$"), fontsize=10.5)
+            figure.suptitle(heading(title, inches=9.0, size=10.5), fontsize=10.5)
     return figure
 
 
@@ -180,12 +181,17 @@ def _draw_sizes(figure: Figure, axes: Axes, found: ComparisonMap) -> None:
         with np.errstate(divide="ignore"):
             values = np.log10(np.maximum(runs.error[-1], 1e-12))
         label, title = "log10 of the error of the velocities", f"Penalty runs at K = {runs.stiffness[-1]:g}"
+    axes.set_title(title, fontsize=9.5)
+    if not np.isfinite(values).any():
+        middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": axes.transAxes, "color": "0.4"}
+        axes.text(0.5, 0.5, "in no cell", **middle)
+        axes.set_xlim(found.axes[0].low, found.axes[0].high)
+        return
     image = axes.imshow(
         np.ma.masked_invalid(values).T, origin="lower", extent=_extent(found), aspect="auto",
         interpolation="nearest", cmap="viridis",
     )  # fmt: skip
     figure.colorbar(image, ax=axes, label=label)
-    axes.set_title(title, fontsize=9.5)
 
 
 def _extent(found: ComparisonMap) -> tuple[float, float, float, float]:

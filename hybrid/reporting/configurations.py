@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.declaration.names import suggestion
 from hybrid.errors import StateError
+from hybrid.reporting.labelling import heading
 from hybrid.reporting.plot import settings
 from hybrid.reporting.symbols import symbol_mathtext
 
@@ -98,7 +99,7 @@ def plot_configuration_space(
         _mark(axes, points, columns, high - low)
         axes.set_xlabel(symbol_mathtext(across))
         axes.set_ylabel(symbol_mathtext(up))
-        axes.set_title(title)
+        axes.set_title(heading(title, inches=6.0, size=12.0))
         figure.legend(loc="outside right upper", frameon=False)
     return figure
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics import State
 from hybrid.dynamics.units import Units, quantity_units
 from hybrid.motion.outcome import EventKind
+from hybrid.reporting.labelling import heading, with_unit
 from hybrid.reporting.plot import settings
 from hybrid.reporting.symbols import symbol_mathtext
 from hybrid.reporting.timeline import ink_on, mode_fill
@@ -132,7 +133,7 @@ def _drawn(motions: Mapping[str, Trajectory], title: str) -> Figure:
         panels[-1].set_xlabel("time $t$ (s)")
         if span[1] > span[0]:
             panels[-1].set_xlim(*span)
-        figure.suptitle(title.replace("$", r"\$"), fontsize=10)
+        figure.suptitle(heading(title, inches=7.2, size=10), fontsize=10)
     return figure
 
 
@@ -203,7 +204,7 @@ def _instants(arc: Arc, span: float) -> Array:
 
 def _draw(axes: Axes, t: Array, labels: Sequence[tuple[str, str]], values: Array) -> None:
     for (label, unit), column, (colour, dash) in zip(labels, values.T, _styles(len(labels)), strict=True):
-        shown = label + (f" ({unit})" if unit not in ("", "1") else "")
+        shown = with_unit(label, unit)
         marker = "." if len(t) == 1 else ""
         axes.plot(t, column, label=_once(axes, shown), color=colour, linestyle=dash, linewidth=1.2, marker=marker)
 
@@ -227,7 +228,7 @@ def _draw_forces(axes: Axes, motion: Trajectory, curves: _Curves, units: Units) 
 
     def draw(label: str, unit: str, values: Array, name: str, dash: str) -> None:
         colour = colours[list(places).index(name) % len(colours)]
-        shown = label + (f" ({unit})" if unit else "")
+        shown = with_unit(label, unit)
         axes.plot(curves.t, values, color=colour, linestyle=dash, linewidth=1.2, label=_once(axes, shown))
 
     for index, name in enumerate(dynamics.contacts):

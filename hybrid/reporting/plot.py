@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.files import whole_file
+from hybrid.reporting.labelling import axis_label, heading
 from hybrid.reporting.regions import Region, regions
-from hybrid.reporting.symbols import symbol_mathtext
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,8 @@ _DPI = 200
 _CROWDED = 5
 # Half the height of a number, as a share of the map.
 _LEAST_ROOM = 0.02
+# Inches: of the picture, of labels and ticks, of a legend without its words, and of a letter of these at most.
+_WIDTH, _LABELS, _HANDLE, _LETTER = 7.4, 0.8, 0.6, 0.078
 
 
 def plot_map(
@@ -56,7 +59,7 @@ def plot_map(
     region_map : RegionMap
         The first axis is drawn to the right, the second upwards.
     state : tuple of float, optional
-        A state to mark with a star, in the units of the axes.
+        A state to mark with a star, in the units of the axes; left out where it lies outside the map.
     units : mapping of str to str, optional
         Units of the axes by name; a long axis in ``rad`` gets ticks at fractions of pi.
     title : str, optional
@@ -82,24 +85,27 @@ def plot_map(
 
     with settings():
         found = regions(region_map)
-        figure = Figure(figsize=(7.4, 4.3), layout="constrained")
+        figure = Figure(figsize=(_WIDTH, 4.3), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         first, second = region_map.axes
         _fill(axes, found, first, second)
         for boundary in region_map.boundaries:
             axes.plot(boundary.points[:, 0], boundary.points[:, 1], color="0.1", linewidth=0.9, zorder=3)
-        if state is not None:
-            axes.plot(*state, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False)
-        finish(axes, first, second, units or {}, title)
+        marked = state if state is not None and _holds(first, state[0]) and _holds(second, state[1]) else None
+        if marked is not None:
+            axes.plot(*marked, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False)
+        finish(axes, first, second, units or {})
         if len(found) > _CROWDED:
             _number(axes, found, first, second)
-        _legend(figure, found, state is not None)
+        room = _legend(figure, found, marked is not None)
+        if title:
+            axes.set_title(heading(title, inches=room, size=10), fontsize=10)
     return figure
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure as SVG, PNG or PDF, by the ending of the path.
+    """Write a figure as SVG, PNG or PDF, by the ending of the path; as a whole or not at all.
 
     Parameters
     ----------
@@ -119,8 +125,8 @@ def save_figure(figure: Figure, path: str | Path) -> None:
         ".png": {"Software": None},
         ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     }
-    with settings():
-        figure.savefig(Path(path), format=ending[1:], dpi=_DPI, metadata=metadata[ending])
+    with settings(), whole_file(path) as draft:
+        figure.savefig(draft, format=ending[1:], dpi=_DPI, metadata=metadata[ending])
 
 
 def figure_svg(figure: Figure) -> str:
@@ -204,19 +210,17 @@ def _centres(axis: Axis) -> NDArray[np.float64]:
     return axis.at((np.arange(-1, axis.cells + 1) + 0.5) / axis.cells)
 
 
-def finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str], title: str) -> None:
+def finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str]) -> None:
     """Label the two axes of a map, with ticks at fractions of pi on a long axis in radians."""
     from matplotlib.ticker import FuncFormatter, MultipleLocator
 
     for axis, target in ((first, axes.xaxis), (second, axes.yaxis)):
         unit = units.get(axis.name, "")
-        target.set_label_text(symbol_mathtext(axis.name) + (f"  ({unit})" if unit not in ("", "1") else ""))
+        target.set_label_text(axis_label(axis.name, unit))
         quarters = (axis.high - axis.low) / (math.pi / 4)
         if unit == "rad" and quarters >= 3:
             target.set_major_locator(MultipleLocator(math.pi / 4 * (1 if quarters <= 8 else 4)))
             target.set_major_formatter(FuncFormatter(lambda value, _: _in_pi(value)))
-    if title:
-        axes.set_title(title.replace("$", r"\$"), fontsize=10)
 
 
 def _in_pi(value: float) -> str:
@@ -230,7 +234,12 @@ def _in_pi(value: float) -> str:
     return f"{sign}{'' if size == 1 else size}π" + (f"/{denominator}" if denominator > 1 else "")
 
 
-def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> None:
+def _holds(axis: Axis, value: float) -> bool:
+    return axis.low <= value <= axis.high
+
+
+def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> float:
+    """Draw the legend; the width that it leaves to the map, in inches."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -249,9 +258,10 @@ def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> None:
     longest = max(len(handle.get_label()) for handle in handles)
     if longest <= 40:
         figure.legend(handles=handles, loc="outside right upper", frameon=False, handleheight=1.4, labelspacing=0.7)
-    else:
-        figure.set_size_inches(7.4, 4.3 + 0.26 * len(handles))
-        figure.legend(handles=handles, loc="outside lower left", frameon=False, handleheight=1.3, labelspacing=0.5)
+        return _WIDTH - _LABELS - _HANDLE - _LETTER * longest
+    figure.set_size_inches(_WIDTH, 4.3 + 0.26 * len(handles))
+    figure.legend(handles=handles, loc="outside lower left", frameon=False, handleheight=1.3, labelspacing=0.5)
+    return _WIDTH - _LABELS
 
 
 def _percent(fraction: float) -> str:

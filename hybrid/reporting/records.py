@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
 
 __all__ = [
+    "closed_form_contacts",
     "critical_friction_record",
     "labels",
     "map_record",
@@ -238,18 +239,31 @@ def _certificate(certificate: Certificate) -> dict[str, Json]:
     }
 
 
-def _sliding(selection: Selection) -> dict[str, Json]:
-    """The closed form of every contact that takes part, has friction and may be the only one: no other is bilateral."""
-    from hybrid.contact import sliding_terms
+def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
+    """Contacts that take part, have friction and may be the only ones: no other carrier is bilateral.
+
+    Beside a rough rail, whose friction answers to the contact's force, neither ``a_N = A lambda_N + b`` nor a critical
+    friction of the contact alone is true.
+    """
     from hybrid.contact.carriers import CarrierKind
 
+    carriers = selection.problem.carriers
+    bilateral = {carrier.name for carrier in carriers if carrier.kind is CarrierKind.BILATERAL}
+    return tuple(
+        carrier.name
+        for carrier in carriers
+        if carrier.normal is not None and carrier.tangential and not bilateral - {carrier.name}
+    )
+
+
+def _sliding(selection: Selection) -> dict[str, Json]:
+    """The closed form of every contact that has one."""
+    from hybrid.contact import sliding_terms
+
     found: dict[str, Json] = {}
-    bilateral = [carrier.name for carrier in selection.problem.carriers if carrier.kind is CarrierKind.BILATERAL]
-    for carrier in selection.problem.carriers:
-        if carrier.normal is None or not carrier.tangential or set(bilateral) - {carrier.name}:
-            continue
-        terms = sliding_terms(selection.problem, carrier.name)
-        found[carrier.name] = {
+    for name in closed_form_contacts(selection):
+        terms = sliding_terms(selection.problem, name)
+        found[name] = {
             "A_slide+": terms.A_plus,
             "A_slide-": terms.A_minus,
             "b": terms.b,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid.reporting.html import Html, environment
 from hybrid.reporting.inline import inline_svg
+from hybrid.reporting.labelling import quantities_with_units
 from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
@@ -51,6 +52,7 @@ _KINEMATIC = {
     "zeta_T": "zeta_T",
     "constraint": "f",
 }
+_PINS = ("gap", "gap_dot", "slip")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
@@ -123,7 +125,7 @@ def report_environment(*, autoescape: bool) -> jinja2.Environment:
         templates.filters |= {
             "number": number,
             "settled": lambda value, branch: number(settled(value, _size(branch)), exact=value),
-            "sym": lambda name: Html(symbol_html(name)),
+            "sym": lambda name: Html(_dotted(name) if "." in name else symbol_html(name)),
             "formula": lambda text: Html(formula_html(text)),
             "dotted": lambda name: Html(_dotted(name)),
             "unit": lambda text: Html(_unit_html(text)),
@@ -154,7 +156,7 @@ def _dotted(name: str) -> str:
     """``lambda_N.floor`` and ``tip.N`` as a symbol with an index; a pin as it is typed."""
     head, _, rest = name.partition(".")
     words = ".".join(re.findall(r"[A-Za-z0-9_]+", rest))
-    if head.startswith("lambda_") or rest[:1] in ("N", "T"):
+    if head.startswith("lambda_") or (head not in _PINS and re.fullmatch("N|T[12]?", rest)):
         return f"{symbol_html(head) if head.startswith('lambda_') else head}<sub> {words}</sub>"
     return f"<code>{head}{'.' if words else ''}{words}</code>"
 
@@ -209,8 +211,16 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
             for label, intervals in found["paradox_intervals"].items()
             if intervals
         ],
+        "is_outside": report.place is not None and not _is_shown(report),
         "hatched": bool({"INDETERMINATE", "INCONSISTENT"} & set((record["map"] or {}).get("verdict_fractions", {}))),
     }
+
+
+def _is_shown(report: Report) -> bool:
+    """Whether the state lies within the map."""
+    if report.region_map is None or report.place is None:
+        return False
+    return all(axis.low <= value <= axis.high for axis, value in zip(report.region_map.axes, report.place, strict=True))
 
 
 def _common(units: Mapping[str, str]) -> str:
@@ -237,7 +247,9 @@ def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
         svg = figure_svg(plot_posture(drawn))
         found["posture"] = inline_svg(svg, prefix="posture-", label=f"{record['mechanism']} at the state")
     if report.region_map is not None:
-        svg = figure_svg(plot_map(report.region_map, state=report.place, units=report.units.coordinates))
+        svg = figure_svg(
+            plot_map(report.region_map, state=report.place, units=quantities_with_units(report.dynamics, report.units))
+        )
         found["map"] = inline_svg(svg, prefix="map-", label="Consistent modes around the state")
     if report.automaton is not None:
         svg = to_svg(report.automaton, highlight=report.consistent, prefix="")

@@ -10,7 +10,15 @@ import attrs
 
 from hybrid.dynamics.units import Units, quantity_units
 from hybrid.reporting.command import command_line
-from hybrid.reporting.records import Json, critical_friction_record, labels, map_record, plain, verdict_record
+from hybrid.reporting.records import (
+    Json,
+    closed_form_contacts,
+    critical_friction_record,
+    labels,
+    map_record,
+    plain,
+    verdict_record,
+)
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -235,7 +243,7 @@ def _surroundings(
 def _critical(
     dynamics: Dynamics, state: State, selection: Selection, parameters: Mapping[str, float], axis: Axis
 ) -> dict[str, CriticalFriction]:
-    """Critical friction of every contact with friction that takes part, over postures."""
+    """Critical friction of every contact that takes part and has a closed form, over postures."""
     from hybrid.analysis import critical_friction
     from hybrid.dynamics.pin_values import pin_names
     from hybrid.reporting.around import pins_around
@@ -246,11 +254,9 @@ def _critical(
     around = pins_around(dynamics, state, [axis.name], parameters=parameters)
     fixed = {name: value for name, value in around.items() if name in (*positions, "t")}
     found = {}
-    for carrier in selection.problem.carriers:
-        if carrier.name in dynamics.contacts and carrier.tangential:
-            found[carrier.name] = critical_friction(
-                dynamics, over=[axis], pins=fixed, contact=carrier.name, parameters=parameters
-            )
+    for name in closed_form_contacts(selection):
+        if name in dynamics.contacts:
+            found[name] = critical_friction(dynamics, over=[axis], pins=fixed, contact=name, parameters=parameters)
     return found
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.labelling import axis_label, heading
 from hybrid.reporting.plot import settings
 from hybrid.reporting.records import Json, plain
-from hybrid.reporting.symbols import symbol_mathtext
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from hybrid.analysis import Axis
     from hybrid.analysis.comparison.restitution import RestitutionMap
 
 __all__ = ["plot_restitution", "restitution_record"]
@@ -75,14 +76,20 @@ def plot_restitution(found: RestitutionMap, *, units: Mapping[str, str] | None =
             ("restitution  $-v_N^+/v_N^-$", "absorbed share of the kinetic energy"),
             strict=True,
         ):
-            angles = np.degrees(second.values)
-            mesh = axes.pcolormesh(angles, first.values, values, cmap="cividis", rasterized=True)
-            if np.nanmin(values) < 1.0 < np.nanmax(values):
-                axes.contour(angles, first.values, values, levels=[1.0], colors="white", linewidths=0.8)
+            # edges of the cells, or a sweep of one cell would have no area
+            angles, across = np.degrees(_edges(second)), _edges(first)
+            mesh = axes.pcolormesh(angles, across, values, cmap="cividis", rasterized=True)
+            middles = np.degrees(second.values), first.values
+            if min(values.shape) > 1 and np.nanmin(values) < 1.0 < np.nanmax(values):
+                axes.contour(*middles, values, levels=[1.0], colors="white", linewidths=0.8)
             axes.set_title(name, fontsize=9.5)
             axes.set_xlabel("incidence from the normal (degrees)")
             figure.colorbar(mesh, ax=axes)
-        figure.axes[0].set_ylabel(symbol_mathtext(first.name) + (f"  ({unit})" if unit not in ("", "1") else ""))
+        figure.axes[0].set_ylabel(axis_label(first.name, unit))
         if title:
-            figure.suptitle(title.replace("$", r"\$"), fontsize=10.5)
+            figure.suptitle(heading(title, inches=8.6, size=10.5), fontsize=10.5)
     return figure
+
+
+def _edges(axis: Axis) -> NDArray[np.float64]:
+    return axis.at(np.arange(axis.cells + 1) / axis.cells)

@@ -160,11 +160,13 @@ def plot_tornado(report: SensitivityReport) -> Figure:
         axes.set_yticks(places, [_label(report, name) for name, _ in bars])
         axes.set_xlabel("change of the functional when each grows by 1 %")
         axes.margins(x=0.08)
+        if not any(values):
+            axes.set_xlim(-1.0, 1.0)  # nothing changes, whatever the scale
         return figure
 
 
 def _label(report: SensitivityReport, name: str) -> str:
-    own = symbol_mathtext(name) if name.isidentifier() else name
+    own = symbol_mathtext(name)
     return own if report.base[name] else f"{own} (by {SHARE:g})"
 
 

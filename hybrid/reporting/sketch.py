@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.labelling import as_written
 from hybrid.reporting.plot import settings
 from hybrid.reporting.posture import Posture, Surface
 
@@ -51,8 +52,9 @@ def plot_posture(drawn: Posture) -> Figure:
             link = np.array([drawn.points[first], drawn.points[second]])
             axes.plot(link[:, 0], link[:, 1], color="0.25", linewidth=3.5, solid_capstyle="round", zorder=2)
         axes.plot(places[:, 0], places[:, 1], "o", markersize=4.5, color="white", markeredgecolor="black", zorder=3)
+        beside: dict[str, Any] = {"xytext": (6, 5), "textcoords": "offset points", "fontsize": 8, "zorder": 4}
         for name, place in drawn.points.items():
-            axes.annotate(name, (place[0], place[1]), xytext=(6, 5), textcoords="offset points", fontsize=8, zorder=4)
+            axes.annotate(as_written(name), (place[0], place[1]), **beside)
     return figure
 
 

@@ -146,9 +146,11 @@ def symbol_mathtext(name: str) -> str:
 
     Examples
     --------
-    >>> symbol_mathtext("phi_dot"), symbol_mathtext("mu_wall")
-    ('$\\dot{\\varphi}$', '$\\mu_{\\mathrm{wall}}$')
+    >>> symbol_mathtext("phi_dot"), symbol_mathtext("mu_wall"), symbol_mathtext("gap_dot.tip")
+    ('$\\dot{\\varphi}$', '$\\mu_{\\mathrm{wall}}$', 'gap_dot.tip')
     """
+    if "." in name:
+        return name  # a pin as it is typed
     head, index, dots = _parts(name)
     letter = head if len(head) == 1 else rf"\mathit{{{head}}}"
     if head in _GREEK:

@@ -61,3 +61,15 @@ def test_command_runs_penalties(capsys):
     shown = capsys.readouterr().out
     assert "UNIQUE, agrees" in shown
     assert "error at K=1e+06" in shown
+
+
+@pytest.mark.parametrize("stiffness", [(), (1e5,)])
+def test_where_no_cell_touches_there_is_no_scale_of_colours(stiffness):
+    rod = derive(mechanisms.load("rod_on_incline"))
+    axes = [Axis("phi", 0.1, 3, 3), Axis("phi_dot", -1, 1, 3)]
+    found = compare_map(rod, axes=axes, pins={"slip.tip": 1, "gap.tip": 1}, stiffness=stiffness)
+    assert not found.touches.any()
+    figure = plot_comparison_map(found)
+    figure.draw_without_rendering()
+    assert len(figure.axes) == 2  # a bar of colours would be a third
+    assert [text.get_text() for text in figure.axes[1].texts] == ["in no cell"]

@@ -168,3 +168,12 @@ def test_page_is_refused_before_anything_is_computed(capsys, tmp_path):
     assert ".html, .md, .json" in capsys.readouterr().err
     assert main(["compare", "bouncing_ball", "--pin=gap_dot.floor=-1", "-o", str(tmp_path / "no" / "page.html")]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_command_on_the_page_repeats_the_same_stiffness(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    asked = ["--stiffness=1234567.8,0.1e9", "--damping=0.123456789"]
+    assert main(["compare", "bouncing_ball", "--pin=y_dot=-1", *asked, "-o", str(page)]) == 0
+    words = page.read_text(encoding="utf-8").split("## Reproduction")[1].split()
+    assert [float(K) for K in words[words.index("--stiffness") + 1].split(",")] == [1234567.8, 1e8]
+    assert float(words[words.index("--damping") + 1]) == 0.123456789

@@ -1,0 +1,103 @@
+"""Words on plots: headings that fit, labels with their units, and the units of everything that an axis may name."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from hybrid.reporting.symbols import symbol_mathtext
+
+if TYPE_CHECKING:
+    from hybrid.dynamics import Dynamics
+    from hybrid.dynamics.units import Units
+
+__all__ = ["as_written", "axis_label", "heading", "quantities_with_units", "with_unit"]
+
+_WIDTH = 0.62
+"""Of a letter of DejaVu Sans, in ems: the mean of English text is below."""
+_POINTS_PER_INCH = 72.0
+
+
+def as_written(text: str) -> str:
+    r"""Text that matplotlib shows as it is: a dollar sign does not begin a formula.
+
+    Examples
+    --------
+    >>> as_written("5$ or 6$")
+    '5\\$ or 6\\$'
+    """
+    return text.replace("$", r"\$")
+
+
+def heading(text: str, *, inches: float, size: float) -> str:
+    """A heading in as many lines as it takes, as text for matplotlib.
+
+    Parameters
+    ----------
+    text : str
+    inches : float
+        Room from left to right.
+    size : float
+        Of the letters, in points.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> heading("A rod on a rough plane", inches=1.0, size=10)
+    'A rod on a\\nrough plane'
+    """
+    letters = max(1, int(inches * _POINTS_PER_INCH / (_WIDTH * size)))
+    return as_written("\n".join(textwrap.fill(line, letters) for line in text.splitlines()))
+
+
+def with_unit(label: str, unit: str, *, gap: str = " ") -> str:
+    """A label for matplotlib with its unit in brackets; a pure number has none.
+
+    Examples
+    --------
+    >>> with_unit("$x$", "m"), with_unit("$e$", "1")
+    ('$x$ (m)', '$e$')
+    """
+    return label if unit in ("", "1") else f"{label}{gap}({as_written(unit)})"
+
+
+def axis_label(name: str, unit: str) -> str:
+    """The label of an axis that sweeps a quantity."""
+    return with_unit(symbol_mathtext(name), unit, gap="  ")
+
+
+def quantities_with_units(dynamics: Dynamics, units: Units) -> dict[str, str]:
+    """Units of everything that may be swept: parameters, coordinates, velocities, gaps, slips and the time.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    units : Units
+
+    Returns
+    -------
+    dict of str to str
+        Empty where the declaration does not say enough.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> from hybrid.dynamics.units import quantity_units
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0})
+    >>> found = quantities_with_units(rod, quantity_units(rod, state))
+    >>> found["phi"], found["gap.tip"], found["gap_dot.tip"], found["slip.tip"]
+    ('rad', 'm', 'm/s', 'm/s')
+    """
+    found = {"t": "s"} | {name: item.unit for name, item in dynamics.mechanism.parameters.items()}
+    for name, rate in units.contact_accelerations.items():
+        length = rate.removesuffix("/s²")
+        found |= {f"gap.{name}": length, f"gap_dot.{name}": f"{length}/s" if length else ""}
+    for name, rate in units.tangential_accelerations.items():
+        pins = [f"slip.{name}", *(f"slip.{name}.{axis + 1}" for axis in range(dynamics.dimension(name)))]
+        found |= dict.fromkeys(pins, rate.replace("/s²", "/s"))
+    return found | dict(units.coordinates)

@@ -1,0 +1,38 @@
+"""The plot of restitution over posture and incidence."""
+
+import numpy as np
+import pytest
+
+from hybrid.analysis import Axis
+from hybrid.analysis.comparison.restitution import restitution_map
+from hybrid.cli.regions import axis_units
+from hybrid.reporting.restitution import plot_restitution
+from tests.catalogue import dynamics_of
+
+
+@pytest.mark.parametrize(("cells", "angles"), [(1, 1), (1, 40), (3, 1), (2, 3)])
+def test_cells_of_a_sweep_fill_the_frame(cells, angles):
+    rod = dynamics_of("rod_on_incline")
+    # so rough that restitution passes 1, where the plot has a line
+    found = restitution_map(
+        rod, over=Axis("mu", 1.4, 1.5, cells), incidence=Axis("incidence", -1.4, 1.0, angles), pins={"phi": 1}
+    )
+    figure = plot_restitution(found)
+    figure.draw_without_rendering()
+    for axes, values in zip(figure.axes[:2], (found.restitution, found.absorbed), strict=True):
+        assert axes.get_xlim() == pytest.approx((np.degrees(-1.4), np.degrees(1.0)))
+        assert axes.get_ylim() == pytest.approx((1.4, 1.5))
+        mesh = axes.collections[0]
+        np.testing.assert_array_equal(np.ravel(mesh.get_array()), values.ravel())
+        corners = mesh.get_coordinates()
+        np.testing.assert_allclose(corners[0, 0], [np.degrees(-1.4), 1.4], rtol=1e-12)
+        np.testing.assert_allclose(corners[-1, -1], [np.degrees(1.0), 1.5], rtol=1e-12)
+
+
+def test_posture_of_the_plot_has_its_unit():
+    rod = dynamics_of("rod_on_incline")
+    axis = Axis("phi", 0.1, 1.5, 3)
+    # positions alone fix the posture: no velocity is pinned
+    units = axis_units(rod, [axis], pins={}, parameters={})
+    found = restitution_map(rod, over=axis, incidence=Axis("incidence", -1, 1, 3))
+    assert plot_restitution(found, units=units).axes[0].get_ylabel() == "$\\varphi$  (rad)"

@@ -112,7 +112,9 @@ class OutputPath(click.Path):
         path_type: type[Any] | None = None,
         endings: Sequence[str] = (),
     ) -> None:
-        super().__init__(file_okay=file_okay, dir_okay=dir_okay, allow_dash=allow_dash, path_type=path_type)
+        super().__init__(
+            file_okay=file_okay, dir_okay=dir_okay, allow_dash=allow_dash, path_type=path_type, writable=True
+        )
         self.endings = tuple(endings)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

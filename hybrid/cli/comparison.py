@@ -144,8 +144,8 @@ def compare(
         if output is None:
             found = compare_methods(dynamics, state, **asked)
         else:
-            options = ["--stiffness", ",".join(f"{K:g}" for K in stiffness)]
-            options += [] if damping is None else ["--damping", f"{damping:g}"]
+            options = ["--stiffness", ",".join(map(repr, stiffness))]
+            options += [] if damping is None else ["--damping", repr(damping)]
             command = command_as_written(
                 "compare", mechanism, parameters=parameters, pins=pins, options=options, output=output
             )

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -224,3 +225,17 @@ def test_an_interrupted_computation_ends_with_one_line(tmp_path):
         finally:
             running.kill()
     assert (running.returncode, out, err) == (130, "", "interrupted\n")
+
+
+def test_a_file_that_must_not_be_written_is_refused_before_anything_is_computed(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "bouncing_ball.html"
+    page.write_text("old", encoding="utf-8")
+    real = os.access
+    # permissions do not bind everybody who runs tests
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK and real(place, mode))
+    monkeypatch.setattr("hybrid.dynamics.derive", lambda *_: pytest.fail("computed"))
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["-o", str(page)], []):
+        assert main(["report", "bouncing_ball", *arguments]) == 2
+        assert "not writable" in capsys.readouterr().err
+    assert page.read_text(encoding="utf-8") == "old"

@@ -117,3 +117,27 @@ def test_a_bad_map_is_bad_input(arguments, message, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert message in err
+
+
+def test_a_folder_that_cannot_keep_the_map_is_refused_before_anything_is_computed(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("hybrid.analysis.region_map", lambda *_, **__: pytest.fail("computed"))
+    full, drawing = tmp_path / "full", tmp_path / "map.svg"
+    full.mkdir()
+    (full / "file").touch()
+    assert main([*ARGUMENTS, "--store", str(full)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main([*ARGUMENTS, "--store", str(drawing), "--plot", str(drawing)]) == 2
+    assert "both name" in capsys.readouterr().err
+    monkeypatch.setattr("hybrid.cli.regions.find_spec", lambda name: None)
+    assert main([*ARGUMENTS, "--store", str(tmp_path / "new")]) == 2
+    assert "pip install 'painleve[store]'" in capsys.readouterr().err
+
+
+def test_a_map_is_kept_even_if_its_picture_fails(capsys, tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hybrid.reporting.plot.save_figure", broken)
+    assert main([*ARGUMENTS, "--store", str(tmp_path / "kept"), "--plot", str(tmp_path / "map.svg")]) == 3
+    assert "No space left" in capsys.readouterr().err
+    assert any((tmp_path / "kept").iterdir())

@@ -98,19 +98,30 @@ def polytope(
     r = np.zeros(0) if equalities is None else float_array(equalities[1], name="r", ndim=1)
     if matrix.shape[0] != constant.shape[0] or E.shape != (r.shape[0], n):
         raise LCPError(f"A, b, E, r do not match: {matrix.shape}, {constant.shape}, {E.shape}, {r.shape}")
-    rows = np.column_stack([matrix, constant])
+    size = _distance(np.vstack([matrix, E]), np.append(constant, r))
+    rows = np.column_stack([matrix, constant / size])
     at_infinity = np.append(np.zeros(n), 1.0)
     generators = cone_generators(
         np.vstack([at_infinity, rows]).tolist(),
         dimension=n + 1,
         tolerance=tolerance,
         unit=1.0,
-        equalities=np.column_stack([E, -r]).tolist(),
+        equalities=np.column_stack([E, -r / size]).tolist(),
     )
-    vertices = [[x / ray[-1] for x in ray[:-1]] for ray in generators.rays if ray[-1] > tolerance]
+    vertices = [[x / ray[-1] * size for x in ray[:-1]] for ray in generators.rays if ray[-1] > tolerance]
     rays = [ray[:-1] for ray in generators.rays if ray[-1] <= tolerance]
     for line in generators.lines:
         rays += [line[:-1], [-x for x in line[:-1]]]
     if not vertices:
         return None
     return Polytope(np.array(vertices).reshape(len(vertices), n), np.array(rays).reshape(len(rays), n))
+
+
+def _distance(rows: FloatArray, constants: FloatArray) -> float:
+    """A power of two between the distances of the nearest and the farthest hyperplane from the origin."""
+    lengths = np.abs(rows).max(axis=1, initial=0.0)
+    is_away = (lengths > 0.0) & (constants != 0.0)
+    if not is_away.any():
+        return 1.0
+    exponents = np.frexp(constants[is_away])[1] - np.frexp(lengths[is_away])[1]
+    return float(np.ldexp(1.0, np.clip((exponents.min() + exponents.max()) // 2, -1000, 1000)))

@@ -88,3 +88,14 @@ def test_integer_cone_is_exact():
 
 def test_dimension_ignores_rounding():
     assert Polytope([[1e6, 1e6], [1e6 + 1e-9, 1e6]], np.zeros((0, 2))).dimension == 0
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-13, 1e11, 1e200])
+def test_sets_near_and_far_are_not_empty(size):
+    (far,) = polytope([[1.0]], [-size]).vertices  # x >= size
+    np.testing.assert_allclose(far, [size], rtol=1e-14)
+    interval = polytope([[1.0], [-1.0]], [-size, 2 * size])
+    np.testing.assert_allclose(sorted(interval.vertices.ravel()), [size, 2 * size], rtol=1e-14)
+    assert interval.dimension == 1
+    both = polytope([[1.0], [-1.0]], [-1.0, 1e12])
+    np.testing.assert_allclose(sorted(both.vertices.ravel()), [1, 1e12], rtol=1e-9)

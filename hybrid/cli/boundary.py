@@ -69,7 +69,7 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
             hint = f"\nsee {error.ctx.command_path} --help"
         return _say(error.format_message() + hint, ExitStatus.BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        _tell("interrupted")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; what is still buffered must not raise again when the interpreter ends.
@@ -124,5 +124,14 @@ def _reported(error: Exception) -> int:
 
 def _say(message: str, status: ExitStatus) -> int:
     for line in message.splitlines():
-        click.echo(line if line.startswith("see ") else f"error: {line}", err=True)
+        _tell(line if line.startswith("see ") else f"error: {line}")
     return status
+
+
+def _tell(line: str) -> None:
+    """A line on standard error; where nobody can read it the exit status still tells."""
+    try:
+        click.echo(line, err=True)
+    except OSError:
+        # what is still buffered must not raise again when the interpreter ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

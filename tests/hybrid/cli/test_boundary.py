@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from functools import partial
+from pathlib import Path
 
 import click
 import pytest
@@ -239,3 +240,18 @@ def test_a_file_that_must_not_be_written_is_refused_before_anything_is_computed(
         assert main(["report", "bouncing_ball", *arguments]) == 2
         assert "not writable" in capsys.readouterr().err
     assert page.read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.parametrize("where", ["full", "left"])
+def test_the_status_is_told_even_where_no_message_can_be(where):
+    command = [sys.executable, "-m", "hybrid", "verdict", "nonsuch"]
+    if where == "full":
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
+            assert subprocess.run(command, stderr=full, check=False).returncode == 2
+        return
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        assert subprocess.run(command, stderr=writing, check=False).returncode == 2
+    finally:
+        os.close(writing)

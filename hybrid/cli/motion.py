@@ -145,13 +145,19 @@ def simulate(
         dynamics = derive(declared)
         found = _followed(dynamics, solve_state(dynamics, pins, parameters=values), values, asked, bar)
         answer = _record(found)
-        written = write_motions(found, MotionFiles(plot, animate, output))
+        try:
+            written, is_written = write_motions(found, MotionFiles(plot, animate, output)), True
+        except KeyboardInterrupt:
+            written, is_written = [], False
     if as_json:
         print_json(answer)
     else:
         say(*motion_tables(answer), *written)
     if "INTERRUPTED" in (answer["termination"], *(limb["termination"] for limb in answer.get("limbs", ()))):
         click.echo(f"interrupted at t = {answer['final']['t']:.10g}: what was computed is given", err=True)
+        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+    if not is_written:
+        click.echo("interrupted while writing files: not all of them are there", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
 
 

@@ -94,15 +94,17 @@ def map_(
         )
         if store is not None:  # first, in case the picture fails
             _keep(declared, found, pins=pins, parameters=values, folder=store)
-        if plot is not None:
-            _draw(dynamics, found, pins=pins, parameters=values, path=plot)
+        is_drawn = plot is None or _draw(dynamics, found, pins=pins, parameters=values, path=plot)
     answer = {"mechanism": declared.name, **map_record(found), "missing": found.n_missing}
     if as_json:
         print_json(answer)
     else:
-        say(*_description(answer), *_written(plot, store))
+        say(*_description(answer), *_written(plot if is_drawn else None, store))
     if not found.is_complete:
         click.echo(f"interrupted: {found.n_missing} of {found.cells} cells are missing", err=True)
+        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+    if not is_drawn:
+        click.echo("interrupted: the map is not drawn", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
 
 
@@ -133,11 +135,16 @@ def _draw(
     pins: Mapping[str, str],
     parameters: Mapping[str, float],
     path: Path,
-) -> None:
+) -> bool:
+    """Draw a map; False after an interrupt, which does not take away what was computed."""
     from hybrid.reporting.plot import plot_map, save_figure
 
-    units = axis_units(dynamics, found.axes, pins=pins, parameters=parameters)
-    save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
+    try:
+        units = axis_units(dynamics, found.axes, pins=pins, parameters=parameters)
+        save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
 def axis_units(

@@ -141,3 +141,14 @@ def test_a_map_is_kept_even_if_its_picture_fails(capsys, tmp_path, monkeypatch):
     assert main([*ARGUMENTS, "--store", str(tmp_path / "kept"), "--plot", str(tmp_path / "map.svg")]) == 3
     assert "No space left" in capsys.readouterr().err
     assert any((tmp_path / "kept").iterdir())
+
+
+def test_an_interrupt_while_drawing_does_not_take_the_answer_away(capsys, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hybrid.reporting.plot.save_figure", interrupt)
+    assert main([*ARGUMENTS, "--json", "--plot", str(tmp_path / "map.svg")]) == 130
+    out, err = capsys.readouterr()
+    assert json.loads(out)["missing"] == 0
+    assert "not drawn" in err

@@ -249,3 +249,15 @@ def test_branches_are_drawn_together_and_kept_one_by_one(tmp_path, capsys):
     assert not kept.exists()
     ends = [load(tmp_path / f"tree-{part}.npz").t for part in range(3)]
     assert ends == [0.0, 0.01, 0.01]
+
+
+def test_an_interrupt_while_writing_does_not_take_the_answer_away(tmp_path, capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hybrid.reporting.save_figure", interrupt)
+    kept = tmp_path / "motion.npz"
+    assert main(["simulate", *ROD, "--t-end=1", "--json", "-o", str(kept), f"--plot={tmp_path / 'motion.svg'}"]) == 130
+    out, err = capsys.readouterr()
+    assert json.loads(out)["final"]["t"] == load(kept).t == 1.0
+    assert "not all of them" in err

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import mode_combinations
+from hybrid.contact.candidates import LOST, mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
 from hybrid.contact.conditions import Conditions, conditions, problem_scale
@@ -135,8 +135,9 @@ def _outcome(
         solution = solve_mode(parts, modes)
         least, regularity = solution.least, solution.regularity
         is_singular = np.broadcast_to(~(regularity > tolerances.rank), shape)
-        is_tied = np.broadcast_to(~(np.abs(least) > tolerances.sign), shape) & ~is_singular
-        fits = np.broadcast_to(least > tolerances.sign, shape) & ~is_singular
+        limit = np.maximum(tolerances.sign, LOST * solution.size)
+        is_tied = np.broadcast_to(~(np.abs(least) > limit), shape) & ~is_singular
+        fits = np.broadcast_to(least > limit, shape) & ~is_singular
         # a mode that fails is as far from fitting as its worst slack tells, however close to singular
         distance = np.where(fits, np.minimum(np.abs(least), regularity), np.abs(least))
     nothing = np.zeros(shape, dtype=bool)

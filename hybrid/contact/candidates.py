@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 
+LOST = 64 * float(np.finfo(np.float64).eps)
+"""Share of the largest scaled force that rounding adds to a slack; forces are huge next to singular equations."""
+
+
 class Standing(Enum):
     """How firmly a mode's conditions hold or fail."""
 
@@ -53,6 +57,8 @@ class Candidate:
         Sign of the determinant of the equations.
     family : Polytope or None
         The set of contact forces, when the equations leave them undetermined.
+    limit : float
+        Scaled slack below which rounding decides, or the tolerance if that is larger.
     """
 
     modes: tuple[CarrierMode, ...]
@@ -64,6 +70,7 @@ class Candidate:
     regularity: float
     orientation: int
     family: Polytope | None = None
+    limit: float = 0.0
 
     @property
     def margin(self) -> float:
@@ -92,17 +99,19 @@ def candidate(
     if regularity <= tolerances.rank:
         return _singular_candidate(modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
     x, slacks = solve_conditions(mode)
-    standing = standing_of(slacks, tolerances)
+    limit = max(tolerances.sign, LOST * float(np.max(np.abs(x))))
+    standing = standing_of(slacks, limit)
     orientation = int(np.sign(np.linalg.det(normalised)))
-    return _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation)
+    found = _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation)
+    return attrs.evolve(found, limit=limit)
 
 
-def standing_of(scaled_slacks: NDArray[np.float64], tolerances: Tolerances) -> Standing:
-    """Standing of a mode whose equations have one solution."""
+def standing_of(scaled_slacks: NDArray[np.float64], limit: float) -> Standing:
+    """Standing of a mode whose equations have one solution; slacks within the limit have no sign."""
     least = np.min(scaled_slacks, initial=np.inf)
-    if least < -tolerances.sign:
+    if least < -limit:
         return Standing.REFUTED
-    return Standing.MARGINAL if least <= tolerances.sign else Standing.CONSISTENT
+    return Standing.MARGINAL if least <= limit else Standing.CONSISTENT
 
 
 def _in_units(

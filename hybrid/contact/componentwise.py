@@ -69,6 +69,11 @@ class ModeSolution:
     least: Array
     regularity: Array
 
+    @property
+    def size(self) -> Array:
+        """Magnitude of the largest unknown, or 0 without any."""
+        return reduce(np.maximum, map(np.abs, self.unknowns.values()), np.zeros(()))
+
     def forces(self, r: int, where: tuple[NDArray[np.intp], ...], shape: tuple[int, ...]) -> Array:
         """Scaled forces (k, r) at some states of a batch of the given shape."""
         forces = np.zeros((len(where[0]), r))

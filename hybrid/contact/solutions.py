@@ -196,7 +196,7 @@ def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scal
         for item, mode in zip(group, modes, strict=True):
             shifted = conditions(moved, item.modes, scale)
             _, slopes = solve_conditions(attrs.evolve(mode, e=shifted.e - mode.e, b=shifted.b - mode.b))
-            tight = np.abs(item.scaled_slacks) <= tolerances.sign
+            tight = np.abs(item.scaled_slacks) <= max(item.limit, tolerances.sign)
             count += bool(np.all(slopes[tight] > 0))
         if count != 1:
             return False

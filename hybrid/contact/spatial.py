@@ -63,7 +63,7 @@ def _with_slack(
     scaled = np.append(item.scaled_slacks, value / unit)
     standing = item.standing
     if standing not in (Standing.ESCAPING, Standing.FAMILY):
-        standing = standing_of(scaled, tolerances)
+        standing = standing_of(scaled, max(item.limit, tolerances.sign))
     labels = (*item.labels, label)
     return attrs.evolve(item, labels=labels, slacks=slacks, scaled_slacks=scaled, standing=standing)
 

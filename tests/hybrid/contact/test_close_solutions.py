@@ -168,3 +168,26 @@ def test_gauss_principle_tells_independent_bodies_of_very_different_mass_apart()
     floors = [Contact(name=f"floor{i}", gap=f"x{i}") for i in range(2)]
     pair = bodies([1e-9, 1e9], [-1e-9, -1e9], contact=floors)
     assert select(pair, hybrid.State([0, 0], [0, 0]), solver="gauss").verdict.name == "UNIQUE"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_rounding_of_huge_forces_hides_is_left_open(seed):
+    # A = 1e-9: the sliding contact presses with 1e9, and what it does to the other one cancels but for rounding
+    rng = np.random.default_rng(seed)
+    g, coupling = rng.uniform(0.3, 0.8), rng.uniform(0.1, 0.3)
+    mu = float((1 - 1e-9) / g)
+    G = np.array([[1.0, g, mu * coupling], [g, 1.0, coupling], [mu * coupling, coupling, 1.0]])
+    c = np.array([-1.0, 0.0, float(rng.choice([-1, 1]) * rng.uniform(1, 9) * 1e-9)])
+    carriers = [Carrier("a", CONTACT, 0, (1,), (1.0,), mu, mu), Carrier("b", CONTACT, 2, (), None, 0.0, 0.0)]
+    exact_G, exact_mu = [[Fraction(float(entry)) for entry in row] for row in G], Fraction(mu)
+    A = exact_G[0][0] - exact_mu * exact_G[0][1]
+    follows = exact_G[2][0] - exact_mu * exact_G[2][1]
+    force = -Fraction(float(c[0])) / A  # of a, where b is free
+    opens = follows * force + Fraction(float(c[2])) >= 0
+    found = select_problem(problem_from(G, c, carriers))
+    if found.verdict.name != "UNDECIDED":
+        # the two modes of b meet: either is listed, and with both the verdict that there is one solution is right
+        branch = found.branches[0]
+        listed = {mode["b"].value for mode in (branch.mode, *branch.equivalent_modes)}
+        assert found.verdict.name == "UNIQUE"
+        assert ("free" if opens else "closed") in listed

@@ -108,7 +108,7 @@ def time_stepping(
     count = max(1, math.ceil((t_end - state.t) / step - 1e-9))
     if count > _MOST_STEPS:
         least = (t_end - state.t) / _MOST_STEPS
-        raise StateError(f"{count} steps of {step:g} are too many: take steps of at least {least:.3g}")
+        raise StateError(f"{count:.3g} steps of {step:g} are too many: take steps of at least {least:.3g}")
     h = (t_end - state.t) / count
     record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
     try:

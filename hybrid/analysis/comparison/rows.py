@@ -27,11 +27,22 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-__all__ = ["ComparisonRow", "Inquiry"]
+__all__ = ["ComparisonRow", "Inquiry", "run_name"]
 
 # stretched time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
 _PERSISTING = 80.0
 _LONGEST = 5.0  # times that long at most, where a mode needs longer to settle
+
+
+def run_name(K: float) -> str:
+    """Name of a penalty run: its stiffness, short where that is exact.
+
+    Examples
+    --------
+    >>> run_name(1e8), run_name(1234567.8)
+    ('penalty K=1e+08', 'penalty K=1234567.8')
+    """
+    return f"penalty K={K:g}" if float(f"{K:g}") == K else f"penalty K={K!r}"
 
 
 @attrs.frozen(eq=False)
@@ -226,7 +237,7 @@ class Inquiry:
             samples=self.samples,
             horizon=horizon if persists or selection is not None else None,
         )
-        method = f"penalty K={K:g}" + (f", {name}" if name else "")
+        method = run_name(K) + (f", {name}" if name else "")
         if motion.samples is not None:
             self.courses[method] = courses_of_motion(motion.samples, self.dynamics)
         kinds = in_a_line([kind for kind, _ in motion.phases]) or "free"

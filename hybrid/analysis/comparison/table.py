@@ -10,7 +10,7 @@ import attrs
 
 from hybrid.analysis.comparison.convergence import ObservedOrder, observed_order
 from hybrid.analysis.comparison.courses import ContactCourse
-from hybrid.analysis.comparison.rows import ComparisonRow, Inquiry
+from hybrid.analysis.comparison.rows import ComparisonRow, Inquiry, run_name
 from hybrid.analysis.comparison.wording import SHOWN
 from hybrid.contact.compliance.coefficients import check_stiffness
 from hybrid.contact.compliance.law import KelvinVoigtLimit
@@ -205,7 +205,7 @@ def _penalty_runs(
         try:
             yield inquiry.penalty(K, one, limit=approached, persists=outcome is Outcome.UNRESOLVED, met=met)
         except ComputationError as error:
-            inquiry.told_of_runs.append(f"penalty K={K:g}: {error}")
+            inquiry.told_of_runs.append(f"{run_name(K)}: {error}")
 
 
 def _unseen(done: int, total: int) -> None:

@@ -42,7 +42,7 @@ def run_name(K: float) -> str:
     >>> run_name(1e8), run_name(1234567.8)
     ('penalty K=1e+08', 'penalty K=1234567.8')
     """
-    return f"penalty K={K:g}" if float(f"{K:g}") == K else f"penalty K={K!r}"
+    return f"penalty K={K:g}" if float(f"{K:g}") == K else f"penalty K={float(K)!r}"
 
 
 @attrs.frozen(eq=False)

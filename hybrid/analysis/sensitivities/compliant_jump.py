@@ -1,4 +1,4 @@
-"""Derivatives of the impact of one compliant contact in the limit of infinite stiffness."""
+"""Derivatives of the impact of compliant contacts in the limit of infinite stiffness."""
 
 from __future__ import annotations
 
@@ -8,34 +8,39 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.contact_response import contact_response, impulse_stage
+from hybrid.analysis.sensitivities.compliant_course import follow, recorded_legs
+from hybrid.analysis.sensitivities.contact_response import joint_response, joint_stage, problem_rows
+from hybrid.analysis.sensitivities.fast_slopes import FastSlopes
 from hybrid.analysis.sensitivities.impulse_stage import ImpactSite, Stage, before_impact
-from hybrid.analysis.sensitivities.jumps import contact_places, slopes_at_rest
+from hybrid.analysis.sensitivities.jumps import slopes_at_rest
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.compliance.fast import FastSystem
+from hybrid.contact.compliance.rows import ContactRows
+from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
-    from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem
+    from hybrid.contact.compliance.law import KelvinVoigtLimit
+    from hybrid.contact.impacts.impact import ImpactProblem
 
 __all__ = ["compliant_stages"]
 
 Array = NDArray[np.float64]
 
-_N_INPUTS = 7  # gamma_N, gamma_T, G_NN, G_NT, G_TT, mu, d
-_TANGENTIAL = {"slide+": -1.0, "slide-": 1.0}
+_SAME = 1e-8  # of the velocities: the course that was followed is that of the law
+_REST = 1e-9  # of the velocities: contacts that approach no faster are at rest
 
 
-def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpactLaw) -> list[Stage]:
-    """The end of an impact under the Kelvin-Voigt limit, for one planar contact.
+def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit) -> list[Stage]:
+    """The end of an impact under the Kelvin-Voigt limit, of any contacts.
 
-    The phases of the limit are linear in stretched time (Miller and Rubinovich 2017), so tangents pass through each by
-    the derivative of a matrix exponential, and from one to the next by the derivative of its duration.
+    The phases of the limit are smooth in stretched time (Miller and Rubinovich 2017), so tangents pass through each by
+    its variational equations, and from one to the next by the saltation of what ends it.
 
     Parameters
     ----------
     site : ImpactSite
     problem : ImpactProblem
-    law : AbstractImpactLaw
+    law : KelvinVoigtLimit
 
     Returns
     -------
@@ -45,102 +50,60 @@ def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpa
     Raises
     ------
     NoDerivative
-        Another law, several contacts, or a departure from rest.
+        A departure from rest, or a kink of the course.
     """
-    if not isinstance(law, KelvinVoigtLimit):
-        raise NoDerivative(f"the derivative of the impact law {law.name!r} is not known", is_proven=False)
-    if len(problem.carriers) > 1:
-        raise NoDerivative("an impact of several compliant contacts at once", is_proven=False)
-    ((contact, column),) = contact_places(site, problem)
-    start = before_impact(site)
-    inputs, slopes = _inputs(site, problem, law, start, contact, column)
-    P, P_slopes = _impulses(inputs, law, problem)
-    columns = [] if column is None else [column]
-    rows = 1 + len(columns)
-    return [impulse_stage(site, start, contact, columns, P[:rows], P_slopes[:rows] @ slopes)]
+    speed, start = float(np.max(np.abs(problem.gamma), initial=0.0)), before_impact(site)
+    slowest = float(np.min(problem.gamma[problem.normals]))
+    if slowest > _REST * speed:
+        return [start]
+    if slowest >= -_REST * speed:
+        raise NoDerivative("an impact without collision departs from rest")
+    rows = problem_rows(site, problem)
+    here = joint_response(site, start, rows)
+    contacts, found = _contacts(site, problem, law)
+    places = [site.partials.dynamics.contacts.index(contact.name) for contact in contacts]
+    slopes = FastSlopes(
+        system=FastSystem(here.G, here.gamma, contacts),
+        gamma=here.gamma_slopes,
+        G=here.G_slopes,
+        friction=found["friction"][places],
+        static_friction=found["static_friction"][places],
+        damping=np.zeros((len(places), site.size)) if law.damping is not None else found["damping"][places],
+        stiffness=found["stiffness_ratio"][places],
+    )
+    try:
+        legs = recorded_legs(slopes.system)
+    except ComputationError as error:
+        raise NoDerivative(f"the compliant impact could not be followed again: {error}", is_proven=False) from error
+    end = follow(slopes, legs)
+    P, P_slopes = end.x[len(contacts) :], end.slopes[len(contacts) :]
+    if np.max(np.abs(problem.G @ (P - law.path(problem).impulse))) > _SAME * speed:
+        raise NoDerivative("the course of the compliant impact could not be followed again", is_proven=False)
+    return [joint_stage(site, start, rows, P, P_slopes)]
 
 
-def _inputs(
-    site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit, start: Stage, contact: int, column: int | None
-) -> tuple[Array, Array]:
-    """What the fast system depends on, (7,), with its derivatives, (7, size)."""
-    values, slopes = np.zeros(_N_INPUTS), np.zeros((_N_INPUTS, site.size))
-    found = slopes_at_rest(site)
-    here = contact_response(site, start, contact, [] if column is None else [column])
-    values[0], slopes[0] = here.gamma[0], here.gamma_slopes[0]
-    values[2], slopes[2] = here.G[0, 0], here.G_slopes[0, 0]
-    if column is not None:
-        values[1], slopes[1] = here.gamma[1], here.gamma_slopes[1]
-        values[3], slopes[3] = here.G[1, 0], here.G_slopes[1, 0]
-        values[4], slopes[4] = here.G[1, 1], here.G_slopes[1, 1]
-        values[5], slopes[5] = float(problem.carriers[0].friction), found["friction"][contact]
-    if law.damping is None:
-        values[6] = float(np.ravel(site.terms(site.v).damping)[contact])
-        slopes[6] = found["damping"][contact]
-    else:
-        values[6] = law.damping
-    return values, slopes
-
-
-@attrs.frozen(eq=False)
-class _Fast:
-    """The fast system of one phase, ``z' = A z`` for ``z = (Y, gamma_N, gamma_T, P_N, P_T)``."""
-
-    A: Array
-    slopes: Array
-
-    @classmethod
-    def of(cls, inputs: Array, kind: str) -> _Fast:
-        _, _, G_NN, G_NT, G_TT, mu, d = inputs
-        ratio, ratio_slopes = 0.0, np.zeros(_N_INPUTS)
-        if kind in _TANGENTIAL:
-            ratio, ratio_slopes[5] = _TANGENTIAL[kind] * mu, _TANGENTIAL[kind]
-        elif kind == "stick":
-            ratio, ratio_slopes[3], ratio_slopes[4] = -G_NT / G_TT, -1 / G_TT, G_NT / G_TT**2
-        unit = np.eye(_N_INPUTS)
-        rates = np.array([G_NN + ratio * G_NT, G_NT + ratio * G_TT, 1.0, ratio])
-        rate_slopes = np.stack(
-            [
-                unit[2] + ratio * unit[3] + ratio_slopes * G_NT,
-                unit[3] + ratio * unit[4] + ratio_slopes * G_TT,
-                np.zeros(_N_INPUTS),
-                ratio_slopes,
-            ]
+def _contacts(
+    site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit
+) -> tuple[tuple[ContactRows, ...], dict[str, Array]]:
+    """The contacts of the fast system; one without friction slips as one without tangential rows."""
+    terms, found = site.terms(site.v), slopes_at_rest(site)
+    contacts = []
+    for carrier in problem.carriers:
+        index = site.partials.dynamics.contacts.index(carrier.name)
+        mu, static = (float(np.ravel(values)[index]) for values in (terms.friction, terms.static_friction))
+        d = float(np.ravel(terms.damping)[index]) if law.damping is None else law.damping
+        contact = ContactRows(
+            carrier.name,
+            carrier.rows[0],
+            carrier.tangential,
+            mu,
+            d,
+            float(np.ravel(terms.stiffness_ratio)[index]),
+            static,
         )
-        force = np.array([-1.0, -2 * d, 0.0, 0.0, 0.0])
-        A = np.zeros((5, 5))
-        A[0, 1], A[1:] = 1.0, np.outer(rates, force)
-        slopes = np.zeros((_N_INPUTS, 5, 5))
-        for j in range(_N_INPUTS):
-            slopes[j, 1:] = np.outer(rate_slopes[:, j], force)
-        slopes[6, 1:, 1] += -2 * rates
-        return cls(A, slopes)
-
-
-def _impulses(inputs: Array, law: KelvinVoigtLimit, problem: ImpactProblem) -> tuple[Array, Array]:
-    """Normal and tangential impulse, (2,), with derivatives with respect to the inputs, (2, 7)."""
-    from scipy.linalg import expm
-
-    z, Z = np.array([0.0, inputs[0], inputs[1], 0.0, 0.0]), np.zeros((5, _N_INPUTS))
-    Z[1, 0] = Z[2, 1] = 1.0
-    phases = law.path(problem).phases
-    for number, phase in enumerate(phases):
-        if not np.isfinite(phase.duration):
-            raise NoDerivative("an impact without collision departs from rest")
-        fast = _Fast.of(inputs, phase.kind)
-        for j in range(_N_INPUTS):
-            block = np.block([[fast.A, fast.slopes[j]], [np.zeros((5, 5)), fast.A]])
-            carried = expm(block * phase.duration)
-            Z[:, j] = carried[:5, :5] @ Z[:, j] + carried[:5, 5:] @ z
-        z = expm(fast.A * phase.duration) @ z
-        flow = fast.A @ z
-        row, change = np.zeros(5), np.zeros(_N_INPUTS)
-        if number < len(phases) - 1:
-            row[2] = 1.0  # the slip ends
-        else:
-            row[0], row[1] = -1.0, -2 * inputs[6]  # the force ends
-            change[6] = -2 * z[1]
-        if row @ flow == 0.0:
-            raise NoDerivative("a phase of the compliant impact ends without crossing its limit")
-        Z = Z + np.outer(flow, -(row @ Z + change) / (row @ flow))
-    return z[3:], Z[3:]
+        if carrier.tangential and mu == static == 0.0:
+            if found["friction"][index].any() or found["static_friction"][index].any():
+                raise NoDerivative(f"friction of {carrier.name!r} is zero, and can only grow", is_proven=False)
+            contact = attrs.evolve(contact, tangential=())
+        contacts.append(contact)
+    return tuple(contacts), found

@@ -1,4 +1,4 @@
-"""What the impact of one contact depends on, and the stage that its impulses make, with derivatives."""
+"""What the impact of contacts depends on, and the stage that its impulses make, with derivatives."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, S
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ContactResponse", "contact_response", "impulse_stage"]
+    from hybrid.contact.impacts.impact import ImpactProblem
+
+__all__ = ["ContactResponse", "contact_response", "impulse_stage", "joint_response", "joint_stage", "problem_rows"]
 
 Array = NDArray[np.float64]
+Row = tuple[str, int]  # "impulse_N" and a contact, or "impulse_T" and a tangential column
 
 
 @attrs.frozen(eq=False)
 class ContactResponse:
-    """Velocity and Delassus operator of one contact before an impact, normal row first.
+    """Velocity and Delassus operator of contacts before an impact, with derivatives.
 
     Attributes
     ----------
@@ -36,7 +39,19 @@ class ContactResponse:
     G_slopes: Array
 
 
-def contact_response(site: ImpactSite, start: Stage, contact: int, columns: Sequence[int]) -> ContactResponse:
+def problem_rows(site: ImpactSite, problem: ImpactProblem) -> list[Row]:
+    """What every row of an impact problem of contacts is: a contact's normal, or a tangential column."""
+    dynamics = site.partials.dynamics
+    found: dict[int, Row] = {}
+    for carrier in problem.carriers:
+        found[carrier.rows[0]] = ("impulse_N", dynamics.contacts.index(carrier.name))
+        columns = dynamics.columns.get(carrier.name, slice(0, 0))
+        for place, row in enumerate(carrier.tangential):
+            found[row] = ("impulse_T", columns.start + place)
+    return [found[row] for row in range(len(found))]
+
+
+def joint_response(site: ImpactSite, start: Stage, rows: Sequence[Row]) -> ContactResponse:
     """Find them from the stages of unit impulses.
 
     Parameters
@@ -44,31 +59,30 @@ def contact_response(site: ImpactSite, start: Stage, contact: int, columns: Sequ
     site : ImpactSite
     start : Stage
         Before the impact.
-    contact : int
-    columns : sequence of int
-        Its tangential columns.
+    rows : sequence of (str, int)
+        As :func:`problem_rows` gives them.
 
     Returns
     -------
     ContactResponse
     """
-    gamma, slopes = _velocities(start, contact, columns)
-    none = np.zeros((1 + len(columns), site.size))
-    moved = [
-        _velocities(impulse_stage(site, start, contact, columns, unit, none), contact, columns)
-        for unit in np.eye(1 + len(columns))
-    ]
+    gamma, slopes = _velocities(start, rows)
+    none = np.zeros((len(rows), site.size))
+    moved = [_velocities(joint_stage(site, start, rows, unit, none), rows) for unit in np.eye(len(rows))]
     G = np.stack([own - gamma for own, _ in moved], axis=1)
     return ContactResponse(gamma, slopes, G, np.stack([own - slopes for _, own in moved], axis=1))
 
 
-def impulse_stage(
-    site: ImpactSite, start: Stage, contact: int, columns: Sequence[int], P: Array, P_slopes: Array
-) -> Stage:
-    """The stage of given impulses (r,) of one contact, with their derivatives (r, size); all others have none."""
+def contact_response(site: ImpactSite, start: Stage, contact: int, columns: Sequence[int]) -> ContactResponse:
+    """The response of one contact with its tangential columns, normal row first."""
+    return joint_response(site, start, _rows(contact, columns))
+
+
+def joint_stage(site: ImpactSite, start: Stage, rows: Sequence[Row], P: Array, P_slopes: Array) -> Stage:
+    """The stage of given impulses (r,), with their derivatives (r, size); all other rows have none."""
     dynamics = site.partials.dynamics
     p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-    given = {("impulse_N", contact): 0} | {("impulse_T", column): row for row, column in enumerate(columns, start=1)}
+    given = {row: index for index, row in enumerate(rows)}
     places = [("impulse_N", index) for index in range(len(dynamics.contacts))]
     places += [("impulse_T", column) for column in range(p)]
     return run_stage(
@@ -81,9 +95,18 @@ def impulse_stage(
     )
 
 
-def _velocities(stage: Stage, contact: int, columns: Sequence[int]) -> tuple[Array, Array]:
-    along = list(columns)
-    return (
-        np.concatenate([stage.gap_dot[[contact]], stage.slip[along]]),
-        np.concatenate([stage.gap_dot_slopes[[contact]], stage.slip_slopes[along]]),
-    )
+def impulse_stage(
+    site: ImpactSite, start: Stage, contact: int, columns: Sequence[int], P: Array, P_slopes: Array
+) -> Stage:
+    """The stage of given impulses (r,) of one contact, with their derivatives (r, size); all others have none."""
+    return joint_stage(site, start, _rows(contact, columns), P, P_slopes)
+
+
+def _rows(contact: int, columns: Sequence[int]) -> list[Row]:
+    return [("impulse_N", contact), *(("impulse_T", column) for column in columns)]
+
+
+def _velocities(stage: Stage, rows: Sequence[Row]) -> tuple[Array, Array]:
+    values = [stage.gap_dot[index] if kind == "impulse_N" else stage.slip[index] for kind, index in rows]
+    slopes = [stage.gap_dot_slopes[index] if kind == "impulse_N" else stage.slip_slopes[index] for kind, index in rows]
+    return np.array(values), np.array(slopes)

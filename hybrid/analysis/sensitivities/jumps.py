@@ -19,6 +19,7 @@ from hybrid.analysis.sensitivities.impulse_stage import (
     run_stage,
 )
 from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import ImpactProblem, impact_problem
 from hybrid.contact.impacts.impulse_lcp import after_compression, joint_impulse
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
@@ -90,16 +91,18 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
     if any(name in dynamics.columns for name in dynamics.rigid):
         raise NoDerivative("an impact of a mechanism with dry friction in its constraints", is_proven=False)
     problem = impact_problem(dynamics, State(site.q, site.v, site.t), parameters=site.parameters, closed=tuple(closed))
-    if any(len(carrier.tangential) == 2 for carrier in problem.carriers):
+    if isinstance(law, KelvinVoigtLimit):
+        from hybrid.analysis.sensitivities.compliant_jump import compliant_stages
+
+        ends: Iterable[Stage] = compliant_stages(site, problem, law)
+    elif any(len(carrier.tangential) == 2 for carrier in problem.carriers):
         from hybrid.analysis.sensitivities.spatial_impact import spatial_stages
 
-        ends: Iterable[Stage] = spatial_stages(site, problem, law)
+        ends = spatial_stages(site, problem, law)
     elif isinstance(law, NewtonImpact):
         ends = _newton(site, problem, law)
     elif not isinstance(law, PoissonImpact | EnergeticImpact):
-        from hybrid.analysis.sensitivities.compliant_jump import compliant_stages
-
-        ends = compliant_stages(site, problem, law)
+        raise NoDerivative(f"the derivative of the impact law {law.name!r} is not known", is_proven=False)
     elif len(problem.carriers) == 1 and problem.carriers[0].tangential:
         from hybrid.analysis.sensitivities.routh_jump import path_stages
 

@@ -90,13 +90,13 @@ def test_one_contact_with_friction_at_many_states(law):
     assert compared("painleve_rod", law, 60, 3, VARY | {"delta": (0.05, 0.8)}) >= 25
 
 
-@pytest.mark.parametrize("law", RIGID, ids=lambda law: law.name)
+@pytest.mark.parametrize("law", [*RIGID, KelvinVoigtLimit()], ids=lambda law: law.name)
 def test_one_spatial_contact_with_friction(law):
     assert compared("oblique_rod", law, 4, 4, {"mu": (0.1, 1.5), "e": (0.1, 0.9)}) >= 2
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("law", RIGID, ids=lambda law: law.name)
+@pytest.mark.parametrize("law", [*RIGID, KelvinVoigtLimit()], ids=lambda law: law.name)
 @pytest.mark.parametrize("name", ["oblique_rod", "spatial_ball"])
 def test_one_spatial_contact_with_friction_at_many_states(name, law):
     assert compared(name, law, 40, 5, {"mu": (0.1, 1.5), "e": (0.1, 0.9)}) >= 10  # half of them separate

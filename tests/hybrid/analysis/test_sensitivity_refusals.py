@@ -58,6 +58,16 @@ def test_a_trajectory_that_grazes_a_corner():
     assert "graz" in found.reason
 
 
+def test_a_contact_that_touches_without_pressing_is_not_said_to_have_no_derivative():
+    # two balls that touch at rest in free space: changed together they have one, x3 = (t - t1) x1_dot
+    balls = dynamics_of("three_ball_chain")
+    pins = {"x1": -0.6, "x2": 0, "gap.second_pair": 0, "x1_dot": 1, "x2_dot": 0, "gap_dot.second_pair": 0}
+    motion = simulate(balls, solve_state(balls, pins), t_end=1, law=NewtonImpact())
+    found = refusal_of(motion, Functional(terminal="x3"), ["x1_dot"], pins=pins)
+    assert "touches without pressing" in found.reason
+    assert not found.is_proven
+
+
 def test_near_grazing_has_a_derivative_that_grows_as_the_root():
     ball = particle(contact=[Contact(name="ceiling", gap="1 - y", restitution="e")])
     slopes = []

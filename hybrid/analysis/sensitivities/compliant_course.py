@@ -174,7 +174,7 @@ def _check_end(slopes: FastSlopes, at: Tangent) -> None:
 
 
 def _carried(slopes: FastSlopes, at: Tangent, leg: Leg) -> Tangent:
-    """Tangents at the end of a phase in which no slip turns, which is linear: the derivative of a matrix exponential."""
+    """Tangents at the end of a phase without turning slips, which is linear: derivatives of a matrix exponential."""
     from scipy.linalg import expm, expm_frechet
 
     n, size = at.slopes.shape

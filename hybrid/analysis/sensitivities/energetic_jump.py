@@ -99,7 +99,8 @@ def _with_share(
     elif is_gained and not is_released:
         d_share = -gain_slope / gain_rate
     else:
-        raise NoDerivative("the energetic law of several contacts meets two of its limits at once, or neither")
+        what = "two of its limits at once" if is_released else "neither of its limits"
+        raise NoDerivative(f"the energetic law of several contacts meets {what}", is_proven=is_released)
     v_slopes = fixed.v_slopes + np.outer(d_v, d_share)
     return attrs.evolve(fixed, v_slopes=v_slopes)
 

@@ -222,5 +222,6 @@ def _check_kept(after: Point, free: Array, follow: Array, before: Array) -> None
     terms = np.abs(states) @ sizes + np.max(np.abs(parameters), axis=1, initial=0.0)
     if (np.abs(left) > _ALIKE * terms[:, None]).any():
         raise NoDerivative(
-            "the mode that follows does not hold for a changed motion (a restitution of zero, impacts that accumulate)"
+            "the mode that follows does not hold for a changed motion (a restitution of zero, impacts that accumulate)",
+            is_proven=False,
         )

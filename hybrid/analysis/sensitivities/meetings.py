@@ -70,7 +70,7 @@ def event_map(
         jumps = _settled(evaluate_point(system, t, y), following, jumps)
     if system is None:  # the start: its time is given
         if following is None:
-            raise NoDerivative("the motion ends where it starts", t)
+            raise NoDerivative("the motion ends where it starts", t, is_proven=False)
         before = evaluate_point(following, t, y)
         still = attrs.evolve(before, at=attrs.evolve(before.at, f=np.zeros_like(before.at.f)))
         return agreed_map([Passing(still, None, None, jump) for jump in jumps], _EDGE, keeps=False)
@@ -96,7 +96,7 @@ def _settled(before: Point, following: ModeSystem | None, jumps: tuple[Jump, ...
     """The jumps where a spatial slip ends: first what a changed motion slips beside it is taken away."""
     ((name, part),) = ((part.name, part) for part in before.system.parts if part.name in before.system.limits)
     if following is not None and not any(item.name == name and item.sticks for item in following.parts):
-        raise NoDerivative(f"the slip of {name!r} passes zero without rest, which neighbouring motions do not")
+        raise NoDerivative(f"the slip of {name!r} passes zero without rest, beside motions that stop", is_proven=False)
     first = settled_jump(before, part)
     return tuple(_after(first, jump) for jump in jumps)
 
@@ -115,7 +115,7 @@ def _surfaces(system: ModeSystem, before: Point, events: tuple[Event, ...]) -> l
         found += event_surfaces(system, event, before)
     distinct = {(surface.kind, surface.carrier): surface for surface in found}
     if not distinct:
-        raise NoDerivative("an event that no guard of the mode explains")
+        raise NoDerivative("an event that no guard of the mode explains", is_proven=False)
     return list(distinct.values())
 
 
@@ -155,16 +155,19 @@ def _impact(
     if law is None:
         raise NoDerivative(
             f"the law {impact.law!r} of its impacts is not known: a file keeps only the name of a law of one's "
-            f"own; give the law to load"
+            f"own; give the law to load",
+            is_proven=False,
         )
     if impact.law != law.name:
-        raise NoDerivative("no mode is consistent, and the compliant contact gave an impact without collision")
+        raise NoDerivative(
+            "no mode is consistent, and the compliant contact gave an impact without collision", is_proven=False
+        )
     closed = tuple(name for name in impact.impulse_N if name in partials.dynamics.contacts)
     found = _collision(partials, parameters, law, t, y, closed)
     n = partials.dynamics.n
     scale = float(np.max(np.abs(y[n:])))
     if any(np.max(np.abs(jump.y[n:] - impact.v_after)) > _SAME * scale for jump in found):
-        raise NoDerivative("the impact law has several answers, of which the motion took one")
+        raise NoDerivative("the impact law has several answers, of which the motion took one", is_proven=False)
     return found
 
 
@@ -178,7 +181,7 @@ def _collision(
 ) -> tuple[Jump, ...]:
     n = partials.dynamics.n
     if law is None:
-        raise NoDerivative("an impact without a law")
+        raise NoDerivative("an impact without a law", is_proven=False)
     return impact_jumps(ImpactSite(partials, parameters, t, y[:n], y[n:]), law, closed)
 
 

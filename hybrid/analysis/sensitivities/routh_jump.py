@@ -64,7 +64,7 @@ def path_stages(site: ImpactSite, problem: ImpactProblem, law: PoissonImpact | E
     (e,), (e_slope,) = restitutions(site, problem, law, slopes_at_rest(site))
     ((contact, column),) = contact_places(site, problem)
     if column is None:
-        raise NoDerivative("a path of the impact without a tangential direction")
+        raise NoDerivative("a path of the impact without a tangential direction", is_proven=False)
     legs = routh_path(problem.G, problem.gamma, float(problem.carriers[0].friction))
     compression = end_of_compression(legs)
     if not compression:
@@ -92,7 +92,9 @@ def _segments(legs: tuple[Leg, ...], compression: float, end: float) -> list[_Se
         stop = at + leg.length
         for mark, _ in marks:
             if abs(mark - stop) <= _CLOSE * end:
-                raise NoDerivative("slip ends in the impact just where its compression or restitution does")
+                raise NoDerivative(
+                    "slip ends in the impact just where its compression or restitution does", is_proven=False
+                )
         for mark, name in marks:
             if at <= mark < stop and not (name == "restitution" and mark < compression):
                 found.append(_Segment(leg.kind, mark - at, name))

@@ -93,7 +93,9 @@ def saltation_matrix(
     except NoDerivative as refused:
         return Refusal(event.t, str(refused), is_proven=refused.is_proven)
     if not maps or any(not np.allclose(other.matrix, maps[0].matrix, rtol=_SAME, atol=_SAME) for other in maps[1:]):
-        return Refusal(event.t, "the event does not tell the direction in which the slip ended, and it matters")
+        return Refusal(
+            event.t, "the event does not tell the direction in which the slip ended, and it matters", is_proven=False
+        )
     return maps[0].matrix
 
 

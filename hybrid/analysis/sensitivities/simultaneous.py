@@ -64,7 +64,7 @@ def ordered_map(
     names = " and ".join(f"{surface.carrier} ({surface.kind.value.strip()})" for surface in surfaces)
     reason = f"{names} happen at once, and which comes first changes what follows"
     if following is None or len(surfaces) > _MOST:
-        raise NoDerivative(reason)
+        raise NoDerivative(f"{names} happen at once, and what that does is not compared", is_proven=False)
     if all(_is_smooth(before, following, jump) for jump in joint):
         passings = [passing(before, surface, joint[0], following) for surface in surfaces]
         crossings = tuple(item.map().orders[0][0] for item in passings)
@@ -154,7 +154,7 @@ def _changed(system: ModeSystem, following: ModeSystem, surface: EventSurface) -
     target = {part.name: part for part in following.parts}[surface.carrier]
     parts = tuple(target if part.name == surface.carrier else part for part in system.parts)
     if any(part.label is ContactMode.SLIDE and len(part.columns) == 2 for part in parts):
-        raise NoDerivative("several events at once beside a spatial slip")
+        raise NoDerivative("several events at once beside a spatial slip", is_proven=False)
     return attrs.evolve(system, parts=parts)
 
 

@@ -50,14 +50,18 @@ def spatial_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpact
         Several contacts, another law, or a place where the law has a kink.
     """
     if len(problem.carriers) > 1:
-        raise NoDerivative("an impact of several contacts at once, one of them spatial with friction")
+        raise NoDerivative("an impact of several contacts at once, one of them spatial with friction", is_proven=False)
     ((contact, first),) = contact_places(site, problem)
     columns = [] if first is None else [first, first + 1]
+    if problem.gamma[0] > NOTHING * float(np.max(np.abs(problem.gamma))):
+        return [before_impact(site)]
     if isinstance(law, NewtonImpact):
         return [_on_the_cone(site, problem, law, contact, columns)]
     if isinstance(law, PoissonImpact | EnergeticImpact):
         return [_along_the_path(site, problem, law, contact, columns)]
-    raise NoDerivative(f"the derivative of the impact law {law.name!r} is not known for a spatial contact")
+    raise NoDerivative(
+        f"the derivative of the impact law {law.name!r} is not known for a spatial contact", is_proven=False
+    )
 
 
 def _on_the_cone(

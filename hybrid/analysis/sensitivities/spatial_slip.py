@@ -64,7 +64,9 @@ def with_limits(system: ModeSystem, t: float, y: Array, nearby: Mapping[str, Arr
     if not nearby:
         return system
     if len(nearby) > 1:
-        raise NoDerivative(f"the slips of {' and '.join(nearby)} vanish at once, and with them their directions", t)
+        raise NoDerivative(
+            f"the slips of {' and '.join(nearby)} vanish at once, and with them their directions", t, is_proven=False
+        )
     ((name, slip),) = nearby.items()
     part = next(part for part in system.parts if part.name == name)
     angle = _limit_angle(system, part, t, y, float(np.arctan2(slip[1], slip[0])))
@@ -77,6 +79,7 @@ def with_limits(system: ModeSystem, t: float, y: Array, nearby: Mapping[str, Arr
             f"the slip of {name!r} begins without acceleration (its static friction is the kinetic one), and its "
             f"direction is not resolved there",
             t,
+            is_proven=False,
         )
     return limited
 
@@ -156,7 +159,7 @@ def _limit_angle(system: ModeSystem, part: Part, t: float, y: Array, nearby: flo
         return nearby
     changes = np.flatnonzero(across[1:] * across[:-1] <= 0.0)
     if not changes.size:
-        raise NoDerivative(f"the slip of {part.name!r} vanishes without a direction", t)
+        raise NoDerivative(f"the slip of {part.name!r} vanishes without a direction", t, is_proven=False)
     middles = (angles[changes] + angles[changes + 1]) / 2
     angle = float(middles[np.argmin(np.abs(middles - nearby))])
     for _ in range(_NEWTON):

@@ -1,9 +1,11 @@
 """Derivatives of the velocities after impacts, under every law, against central differences of the law itself."""
 
+import attrs
 import numpy as np
 import pytest
 
-from hybrid import State
+import mechanisms
+from hybrid import Contact, State, derive
 from hybrid.analysis.sensitivities.impulse_stage import ImpactSite
 from hybrid.analysis.sensitivities.jumps import impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
@@ -100,3 +102,23 @@ def test_one_spatial_contact_with_friction(law):
 @pytest.mark.parametrize("name", ["oblique_rod", "spatial_ball"])
 def test_one_spatial_contact_with_friction_at_many_states(name, law):
     assert compared(name, law, 40, 5, {"mu": (0.1, 1.5), "e": (0.1, 0.9)}) >= 10  # half of them separate
+
+
+@pytest.mark.parametrize("law", RIGID, ids=lambda law: law.name)
+def test_a_spatial_contact_that_separates_has_no_impact(law):
+    ball = dynamics_of("spatial_ball")
+    values = {key: float(value) for key, value in ball.mechanism.parameter_values().items()}
+    q, v = np.array([0, 0, 0.1, 0, 0, 0]), np.array([1.0, 0, 0.5, 0, 0, 2])
+    (jump,) = impact_jumps(ImpactSite(partial_derivatives(ball), values, 0.0, q, v), law, ball.contacts)
+    assert (jump.slopes == np.eye(12, 13)).all()
+
+
+@pytest.mark.parametrize("law", RIGID, ids=lambda law: law.name)
+def test_what_is_not_computed_is_not_said_not_to_exist(law):
+    ball = mechanisms.load("spatial_ball")
+    corner = derive(attrs.evolve(ball, contact=(*ball.contact, Contact(name="wall", gap="x - R"))))
+    values = {key: float(value) for key, value in corner.mechanism.parameter_values().items()}
+    q, v = np.array([0.1, 0, 0.1, 0, 0, 0]), np.array([-1.0, 0.3, -0.5, 0, 0, 2])
+    with pytest.raises(NoDerivative, match="one of them spatial") as caught:
+        impact_jumps(ImpactSite(partial_derivatives(corner), values, 0.0, q, v), law, corner.contacts)
+    assert not caught.value.is_proven

@@ -21,7 +21,8 @@ from hybrid import (
     solve_state,
 )
 from hybrid.analysis.sensitivities import differences
-from hybrid.contact import NewtonImpact
+from hybrid.contact import AbstractImpactLaw, NewtonImpact
+from hybrid.contact.impacts.impact import Impulses
 from hybrid.motion import Prefer, Settings, Termination
 from tests.catalogue import dynamics_of
 
@@ -321,6 +322,60 @@ def test_a_law_with_its_own_restitution_says_so():
     found = sensitivity(motion, Functional("y"), ["e"])
     assert found.gradient["e"] == 0.0
     assert "replaces the declared restitution by 0.5" in found.notes[0]
+
+
+@attrs.frozen
+class Halved(AbstractImpactLaw):
+    """One contact without friction, with half the declared restitution; knows its derivative."""
+
+    name = "halved"
+
+    def impulses(self, problem):
+        return Impulses(-(1 + problem.restitution / 2) * problem.gamma / problem.G[0, 0], ())
+
+    def impulse_change(self, problem, change):
+        e, G, gamma = problem.restitution / 2, problem.G[0, 0], problem.gamma
+        along = -(1 + e) * change.gamma / G - change.restitution / 2 * gamma / G
+        return along + (1 + e) * gamma * change.G[0] / G**2
+
+
+class Unknown(Halved):
+    impulse_change = None
+
+
+class Wrong(Halved):
+    def impulse_change(self, problem, change):
+        return np.zeros(2)
+
+
+def test_a_law_of_ones_own_may_know_its_derivative():
+    ball = dynamics_of("bouncing_ball")
+    start = State([1.0], [0])
+    motion = simulate(ball, start, t_end=0.7, law=Halved())
+    found = sensitivity(motion, Functional(terminal="y"), ["e", "g", "y"], method="forward", check=True)
+    e, g, s = float(ball.mechanism.parameter_values()["e"]) / 2, 9.81, 0.7 - np.sqrt(2 / 9.81)
+    # y = e v1 s - g s^2/2 with v1 = sqrt(2 g h), s = t - sqrt(2 h / g)
+    v1 = np.sqrt(2 * g)
+    assert found.gradient["e"] == pytest.approx(v1 * s / 2, abs=1e-11)
+    assert found.gradient["y"] == pytest.approx(e * g / v1 * s - (e * v1 - g * s) / v1, abs=1e-11)
+    assert found.check.disagreement < 1e-11
+    assert found.check.warnings == ()
+    # Newton's law with half the restitution is the same law
+    parameters = {"e": e}
+    same = simulate(ball, start, t_end=0.7, law=NewtonImpact(), parameters=parameters)
+    expected = sensitivity(same, Functional(terminal="y"), ["g", "y"], method="forward").gradient
+    assert {name: found.gradient[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_law_of_ones_own_that_does_not_know_its_derivative():
+    ball = dynamics_of("bouncing_ball")
+    motion = simulate(ball, State([1.0], [0]), t_end=0.7, law=Unknown())
+    found = refusal_of(motion, Functional(terminal="y"), ["g"])
+    assert "give it a method impulse_change" in found.reason
+    assert not found.is_proven
+    motion = simulate(ball, State([1.0], [0]), t_end=0.7, law=Wrong())
+    with pytest.raises(StateError, match="must return 1 finite numbers"):
+        sensitivity(motion, Functional(terminal="y"), ["g"])
 
 
 def test_time_stepping_has_no_located_events():

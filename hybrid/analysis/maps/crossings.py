@@ -16,6 +16,8 @@ Indices = NDArray[np.int64]
 WIDTH = 1e-10
 """Points of a boundary are this close to it, as a share of the axes."""
 
+_FLICKER = 64  # curves between the same two regions do not cross one square so often
+
 
 @attrs.frozen(eq=False)
 class Lattice:
@@ -152,9 +154,9 @@ def _memberships(crossings: Crossings, shape: tuple[int, ...]) -> tuple[Indices,
 
 
 def _nearest_pairs(group: list[int], points: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Take nearest pairs out of a group until fewer than two are left in it."""
+    """Take nearest pairs out of a group until fewer than two are left in it; none where regions flicker by rounding."""
     pairs = []
-    while len(group) > 1:
+    while 1 < len(group) <= _FLICKER:
         candidates = [(a, b) for index, a in enumerate(group) for b in group[index + 1 :]]
         a, b = min(candidates, key=lambda pair: float(np.sum((points[pair[0]] - points[pair[1]]) ** 2)))
         pairs.append((a, b))

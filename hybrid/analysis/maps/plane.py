@@ -25,6 +25,8 @@ _MOST_LABELS = 62
 # Next to a boundary every state is close to a tie. Bisection wants to know on which side, not whether a tolerance
 # vouches for it, so signs and ranks are taken down to where rounding alone makes redundant contacts look regular.
 _SHARP = 1e-13
+# The rim of a map, just inside an axis of slips that begins at zero, must not count as at rest.
+_STILL = 1e-12
 # A point on a tie belongs to no side; its code is that of a point this share of the axes further on.
 _SHIFT = 1e-11
 
@@ -99,7 +101,9 @@ class Plane:
 
     def sharp(self) -> Plane:
         """The same plane without a tolerance band around ties, for bisection."""
-        tolerances = attrs.evolve(self.tolerances, sign=_SHARP, rank=_SHARP)
+        tolerances = attrs.evolve(
+            self.tolerances, sign=_SHARP, rank=_SHARP, velocity=min(_STILL, self.tolerances.velocity)
+        )
         return attrs.evolve(self, tolerances=tolerances, decides_ties=False)
 
 

@@ -147,3 +147,20 @@ def test_chains_are_joined_in_order_whatever_the_order_of_their_links():
     # two curves that end in the same point, and one that runs from that point to itself
     pairs = np.array([[0, 9], [0, 1], [2, 9], [3, 9], [3, 9]])
     assert sorted(chains(4, pairs)) == [[9, 0, 1], [9, 2], [9, 3, 9]]
+
+
+@pytest.mark.parametrize(("high", "n"), [(1.0, 1), (1.0, 12), (0.1, 12)])
+def test_an_axis_of_slip_that_begins_at_zero_has_no_curves_at_its_rim(high, n):
+    """Past lift-off and A = 0 the rod slips or nothing holds; rest is the rim alone, which is not looked at."""
+    found = region_map(
+        dynamics_of("rod_on_incline"),
+        axes=[Axis("slip.tip", 0.0, high, n), Axis("phi_dot", -3, 3, 20)],
+        pins={"phi": 2.0},
+        parameters={"mu": 1.5},
+        with_boundaries=True,
+    )
+    # sin(2) phi_dot^2 = 1 is lift-off: two straight curves across the map, between A < 0 < b and A, b < 0
+    assert [curve.between for curve in found.boundaries] == [("free|slide+", "none")] * 2
+    for curve in found.boundaries:
+        assert np.abs(np.sin(2.0) * curve.points[:, 1] ** 2 - 1).max() < 4e-9
+        assert sorted(curve.points[[0, -1], 0]) == pytest.approx([0.0, high], abs=2e-9 * high)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.candidates import Candidate, Standing
-from hybrid.contact.conditions import Scale, conditions, solve_conditions
+from hybrid.contact.conditions import Scale, conditions
+from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -188,16 +189,21 @@ def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scal
     (coherent orientation: Robinson 1992, Math. Oper. Res. 17, 691); one generic direction then counts them. A fan of
     which a mode is missing fails in some direction, a single cone in one of two opposite ones.
     """
-    modes = [conditions(problem, item.modes, scale) for item in group]
     directions = np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, problem.n_rows))
-    for direction in np.concatenate([directions, -directions]):
-        moved = attrs.evolve(problem, c=problem.c + direction * scale.row * scale.size)
-        count = 0
-        for item, mode in zip(group, modes, strict=True):
-            shifted = conditions(moved, item.modes, scale)
-            _, slopes = solve_conditions(attrs.evolve(mode, e=shifted.e - mode.e, b=shifted.b - mode.b))
-            tight = np.abs(item.scaled_slacks) <= max(item.limit, tolerances.sign)
-            count += bool(np.all(slopes[tight] > 0))
-        if count != 1:
-            return False
-    return True
+    counts = np.zeros(2 * _DIRECTIONS, dtype=int)
+    for item in group:
+        tight = np.abs(item.scaled_slacks) <= max(item.limit, tolerances.sign)
+        slopes = _slack_slopes(problem, item, scale)[tight]
+        counts += (slopes @ np.concatenate([directions, -directions]).T > 0).all(axis=0)
+    return bool((counts == 1).all())
+
+
+def _slack_slopes(problem: ContactProblem, item: Candidate, scale: Scale) -> NDArray[np.float64]:
+    """Rates (m, r) at which the slacks of a mode change with the scaled free accelerations."""
+    mode = conditions(problem, item.modes, scale)
+    moved = [
+        conditions(attrs.evolve(problem, c=problem.c + unit), item.modes, scale)
+        for unit in np.diag(scale.row * scale.size)
+    ]
+    forces = -solve_each(mode.E, np.stack([each.e - mode.e for each in moved], axis=-1))
+    return np.asarray(mode.A @ forces + np.stack([each.b - mode.b for each in moved], axis=-1))

@@ -87,14 +87,15 @@ class Condition:
     kind : str
         ``"gap_dot"`` or ``"slip"``: the velocity at the end has a value; ``"impulse_N"`` or ``"impulse_T"``: the
         impulse has one; ``"coulomb"``: ``P_T + sign mu P_N = 0``, with the sign as the value, or the component of
-        the direction of a spatial slip.
+        the direction of a spatial slip; ``"coulomb_B"``: ``P_T + sign mu P_B = 0`` for a rigid constraint, with the
+        sign of the slip times that of ``P_B``.
     index : int
         Contact, or tangential column.
     value : float
     slope : array, (size,) or None
         Derivative of the value; None for zero.
     contact : int
-        Contact of the tangential column, for ``"coulomb"``.
+        Contact of the tangential column, for ``"coulomb"``; rigid constraint, for ``"coulomb_B"``.
     turning : array, (p,) or None
         Derivative of that component with respect to the slip at the end.
     """
@@ -207,6 +208,9 @@ def _write(A: Array, b: Array, row: int, condition: Condition, terms: Terms, n: 
         A[row, n + k + index] = 1.0
         if condition.kind == "impulse_T":
             b[row] = condition.value
+        elif condition.kind == "coulomb_B":
+            first = len(A) - len(terms.J)
+            A[row, first + condition.contact] = condition.value * terms.constraint_friction[condition.contact]
         else:
             A[row, n + condition.contact] = condition.value * terms.friction[condition.contact]
 
@@ -245,6 +249,9 @@ def _residual_slopes(
             residual[row] = fixed[condition.kind][condition.index] - slope
         elif condition.kind in ("impulse_N", "impulse_T"):
             residual[row] = -slope
+        elif condition.kind == "coulomb_B":
+            normal = impulses[2][condition.contact]
+            residual[row] = condition.value * normal * fixed["constraint_friction"][condition.contact]
         else:
             normal = impulses[0][condition.contact]
             residual[row] = condition.value * normal * fixed["friction"][condition.contact]

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impulse_stage import (
-    Condition,
-    ImpactSite,
-    Stage,
-    before_impact,
-    idle_conditions,
-    run_stage,
-)
+from hybrid.analysis.sensitivities.impulse_conditions import NOTHING, Complementarity, conditions_of, contact_places
+from hybrid.analysis.sensitivities.impulse_stage import ImpactSite, Stage, before_impact, run_stage
 from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import ImpactProblem, impact_problem
 from hybrid.contact.impacts.impulse_lcp import after_compression, joint_impulse
@@ -42,8 +36,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-
-NOTHING = 1e-9  # of the largest impulse or velocity: below it one side of a complementarity cannot be told
 
 
 @attrs.frozen(eq=False)
@@ -88,8 +80,11 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
         The law has a kink here, or its derivative is not known.
     """
     dynamics = site.partials.dynamics
-    if any(name in dynamics.columns for name in dynamics.rigid):
-        raise NoDerivative("an impact of a mechanism with dry friction in its constraints", is_proven=False)
+    is_rough = any(name in dynamics.columns for name in dynamics.rigid)
+    if is_rough and not isinstance(law, NewtonImpact | PoissonImpact):
+        raise NoDerivative(
+            "an impact of a mechanism with dry friction in its constraints, under this law", is_proven=False
+        )
     problem = impact_problem(dynamics, State(site.q, site.v, site.t), parameters=site.parameters, closed=tuple(closed))
     if isinstance(law, KelvinVoigtLimit):
         from hybrid.analysis.sensitivities.compliant_jump import compliant_stages
@@ -126,106 +121,16 @@ def _jump(site: ImpactSite, end: Stage) -> Jump:
     return Jump(np.concatenate([site.q, end.v]), slopes)
 
 
-def contact_places(site: ImpactSite, problem: ImpactProblem) -> list[tuple[int, int | None]]:
-    """Contact and tangential column of every carrier of an impact problem."""
-    dynamics = site.partials.dynamics
-    places = []
-    for carrier in problem.carriers:
-        columns = dynamics.columns.get(carrier.name)
-        places.append((dynamics.contacts.index(carrier.name), None if columns is None else columns.start))
-    return places
-
-
 def restitutions(site: ImpactSite, problem: ImpactProblem, law: Any, found: dict[str, Array]) -> tuple[Array, Array]:
     """Coefficients of restitution of the carriers and their derivatives, (c,) and (c, size)."""
     if law.restitution is not None:
         count = len(problem.carriers)
         return np.full(count, float(law.restitution)), np.zeros((count, site.size))
-    rows = [contact for contact, _ in contact_places(site, problem)]
-    return problem.restitution, found["restitution"][rows]
-
-
-@attrs.frozen(eq=False)
-class Complementarity:
-    """One joint problem over all closed contacts, solved: what tells which of its conditions hold.
-
-    Attributes
-    ----------
-    values : array, (r,)
-        Impulses by row of the problem.
-    gamma : array, (r,)
-        Contact velocities at the end, shifted as in the law.
-    preload : array, (c,)
-        Given normal impulses.
-    """
-
-    values: Array
-    gamma: Array
-    preload: Array
-
-
-def conditions_of(
-    site: ImpactSite,
-    problem: ImpactProblem,
-    solved: Complementarity,
-    targets: Sequence[tuple[float, Array | None]],
-    preloads: Sequence[tuple[float, Array | None]],
-) -> list[list[Condition]]:
-    """The linear conditions that hold in a joint problem; several lists where a contact is on the edge of two.
-
-    Parameters
-    ----------
-    site : ImpactSite
-    problem : ImpactProblem
-    solved : Complementarity
-    targets, preloads : sequence of (value, derivative)
-        Normal velocity at the end, and least normal impulse, of every carrier.
-
-    Returns
-    -------
-    list of list of Condition
-    """
-    force = NOTHING * max(float(np.max(np.abs(solved.values), initial=0.0)), 1e-300)
-    speed = NOTHING * max(float(np.max(np.abs(problem.gamma), initial=0.0)), 1e-300)
-    choices: list[list[list[Condition]]] = []
-    taking_part: set[int] = set()
-    tangential: set[int] = set()
-    for place, (carrier, (contact, column)) in enumerate(
-        zip(problem.carriers, contact_places(site, problem), strict=True)
-    ):
-        taking_part.add(contact)
-        normal_impulse = solved.values[carrier.rows[0]]
-        pressing, apart = normal_impulse - solved.preload[place] > force, solved.gamma[carrier.rows[0]] > speed
-        held = Condition("gap_dot", contact, *targets[place])
-        given = Condition("impulse_N", contact, *preloads[place])
-        normals = [held] if pressing and not apart else [given] if apart and not pressing else [held, given]
-        if column is None:
-            choices.append([[normal] for normal in normals])
-            continue
-        tangential.add(column)
-        friction = _friction_conditions(problem, solved, place, contact, column, (force, speed))
-        choices.append([[normal, condition] for normal in normals for condition in friction])
-    others = idle_conditions(site, taking_part, tangential)
-    return [[*others, *(item for pair in combination for item in pair)] for combination in product(*choices)]
-
-
-def _friction_conditions(
-    problem: ImpactProblem, solved: Complementarity, place: int, contact: int, column: int, floors: tuple[float, float]
-) -> list[Condition]:
-    carrier = problem.carriers[place]
-    force, speed = floors
-    normal, along = solved.values[carrier.rows[0]], solved.values[carrier.tangential[0]]
-    slip, mu = solved.gamma[carrier.tangential[0]], float(carrier.friction)
-    if normal <= force:
-        return [Condition("impulse_T", column)]
-    if abs(slip) > speed:
-        return [Condition("coulomb", column, float(np.sign(slip)), contact=contact)]
-    if mu * normal <= force:
-        return [Condition("impulse_T", column)]
-    stick = Condition("slip", column)
-    if abs(along) < mu * normal - force:
-        return [stick]
-    return [stick, Condition("coulomb", column, -float(np.sign(along)), contact=contact)]
+    slopes = np.zeros((len(problem.carriers), site.size))
+    for place, (contact, _) in enumerate(contact_places(site, problem)):
+        if problem.carriers[place].kind is CarrierKind.CONTACT:
+            slopes[place] = found["restitution"][contact]
+    return problem.restitution, slopes
 
 
 def _newton(site: ImpactSite, problem: ImpactProblem, law: NewtonImpact) -> list[Stage]:
@@ -247,6 +152,9 @@ def newton_targets(
     """Normal velocities after an impact under Newton's law where the contacts press, with their derivatives."""
     targets: list[tuple[float, Array | None]] = []
     for place, (contact, _) in enumerate(contact_places(site, problem)):
+        if problem.carriers[place].kind is not CarrierKind.CONTACT:
+            targets.append((0.0, None))
+            continue
         before = min(float(start.gap_dot[contact]), 0.0)
         if abs(before) <= NOTHING * float(np.max(np.abs(problem.gamma))):
             targets.append((0.0, None))
@@ -280,6 +188,9 @@ def restitution_stages(
     nothing: list[tuple[float, Array | None]] = [(0.0, None)] * len(problem.carriers)
     preloads: list[tuple[float, Array | None]] = []
     for place, (contact, _) in enumerate(contact_places(site, problem)):
+        if problem.carriers[place].kind is not CarrierKind.CONTACT:
+            preloads.append((0.0, None))
+            continue
         slope = factor_slopes[place] * stage.P_N[contact] + factor[place] * stage.P_N_slopes[contact]
         preloads.append((float(factor[place] * stage.P_N[contact]), slope))
     return [run_stage(site, stage, c) for c in conditions_of(site, problem, solved, nothing, preloads)]

@@ -46,8 +46,8 @@ class ImpactChange:
 def own_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpactLaw) -> list[Stage]:
     """The end of an impact under a law that has a method ``impulse_change(problem, change)``.
 
-    The method returns the change of ``impulses(problem).values``, (r,), that belongs to an :class:`ImpactChange`, linear
-    in it. It is taken at its word; differences of whole simulations (``check=True``) test it.
+    The method returns the change of ``impulses(problem).values``, (r,), that belongs to an :class:`ImpactChange`, and
+    is linear in it. It is taken at its word; differences of whole simulations (``check=True``) test it.
 
     Parameters
     ----------

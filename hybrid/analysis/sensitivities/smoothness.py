@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 _NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
 _CLEAR = 1e-7  # of the same: the surface has been left
 _TOUCHED = 1e-9  # of the same: the surface is touched
-_ROUNDING = 1e-15  # of positions and velocities: a gap that small is none
+_ROUNDING = 1e-15  # of positions and velocities: a gap that small is none, and so is its rate
 
 
 def check_smooth(leg: Leg, first: ModeSystem) -> None:
@@ -128,10 +128,12 @@ def jump_met(switches: Switches, leg: Leg) -> tuple[float, str] | None:
 
 
 def _check_dips(leg: Leg, surface: EventSurface) -> None:
-    largest = float(np.max(np.abs(surface.values(leg.at, leg.system.parameters)), initial=0.0))
-    if surface.kind is GuardKind.TOUCH and largest <= _ROUNDING * float(np.max(np.abs(leg.at.y))):
-        what = f"{surface.carrier!r} touches without pressing for a while: changed motions may open or press it"
-        raise NoDerivative(what, float(leg.knots[0]), is_proven=False)
+    if surface.kind is GuardKind.TOUCH and surface.part is not None:
+        rates = np.abs(np.asarray(leg.at.terms.gap_dot)[..., surface.part.index])
+        gaps = np.abs(surface.values(leg.at, leg.system.parameters))
+        if max(float(np.max(gaps)), float(np.max(rates))) <= _ROUNDING * float(np.max(np.abs(leg.at.y))):
+            what = f"{surface.carrier!r} touches without pressing for a while: changed motions may open or press it"
+            raise NoDerivative(what, float(leg.knots[0]), is_proven=False)
     t = _touched(leg, _of(surface, leg))
     if t is not None:
         what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"

@@ -5,7 +5,18 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Contact, State, derive
+from hybrid import (
+    Constraint,
+    Contact,
+    EnergyDynamics,
+    Functional,
+    Mechanism,
+    State,
+    derive,
+    sensitivity,
+    simulate,
+    solve_state,
+)
 from hybrid.analysis.sensitivities.impulse_stage import ImpactSite
 from hybrid.analysis.sensitivities.jumps import impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
@@ -122,3 +133,58 @@ def test_what_is_not_computed_is_not_said_not_to_exist(law):
     with pytest.raises(NoDerivative, match="one of them spatial") as caught:
         impact_jumps(ImpactSite(partial_derivatives(corner), values, 0.0, q, v), law, corner.contacts)
     assert not caught.value.is_proven
+
+
+def body_on_a_rough_rail():
+    """A body whose centre slides on a rough rail, and whose arm strikes a rough wall."""
+    return derive(
+        Mechanism(
+            name="rail",
+            coordinates=["x", "y", "phi"],
+            parameters={"m": 1, "J": 0.1, "a": 0.4, "mu": 0.5, "nu": 0.3, "e": 0.5},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2)/2 + J*phi_dot**2/2", potential="m*y"),
+            constraint=[Constraint(name="rail", equation="y", tangent="x", friction="nu")],
+            contact=[
+                Contact(name="tip", gap="1 - x - a*cos(phi)", tangent="y + a*sin(phi)", friction="mu", restitution="e")
+            ],
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("law", "x_dot", "phi_dot"),
+    [
+        (NewtonImpact(), 1.0, 0.5),
+        (NewtonImpact(), 1.0, -3.0),
+        (PoissonImpact(), 0.3, -3.0),
+        (PoissonImpact(), 2.0, 2.0),
+    ],
+)
+def test_an_impact_with_friction_in_a_rigid_constraint(law, x_dot, phi_dot):
+    body = body_on_a_rough_rail()
+    names = list(body.mechanism.parameters)
+    values = {key: float(value) for key, value in body.mechanism.parameter_values().items()}
+    z = np.array([1 - 0.4 * np.cos(0.7), 0, 0.7, x_dot, 0, phi_dot, 0, *(values[name] for name in names)])
+    found = impact_jumps(ImpactSite(partial_derivatives(body, names), values, 0.0, z[:3], z[3:6]), law, body.contacts)
+
+    def after(z):
+        changed = dict(zip(names, z[7:].tolist(), strict=True))
+        return resolve_impact(body, State(z[:3], z[3:6]), law=law, parameters=changed, closed=("tip",)).v_after
+
+    for jump in found:
+        assert jump.y[3:] == pytest.approx(after(z), abs=1e-12)
+        for column in (0, 2, 3, 5, *range(7, 13)):  # what the rail allows
+            step = WIDTH * np.eye(13)[column]
+            one, two = ((after(z + k * step) - after(z - k * step)) / (2 * k * WIDTH) for k in (1, 2))
+            assert jump.slopes[3:, column] == pytest.approx((4 * one - two) / 3, abs=1e-8)
+
+
+def test_a_motion_with_friction_in_a_rigid_constraint_and_an_impact():
+    body = body_on_a_rough_rail()
+    pins = {"x": 0.2, "phi": 0.7, "x_dot": 1.0, "phi_dot": 0.5}
+    motion = simulate(body, solve_state(body, pins), t_end=0.9, law=NewtonImpact())
+    assert [event.kind.value for event in motion.events] == ["impact"]
+    found = sensitivity(motion, Functional(terminal="x + phi"), ["mu", "nu", "e", "m", "x_dot"], pins=pins, check=True)
+    assert found.refusal is None
+    assert found.check.disagreement < 1e-11
+    assert found.check.warnings == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -95,15 +96,24 @@ def candidate(
         return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, Standing.CONSISTENT, np.inf, 1)
     norms = np.sqrt((mode.E * mode.E).sum(axis=-1, keepdims=True))
     normalised = mode.E / np.where(norms > 0, norms, 1.0)
-    regularity = float(np.linalg.svd(normalised, compute_uv=False)[-1])
+    regularity, orientation = _regularity(normalised)
     if regularity <= tolerances.rank:
         return _singular_candidate(modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
     x, slacks = solve_conditions(mode)
     limit = max(tolerances.sign, LOST * float(np.max(np.abs(x))))
     standing = standing_of(slacks, limit)
-    orientation = int(np.sign(np.linalg.det(normalised)))
     found = _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation)
     return attrs.evolve(found, limit=limit)
+
+
+def _regularity(rows: NDArray[np.float64]) -> tuple[float, int]:
+    """Least singular value of a matrix with rows of unit length, and the sign of its determinant."""
+    if len(rows) == 2:
+        (a, b), (c, d) = rows.tolist()
+        determinant = a * d - b * c
+        # the singular values are the roots of 1 +- the cosine between the rows, and their product is known
+        return abs(determinant) / math.sqrt(1.0 + abs(a * c + b * d)), int(np.sign(determinant))
+    return float(np.linalg.svd(rows, compute_uv=False)[-1]), int(np.sign(np.linalg.det(rows)))
 
 
 def standing_of(scaled_slacks: NDArray[np.float64], limit: float) -> Standing:

@@ -22,7 +22,6 @@ Array = NDArray[np.float64]
 _NOISE = 1e-12  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
 _DISTINCT = 4.0  # roundings by which an inequality must differ from zero
 _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
-_UNSIGNED = (GuardKind.SINGULAR, GuardKind.WATCH, GuardKind.UNTIL)
 
 
 def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> bool:
@@ -46,7 +45,7 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     constraints = context.constraints(choice, t, q)
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
-    watch = context.watch(choice, t, q, v)
+    watch = context.watch(choice, t, q, v, with_users=False)
     told = references(constraints, t, y, choice.directions)
     watch.flow.refer(told)
     if constraints.hold_everything(t, q, v):
@@ -63,7 +62,7 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
 
 def _stays_positive(watch: Watch, values: Array, sizes: Array) -> bool:
     for position, guard in enumerate(watch.guards):
-        if guard.kind in _UNSIGNED:
+        if guard.kind is GuardKind.SINGULAR:
             continue
         row = values[position]
         if not is_known_zero(watch, position, row):

@@ -68,7 +68,14 @@ def gap_floor(terms: Terms, q: Array, index: int) -> float:
 
 
 def _table(rows: Rows) -> Functions:
-    return lambda t, y: np.stack([np.broadcast_to(row, t.shape) for row in rows(t, y)])
+    def table(t: Array, y: Array) -> Array:
+        found = rows(t, y)
+        filled = np.empty((len(found), *t.shape))
+        for place, row in enumerate(found):
+            filled[place] = row
+        return filled
+
+    return table
 
 
 def _both(first: Functions | None, second: Functions) -> Functions:
@@ -107,6 +114,7 @@ class Context:
     _values: Mapping[str, Any] = attrs.field(init=False, repr=False)
     _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
     _user_rows: Rows | None = attrs.field(init=False, repr=False)
+    _watched_names: frozenset[str] = attrs.field(init=False, repr=False)
     _causes: Rows | None = attrs.field(init=False, repr=False)
     _horizon: Horizon = attrs.field(init=False, repr=False)
 
@@ -137,6 +145,15 @@ class Context:
 
         return rows
 
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Of the state and time, in the order of rows."""
+        return (*self.dynamics.mechanism.coordinates, *self.dynamics.mechanism.velocities, TIME)
+
+    @_watched_names.default
+    def _names_that_are_watched(self) -> frozenset[str]:
+        return frozenset().union(*(expression.names for _, expression in self.watched))
+
     @_causes.default
     def _declared_causes(self) -> Rows | None:
         return causes_of(self.dynamics, self.parameters)
@@ -150,11 +167,11 @@ class Context:
     def _timed_rows(self) -> Rows | None:
         return self._user_rows if any(TIME in expression.names for _, expression in self.watched) else None
 
-    def _resting(self, flow: Flow, roundings: tuple[float, ...]) -> Outlook:
+    def _resting(self, flow: Flow, timed: Rows | None, roundings: tuple[float, ...]) -> Outlook:
         """What depends on time while the state rests."""
         guards = None if self._causes is None else flow.guard_rows
         causes = self._causes if guards is None or self.rank is not None else None
-        return Outlook(guards, self._timed_rows, causes=causes, roundings=roundings)
+        return Outlook(guards, timed, causes=causes, roundings=roundings)
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -182,20 +199,32 @@ class Context:
         """What carriers in given modes hold."""
         return Constraints(self.dynamics, parts, self._terms, self._values, self._tangents)
 
-    def watch(self, choice: Choice, t: float, q: Array, v: Array, *, with_rank: bool = True) -> Watch:
-        """The guards of an arc that starts at a state; without the one of the rank near a singular configuration."""
+    def watch(
+        self, choice: Choice, t: float, q: Array, v: Array, *, with_rank: bool = True, with_users: bool = True
+    ) -> Watch:
+        """The guards of an arc that starts at a state.
+
+        Without the one of the rank near a singular configuration, and without the user's where only the mode counts.
+        """
         flow = self.flow(choice)
-        guards = (*flow.guards, *(guard for guard, _ in self.watched))
-        functions = None if self._user_rows is None else _table(self._user_rows)
+        guards, functions, timed = flow.guards, None, None
+        floors, latitudes = self._floors(flow, t, q, v), {}
+        roundings: tuple[float, ...] = ()
+        if with_users and self._user_rows is not None:
+            functions, timed = _table(self._user_rows), self._timed_rows
+            guards = (*guards, *(guard for guard, _ in self.watched))
+            y = np.concatenate([q, v])
+            error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
+            places, roundings = (
+                range(len(flow.guards), len(guards)),
+                self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y)),
+            )
+            floors |= zip(places, roundings, strict=True)
+            latitudes = dict(zip(places, self._spread(t, y, error), strict=True))
         if with_rank and self.rank is not None:
             guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
-        y = np.concatenate([q, v])
-        error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
-        places, roundings = range(len(flow.guards), len(guards)), self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y))
-        floors = self._floors(flow, t, q, v) | dict(zip(places, roundings, strict=False))
-        latitudes = dict(zip(places, self._spread(t, y, error), strict=False))
-        resting = self._resting(flow, roundings)
+        resting = self._resting(flow, timed, roundings)
         return Watch(flow, guards, functions, floors, latitudes, self.settings, resting, self._horizon)
 
     def watched_at(self, t: float, q: Array, v: Array) -> tuple[tuple[Guard, float], ...]:
@@ -217,7 +246,10 @@ class Context:
             return ()
         values, widths = np.array([*y, t]), np.array([*error, _ROUNDING * _EPSILON * abs(t)])
         # slopes along all errors at once: they are unbounded at a jump, of which no error is a share
-        *state, time = (Interval(x - dx, x + dx, Interval(dx, dx)) for x, dx in zip(values, widths, strict=True))
+        *state, time = (
+            Interval(x - dx, x + dx, Interval(dx, dx)) if name in self._watched_names else x
+            for name, x, dx in zip(self._names, values.tolist(), widths.tolist(), strict=True)
+        )
         spreads = []
         for row in self._user_rows(time, state):
             is_smooth = isinstance(row, Interval) and row.slope is not None and np.isfinite(row.slope.high)

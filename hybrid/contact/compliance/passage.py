@@ -45,7 +45,7 @@ class Passage:
         y, standing = self._first(np.zeros(k + r + 2))
         phases = list[CompliantPhase]()
         for _ in range(_MAX_PHASES):
-            if not any(standing.presses):
+            if not any(standing.presses[:k]):
                 following = self._flight(y)
                 if following is None:
                     impulse, kept = y[k:-2] + 0.0, joined_samples(self.kept)
@@ -72,9 +72,9 @@ class Passage:
 
     def _first(self, y: Array) -> tuple[Array, CompliantStanding]:
         w = self.system.gamma[self.system.normals]
-        standing = CompliantStanding.open(len(self.system.contacts))
-        for index, w_i in enumerate(w):
-            standing.presses[index] = bool(w_i < 0)
+        standing = CompliantStanding.open(len(self.system.sizes))
+        for index in range(len(self.system.sizes)):
+            standing.presses[index] = bool(index >= len(w) or w[index] < 0)
             standing.slip[index] = self._direction(y, index)
         y = self._stopped(y, standing)
         self._hold_or_slide(y, standing)
@@ -103,10 +103,12 @@ class Passage:
 
     def _hold_or_slide(self, y: Array, standing: CompliantStanding, *, breaking: int | None = None) -> None:
         """Decide for every pressing contact without slip whether it sticks, and else where it slips."""
-        rest = standing.resting(self.system.sizes)
+        rest, forces = standing.resting(self.system.sizes), self.system.growing(y, standing)
+        if self.system.rails.names:
+            self.system.settle_loaded(y, standing, forces, breaking)
+            return
         if not rest:
             return
-        forces = self.system.growing(y, standing)
         rows, groups = self.system.tangents(rest)
         given = self.system.forces(y, standing, normal=forces)
         given[rows] = 0.0
@@ -124,7 +126,7 @@ class Passage:
         from scipy.integrate import solve_ivp
 
         speed = self.system.speed
-        tangents = [row for contact in self.system.contacts for row in contact.tangential]
+        tangents = [row for rows in self.system.tangential for row in rows]
         turning = standing.turning(self.system.sizes)
 
         def rates(_: float, x: NDArray[np.float64]) -> Array:
@@ -145,6 +147,7 @@ class Passage:
             start, x = float(answer.t[-1]), np.array(answer.y[:, -1])
             if answer.status == 1:
                 which = next(i for i, times in enumerate(answer.t_events) if len(times))
+                self.system.verify(x, standing)
                 return x, self._phase(y, x, standing), names[which]
             span, spent = 2 * span, spent + answer.nfev
         raise ComputationError(
@@ -160,7 +163,7 @@ class Passage:
         lift = (self.system.G @ self.system.forces(y, standing))[normals]
         falls = kappa * self.system.velocities(y)[normals] + damper * lift > 0
         size = VANISHING * self.system.speed * np.sqrt(kappa / np.diag(self.system.G)[normals])
-        for i in np.flatnonzero(np.array(standing.presses) & falls & (f <= size)):
+        for i in np.flatnonzero(np.array(standing.presses)[: len(f)] & falls & (f <= size)):
             standing.presses[i] = False
 
     def _is_in_balance(self, y: Array, standing: CompliantStanding) -> bool:
@@ -205,16 +208,19 @@ class Passage:
         redundant = is_redundant(self.system.G[np.ix_(held, held)])
         if redundant:
             add("yield", rest[0], lambda x: self.system.yielding(x, standing, rest), 1.0)
-        for index, contact in enumerate(self.system.contacts):
-            kind, direction = ("release", -1.0) if standing.presses[index] else ("press", 1.0)
-            add(kind, index, lambda x, i=index: self.system.potential_forces(x)[i], direction)
-            if not contact.tangential or not standing.presses[index]:
+        for index, rows in enumerate(system.tangential):
+            if index < len(system.contacts):
+                kind, direction = ("release", -1.0) if standing.presses[index] else ("press", 1.0)
+                add(kind, index, lambda x, i=index: system.potential_forces(x)[i], direction)
+            elif standing.slip[index] is not None:
+                add("flip", index, lambda x, i=index: system.load(x, standing, i), -1.0)
+            if not rows or not standing.presses[index]:
                 continue
             if standing.slip[index] is None and not redundant:
-                add("slip", index, lambda x, i=index: self.system.hold(x, standing, i), -1.0)
+                add("slip", index, lambda x, i=index: system.hold(x, standing, i), -1.0)
             elif standing.slip[index] is None:
                 continue
-            elif len(contact.tangential) == 2 and not standing.leaves[index]:
+            elif len(rows) == 2 and not standing.leaves[index]:
                 add("stop", index, lambda x, i=index: np.linalg.norm(system.slip(x, i)) - STOPPED * speed, -1.0)
             else:
                 u = np.array(standing.slip[index])
@@ -238,6 +244,8 @@ class Passage:
                 self._hold_or_slide(y, standing)
             case "slip":
                 self._hold_or_slide(y, standing, breaking=index)
+            case "flip":
+                self.system.flip(y, standing, index)
             case "stop":
                 standing.begin_slip(index, None)
                 y = self._stopped(y, standing)

@@ -14,9 +14,9 @@ from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
 from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, told_of
 from hybrid.contact.activity import carrier_names
+from hybrid.contact.compliance.elimination import without_rails
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.path import CompliantMotion
-from hybrid.contact.compliance.elimination import without_rails
 from hybrid.contact.compliance.penalty import KelvinVoigt
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, impact_problem, resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact

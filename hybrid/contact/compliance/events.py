@@ -13,7 +13,7 @@ from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rest import is_redundant
 from hybrid.contact.compliance.standing import STOPPED, VANISHING, CompliantStanding, beyond_leaving
 
-__all__ = ["phase_events"]
+__all__ = ["Event", "phase_events"]
 
 Event = Callable[[float, Array], float]
 

@@ -141,8 +141,9 @@ class CompliantFlow:
         at.rails.verify(at.forces, standing, self._force(at))
 
     def _force(self, at: CompliantForces) -> float:
-        """Size of the forces of the contacts."""
-        return self.speed * math.sqrt(float(np.max(self.stiffness) / np.max(np.diag(at.G)[: len(at.gap)])))
+        """Size of the forces of the contacts, with what rounding of positions makes of them."""
+        size = self.speed + self.rounding / VANISHING
+        return size * math.sqrt(float(np.max(self.stiffness) / np.max(np.diag(at.G)[: len(at.gap)])))
 
     def tangents(self, rest: list[int]) -> tuple[list[int], list[list[int]]]:
         """Tangential rows of carriers, and where those of each are among them."""

@@ -13,6 +13,7 @@ from hybrid.contact.compliance.ending import motion_result
 from hybrid.contact.compliance.events import phase_events
 from hybrid.contact.compliance.flow import CompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
+from hybrid.contact.compliance.lookout import follow_until
 from hybrid.contact.compliance.path import Array, CompliantMotion, CompliantSamples, joined_samples
 from hybrid.contact.compliance.standing import VANISHING, CompliantStanding, has_stopped, pace
 from hybrid.dynamics.state import State
@@ -136,8 +137,6 @@ class CompliantPassage:
         return standing.label(self.flow.names, self.flow.sizes)
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int] | None]:
-        from scipy.integrate import solve_ivp
-
         n, root = self._n, math.sqrt(self.stiffness)
         turning = [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
 
@@ -168,25 +167,27 @@ class CompliantPassage:
         end.terminal = True  # type: ignore[attr-defined]
         x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if turning else 1.0), 1.0)
         for method, length in [("DOP853", span)] if turning else self._methods(at_state(y), standing, span):
+            before = self.spent
             with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
-                answer = solve_ivp(
-                    rates, (0.0, length), x, method=method, events=[*events, end],
-                    rtol=_ACCURACY, atol=_ACCURACY * self._sizes(len(y)), dense_output=self.samples > 0,
+                found = follow_until(
+                    rates, (0.0, length), x, [*events, end], method=method, rtol=_ACCURACY,
+                    atol=_ACCURACY * self._sizes(len(y)), dense=self.samples > 0,
+                    watched=len(events) if self.flow.rough else 0,
                 )  # fmt: skip
-            if answer.status >= 0 and self.samples:
-                self.kept.append(self._sampled(answer.sol(np.linspace(0.0, answer.t[-1], self.samples)).T, standing))
-            x = np.array(answer.y[:, -1])
-            if answer.status:
+            self.spent = before + found.evaluations  # without those of looking out between steps
+            if self.samples and not found.failure:
+                self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, standing))
+            x = found.y
+            if found.failure or found.event is not None:
                 break
-        if answer.status != 1:
-            raise ComputationError(f"a compliant motion could not be integrated: {answer.message}")
+        if found.event is None:
+            raise ComputationError(f"a compliant motion could not be integrated: {found.failure}")
         note(x)
         passed = [(change, factor) for s, change, factor in changes if s <= x[-1]]
         self.posture_change = max(self.posture_change, *(change for change, _ in passed))
         at_state(x).rails.check(min(factor for _, factor in passed), standing)
         self.flow.verify(at_state(x), standing)
-        which = next(index for index, times in enumerate(answer.t_events) if len(times))
-        return x, None if names[which][0] == "end" else names[which]
+        return x, None if names[found.event][0] == "end" else names[found.event]
 
     def _methods(self, at: CompliantForces, standing: CompliantStanding, span: float) -> list[tuple[str, float]]:
         """Integrators of a phase and how long each goes: an implicit one where a damper has long done its work."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.compliance.fast import FastSystem
+from hybrid.contact.compliance.lookout import follow_until
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples, joined_samples
 from hybrid.contact.compliance.rest import directions_from_rest, is_redundant
 from hybrid.contact.compliance.standing import (
@@ -123,8 +124,6 @@ class Passage:
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, CompliantPhase, tuple[str, int]]:
         """One phase, until its first event."""
-        from scipy.integrate import solve_ivp
-
         speed = self.system.speed
         tangents = [row for rows in self.system.tangential for row in rows]
         turning = standing.turning(self.system.sizes)
@@ -138,18 +137,17 @@ class Passage:
         start, span = 0.0, 20.0 / float(np.sqrt(np.max(np.linalg.eigvalsh(self.system.G))))
         x, spent = y, 0
         while spent < _MAX_EVALUATIONS and span < _FOREVER and not self._is_in_balance(x, standing):
-            answer = solve_ivp(
-                rates, (start, start + span), x, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
-                events=events, dense_output=self.samples > 0,
+            found = follow_until(
+                rates, (start, start + span), x, events, rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
+                dense=self.samples > 0, watched=len(events) if self.system.rails.names else 0,
             )  # fmt: skip
             if self.samples:
-                self._keep(answer.sol(np.linspace(start, float(answer.t[-1]), self.samples)).T, standing)
-            start, x = float(answer.t[-1]), np.array(answer.y[:, -1])
-            if answer.status == 1:
-                which = next(i for i, times in enumerate(answer.t_events) if len(times))
+                self._keep(found.solution(np.linspace(start, found.t, self.samples)).T, standing)
+            start, x = found.t, found.y
+            if found.event is not None:
                 self.system.verify(x, standing)
-                return x, self._phase(y, x, standing), names[which]
-            span, spent = 2 * span, spent + answer.nfev
+                return x, self._phase(y, x, standing), names[found.event]
+            span, spent = 2 * span, spent + found.evaluations
         raise ComputationError(
             f"a compliant impact of several contacts does not end: in {self.system.label(standing)} no force "
             f"vanishes and no slip changes; friction locks the mechanism"

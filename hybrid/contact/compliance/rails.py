@@ -75,8 +75,9 @@ class RoughRails:
         return VANISHING * (force or 1.0) * np.where(sizes > 0.0, sizes, 1.0)
 
     def in_words(self, which: Sequence[int] | None = None) -> str:
-        """What they are, with their names: the beginning of every refusal."""
-        picked = self.names if which is None else tuple(self.names[j] for j in which)
+        """What those are that have any friction, with their names: the beginning of every refusal."""
+        among = range(len(self.names)) if which is None else which
+        picked = [self.names[j] for j in among if self.friction[j]]
         one = len(picked) == 1
         kind = "a rigid bilateral constraint" if one else "rigid bilateral constraints"
         return f"{', '.join(picked)}: {kind} with friction"

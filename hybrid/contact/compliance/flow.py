@@ -167,7 +167,7 @@ class CompliantFlow:
         first = at.rails.first
         return LoadedRest(
             at.G, at.free, at.rails, tangential, at.given_bound, at.holds[:first], lambda trial: self.forces(at, trial),
-            4 * self.margins(at),
+            self._force(at),
         )  # fmt: skip
 
     def factor(self, at: CompliantForces, standing: CompliantStanding) -> float:

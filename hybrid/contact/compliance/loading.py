@@ -17,13 +17,14 @@ from hybrid.contact.compliance.coefficients import REMEDY
 from hybrid.contact.compliance.parallel import parallel_directions
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import RoughRails
-from hybrid.contact.compliance.standing import CompliantStanding
+from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
 from hybrid.errors import ComputationError
 
 __all__ = ["LoadedRest"]
 
 _CLOSE = 1e-9  # of what a force or an acceleration is a sum of: zero
 _SAME = 1e-7  # accelerations that differ by less are one motion
+_VANISHED = 4.0  # times what is rounding of a force: an event is not found more exactly
 _MOST = 20_000  # combinations that are tried
 
 
@@ -41,8 +42,8 @@ class LoadedRest:
         Largest friction forces, slipping and sticking, of the carriers before the constraints.
     forces : callable
         Forces by row, (r,), when the carriers do something.
-    margins : array, (m,)
-        Forces of the constraints that have vanished.
+    force : float
+        Size of the forces of the contacts in the whole course; next to it others vanish.
     """
 
     G: Array
@@ -52,7 +53,7 @@ class LoadedRest:
     bounds: Array
     holds: Array
     forces: Callable[[CompliantStanding], Array]
-    margins: Array
+    force: float
 
     def settle(
         self,
@@ -88,7 +89,8 @@ class LoadedRest:
         slipping = [sum(trial.slip[i] is not None for i in hysteretic) for trial, _, _ in found]
         found = [one for one, count in zip(found, slipping, strict=True) if count == min(slipping)]
         chosen, a, size = found[0]
-        if any(np.max(np.abs(other - a) - _SAME * size) > 0.0 for _, other, _ in found):
+        same = _SAME * size + _VANISHED * VANISHING * self.force * np.max(np.abs(self.G), axis=1)
+        if any((np.abs(other - a) > same).any() for _, other, _ in found):
             raise self._refusal("several motions are consistent with it")
         for i in undecided:
             rows = list(self.tangential[i])
@@ -110,7 +112,7 @@ class LoadedRest:
     def _rounding(self, forces: Array) -> Array:
         """Forces of the constraints, (m,), that are none."""
         sizes = np.abs(self.rails.load) + np.abs(self.rails.L) @ np.abs(forces)
-        return np.asarray(_CLOSE * sizes + self.margins)
+        return np.asarray(_CLOSE * sizes + _VANISHED * self.rails.margins(self.force))
 
     def _consistent(
         self, standing: CompliantStanding, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None

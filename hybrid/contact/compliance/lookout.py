@@ -126,11 +126,12 @@ def first_missed(
         return None
     parts = np.linspace(0.0, 1.0, _PARTS + 1)
     fine = np.concatenate([times[:1], *(a + (b - a) * parts[1:] for a, b in pairwise(times))])
-    states = [solution(t) for t in fine]
+    # state by state: what the events share is remembered from one to the next
+    values = np.array([[_guard(event, x) for event in events] for x in (solution(t) for t in fine)])
     found = [
         (t, index)
         for index, event in enumerate(events)
-        if (t := _first_fall(event, solution, fine, np.array([_guard(event, x) for x in states]))) is not None
+        if (t := _first_fall(event, solution, fine, values[:, index])) is not None
     ]
     return min(found, default=None)
 

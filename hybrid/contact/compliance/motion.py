@@ -174,7 +174,8 @@ class CompliantPassage:
                     atol=_ACCURACY * self._sizes(len(y)), dense=self.samples > 0,
                     watched=len(events) if self.flow.rough else 0,
                 )  # fmt: skip
-            self.spent = before + found.evaluations  # without those of looking out between steps
+            if self.flow.rough:
+                self.spent = before + found.evaluations  # without those of looking out between steps
             if self.samples and not found.failure:
                 self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, standing))
             x = found.y

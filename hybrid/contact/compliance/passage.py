@@ -190,7 +190,7 @@ class Passage:
         events: list[Any] = []
         names: list[tuple[str, int]] = []
         # a slip that begins at zero stops only where it falls back below
-        system, speed = self.system, self.system.speed
+        system, speed, forces = self.system, self.system.speed, self.system.remembering(standing)
         margin = VANISHING * speed
 
         def add(kind: str, index: int, value: Any, direction: float) -> None:
@@ -211,11 +211,11 @@ class Passage:
                 kind, direction = ("release", -1.0) if standing.presses[index] else ("press", 1.0)
                 add(kind, index, lambda x, i=index: system.potential_forces(x)[i], direction)
             elif standing.slip[index] is not None:
-                add("flip", index, lambda x, i=index: system.load(x, standing, i), -1.0)
+                add("flip", index, lambda x, i=index: system.load(forces(x), standing, i), -1.0)
             if not rows or not standing.presses[index]:
                 continue
             if standing.slip[index] is None and not redundant:
-                add("slip", index, lambda x, i=index: system.hold(x, standing, i), -1.0)
+                add("slip", index, lambda x, i=index: system.hold(forces(x), i), -1.0)
             elif standing.slip[index] is None:
                 continue
             elif len(rows) == 2 and not standing.leaves[index]:

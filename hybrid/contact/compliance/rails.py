@@ -213,10 +213,16 @@ def rail_forces(
     slides, h = rails.sliding(standing), list(held)
     drag, L = _drag(rails, standing, slides, sided=True), rails.L[slides]
     # rows of accelerations next to rows of forces: both of unit size
-    size = float(np.max(np.abs(G[np.ix_(h, h)]), initial=0.0)) or 1.0
-    system = np.block([[np.eye(len(slides)) - L @ drag, -L[:, h]], [G[h] @ drag / size, G[np.ix_(h, h)] / size]])
-    given = np.concatenate([rails.load[slides] + L @ known, -(free[h] + G[h] @ known) / size])
-    found = np.linalg.lstsq(system, given, rcond=_DEPENDENT)[0]
-    forces = known + drag @ found[: len(slides)]
-    forces[h] += found[len(slides) :]
+    p, rows = len(slides), G[h]
+    size = float(np.max(np.abs(rows[:, h]))) or 1.0 if h else 1.0
+    system = np.empty((p + len(h), p + len(h)))
+    system[:p, :p], system[:p, p:] = np.eye(p) - L @ drag, -L[:, h]
+    system[p:, :p], system[p:, p:] = rows @ drag / size, rows[:, h] / size
+    given = np.concatenate([rails.load[slides] + L @ known, -(free[h] + rows @ known) / size])
+    if len(system) == 1 and system[0, 0]:
+        found = given / system[0]
+    else:
+        found = np.linalg.lstsq(system, given, rcond=_DEPENDENT)[0]
+    forces = known + drag @ found[:p]
+    forces[h] += found[p:]
     return np.asarray(forces)

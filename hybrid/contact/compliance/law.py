@@ -33,6 +33,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
     In stretched time the contact velocities obey a fast system at frozen position, which always ends with exactly one
     answer, for any friction coefficient (Miller and Rubinovich 2017). One planar contact is solved in closed form, one
     spatial contact by integration of the turning slip, several by phases. Contacts stick up to their static friction.
+    Rigid constraints with friction are loaded by the contacts and slide or stick with them.
 
     Attributes
     ----------

@@ -137,17 +137,8 @@ class CompliantPassage:
         return standing.label(self.flow.names, self.flow.sizes)
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int] | None]:
-        n, root = self._n, math.sqrt(self.stiffness)
-        turning = [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
-
-        def rates(_: float, x: Array) -> Array:
-            at = at_state(x)
-            rate = np.concatenate(
-                [x[n : 2 * n], at.acceleration, at.forces, at.rails.normal(at.forces), [at.slip_power(), 1.0, root]]
-            )
-            return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
-
-        at_state = self._remembering(standing)
+        turning, at_state = bool(standing.turning(self.flow.sizes)), self._remembering(standing)
+        rates = self._rates(standing, at_state)
         events, names = phase_events(self.flow, standing, at_state, y)
         names.append(("end", -1))
 
@@ -189,6 +180,21 @@ class CompliantPassage:
         at_state(x).rails.check(min(factor for _, factor in passed), standing)
         self.flow.verify(at_state(x), standing)
         return x, None if names[found.event][0] == "end" else names[found.event]
+
+    def _rates(
+        self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces]
+    ) -> Callable[[float, Array], Array]:
+        """Rates of the unknowns over stretched time, slowed down where spatial slips turn."""
+        n, root = self._n, math.sqrt(self.stiffness)
+        turning = [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
+
+        def rates(_: float, x: Array) -> Array:
+            at = at_state(x)
+            forces = [at.forces, at.rails.normal(at.forces)]
+            rate = np.concatenate([x[n : 2 * n], at.acceleration, *forces, [at.slip_power(), 1.0, root]])
+            return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
+
+        return rates
 
     def _methods(self, at: CompliantForces, standing: CompliantStanding, span: float) -> list[tuple[str, float]]:
         """Integrators of a phase and how long each goes: an implicit one where a damper has long done its work."""

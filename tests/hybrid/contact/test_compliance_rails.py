@@ -351,7 +351,7 @@ def test_random_impacts_obey_every_law_along_the_way(contacts, rails, spatial):
         try:
             path = KelvinVoigtLimit(d).path(problem, samples=25)
         except ComputationError as error:
-            assert "r0" in str(error) or "friction locks" in str(error)
+            assert "r0" in str(error) or "does not end" in str(error)
             continue
         answered += 1
         G, gamma = problem.G, problem.gamma + path.impulse @ problem.G
@@ -380,7 +380,7 @@ def vector(rng, names):
     return " + ".join(f"{a:.6f}*{name}" for a, name in zip(rng.normal(size=len(names)), names, strict=True))
 
 
-@pytest.mark.parametrize("seed", [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 79])
+@pytest.mark.parametrize("seed", [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 79])
 def test_finite_stiffness_and_limit_are_one_for_linear_mechanisms_without_loads(seed):
     # two codes: with linear gaps and constant masses nothing but the stretch of time depends on the stiffness (where no
     # contact comes back after all have let go, which only the limit counts as one impact)
@@ -400,9 +400,12 @@ def test_finite_stiffness_and_limit_are_one_for_linear_mechanisms_without_loads(
     try:
         limit = resolve_impact(dynamics, state, law=KelvinVoigtLimit())
     except ComputationError as error:
-        with pytest.raises(ComputationError, match="rail"):
+        if "does not end" in str(error):
+            assert not KelvinVoigt(1e4).pass_through(dynamics, state, horizon=100.0).has_separated
+            return
+        with pytest.raises(ComputationError, match="rail: a rigid"):
             KelvinVoigt(1e4).pass_through(dynamics, state)
-        assert "rail" in str(error)
+        assert "rail: a rigid" in str(error)
         return
     motion = KelvinVoigt(1e4).pass_through(dynamics, state)
     assert limit.energy_change <= 0.0

@@ -15,9 +15,7 @@ Array = NDArray[np.float64]
 Parameters = Mapping[str, float]
 
 
-def _levers(
-    m: float, inertia: float, directions: Sequence[Sequence[float]], levers: Sequence[float]
-) -> Array:
+def _levers(m: float, inertia: float, directions: Sequence[Sequence[float]], levers: Sequence[float]) -> Array:
     """Free planar body: G_ij = d_i . d_j / m + a_i a_j / J, with a_i the moment of direction i."""
     d, a = np.array(directions, dtype=float), np.array(levers, dtype=float)
     return d @ d.T / m + np.outer(a, a) / inertia
@@ -75,9 +73,7 @@ def _two_link_arm(q: Sequence[float], p: Parameters) -> Array:
 
 
 def _brake_shoe(q: Sequence[float], p: Parameters) -> Array:
-    lever = np.array(
-        [p["h"] * np.sin(q[0]) - p["a"] * np.cos(q[0]), -p["a"] * np.sin(q[0]) - p["h"] * np.cos(q[0])]
-    )
+    lever = np.array([p["h"] * np.sin(q[0]) - p["a"] * np.cos(q[0]), -p["a"] * np.sin(q[0]) - p["h"] * np.cos(q[0])])
     return np.outer(lever, lever) / p["J"]
 
 

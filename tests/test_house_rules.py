@@ -77,9 +77,7 @@ def public_definitions(
     body: list[ast.stmt], prefix: str = ""
 ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]]:
     for node in body:
-        if isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        ) and not node.name.startswith("_"):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             yield prefix + node.name, node
             if isinstance(node, ast.ClassDef):
                 yield from public_definitions(node.body, f"{prefix}{node.name}.")
@@ -143,9 +141,7 @@ def test_every_import_is_a_declared_dependency():
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 imported.add(node.module.partition(".")[0])
-    foreign = {
-        DISTRIBUTIONS.get(name, name) for name in imported - set(PACKAGES) - set(sys.stdlib_module_names)
-    }
+    foreign = {DISTRIBUTIONS.get(name, name) for name in imported - set(PACKAGES) - set(sys.stdlib_module_names)}
     assert foreign | PLUGINS == declared
 
 

@@ -47,11 +47,14 @@ def pass_inconsistent(
     """
     if not isinstance(context.rule, Penalty) or selection is None:
         return None
+    closed = tuple(name for name in closed_in(moment) if name in context.dynamics.contacts)
+    if not closed:
+        return None  # rigid constraints with friction alone have no motion: no surface gives way
     resolution = resolve_selection(
         context.dynamics,
         State(moment.q, moment.v, moment.t, sides=moment.sides),
         selection,
-        closed=tuple(name for name in closed_in(moment) if name in context.dynamics.contacts),
+        closed=closed,
         method=context.rule.method or KelvinVoigtLimit(),
         parameters=context.parameters,
         tolerances=context.settings.tolerances,

@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.carriers import CarrierKind
+
 if TYPE_CHECKING:
     from hybrid.contact.carriers import Carrier
     from hybrid.contact.compliance.path import CompliantSamples
@@ -73,6 +75,7 @@ def courses_of_path(samples: CompliantSamples, carriers: Sequence[Carrier]) -> d
     return {
         carrier.name: _course(samples, index, carrier.rows[0], carrier.tangential)
         for index, carrier in enumerate(carriers)
+        if carrier.kind is CarrierKind.CONTACT  # they come before the rigid constraints with friction
     }
 
 

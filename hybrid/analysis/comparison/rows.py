@@ -14,6 +14,7 @@ from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
 from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, told_of
 from hybrid.contact.activity import carrier_names
+from hybrid.contact.compliance.elimination import without_rails
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.compliance.penalty import KelvinVoigt
@@ -139,7 +140,9 @@ class Inquiry:
         problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
         terms = self.dynamics.terms(self.state.q, self.state.v, t=self.state.t, parameters=self.parameters)
         ratios = dict(zip(self.dynamics.contacts, terms.stiffness_ratio.tolist(), strict=True))
-        factors = [ratios[c.name] * problem.G[c.rows[0], c.rows[0]] for c in problem.carriers if c.name in ratios]
+        reduced = without_rails(problem)
+        G = problem.G if reduced is None else reduced.full
+        factors = [ratios[c.name] * G[c.rows[0], c.rows[0]] for c in problem.carriers if c.name in ratios]
         return float(min(factors) ** -0.5)
 
     def named(self, v: np.ndarray) -> dict[str, float]:
@@ -280,7 +283,12 @@ class Inquiry:
         """The state with the one closed contact approaching, its slip kept: changed as by an impulse."""
         problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
         row = problem.normals[0]
-        impulse = approaching_impulse(problem.G, row, np.array(rate - problem.gamma[row]))
+        reduced = without_rails(problem)
+        if reduced is None:
+            impulse = approaching_impulse(problem.G, row, np.array(rate - problem.gamma[row]))
+        else:
+            change = np.array(rate - problem.gamma[row])
+            impulse = reduced.impulses(approaching_impulse(reduced.G, reduced.place[row], change))
         return attrs.evolve(self.state, v=self.state.v + problem.response_W @ impulse)
 
 

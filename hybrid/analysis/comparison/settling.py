@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.comparison.wording import SHOWN
 from hybrid.contact.branches import Branch
+from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem
 
@@ -44,24 +45,33 @@ def decay_rate(problem: ContactProblem, branch: Branch, damping: float | None) -
         Infinite if no contact presses.
     """
     carriers = [c for c in problem.carriers if branch.mode.get(c.name) is not ContactMode.FREE]
-    pressing = [c for c in carriers if c.normal is not None and branch.lambda_N.get(c.name, 0.0) > 0.0]
+    pressing = [c for c in carriers if c.kind is CarrierKind.CONTACT and branch.lambda_N.get(c.name, 0.0) > 0.0]
     if not pressing:
         return math.inf
     normals = [c.rows[0] for c in pressing]
+    driven = np.column_stack([_force(problem, branch, c) for c in pressing])
+    rails = [c for c in carriers if c.kind is CarrierKind.BILATERAL]
     held = [row for c in carriers if branch.mode[c.name] is ContactMode.STICK for row in c.tangential]
-    forces = np.zeros((len(problem.G), len(pressing)))
-    for column, c in enumerate(pressing):
-        forces[c.rows[0], column] = 1.0
-        if branch.mode[c.name] is not ContactMode.STICK and c.tangential:
-            forces[list(c.tangential), column] = np.array(branch.lambda_T[c.name]) / branch.lambda_N[c.name]
-    if held:
-        block = problem.G[np.ix_(held, held)]
-        forces[held] = -np.linalg.lstsq(block, (problem.G @ forces)[held], rcond=_DEPENDENT)[0]
-    A = (problem.G @ forces)[normals]
+    holding = [*(_force(problem, branch, c) for c in rails), *np.eye(len(problem.G))[held]]
+    rows = [*(c.rows[0] for c in rails), *held]
+    if rows:
+        columns = np.column_stack(holding)
+        block = problem.G[rows] @ columns
+        driven -= columns @ np.linalg.lstsq(block, problem.G[rows] @ driven, rcond=_DEPENDENT)[0]
+    A = (problem.G @ driven)[normals]
     index = [problem.names.index(c.name) for c in pressing]
     kappa = problem.terms.stiffness_ratio[index]
     d = problem.terms.damping[index] if damping is None else np.full(len(index), damping)
     return _slowest(A, kappa, 2 * d * np.sqrt(kappa))
+
+
+def _force(problem: ContactProblem, branch: Branch, carrier: Carrier) -> NDArray[np.float64]:
+    """Forces by row, (r,), per normal force of a carrier: with its friction if it slides."""
+    found, normal = np.zeros(len(problem.G)), branch.lambda_N.get(carrier.name, 0.0)
+    found[carrier.rows[0]] = 1.0
+    if branch.mode[carrier.name] is not ContactMode.STICK and carrier.tangential and normal:
+        found[list(carrier.tangential)] = np.array(branch.lambda_T[carrier.name]) / normal
+    return found
 
 
 def _slowest(A: NDArray[np.float64], kappa: NDArray[np.float64], damper: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""What a compliant contact cannot be asked: coefficients out of range, constraints that depend on their friction."""
+"""What a compliant contact cannot be asked: coefficients out of range, constraints whose friction leaves no answer."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 from numbers import Real
 from typing import Any
 
-__all__ = ["ROUGH_CONSTRAINT", "check_damping", "check_stiffness"]
+__all__ = ["REMEDY", "check_damping", "check_stiffness"]
 
-ROUGH_CONSTRAINT = (
-    "takes no part in a compliant impact: its force then grows with that of the contact, depends on its own "
-    "friction, and may have no value or several; leave out its friction, or declare the constraint elastic (stiffness "
-    "in place of friction), with a [[friction]] element of limit = friction*stiffness*abs(equation), for penalty runs"
+REMEDY = (
+    "give it less friction, or let it give way: declare its stiffness in place of its friction, and a [[friction]] "
+    "element of limit = friction*stiffness*abs(equation), which penalty runs follow"
 )
-"""Why rigid bilateral constraints with friction are refused, and what to do instead."""
+"""What to do where a rigid bilateral constraint with friction has no force or several."""
 
 
 def check_damping(instance: object, attribute: Any, value: Any) -> None:

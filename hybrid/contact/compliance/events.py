@@ -7,12 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
+from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rest import is_redundant
 from hybrid.contact.compliance.standing import STOPPED, VANISHING, CompliantStanding, beyond_leaving
 
-__all__ = ["phase_events"]
+__all__ = ["Event", "phase_events"]
 
 Event = Callable[[float, Array], float]
 
@@ -49,18 +50,24 @@ def phase_events(
 
     rest, speed = standing.resting(flow.sizes), flow.speed
     held = flow.tangents(rest)[0]
-    redundant = is_redundant(at_state(y).G[np.ix_(held, held)])
+    begin = at_state(y)
+    first, margins = len(flow.names) - len(flow.rough), flow.margins(begin).tolist()
+    redundant = is_redundant(begin.G[np.ix_(held, held)])
     if redundant:
-        add("yield", rest[0], 1.0, partial(flow.yielding, rest=rest))
+        add("yield", rest[0], 1.0, partial(flow.yielding, standing=standing, rest=rest))
     for i, (normal, rows) in enumerate(flow.rows):
         if not standing.presses[i]:
             add("press", i, 1.0, partial(_overlap, i=i, stiffness=float(flow.stiffness[i])))
             continue
         if normal is not None:
             add("release", i, -1.0, partial(_pressure, i=i))
-        direction, columns = standing.slip[i], flow.columns(i)
+        direction, columns, margin = standing.slip[i], flow.columns(i), 0.0
+        if i >= first:
+            margin = margins[i - first]
+            if direction is not None:
+                add("flip", i, -1.0, partial(_load, j=i - first, side=standing.side[i], margin=margin))
         if rows and direction is None and not redundant:
-            add("slip", i, -1.0, partial(_reserve, i=i, rows=rows))
+            add("slip", i, -1.0, partial(_reserve, i=i, rows=rows, margin=margin))
         elif direction is not None and len(rows) == 2 and not standing.leaves[i]:
             add("stop", i, -1.0, partial(_speed, columns=columns, stopped=STOPPED * speed))
         elif direction is not None:
@@ -79,9 +86,14 @@ def _overlap(at: CompliantForces, *, i: int, stiffness: float) -> float:
     return float(min(at.potential[i], -stiffness * at.gap[i]))
 
 
-def _reserve(at: CompliantForces, *, i: int, rows: list[int]) -> float:
+def _load(at: CompliantForces, *, j: int, side: float, margin: float) -> float:
+    """The force of a sliding constraint, positive until its sign changes."""
+    return side * float(at.rails.normal(at.forces)[j]) + margin
+
+
+def _reserve(at: CompliantForces, *, i: int, rows: list[int], margin: float) -> float:
     """What friction could hold beyond what it does; in squares, so that release alone does not change its sign."""
-    return float(at.holds[i] ** 2 - at.forces[rows] @ at.forces[rows])
+    return float(at.holds[i] ** 2 + margin**2 - at.forces[rows] @ at.forces[rows])
 
 
 def _speed(at: CompliantForces, *, columns: list[int], stopped: float) -> float:

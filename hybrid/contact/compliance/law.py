@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.compliance.coefficients import ROUGH_CONSTRAINT, check_damping
+from hybrid.contact.compliance.coefficients import check_damping
+from hybrid.contact.compliance.elimination import without_rails
 from hybrid.contact.compliance.path import (
     Array,
     CompliantPath,
@@ -30,6 +33,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
     In stretched time the contact velocities obey a fast system at frozen position, which always ends with exactly one
     answer, for any friction coefficient (Miller and Rubinovich 2017). One planar contact is solved in closed form, one
     spatial contact by integration of the turning slip, several by phases. Contacts stick up to their static friction.
+    Rigid constraints with friction are loaded by the contacts and slide or stick with them.
 
     Attributes
     ----------
@@ -78,8 +82,14 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         StateError
             A declared damping is negative.
         ComputationError
-            A bilateral constraint with friction takes part; an impact that cannot end.
+            An impact that cannot end; friction of a rigid constraint that leaves its force without a value, or with
+            several.
         """
+        reduced = without_rails(problem)
+        if reduced is not None:
+            contacts = _contacts(problem, self.damping, reduced.place)
+            path = several_limit(reduced.G, reduced.gamma, contacts, samples=samples, rails=reduced.rails)
+            return reduced.restored(path)
         contacts = _contacts(problem, self.damping)
         rows = len(problem.carriers[0].rows)
         if len(contacts) > 1:
@@ -93,11 +103,14 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         return _planar_path(problem, contact, samples)
 
 
-def _contacts(problem: ImpactProblem, damping: float | None) -> tuple[ContactRows, ...]:
+def _contacts(
+    problem: ImpactProblem, damping: float | None, place: Mapping[int, int] | None = None
+) -> tuple[ContactRows, ...]:
+    """The contacts, with their rows; ``place`` says where these are once others have been eliminated."""
     found, terms = [], problem.posed.terms
     for carrier in problem.carriers:
         if carrier.kind is not CarrierKind.CONTACT:
-            raise ComputationError(f"{carrier.name}: a rigid bilateral constraint with friction {ROUGH_CONSTRAINT}")
+            continue
         index = problem.posed.names.index(carrier.name)
         d = float(terms.damping[index]) if damping is None else damping
         if not d >= 0.0:
@@ -106,7 +119,8 @@ def _contacts(problem: ImpactProblem, damping: float | None) -> tuple[ContactRow
         if not ratio > 0.0:
             raise StateError(f"contact {carrier.name!r} has stiffness_ratio {ratio:g}; it must be above 0")
         mu, static = (float(x) if carrier.tangential else 0.0 for x in (carrier.friction, carrier.static_friction))
-        found.append(ContactRows(carrier.name, carrier.rows[0], carrier.tangential, mu, d, ratio, static))
+        normal, *tangential = (row if place is None else place[row] for row in carrier.rows)
+        found.append(ContactRows(carrier.name, normal, tuple(tangential), mu, d, ratio, static))
     return tuple(found)
 
 

@@ -9,8 +9,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.compliance.ending import motion_result
 from hybrid.contact.compliance.events import phase_events
-from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
+from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.forces import CompliantForces
+from hybrid.contact.compliance.lookout import follow_until
 from hybrid.contact.compliance.path import Array, CompliantMotion, CompliantSamples, joined_samples
 from hybrid.contact.compliance.standing import VANISHING, CompliantStanding, has_stopped, pace
 from hybrid.dynamics.state import State
@@ -50,6 +53,7 @@ class CompliantPassage:
     def run(self, closed: NDArray[np.bool_]) -> CompliantMotion:
         """From the start to the release of all contacts, to the horizon, or as far as the effort goes."""
         rows = sum((normal is not None) + len(tangential) for normal, tangential in self.flow.rows)
+        rows += len(self.flow.rough)
         y = np.concatenate([self.start.q, self.start.v, np.zeros(rows + 1), [self.start.t, 0.0]])
         y, standing = self._first(y, closed)
         phases: list[tuple[str, float]] = []
@@ -67,7 +71,11 @@ class CompliantPassage:
             raise ComputationError(
                 f"a compliant motion does not end: {_MAX_PHASES} phases until t = {float(y[-2]):.6g}, at last {label}"
             )
-        return self._result(y, standing, tuple(phases))
+        return motion_result(
+            self.flow, self.start, y, self._at(y, standing), label=self._label(standing), phases=tuple(phases),
+            has_separated=not self._touches(standing), is_cut=self.spent > self.effort,
+            posture_change=self.posture_change, samples=joined_samples(self.kept),
+        )  # fmt: skip
 
     def _at(self, y: Array, standing: CompliantStanding) -> CompliantForces:
         n = self._n
@@ -92,17 +100,21 @@ class CompliantPassage:
         at = self._at(y, nothing)
         self.first_delassus = self._delassus(at)
         for i, name in enumerate(names):
-            side = self.start.sides.get(name)
-            nothing.slip[i] = self._direction(at, i) or side
-            if i >= k:
-                nothing.presses[i] = True
-                continue
-            rate, b = at.gap_dot[i], at.free[i]
+            nothing.slip[i], nothing.presses[i] = self._direction(at, i) or self.start.sides.get(name), i >= k
+        lift = self._lift(y, nothing)
+        for i in range(k):
+            rate, b = at.gap_dot[i], lift[i]
             rests = abs(rate) <= self.tolerances.velocity
             nothing.presses[i] = bool(closed[i] and (b < 0 if rests else rate < 0))
         y = self._stopped(y, nothing)
         self.flow.settle(self._at(y, nothing), nothing)
         return y, nothing
+
+    def _lift(self, y: Array, standing: CompliantStanding) -> Array:
+        """Accelerations of the contacts before they press, under the friction of all other carriers."""
+        at, trial = self._at(y, standing), standing.copy()
+        self.flow.settle(at, trial)
+        return np.asarray((at.free + at.G @ self.flow.forces(at, trial))[: len(at.gap)])
 
     def _touches(self, standing: CompliantStanding) -> bool:
         """True if a contact presses."""
@@ -125,26 +137,20 @@ class CompliantPassage:
         return standing.label(self.flow.names, self.flow.sizes)
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int] | None]:
-        from scipy.integrate import solve_ivp
-
-        n, root = self._n, math.sqrt(self.stiffness)
-        turning = [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
-
-        def rates(_: float, x: Array) -> Array:
-            at = at_state(x)
-            rate = np.concatenate([x[n : 2 * n], at.acceleration, at.forces, [at.slip_power(), 1.0, root]])
-            return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
-
-        at_state = self._remembering(standing)
+        turning, at_state = bool(standing.turning(self.flow.sizes)), self._remembering(standing)
+        rates = self._rates(standing, at_state)
         events, names = phase_events(self.flow, standing, at_state, y)
         names.append(("end", -1))
 
-        last, changes = self.horizon, list[tuple[float, float]]()
+        last, changes = self.horizon, list[tuple[float, float, float]]()
+
+        def note(x: Array) -> None:
+            changes.append((float(x[-1]), self._change(at_state(x)), self.flow.factor(at_state(x), standing)))
 
         def end(_: float, x: Array) -> float:
             # asked once after every step; a run that has spent its effort ends where it is
             nonlocal last
-            changes.append((float(x[-1]), self._change(at_state(x))))
+            note(x)
             if self.spent > self.effort:
                 last = min(last, float(x[-1]))
             return float(x[-1] - last)
@@ -152,22 +158,43 @@ class CompliantPassage:
         end.terminal = True  # type: ignore[attr-defined]
         x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if turning else 1.0), 1.0)
         for method, length in [("DOP853", span)] if turning else self._methods(at_state(y), standing, span):
+            before = self.spent
             with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
-                answer = solve_ivp(
-                    rates, (0.0, length), x, method=method, events=[*events, end],
-                    rtol=_ACCURACY, atol=_ACCURACY * self._sizes(len(y)), dense_output=self.samples > 0,
+                found = follow_until(
+                    rates, (0.0, length), x, [*events, end], method=method, rtol=_ACCURACY,
+                    atol=_ACCURACY * self._sizes(len(y)), dense=self.samples > 0,
+                    watched=len(events) if self.flow.rough else 0,
                 )  # fmt: skip
-            if answer.status >= 0 and self.samples:
-                self.kept.append(self._sampled(answer.sol(np.linspace(0.0, answer.t[-1], self.samples)).T, standing))
-            x = np.array(answer.y[:, -1])
-            if answer.status:
+            if self.flow.rough:
+                self.spent = before + found.evaluations  # without those of looking out between steps
+            if self.samples and not found.failure:
+                self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, standing))
+            x = found.y
+            if found.failure or found.event is not None:
                 break
-        if answer.status != 1:
-            raise ComputationError(f"a compliant motion could not be integrated: {answer.message}")
-        changes.append((float(x[-1]), self._change(at_state(x))))
-        self.posture_change = max(self.posture_change, *(change for s, change in changes if s <= x[-1]))
-        which = next(index for index, times in enumerate(answer.t_events) if len(times))
-        return x, None if names[which][0] == "end" else names[which]
+        if found.event is None:
+            raise ComputationError(f"a compliant motion could not be integrated: {found.failure}")
+        note(x)
+        passed = [(change, factor) for s, change, factor in changes if s <= x[-1]]
+        self.posture_change = max(self.posture_change, *(change for change, _ in passed))
+        at_state(x).rails.check(min(factor for _, factor in passed), standing)
+        self.flow.verify(at_state(x), standing)
+        return x, None if names[found.event][0] == "end" else names[found.event]
+
+    def _rates(
+        self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces]
+    ) -> Callable[[float, Array], Array]:
+        """Rates of the unknowns over stretched time, slowed down where spatial slips turn."""
+        n, root = self._n, math.sqrt(self.stiffness)
+        turning = [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
+
+        def rates(_: float, x: Array) -> Array:
+            at = at_state(x)
+            forces = [at.forces, at.rails.normal(at.forces)]
+            rate = np.concatenate([x[n : 2 * n], at.acceleration, *forces, [at.slip_power(), 1.0, root]])
+            return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
+
+        return rates
 
     def _methods(self, at: CompliantForces, standing: CompliantStanding, span: float) -> list[tuple[str, float]]:
         """Integrators of a phase and how long each goes: an implicit one where a damper has long done its work."""
@@ -228,6 +255,8 @@ class CompliantPassage:
                 self.flow.settle(at, standing, breaking=i)
             case "left":
                 standing.leaves[i] = False
+            case "flip":
+                self.flow.flip(at, standing, i)
             case _:
                 standing.begin_slip(i, None)
                 y = self._stopped(y, standing)
@@ -261,30 +290,3 @@ class CompliantPassage:
                 return y
             for i in together:
                 standing.begin_slip(i, None)
-
-    def _result(self, y: Array, standing: CompliantStanding, phases: tuple[tuple[str, float], ...]) -> CompliantMotion:
-        n, dynamics, at = self._n, self.flow.dynamics, self._at(y, standing)
-        M = dynamics.terms(self.start.q, self.start.v, t=self.start.t, parameters=self.flow.parameters).M
-        M_end = dynamics.terms(y[:n], y[n : 2 * n], t=float(y[-2]), parameters=self.flow.parameters).M
-        energy = float(y[n : 2 * n] @ M_end @ y[n : 2 * n] - self.start.v @ M @ self.start.v) / 2
-        impulses, k = y[2 * n : -3], len(dynamics.contacts)
-        named = [
-            (name, (i, rows)) for i, (name, (_, rows)) in enumerate(zip(self.flow.names, self.flow.rows, strict=True))
-        ]
-        named = named[:k]
-        return CompliantMotion(
-            state=State(y[:n], y[n : 2 * n], float(y[-2])),
-            has_separated=not self._touches(standing),
-            is_cut=self.spent > self.effort,
-            posture_change=self.posture_change,
-            label=self._label(standing),
-            phases=phases,
-            force_N={name: float(at.forces[normal]) for name, (normal, _) in named},
-            impulse_N={name: float(impulses[normal]) for name, (normal, _) in named},
-            impulse_T={name: tuple(float(impulses[row]) for row in rows) for name, (_, rows) in named},
-            gap_dot_after={name: float(at.gap_dot[normal]) for name, (normal, _) in named},
-            slip_after={name: tuple(float(at.slip[row - k]) for row in rows) for name, (_, rows) in named},
-            energy_change=energy,
-            work_T=float(y[-3]),
-            samples=joined_samples(self.kept),
-        )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.compliance.fast import FastSystem
+from hybrid.contact.compliance.lookout import follow_until
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples, joined_samples
 from hybrid.contact.compliance.rest import directions_from_rest, is_redundant
 from hybrid.contact.compliance.standing import (
@@ -45,7 +46,7 @@ class Passage:
         y, standing = self._first(np.zeros(k + r + 2))
         phases = list[CompliantPhase]()
         for _ in range(_MAX_PHASES):
-            if not any(standing.presses):
+            if not any(standing.presses[:k]):
                 following = self._flight(y)
                 if following is None:
                     impulse, kept = y[k:-2] + 0.0, joined_samples(self.kept)
@@ -72,9 +73,9 @@ class Passage:
 
     def _first(self, y: Array) -> tuple[Array, CompliantStanding]:
         w = self.system.gamma[self.system.normals]
-        standing = CompliantStanding.open(len(self.system.contacts))
-        for index, w_i in enumerate(w):
-            standing.presses[index] = bool(w_i < 0)
+        standing = CompliantStanding.open(len(self.system.sizes))
+        for index in range(len(self.system.sizes)):
+            standing.presses[index] = bool(index >= len(w) or w[index] < 0)
             standing.slip[index] = self._direction(y, index)
         y = self._stopped(y, standing)
         self._hold_or_slide(y, standing)
@@ -103,10 +104,12 @@ class Passage:
 
     def _hold_or_slide(self, y: Array, standing: CompliantStanding, *, breaking: int | None = None) -> None:
         """Decide for every pressing contact without slip whether it sticks, and else where it slips."""
-        rest = standing.resting(self.system.sizes)
+        rest, forces = standing.resting(self.system.sizes), self.system.growing(y, standing)
+        if self.system.rails.names:
+            self.system.settle_loaded(y, standing, forces, breaking)
+            return
         if not rest:
             return
-        forces = self.system.growing(y, standing)
         rows, groups = self.system.tangents(rest)
         given = self.system.forces(y, standing, normal=forces)
         given[rows] = 0.0
@@ -121,10 +124,8 @@ class Passage:
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, CompliantPhase, tuple[str, int]]:
         """One phase, until its first event."""
-        from scipy.integrate import solve_ivp
-
         speed = self.system.speed
-        tangents = [row for contact in self.system.contacts for row in contact.tangential]
+        tangents = [row for rows in self.system.tangential for row in rows]
         turning = standing.turning(self.system.sizes)
 
         def rates(_: float, x: NDArray[np.float64]) -> Array:
@@ -136,17 +137,17 @@ class Passage:
         start, span = 0.0, 20.0 / float(np.sqrt(np.max(np.linalg.eigvalsh(self.system.G))))
         x, spent = y, 0
         while spent < _MAX_EVALUATIONS and span < _FOREVER and not self._is_in_balance(x, standing):
-            answer = solve_ivp(
-                rates, (start, start + span), x, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
-                events=events, dense_output=self.samples > 0,
+            found = follow_until(
+                rates, (start, start + span), x, events, rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
+                dense=self.samples > 0, watched=len(events) if self.system.rails.names else 0,
             )  # fmt: skip
             if self.samples:
-                self._keep(answer.sol(np.linspace(start, float(answer.t[-1]), self.samples)).T, standing)
-            start, x = float(answer.t[-1]), np.array(answer.y[:, -1])
-            if answer.status == 1:
-                which = next(i for i, times in enumerate(answer.t_events) if len(times))
-                return x, self._phase(y, x, standing), names[which]
-            span, spent = 2 * span, spent + answer.nfev
+                self._keep(found.solution(np.linspace(start, found.t, self.samples)).T, standing)
+            start, x = found.t, found.y
+            if found.event is not None:
+                self.system.verify(x, standing)
+                return x, self._phase(y, x, standing), names[found.event]
+            span, spent = 2 * span, spent + found.evaluations
         raise ComputationError(
             f"a compliant impact of several contacts does not end: in {self.system.label(standing)} no force "
             f"vanishes and no slip changes; friction locks the mechanism"
@@ -160,7 +161,7 @@ class Passage:
         lift = (self.system.G @ self.system.forces(y, standing))[normals]
         falls = kappa * self.system.velocities(y)[normals] + damper * lift > 0
         size = VANISHING * self.system.speed * np.sqrt(kappa / np.diag(self.system.G)[normals])
-        for i in np.flatnonzero(np.array(standing.presses) & falls & (f <= size)):
+        for i in np.flatnonzero(np.array(standing.presses)[: len(f)] & falls & (f <= size)):
             standing.presses[i] = False
 
     def _is_in_balance(self, y: Array, standing: CompliantStanding) -> bool:
@@ -189,7 +190,7 @@ class Passage:
         events: list[Any] = []
         names: list[tuple[str, int]] = []
         # a slip that begins at zero stops only where it falls back below
-        system, speed = self.system, self.system.speed
+        system, speed, forces = self.system, self.system.speed, self.system.remembering(standing)
         margin = VANISHING * speed
 
         def add(kind: str, index: int, value: Any, direction: float) -> None:
@@ -205,16 +206,19 @@ class Passage:
         redundant = is_redundant(self.system.G[np.ix_(held, held)])
         if redundant:
             add("yield", rest[0], lambda x: self.system.yielding(x, standing, rest), 1.0)
-        for index, contact in enumerate(self.system.contacts):
-            kind, direction = ("release", -1.0) if standing.presses[index] else ("press", 1.0)
-            add(kind, index, lambda x, i=index: self.system.potential_forces(x)[i], direction)
-            if not contact.tangential or not standing.presses[index]:
+        for index, rows in enumerate(system.tangential):
+            if index < len(system.contacts):
+                kind, direction = ("release", -1.0) if standing.presses[index] else ("press", 1.0)
+                add(kind, index, lambda x, i=index: system.potential_forces(x)[i], direction)
+            elif standing.slip[index] is not None:
+                add("flip", index, lambda x, i=index: system.load(forces(x), standing, i), -1.0)
+            if not rows or not standing.presses[index]:
                 continue
             if standing.slip[index] is None and not redundant:
-                add("slip", index, lambda x, i=index: self.system.hold(x, standing, i), -1.0)
+                add("slip", index, lambda x, i=index: system.hold(forces(x), i), -1.0)
             elif standing.slip[index] is None:
                 continue
-            elif len(contact.tangential) == 2 and not standing.leaves[index]:
+            elif len(rows) == 2 and not standing.leaves[index]:
                 add("stop", index, lambda x, i=index: np.linalg.norm(system.slip(x, i)) - STOPPED * speed, -1.0)
             else:
                 u = np.array(standing.slip[index])
@@ -238,6 +242,8 @@ class Passage:
                 self._hold_or_slide(y, standing)
             case "slip":
                 self._hold_or_slide(y, standing, breaking=index)
+            case "flip":
+                self.system.flip(y, standing, index)
             case "stop":
                 standing.begin_slip(index, None)
                 y = self._stopped(y, standing)

@@ -115,7 +115,7 @@ class CompliantMotion:
     phases : tuple of (str, float)
         What the contacts did, with durations in stretched time ``sqrt(K) t``.
     force_N, impulse_N : mapping of str to float
-        Normal forces at the end, and normal impulses.
+        Normal forces at the end, and normal impulses; of contacts and of rigid constraints with friction.
     impulse_T : mapping of str to tuple of float
     gap_dot_after : mapping of str to float
     slip_after : mapping of str to tuple of float
@@ -124,7 +124,8 @@ class CompliantMotion:
     work_T : float
         Work of friction.
     samples : CompliantSamples or None
-        Rows are the normal ones of all contacts, then the tangential ones.
+        Rows are the normal ones of all contacts, then the tangential ones; impulses of rigid constraints with friction
+        come last.
     is_cut : bool
         True if the run was ended because its effort was spent.
     posture_change : float

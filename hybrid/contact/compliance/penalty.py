@@ -9,13 +9,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance.coefficients import ROUGH_CONSTRAINT, check_damping, check_stiffness
-from hybrid.contact.compliance.flow import CompliantFlow, CompliantForces
+from hybrid.contact.compliance.coefficients import check_damping, check_stiffness
+from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.motion import CompliantPassage
 from hybrid.contact.compliance.path import Array, CompliantMotion
 from hybrid.contact.compliance.standing import STOPPED, CompliantStanding
 from hybrid.contact.touching import closed_contacts
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impa
 @attrs.frozen
 class KelvinVoigt:
     """Compliant contact ``F_N = max(0, -K y - 2 d sqrt(K) y')`` with Coulomb's law, set-valued and not smoothed.
+
+    Friction elements and rigid constraints with friction take part, with all loads.
 
     Attributes
     ----------
@@ -88,9 +91,9 @@ class KelvinVoigt:
         StateError
             No contact is closed, or those that are separate already; a horizon not above 0.
         ComputationError
-            The mechanism has a rigid bilateral constraint with friction, or the integration fails.
+            Friction of a rigid bilateral constraint leaves its force without a value, or with several; or the
+            integration fails.
         """
-        _check_carriers(dynamics)
         closed = closed_contacts(
             dynamics, state, wanted="compliant motion", parameters=parameters, tolerances=tolerances
         )
@@ -119,9 +122,3 @@ def _scaled(flow: CompliantFlow, at: CompliantForces, q: Array, W_N: Array, clos
     velocities = np.concatenate([at.gap_dot, at.slip, at.free / slow])
     speed = max(float(np.max(np.abs(velocities))), rounding / STOPPED)
     return attrs.evolve(flow, speed=speed or 1.0, rounding=rounding)
-
-
-def _check_carriers(dynamics: Dynamics) -> None:
-    others = [name for name in dynamics.rigid if name in dynamics.columns]
-    if others:
-        raise ComputationError(f"{', '.join(others)}: a rigid bilateral constraint with friction {ROUGH_CONSTRAINT}")

@@ -13,6 +13,7 @@ import numpy as np
 from hybrid.contact.compliance.fast import FastSystem
 from hybrid.contact.compliance.passage import Passage
 from hybrid.contact.compliance.path import Array, CompliantPath
+from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.errors import ComputationError
 
@@ -22,7 +23,9 @@ _SAME = 1e-6  # velocities that differ by less, relative to the largest, are the
 _RATIO = 10.0  # by which every stiffness is changed in turn to see whether the outcome depends on it
 
 
-def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, samples: int = 0) -> CompliantPath:
+def several_limit(
+    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, samples: int = 0, rails: RoughRails = NO_RAILS
+) -> CompliantPath:
     """Velocities after the impact of several compliant contacts.
 
     Parameters
@@ -34,6 +37,8 @@ def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, 
     contacts : tuple of ContactRows
     samples : int, default 0
         Samples per phase to keep.
+    rails : RoughRails, optional
+        Rigid constraints with friction, which all forces load and nothing else does; ``G`` has them eliminated.
 
     Returns
     -------
@@ -43,7 +48,7 @@ def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, 
     Raises
     ------
     ComputationError
-        The impact does not end.
+        The impact does not end; or friction of a rigid constraint leaves its force without a value, or with several.
 
     Examples
     --------
@@ -65,15 +70,17 @@ def several_limit(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, 
     is_at_rest = bool(np.min(gamma[normals]) >= -_VANISHING * speed)
     if is_at_rest:
         start[normals] = np.where(np.abs(gamma[normals]) <= _VANISHING * speed, -_DEPARTURE * speed, gamma[normals])
-    path = Passage(FastSystem(G, start, contacts), samples).run()
+    path = Passage(FastSystem(G, start, contacts, rails), samples).run()
     if is_at_rest:
         if np.max(np.abs(path.gamma_after - start)) <= _SAME * speed:
             return nothing
         path = attrs.evolve(path, gamma_before=gamma)
-    return attrs.evolve(path, warnings=_dependence(G, start, contacts, path))
+    return attrs.evolve(path, warnings=_dependence(G, start, contacts, path, rails))
 
 
-def _dependence(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path: CompliantPath) -> tuple[str, ...]:
+def _dependence(
+    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path: CompliantPath, rails: RoughRails
+) -> tuple[str, ...]:
     """A warning for every contact whose relative stiffness changes the outcome."""
     warnings, size = [], float(np.max(np.abs(gamma)))
     for index, contact in enumerate(contacts[1:], start=1):
@@ -82,7 +89,7 @@ def _dependence(G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path:
             changed = attrs.evolve(contact, stiffness_ratio=contact.stiffness_ratio * factor)
             others = (*contacts[:index], changed, *contacts[index + 1 :])
             try:
-                other = Passage(FastSystem(G, gamma, others)).run()
+                other = Passage(FastSystem(G, gamma, others, rails)).run()
             except ComputationError as error:
                 failures.append(f"{_RATIO:g} times {word}: {error}")
                 continue

@@ -23,23 +23,25 @@ _LEFT = 1e-6  # slip from rest keeps its first direction up to this share of the
 class CompliantStanding:
     """What each carrier does: whether it presses, the direction of its slip (None while it sticks), and if it leaves.
 
-    Carriers are contacts, then friction elements, which always press. A planar direction is ``(1.0,)`` or ``(-1.0,)``;
-    that of a spatial contact is the one in which its slip began. A spatial contact leaves rest while its slip is too
-    small to have a direction of its own.
+    Carriers are contacts, then friction elements and rough constraints, which always press. A planar direction is
+    ``(1.0,)`` or ``(-1.0,)``; that of a spatial contact is the one in which its slip began. A spatial contact leaves
+    rest while its slip is too small to have a direction of its own. The force of a rough constraint that slides has the
+    sign ``side``.
     """
 
     presses: list[bool]
     slip: list[tuple[float, ...] | None]
     leaves: list[bool]
+    side: list[float]
 
     @classmethod
     def open(cls, count: int) -> CompliantStanding:
         """Carriers that do nothing."""
-        return cls([False] * count, [None] * count, [False] * count)
+        return cls([False] * count, [None] * count, [False] * count, [1.0] * count)
 
     def copy(self) -> CompliantStanding:
         """An independent copy."""
-        return CompliantStanding(list(self.presses), list(self.slip), list(self.leaves))
+        return CompliantStanding(list(self.presses), list(self.slip), list(self.leaves), list(self.side))
 
     def begin_slip(self, index: int, direction: tuple[float, ...] | None) -> None:
         """Let a contact at rest slip, or stick with None."""

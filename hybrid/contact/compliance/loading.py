@@ -1,0 +1,225 @@
+"""Who sticks and who slips beside rough constraints, whose friction is bounded by what the others load them with.
+
+The convex problem of contacts at rest has given bounds. Here all combinations of sticking and slipping, and of the
+signs of the forces of constraints that slide, are tried; where more than one motion is found, or none, that is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+import attrs
+import numpy as np
+
+from hybrid.contact.compliance.coefficients import REMEDY
+from hybrid.contact.compliance.parallel import parallel_directions
+from hybrid.contact.compliance.path import Array
+from hybrid.contact.compliance.rails import RoughRails
+from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
+from hybrid.errors import ComputationError
+
+__all__ = ["LoadedRest"]
+
+_CLOSE = 1e-9  # of what a force or an acceleration is a sum of: zero
+_SAME = 1e-7  # accelerations that differ by less are one motion
+_VANISHED = 4.0  # times what is rounding of a force: an event is not found more exactly
+_MOST = 20_000  # combinations that are tried
+
+
+@attrs.frozen(eq=False)
+class LoadedRest:
+    """Carriers at one moment, some of them at rest, and rough constraints.
+
+    Attributes
+    ----------
+    G, free : array, (r, r) and (r,)
+    rails : RoughRails
+    tangential : sequence of sequence of int
+        Tangential rows of every carrier.
+    bounds, holds : array
+        Largest friction forces, slipping and sticking, of the carriers before the constraints.
+    forces : callable
+        Forces by row, (r,), when the carriers do something.
+    force : float
+        Size of the forces of the contacts in the whole course; next to it others vanish.
+    """
+
+    G: Array
+    free: Array
+    rails: RoughRails
+    tangential: Sequence[Sequence[int]]
+    bounds: Array
+    holds: Array
+    forces: Callable[[CompliantStanding], Array]
+    force: float
+
+    def settle(
+        self,
+        standing: CompliantStanding,
+        undecided: Sequence[int],
+        *,
+        sides: Sequence[int] | None = None,
+        breaking: int | None = None,
+    ) -> None:
+        """Decide whether carriers at rest stick and else where they slip, with the signs of the constraints' forces.
+
+        Parameters
+        ----------
+        standing : CompliantStanding
+            Changed.
+        undecided : sequence of int
+            Carriers at rest; others at rest hold.
+        sides : sequence of int, optional
+            Constraints whose sign is found if they slide; by default all.
+        breaking : int, optional
+            A carrier whose friction has just reached its static bound.
+
+        Raises
+        ------
+        ComputationError
+            No motion is consistent, or several are.
+        """
+        found = self._consistent(standing, undecided, sides, breaking)
+        if not found:
+            raise self._refusal("no motion is consistent with it")
+        # a static friction that exceeds the kinetic one holds as long as it can: the only choice that is made
+        hysteretic = [i for i in undecided if i < self.rails.first and self.holds[i] > self.bounds[i]]
+        slipping = [sum(trial.slip[i] is not None for i in hysteretic) for trial, _, _ in found]
+        found = [one for one, count in zip(found, slipping, strict=True) if count == min(slipping)]
+        chosen, a, size = found[0]
+        same = _SAME * size + _VANISHED * VANISHING * self.force * np.max(np.abs(self.G), axis=1)
+        if any((np.abs(other - a) > same).any() for _, other, _ in found):
+            raise self._refusal("several motions are consistent with it")
+        for i in undecided:
+            rows = list(self.tangential[i])
+            moves = i == breaking or np.linalg.norm(a[rows]) > _CLOSE * np.linalg.norm(size[rows])
+            standing.begin_slip(i, chosen.slip[i] if moves else None)
+        standing.side[:] = chosen.side
+
+    def holds_still(self, standing: CompliantStanding, rest: Sequence[int]) -> bool:
+        """True if some distribution of forces holds the carriers at rest."""
+        rows = [row for i in rest for row in self.tangential[i]]
+        found = self._consistent(standing, rest, [], None)
+        return any(np.linalg.norm(a[rows]) <= _SAME * np.linalg.norm(size[rows]) for _, a, size in found)
+
+    def unloaded(self, standing: CompliantStanding) -> list[int]:
+        """Numbers of the carriers that are constraints and feel no force."""
+        forces, rails = self.forces(standing), self.rails
+        return [rails.first + int(j) for j in np.flatnonzero(np.abs(rails.normal(forces)) <= self._rounding(forces))]
+
+    def _rounding(self, forces: Array) -> Array:
+        """Forces of the constraints, (m,), that are none."""
+        sizes = np.abs(self.rails.load) + np.abs(self.rails.L) @ np.abs(forces)
+        return np.asarray(_CLOSE * sizes + _VANISHED * self.rails.margins(self.force))
+
+    def _consistent(
+        self, standing: CompliantStanding, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+    ) -> list[tuple[CompliantStanding, Array, Array]]:
+        """What the carriers can do, with accelerations and what these are sums of; those that stick come first."""
+        found = []
+        for trial in self._trials(standing, undecided, sides, breaking):
+            forces = self.forces(trial)
+            a, size = self.free + self.G @ forces, np.abs(self.free) + np.abs(self.G) @ np.abs(forces)
+            if self._is_consistent(trial, undecided, sides, forces, a, size):
+                found.append((trial, a, size))
+        return found
+
+    def _trials(
+        self, standing: CompliantStanding, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+    ) -> Iterator[CompliantStanding]:
+        choices = [self._choices(i, standing, breaking) for i in undecided]
+        if math.prod(map(len, choices)) * 2 ** len(self.rails.names) > _MOST:
+            raise self._refusal(f"more than {_MOST} combinations would have to be tried", is_many=True)
+        if sum(len(self.tangential[i]) == 2 for i in undecided) > 1:
+            raise ComputationError(
+                f"{self.rails.in_words()} beside several spatial contacts at rest: who of these begins to slip, and "
+                f"where, is not decided"
+            )
+        for slips in product(*choices):
+            trial = standing.copy()
+            for i, slip in zip(undecided, slips, strict=True):
+                trial.begin_slip(i, slip)
+            yield from self._sided(trial, undecided, sides, breaking)
+
+    def _sided(
+        self, trial: CompliantStanding, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+    ) -> Iterator[CompliantStanding]:
+        """A trial with all signs of the forces of sliding constraints and all slips of a spatial contact."""
+        turned = [j for j in self.rails.sliding(trial) if self._turns(j, undecided, sides)]
+        spatial = [i for i in undecided if len(self.tangential[i]) == 2 and i != breaking]
+        for signs in product((1.0, -1.0), repeat=len(turned)):
+            other = trial.copy()
+            for j, sign in zip(turned, signs, strict=True):
+                other.side[self.rails.first + j] = sign
+            yield other
+            if spatial:
+                yield from self._slipping(other, spatial[0])
+
+    def _slipping(self, trial: CompliantStanding, i: int) -> Iterator[CompliantStanding]:
+        """A trial with every slip of one spatial contact along which it would accelerate, or opposite to which."""
+        rows = list(self.tangential[i])
+
+        def accelerated(*slip: float) -> Array:
+            begun = trial.copy()
+            begun.begin_slip(i, slip)
+            return np.asarray(self.free[rows] + self.G[rows] @ self.forces(begun))
+
+        one, back, two = accelerated(1.0, 0.0), accelerated(-1.0, 0.0), accelerated(0.0, 1.0)
+        still = (one + back) / 2
+        for slip in parallel_directions(still, np.column_stack([one - still, two - still])):
+            begun = trial.copy()
+            begun.begin_slip(i, slip)
+            yield begun
+
+    def _turns(self, j: int, undecided: Sequence[int], sides: Sequence[int] | None) -> bool:
+        """True if the sign of a sliding constraint's force is to be found."""
+        i = self.rails.first + j
+        return sides is None or i in sides or i in undecided
+
+    def _choices(self, i: int, standing: CompliantStanding, breaking: int | None) -> list[tuple[float, ...] | None]:
+        if len(self.tangential[i]) == 1:
+            slides: list[tuple[float, ...] | None] = [(1.0,), (-1.0,)]
+            return slides if i == breaking else [None, *slides]
+        if i != breaking:
+            return [None]
+        force = self.forces(standing)[list(self.tangential[i])]
+        return [tuple(float(x) for x in -force / np.linalg.norm(force))]
+
+    def _is_consistent(
+        self,
+        trial: CompliantStanding,
+        undecided: Sequence[int],
+        sides: Sequence[int] | None,
+        forces: Array,
+        a: Array,
+        size: Array,
+    ) -> bool:
+        rails, normal = self.rails, self.rails.normal(forces)
+        rounding = self._rounding(forces)
+        for j in rails.sliding(trial):
+            if self._turns(j, undecided, sides) and trial.side[rails.first + j] * normal[j] < -rounding[j]:
+                return False
+        for i in undecided:
+            rows, slip = list(self.tangential[i]), trial.slip[i]
+            if slip is not None:
+                if a[rows] @ np.array(slip) < -_CLOSE * np.linalg.norm(size[rows]):
+                    return False
+                continue
+            friction, j = float(np.linalg.norm(forces[rows])), i - rails.first
+            bound = rails.friction[j] * abs(normal[j]) if j >= 0 else self.holds[i]
+            slack = rails.friction[j] * rounding[j] if j >= 0 else 0.0
+            held = np.linalg.norm(a[rows]) <= _SAME * np.linalg.norm(size[rows])
+            if not held or friction > bound + slack + _CLOSE * friction:
+                return False
+        return True
+
+    def _refusal(self, what: str, *, is_many: bool = False) -> ComputationError:
+        said = f"{self.rails.in_words()} beside a compliant contact: {what}"
+        if is_many:
+            return ComputationError(said)
+        return ComputationError(
+            f"{said}: friction decides who sticks and who slips and depends on what it decides (Painleve's paradox of "
+            f"the constraint itself), which a surface that gives way elsewhere does not resolve; {REMEDY}"
+        )

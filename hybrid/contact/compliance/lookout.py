@@ -1,0 +1,167 @@
+"""Integration until the first event, also one that an integrator steps over: a guard that falls and is back at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import attrs
+import numpy as np
+
+from hybrid.contact.compliance.path import Array
+
+__all__ = ["Stretch", "first_missed", "follow_until"]
+
+_PARTS = 8  # of a step: a step is about a radian of the fastest oscillation, of which guards have at most two
+_CAUTION = 4.0  # times what a parabola falls below the least sample
+_DEPTH = 1e-9  # of the largest value of a guard: a dip that is not rounding
+
+
+@attrs.frozen(eq=False)
+class Stretch:
+    """What an integration came to.
+
+    Attributes
+    ----------
+    t : float
+        Its end.
+    y : array
+        The unknowns there.
+    event : int or None
+        Which event ended it.
+    solution : callable or None
+        The unknowns at a time, where wanted.
+    failure : str
+        Why it stopped short of all of these, if it did.
+    evaluations : int
+    """
+
+    t: float
+    y: Array
+    event: int | None
+    solution: Any
+    failure: str
+    evaluations: int
+
+
+def follow_until(
+    rates: Callable[[float, Array], Array],
+    span: tuple[float, float],
+    y: Array,
+    events: Sequence[Any],
+    *,
+    method: str = "DOP853",
+    rtol: float,
+    atol: Any,
+    dense: bool,
+    watched: int = 0,
+) -> Stretch:
+    """Integrate up to the first event.
+
+    Parameters
+    ----------
+    rates : callable
+    span : tuple of float
+    y : array
+    events : sequence of callable
+        As for ``solve_ivp``.
+    method, rtol, atol
+        As for ``solve_ivp``.
+    dense : bool
+        True to keep the solution.
+    watched : int, default 0
+        The first so many events are looked for within the steps too.
+
+    Returns
+    -------
+    Stretch
+    """
+    from scipy.integrate import solve_ivp
+
+    answer = solve_ivp(
+        rates, span, y, method=method, events=events, rtol=rtol, atol=atol, dense_output=dense or watched > 0
+    )
+    if answer.status < 0:
+        return Stretch(float(answer.t[-1]), np.array(answer.y[:, -1]), None, answer.sol, answer.message, answer.nfev)
+    missed = first_missed(events[:watched], answer.sol, answer.t) if watched else None
+    if missed is not None:
+        t, index = missed
+        return Stretch(t, np.array(answer.sol(t)), index, answer.sol, "", answer.nfev)
+    which = next((index for index, times in enumerate(answer.t_events) if len(times)), None)
+    return Stretch(float(answer.t[-1]), np.array(answer.y[:, -1]), which, answer.sol, "", answer.nfev)
+
+
+def first_missed(
+    events: Sequence[Callable[[float, Array], float]], solution: Callable[[float], Any], times: Array
+) -> tuple[float, int] | None:
+    """The first event of a solution that has none at the ends of its steps, and when.
+
+    Guards are sampled within the steps, and followed to their least value where they have one between samples.
+
+    Parameters
+    ----------
+    events : sequence of callable
+        As for ``solve_ivp``, with a ``direction``.
+    solution : callable
+        The unknowns at a time.
+    times : array
+        Ends of the steps.
+
+    Returns
+    -------
+    (float, int) or None
+        Time, and which event.
+
+    Examples
+    --------
+    >>> def guard(t, y):
+    ...     return float(y[0])
+    >>> guard.direction = -1.0
+    >>> found = first_missed([guard], lambda t: np.array([(t - 0.5) ** 2 - 1e-4]), np.array([0.0, 1.0]))
+    >>> round(found[0], 9), found[1]
+    (0.49, 0)
+    """
+    if len(times) < 2 or not events:
+        return None
+    parts = np.linspace(0.0, 1.0, _PARTS + 1)
+    fine = np.concatenate([times[:1], *(a + (b - a) * parts[1:] for a, b in pairwise(times))])
+    # state by state: what the events share is remembered from one to the next
+    values = np.array([[_guard(event, x) for event in events] for x in (solution(t) for t in fine)])
+    found = [
+        (t, index)
+        for index, event in enumerate(events)
+        if (t := _first_fall(event, solution, fine, values[:, index])) is not None
+    ]
+    return min(found, default=None)
+
+
+def _guard(event: Any, x: Array) -> float:
+    """Positive before the event, whatever its direction."""
+    return -float(event.direction) * float(event(0.0, x))
+
+
+def _first_fall(event: Any, solution: Callable[[float], Any], fine: Array, values: Array) -> float | None:
+    from scipy.optimize import brentq, minimize_scalar
+
+    def guard(t: float) -> float:
+        return _guard(event, solution(t))
+
+    depth = -_DEPTH * float(np.max(np.abs(values)))
+    for i in range(1, len(fine)):
+        high, low = float(fine[i - 1]), float(fine[i])
+        if values[i - 1] >= 0.0 and values[i] < depth:
+            return float(brentq(guard, high, low, xtol=1e-15, rtol=1e-14))
+        if i + 1 < len(fine) and _may_dip(*values[i - 1 : i + 2]):
+            end = float(fine[i + 1])
+            least = minimize_scalar(guard, bounds=(high, end), method="bounded", options={"xatol": 1e-9 * (end - high)})
+            if least.fun < depth:
+                return float(brentq(guard, high, float(least.x), xtol=1e-15, rtol=1e-14))
+    return None
+
+
+def _may_dip(before: float, value: float, after: float) -> bool:
+    """True if a parabola through three values, the middle one the least, comes close to zero between them."""
+    if not (before > value < after and value >= 0.0):
+        return False
+    return value <= _CAUTION * (after - before) ** 2 / (8 * (before - 2 * value + after))

@@ -1,0 +1,228 @@
+"""Rigid bilateral constraints with friction beside compliant contacts: carriers that are loaded by the other forces.
+
+With all rigid constraints eliminated, the force of each of them is affine in the forces that are left, those of its own
+friction among them: ``lambda_B = load + L F``. While it slides, ``lambda_T = -mu s sigma lambda_B`` with the sign ``s``
+of its slip and ``sigma`` of its force, which is one linear equation more. A rough constraint is therefore a friction
+element whose limit is ``mu abs(lambda_B)``; but that equation may have no solution, or several (Painleve's paradox).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from hybrid.contact.compliance.coefficients import REMEDY
+from hybrid.contact.compliance.path import Array
+from hybrid.contact.compliance.standing import VANISHING
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.contact.compliance.standing import CompliantStanding
+
+__all__ = ["NO_RAILS", "RoughRails", "loads", "rail_forces"]
+
+_DEPENDENT = 1e-11  # of the largest singular value: rows that are dependent
+_UNDETERMINED = 1e-8  # by which a force differs from itself where constraints are redundant; rounding makes 1e-12
+_ROUNDING = 1e-7  # share of what loads a constraint: its force has the other sign beyond it
+_PARADOX = 1e-9  # share of its value without friction at which the coefficient of a sliding force has vanished
+_MOST = 12  # sliding constraints, of which all combinations of signs are tried
+
+
+@attrs.frozen(eq=False)
+class RoughRails:
+    """The rough constraints at one state, and what loads them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    first : int
+        Number of the first one among the carriers.
+    rows : tuple of int
+        Tangential row of each among the forces.
+    friction : array, (m,)
+    load : array, (m,)
+        Forces of the constraints without contact forces.
+    L : array, (m, r)
+        Their forces per unit of every other.
+    """
+
+    names: tuple[str, ...]
+    first: int
+    rows: tuple[int, ...]
+    friction: Array
+    load: Array
+    L: Array
+
+    def normal(self, forces: Array) -> Array:
+        """Forces of the constraints, (m,), under the others, (r,)."""
+        return np.asarray(self.load + self.L @ forces) if self.names else self.load
+
+    def bounds(self, forces: Array) -> Array:
+        """Largest friction forces, (m,)."""
+        return np.asarray(self.friction * np.abs(self.normal(forces)))
+
+    def sliding(self, standing: CompliantStanding) -> list[int]:
+        """Those that slide, by number among the constraints."""
+        return [j for j in range(len(self.names)) if standing.slip[self.first + j] is not None]
+
+    def margins(self, force: float) -> Array:
+        """What is rounding of the forces of the constraints, (m,), where contact forces have the size ``force``."""
+        sizes = np.max(np.abs(self.L), axis=1, initial=0.0)
+        return VANISHING * (force or 1.0) * np.where(sizes > 0.0, sizes, 1.0)
+
+    def in_words(self, which: Sequence[int] | None = None) -> str:
+        """What those are that have any friction, with their names: the beginning of every refusal."""
+        among = range(len(self.names)) if which is None else which
+        picked = [self.names[j] for j in among if self.friction[j]]
+        one = len(picked) == 1
+        kind = "a rigid bilateral constraint" if one else "rigid bilateral constraints"
+        return f"{', '.join(picked)}: {kind} with friction"
+
+    def factor(self, G: Array, held: Sequence[int], standing: CompliantStanding) -> float:
+        """What friction leaves of the coefficient of the forces of the sliding constraints, 1 without it.
+
+        The equation ``lambda + D abs(lambda) = b`` has exactly one solution for every ``b`` if and only if the
+        determinants of ``1 + D diag(sigma)`` have one sign for all signs ``sigma``: the pieces of the map then keep
+        its orientation (Rohn 1989). Without friction it is positive; this is the least of them.
+
+        Parameters
+        ----------
+        G : array, (r, r)
+        held : sequence of int
+            Tangential rows of carriers at rest.
+        standing : CompliantStanding
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ComputationError
+            Too many slide at once.
+        """
+        slides = self.sliding(standing)
+        if len(slides) > _MOST:
+            raise ComputationError(f"{self.in_words(slides)} slide at once; no more than {_MOST} are decided")
+        if not slides:
+            return 1.0
+        drag, h = _drag(self, standing, slides, sided=False), list(held)
+        given = drag - np.eye(len(G))[:, h] @ (np.linalg.pinv(G[np.ix_(h, h)], hermitian=True) @ (G[h] @ drag))
+        D = -self.L[slides] @ given
+        signs = np.array(list(product((1.0, -1.0), repeat=len(slides))))
+        return float(np.min(np.linalg.det(np.eye(len(slides)) + D * signs[:, None, :])))
+
+    def check(self, factor: float, standing: CompliantStanding) -> None:
+        """Raise ComputationError where the factor says that sliding constraints may have no forces, or several."""
+        if factor <= _PARADOX:
+            raise ComputationError(
+                f"{self.in_words(self.sliding(standing))} so large that its own force has no value or several while it "
+                f"slides (Painleve's paradox of the constraint itself: the factor of its force, 1 without friction, is "
+                f"{factor:.3g}), which a surface that gives way elsewhere does not decide; {REMEDY}"
+            )
+
+    def verify(self, forces: Array, standing: CompliantStanding, force: float) -> None:
+        """Raise ComputationError where the force of a sliding constraint has not the sign that was taken."""
+        normal, slides = self.normal(forces), self.sliding(standing)
+        if not slides:
+            return
+        sizes = _ROUNDING * (np.abs(self.load) + np.abs(self.L) @ np.abs(forces)) + 10 * self.margins(force)
+        if lost := [j for j in slides if standing.side[self.first + j] * normal[j] < -sizes[j]]:
+            raise ComputationError(f"{self.in_words(lost)}: the sign of its force could not be followed")
+
+
+NO_RAILS = RoughRails((), 0, (), np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+"""Of a mechanism without rough constraints."""
+
+
+def loads(mobility: Array, driven: Array, rough: Sequence[int], names: tuple[str, ...], friction: Array) -> Array:
+    """Forces of rough constraints that keep them, (m, c), where each column of ``driven`` would accelerate them.
+
+    Parameters
+    ----------
+    mobility : array, (b, b)
+        ``J M^-1 J^T`` over all rigid constraints.
+    driven : array, (b, c)
+        Their accelerations without their forces.
+    rough : sequence of int
+        Rows of those with friction.
+    names : tuple of str
+        Of those.
+    friction : array, (m,)
+        Of those; without it their force has no consequence.
+
+    Returns
+    -------
+    array, (m, c)
+
+    Raises
+    ------
+    ComputationError
+        Constraints are redundant, and how they share their load, which their friction depends on, is not determined.
+
+    Examples
+    --------
+    >>> loads(np.array([[0.5]]), np.array([[-1.0]]), [0], ("rail",), np.array([0.2])).tolist()
+    [[2.0]]
+    """
+    inverse = np.linalg.pinv(mobility, rcond=_DEPENDENT, hermitian=True)
+    picked = list(rough)
+    shares = (inverse @ mobility)[picked] - np.eye(len(mobility))[picked]
+    sizes = np.where(friction > 0.0, np.max(np.abs(shares), axis=1, initial=0.0), 0.0)
+    loose = [name for name, size in zip(names, sizes, strict=True) if size > _UNDETERMINED]
+    if loose:
+        raise ComputationError(
+            f"{', '.join(loose)}: constraints with friction that are redundant here: how they share the load, on which "
+            f"their friction depends, is not determined; {REMEDY}"
+        )
+    return np.asarray(-inverse[picked] @ driven)
+
+
+def _drag(rails: RoughRails, standing: CompliantStanding, slides: Sequence[int], *, sided: bool) -> Array:
+    """Forces, (r, p), per unit force of each sliding constraint; of unit magnitude of it unless ``sided``."""
+    drag = np.zeros((rails.L.shape[1], len(slides)))
+    for column, j in enumerate(slides):
+        slip, side = standing.slip[rails.first + j], standing.side[rails.first + j]
+        drag[rails.rows[j], column] = -rails.friction[j] * (slip or (0.0,))[0] * (side if sided else 1.0)
+    return drag
+
+
+def rail_forces(
+    G: Array, free: Array, rails: RoughRails, known: Array, held: Sequence[int], standing: CompliantStanding
+) -> Array:
+    """All forces by row, where some carriers are held and rough constraints slide with their side and direction.
+
+    Parameters
+    ----------
+    G, free : array, (r, r) and (r,)
+    rails : RoughRails
+    known : array, (r,)
+        Forces that are given; zero in the rows of constraints and of what is held.
+    held : sequence of int
+        Tangential rows of carriers at rest; where they are redundant, the least forces that hold them.
+    standing : CompliantStanding
+
+    Returns
+    -------
+    array, (r,)
+    """
+    slides, h = rails.sliding(standing), list(held)
+    drag, L = _drag(rails, standing, slides, sided=True), rails.L[slides]
+    # rows of accelerations next to rows of forces: both of unit size
+    p, rows = len(slides), G[h]
+    size = float(np.max(np.abs(rows[:, h]))) or 1.0 if h else 1.0
+    system = np.empty((p + len(h), p + len(h)))
+    system[:p, :p], system[:p, p:] = np.eye(p) - L @ drag, -L[:, h]
+    system[p:, :p], system[p:, p:] = rows @ drag / size, rows[:, h] / size
+    given = np.concatenate([rails.load[slides] + L @ known, -(free[h] + rows @ known) / size])
+    if len(system) == 1 and system[0, 0]:
+        found = given / system[0]
+    else:
+        found = np.linalg.lstsq(system, given, rcond=_DEPENDENT)[0]
+    forces = known + drag @ found[:p]
+    forces[h] += found[p:]
+    return np.asarray(forces)

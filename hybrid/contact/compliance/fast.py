@@ -13,7 +13,7 @@ from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails, rail_forces
 from hybrid.contact.compliance.rest import first_forces, holding_forces, yielding
 from hybrid.contact.compliance.rows import ContactRows
-from hybrid.contact.compliance.standing import CompliantStanding
+from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
 
 __all__ = ["FastSystem"]
 
@@ -66,6 +66,10 @@ class FastSystem:
         d = np.array([contact.damping for contact in self.contacts])
         w = self.velocities(y)[self.normals]
         return np.asarray(-kappa * y[: len(self.contacts)] - 2 * d * np.sqrt(kappa) * w)
+
+    def overlap(self, y: Array, index: int) -> float:
+        """Positive where a contact that has let go presses again: it must touch, however fast it approaches."""
+        return float(min(self.potential_forces(y)[index], -self.contacts[index].stiffness_ratio * y[index]))
 
     def growing(self, y: Array, standing: CompliantStanding) -> Array:
         """Normal forces; at the very first moment of undamped contacts, what they grow with: the approach."""
@@ -171,11 +175,11 @@ class FastSystem:
 
     def hold(self, forces: Array, index: int) -> float:
         """What friction of a sticking carrier could hold beyond what it does."""
-        # squares: where the normal force vanishes this touches zero without crossing it
+        # the margin: at release both vanish, which is no slip
         k = len(self.contacts)
-        held = forces[list(self.tangential[index])]
+        held = float(np.linalg.norm(forces[list(self.tangential[index])]))
         if index >= k:
             j = index - k
-            return float(self.rails.bounds(forces)[j] ** 2 + self.margins[j] ** 2 - held @ held)
+            return float(self.rails.bounds(forces)[j] + self.margins[j]) - held
         contact = self.contacts[index]
-        return float((contact.holds * forces[contact.normal]) ** 2 - held @ held)
+        return float(contact.holds * forces[contact.normal]) + VANISHING * self._force - held

@@ -156,6 +156,7 @@ class CompliantPassage:
             return float(x[-1] - last)
 
         end.terminal = True  # type: ignore[attr-defined]
+        looks_out = len(self.flow.rows) > 1  # forces of one push another to its bound and back within a step
         x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if turning else 1.0), 1.0)
         for method, length in [("DOP853", span)] if turning else self._methods(at_state(y), standing, span):
             before = self.spent
@@ -163,9 +164,9 @@ class CompliantPassage:
                 found = follow_until(
                     rates, (0.0, length), x, [*events, end], method=method, rtol=_ACCURACY,
                     atol=_ACCURACY * self._sizes(len(y)), dense=self.samples > 0,
-                    watched=len(events) if self.flow.rough else 0,
+                    watched=len(events) if looks_out else 0,
                 )  # fmt: skip
-            if self.flow.rough:
+            if looks_out:
                 self.spent = before + found.evaluations  # without those of looking out between steps
             if self.samples and not found.failure:
                 self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, standing))

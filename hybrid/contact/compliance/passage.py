@@ -139,7 +139,7 @@ class Passage:
         while spent < _MAX_EVALUATIONS and span < _FOREVER and not self._is_in_balance(x, standing):
             found = follow_until(
                 rates, (start, start + span), x, events, rtol=_ACCURACY, atol=_ACCURACY * 1e-2 * speed,
-                dense=self.samples > 0, watched=len(events) if self.system.rails.names else 0,
+                dense=self.samples > 0, watched=len(events),
             )  # fmt: skip
             if self.samples:
                 self._keep(found.solution(np.linspace(start, found.t, self.samples)).T, standing)
@@ -208,8 +208,10 @@ class Passage:
             add("yield", rest[0], lambda x: self.system.yielding(x, standing, rest), 1.0)
         for index, rows in enumerate(system.tangential):
             if index < len(system.contacts):
-                kind, direction = ("release", -1.0) if standing.presses[index] else ("press", 1.0)
-                add(kind, index, lambda x, i=index: system.potential_forces(x)[i], direction)
+                if standing.presses[index]:
+                    add("release", index, lambda x, i=index: system.potential_forces(x)[i], -1.0)
+                else:
+                    add("press", index, lambda x, i=index: system.overlap(x, i), 1.0)
             elif standing.slip[index] is not None:
                 add("flip", index, lambda x, i=index: system.load(forces(x), standing, i), -1.0)
             if not rows or not standing.presses[index]:
@@ -270,13 +272,8 @@ class Passage:
     def _flight(self, y: Array) -> tuple[int, float] | None:
         """The contact that presses again first while none does, and when; None if none approaches."""
         w = self.system.velocities(y)[self.system.normals]
-        f = self.system.potential_forces(y)
         size = VANISHING * self.system.speed
-        waits = [
-            (max(float(-f[i]) / (self.system.contacts[i].stiffness_ratio * -float(w[i])), 0.0), i)
-            for i in range(len(w))
-            if w[i] < -size
-        ]
+        waits = [(max(float(y[i] / -w[i]), 0.0), i) for i in range(len(w)) if w[i] < -size]
         return None if not waits else (min(waits)[1], min(waits)[0])
 
 

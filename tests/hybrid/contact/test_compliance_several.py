@@ -10,6 +10,8 @@ from scipy.linalg import expm
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
 from hybrid.contact import resolve_impact
+from hybrid.contact.compliance.fast import FastSystem
+from hybrid.contact.compliance.passage import Passage
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.several import several_limit
@@ -185,3 +187,36 @@ def test_walls_that_let_go_together_do_not_pull(damping):
     assert motion.state.v == pytest.approx(expected, abs=1e-8)
     limit = resolve_impact(groove, state, law=KelvinVoigtLimit(damping))
     assert limit.v_after == pytest.approx(expected, abs=1e-8)
+
+
+def random_pairs(count):
+    """Two planar contacts with friction on a random body."""
+    random = np.random.default_rng(3)
+    for _ in range(count):
+        n = int(random.integers(3, 6))
+        W = random.standard_normal((n, 4))
+        gamma = W.T @ random.standard_normal(n)
+        gamma = gamma if gamma[0] < 0 or gamma[2] < 0 else -gamma
+        mu, damping = random.uniform(0.1, 1.5, 2), random.uniform(0, 0.8, 2) * (random.random() < 0.7)
+        ratios = [1.0, float(10 ** random.uniform(-1, 1))]
+        yield W.T @ W, gamma, [ContactRows(f"c{i}", 2 * i, (2 * i + 1,), mu[i], damping[i], ratios[i]) for i in (0, 1)]
+
+
+def test_friction_and_pressure_obey_their_laws_all_along_random_impacts():
+    """Also where a contact loses its hold and lets go soon after, and where a damped one comes back."""
+    followed = 0
+    for G, gamma, contacts in random_pairs(70):
+        try:
+            path = Passage(FastSystem(G, gamma, tuple(contacts)), samples=41).run()
+        except ComputationError as error:
+            assert "locks" in str(error)
+            continue
+        followed += 1
+        size, depth = np.abs(path.samples.force).max(), np.abs(path.samples.Y).max()
+        for i, contact in enumerate(contacts):
+            normal, tangential = path.samples.force[:, 2 * i], path.samples.force[:, 2 * i + 1]
+            # events are located to 1e-15 of a path that is integrated to 1e-11
+            assert normal.min() >= -1e-9 * size
+            assert (np.abs(tangential) - contact.friction * normal).max() <= 1e-9 * size
+            assert path.samples.Y[normal > 1e-9 * size, i].max(initial=0.0) <= 1e-9 * depth
+    assert followed > 60

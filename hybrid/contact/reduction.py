@@ -69,8 +69,7 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
     finite = np.isfinite(inverse).all(axis=(-2, -1), keepdims=True)
     mobility = np.where(finite, J @ inverse @ np.swapaxes(J, -1, -2), 0.0)
     units = _units(J, mobility)
-    pseudo = np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units
-    lift = inverse @ np.swapaxes(J, -1, -2) @ pseudo
+    lift = inverse @ np.swapaxes(J, -1, -2) @ pseudo_inverse(mobility, J)
     response = inverse - lift @ J @ inverse
     a_free = a_free - (lift @ ((J @ a_free[..., None])[..., 0] + zeta)[..., None])[..., 0]
     residual = (J @ a_free[..., None])[..., 0] + zeta
@@ -78,6 +77,12 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
     return FreeMotion(
         a_free, (response + np.swapaxes(response, -1, -2)) / 2, redundancy, np.max(np.abs(residual), axis=-1)
     )
+
+
+def pseudo_inverse(mobility: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
+    """Generalised inverse (..., k, k) of the mobility ``J M^-1 J^T`` of constraints (..., k, n), dependent ones too."""
+    units = _units(J, mobility)
+    return np.asarray(np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units)
 
 
 def _units(J: NDArray[Any], mobility: NDArray[Any]) -> NDArray[Any]:

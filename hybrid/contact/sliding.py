@@ -8,24 +8,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.rails import RoughRailError, beside_smooth_rails, rails_beside, without_rounding
+
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
-
-
-_ROUNDING = 1e-13  # of sqrt(G_NN G_TT); sums over the coordinates leave a few 1e-16
-
-
-def without_rounding(
-    coupling: NDArray[np.float64], G_NN: NDArray[np.float64], G_TT: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The coupling ``G_NT``, exactly zero where it is only rounding: such a contact has no critical friction."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(coupling) <= _ROUNDING * np.sqrt(np.abs(G_NN * G_TT)), 0.0, coupling)
 
 
 @attrs.frozen(eq=False)
 class SlidingTerms:
     """Terms of ``a_N = A_s lambda_N + b`` of one planar contact, all others open (Genot and Brogliato 1999).
+
+    Bilateral constraints hold. Friction elements are set aside.
 
     Attributes
     ----------
@@ -63,6 +56,8 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     ------
     KeyError
         The contact takes no part (it is open).
+    RoughRailError
+        The dry friction of a bilateral constraint pushes the contact along its normal: it has no such closed form.
 
     Examples
     --------
@@ -76,10 +71,13 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     carrier = problem.carrier(name)
     if carrier.normal is None:
         raise KeyError(f"{name} is a friction element: it has no normal force")
-    G_NN = problem.G[..., carrier.normal, carrier.normal]
+    if rails := rails_beside(problem, name):
+        raise RoughRailError(problem.mechanism, name, rails)
+    G, c = beside_smooth_rails(problem, name)
+    G_NN = G[..., carrier.normal, carrier.normal]
     rows = list(carrier.tangential)
-    G_TT = problem.G[..., rows, rows]
-    coupling = without_rounding(problem.G[..., carrier.normal, rows], G_NN[..., None], G_TT)
+    G_TT = G[..., rows, rows]
+    coupling = without_rounding(G[..., carrier.normal, rows], G_NN[..., None], G_TT)
     strongest = np.linalg.norm(coupling, axis=-1)
     if len(carrier.tangential) == 1:
         G_NT = coupling[..., 0]
@@ -93,6 +91,6 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     return SlidingTerms(
         A_plus=np.asarray(G_NN - mu * G_NT),
         A_minus=np.asarray(G_NN + mu * G_NT),
-        b=np.asarray(problem.c[..., carrier.normal]),
+        b=np.asarray(c[..., carrier.normal]),
         critical_friction=critical,
     )

@@ -32,7 +32,8 @@ def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
         ``constraint`` by constraint; and ``contact``: for each contact the Delassus terms ``G_NN``, ``G_NT``,
         ``G_TT``, the free normal acceleration ``b`` and, if planar, ``A_slide+`` and ``A_slide-``
         (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999) and the critical friction ``G_NN / abs(G_NT)``.
-        Bilateral constraints are eliminated; all other contacts are open.
+        Bilateral constraints are eliminated; all other contacts are open. Where the dry friction of a constraint pushes
+        the contact along its normal, there are the Delassus terms alone: ``a_N = A_s lambda_N + b`` is not true there.
 
     Examples
     --------
@@ -93,9 +94,12 @@ def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
     index = dynamics.contacts.index(name)
     normal = model.W_N[:, index].T
     G_NN = _simple((normal * response.normal[:, index])[0])
-    b = _simple((normal * response.free)[0] + model.zeta_N[index])
+    is_pushed = _is_pushed(dynamics, response, normal)
+    free: dict[str, Text] = {}
+    if not is_pushed:
+        free["b"] = str(_simple((normal * response.free)[0] + model.zeta_N[index]))
     if name not in dynamics.columns:
-        return {"G_NN": str(G_NN), "b": str(b)}
+        return {"G_NN": str(G_NN), **free}
     columns = _indices(dynamics.columns[name])
     G_NT = [_simple((normal * response.tangential[:, i])[0]) for i in columns]
     # Symmetric: what lies below the diagonal is not simplified a second time.
@@ -105,13 +109,22 @@ def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
     G_TT = [[upper[min(i, j), max(i, j)] for j in columns] for i in columns]
     if len(columns) == 2:
         rows: list[Text] = [[str(entry) for entry in row] for row in G_TT]
-        return {"G_NN": str(G_NN), "G_NT": [str(entry) for entry in G_NT], "G_TT": rows, "b": str(b)}
+        return {"G_NN": str(G_NN), "G_NT": [str(entry) for entry in G_NT], "G_TT": rows, **free}
     mu = model.coefficients["friction"][index]
-    answer: dict[str, Text] = {"G_NN": str(G_NN), "G_NT": str(G_NT[0]), "G_TT": str(G_TT[0][0]), "b": str(b)}
+    answer: dict[str, Text] = {"G_NN": str(G_NN), "G_NT": str(G_NT[0]), "G_TT": str(G_TT[0][0]), **free}
+    if is_pushed:
+        return answer
     answer |= {"A_slide+": str(G_NN - mu * G_NT[0]), "A_slide-": str(G_NN + mu * G_NT[0])}
     if G_NT[0] != 0:
         answer["critical_friction"] = str(G_NN / sympy.Abs(G_NT[0]))
     return answer
+
+
+def _is_pushed(dynamics: Dynamics, response: _Response, normal: sympy.Matrix) -> bool:
+    """Whether the dry friction of a constraint may push along a normal: unless that is seen to vanish, it may."""
+    friction = dynamics.model.coefficients["constraint_friction"]
+    rough = [name for name in dynamics.rigid if name in dynamics.columns and friction[dynamics.rigid.index(name)] != 0]
+    return any(_simple((normal * response.tangential[:, dynamics.columns[name].start])[0]) != 0 for name in rough)
 
 
 def _indices(columns: slice) -> range:

@@ -240,19 +240,18 @@ def _certificate(certificate: Certificate) -> dict[str, Json]:
 
 
 def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
-    """Contacts that take part, have friction and may be the only ones: no other carrier is bilateral.
+    """Contacts that take part, have friction, and are not pushed along their normal by the friction of a rail.
 
     Beside a rough rail, whose friction answers to the contact's force, neither ``a_N = A lambda_N + b`` nor a critical
     friction of the contact alone is true.
     """
-    from hybrid.contact.carriers import CarrierKind
+    from hybrid.contact.rails import rails_beside
 
-    carriers = selection.problem.carriers
-    bilateral = {carrier.name for carrier in carriers if carrier.kind is CarrierKind.BILATERAL}
+    problem = selection.problem
     return tuple(
         carrier.name
-        for carrier in carriers
-        if carrier.normal is not None and carrier.tangential and not bilateral - {carrier.name}
+        for carrier in problem.carriers
+        if carrier.normal is not None and carrier.tangential and not rails_beside(problem, carrier.name)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -245,6 +246,7 @@ def _critical(
 ) -> dict[str, CriticalFriction]:
     """Critical friction of every contact that takes part and has a closed form, over postures."""
     from hybrid.analysis import critical_friction
+    from hybrid.contact.rails import RoughRailError
     from hybrid.dynamics.pin_values import pin_names
     from hybrid.reporting.around import pins_around
 
@@ -256,7 +258,9 @@ def _critical(
     found = {}
     for name in closed_form_contacts(selection):
         if name in dynamics.contacts:
-            found[name] = critical_friction(dynamics, over=[axis], pins=fixed, contact=name, parameters=parameters)
+            # a rail whose friction leaves the contact alone at the state may push it at another posture
+            with suppress(RoughRailError):
+                found[name] = critical_friction(dynamics, over=[axis], pins=fixed, contact=name, parameters=parameters)
     return found
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.domain import check_friction, check_mass
+from hybrid.contact.rails import RoughRailError, rough_rails, without_rounding
 from hybrid.contact.reduction import free_motion
-from hybrid.contact.sliding import without_rounding
 from hybrid.dynamics import solve_states
 from hybrid.dynamics.pin_values import n_velocity_pins
 from hybrid.errors import StateError
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class ContactResponse:
     """Delassus terms and free motion of one contact, the others open, at arrays of states.
 
-    Rigid bilateral constraints are eliminated; their dry friction and friction elements are set aside.
+    Rigid bilateral constraints are eliminated; their dry friction pushes the contact nowhere along its normal. Friction
+    elements are set aside.
 
     Attributes
     ----------
@@ -75,6 +76,11 @@ def contact_response(
     -------
     ContactResponse
         NaN where the state is.
+
+    Raises
+    ------
+    RoughRailError
+        The dry friction of a bilateral constraint pushes the contact along its normal at one of the states.
     """
     terms = dynamics.terms(q, v, t=t, parameters=parameters)
     check_friction(dynamics, terms)
@@ -82,6 +88,8 @@ def contact_response(
     motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
     index = dynamics.contacts.index(contact)
     w_N = terms.W_N[..., :, index]
+    if rails := rough_rails(dynamics, terms, motion, w_N):
+        raise RoughRailError(dynamics.name, contact, rails)
     W_T = terms.W_T[..., :, dynamics.columns.get(contact, slice(0, 0))]
     normal = (motion.response @ w_N[..., None])[..., 0]
     tangential = motion.response @ W_T

@@ -1,0 +1,128 @@
+"""Rough rails beside a contact: bilateral constraints whose dry friction pushes it along its normal.
+
+The friction of a rail acts on the magnitude of the rail's own force, against its slip. Where it pushes a contact along
+the normal, ``a_N`` is no linear function of ``lambda_N``: the sign of the rail's force may change, and a rail at rest
+may start to slip. Then the contact has neither an ``A_s`` nor a critical friction of its own. Where it does not, a rail
+is to the contact a constraint without friction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.reduction import free_motion, pseudo_inverse
+from hybrid.errors import ComputationError
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.reduction import FreeMotion
+    from hybrid.dynamics.derive import Dynamics, Terms
+
+Array = NDArray[np.float64]
+
+_ROUNDING = 1e-13  # of sqrt(G_NN G_TT); sums over the coordinates leave a few 1e-16
+
+
+class RoughRailError(ComputationError):
+    """A contact has no sliding factor of its own, because the dry friction of a rail pushes it along its normal.
+
+    Parameters
+    ----------
+    mechanism, contact : str
+    rails : sequence of str
+    """
+
+    def __init__(self, mechanism: str, contact: str, rails: tuple[str, ...]) -> None:
+        super().__init__(
+            f"{mechanism}: the critical friction of {contact} is not a single number: the dry friction of "
+            f"{', '.join(rails)} pushes {contact} along its normal, and depends on the constraint's own load and slip, "
+            f"so that a_N = A lambda_N + b does not hold; map the verdicts over the friction of {contact} instead, as "
+            f"painleve map MECH --axis mu=0:2 --axis NAME=LOW:HIGH"
+        )
+
+
+def without_rounding(coupling: Array, G_NN: Array, G_TT: Array) -> Array:
+    """The coupling ``G_NT``, exactly zero where it is only rounding: such a contact has no critical friction."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(coupling) <= _ROUNDING * np.sqrt(np.abs(G_NN * G_TT)), 0.0, coupling)
+
+
+def rough_rails(dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N: Array) -> tuple[str, ...]:
+    """Constraints whose dry friction pushes along a normal at one of the states.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many; those with NaN do not count.
+    motion : FreeMotion
+        With every rigid constraint eliminated.
+    w_N : array, (..., n)
+
+    Returns
+    -------
+    tuple of str
+    """
+    rough = [name for name in dynamics.rigid if name in dynamics.columns]
+    if not rough:
+        return ()
+    w_T = terms.W_T[..., :, [dynamics.columns[name].start for name in rough]]
+    friction = terms.constraint_friction[..., [dynamics.rigid.index(name) for name in rough]]
+    # cancellation leaves rounding of the terms that cancel: those of the mechanism without its constraints
+    inverse = free_motion(terms).response
+    G_NN = np.sum(w_N * (inverse @ w_N[..., None])[..., 0], axis=-1)[..., None]
+    G_TT = np.sum(w_T * (inverse @ w_T), axis=-2)
+    coupling = np.sum((motion.response @ w_N[..., None]) * w_T, axis=-2)
+    pushes = _pushes(coupling, G_NN, G_TT, friction)
+    return tuple(name for index, name in enumerate(rough) if np.any(pushes[..., index]))
+
+
+def rails_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
+    """The same for the normal of a carrier that takes part in a problem."""
+    carrier, others = problem.carrier(name), _other_rails(problem, name)
+    if carrier.normal is None or not others:
+        return ()
+    G, _ = beside_smooth_rails(problem, name)
+    row = carrier.normal
+    pushes = (
+        _pushes(G[..., row, t], problem.G[..., row, row], problem.G[..., t, t], np.asarray(other.friction))
+        for other in others
+        for t in other.tangential
+    )
+    return tuple(other.name for other, found in zip(others, pushes, strict=True) if np.any(found))
+
+
+def beside_smooth_rails(problem: ContactProblem, name: str) -> tuple[Array, Array]:
+    """Delassus operator and contact accelerations with every rail but the named carrier held without friction.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    name : str
+
+    Returns
+    -------
+    G : array, (..., r, r)
+    c : array, (..., r)
+    """
+    rows = np.array([rail.normal for rail in _other_rails(problem, name) if rail.normal is not None], dtype=int)
+    if not rows.size:
+        return problem.G, problem.c
+    held = problem.G[..., rows, :]
+    gradients = np.swapaxes(problem.W[..., :, rows], -1, -2)
+    lift = np.swapaxes(held, -1, -2) @ pseudo_inverse(np.nan_to_num(held[..., rows]), gradients)
+    G = problem.G - lift @ held
+    return np.asarray(G), np.asarray(problem.c - (lift @ problem.c[..., rows, None])[..., 0])
+
+
+def _other_rails(problem: ContactProblem, name: str) -> list[Carrier]:
+    return [item for item in problem.carriers if item.kind is CarrierKind.BILATERAL and item.name != name]
+
+
+def _pushes(coupling: Array, G_NN: Array, G_TT: Array, friction: Any) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(without_rounding(coupling, G_NN, G_TT) * friction) > 0.0)

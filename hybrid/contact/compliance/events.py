@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -57,7 +58,9 @@ def phase_events(
         add("yield", rest[0], 1.0, partial(flow.yielding, standing=standing, rest=rest))
     for i, (normal, rows) in enumerate(flow.rows):
         if not standing.presses[i]:
-            add("press", i, 1.0, partial(_overlap, i=i, stiffness=float(flow.stiffness[i])))
+            stiffness = float(flow.stiffness[i])
+            force = speed * math.sqrt(stiffness / float(begin.G[i, i])) if begin.G[i, i] > 0.0 else 0.0
+            add("press", i, 1.0, partial(_overlap, i=i, stiffness=stiffness, margin=VANISHING * force))
             continue
         if normal is not None:
             add("release", i, -1.0, partial(_pressure, i=i))
@@ -81,9 +84,9 @@ def _pressure(at: CompliantForces, *, i: int) -> float:
     return float(at.potential[i])
 
 
-def _overlap(at: CompliantForces, *, i: int, stiffness: float) -> float:
-    """Positive where a contact that has let go presses again."""
-    return float(min(at.potential[i], -stiffness * at.gap[i]))
+def _overlap(at: CompliantForces, *, i: int, stiffness: float, margin: float) -> float:
+    """Positive where a contact that has let go presses again; one that nothing moves stays at zero, and lets go."""
+    return float(min(at.potential[i], -stiffness * at.gap[i])) - margin
 
 
 def _load(at: CompliantForces, *, j: int, side: float, margin: float) -> float:

@@ -68,8 +68,12 @@ class FastSystem:
         return np.asarray(-kappa * y[: len(self.contacts)] - 2 * d * np.sqrt(kappa) * w)
 
     def overlap(self, y: Array, index: int) -> float:
-        """Positive where a contact that has let go presses again: it must touch, however fast it approaches."""
-        return float(min(self.potential_forces(y)[index], -self.contacts[index].stiffness_ratio * y[index]))
+        """Positive where a contact that has let go presses again: it must touch, however fast it approaches.
+
+        One that nothing moves stays at zero, and lets go.
+        """
+        force = min(self.potential_forces(y)[index], -self.contacts[index].stiffness_ratio * y[index])
+        return float(force) - VANISHING * self._force
 
     def growing(self, y: Array, standing: CompliantStanding) -> Array:
         """Normal forces; at the very first moment of undamped contacts, what they grow with: the approach."""

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import mechanisms
-from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
+from hybrid import KelvinVoigt, KelvinVoigtLimit, State, derive, solve_state
 from hybrid.contact import resolve_impact
 from hybrid.contact.compliance.fast import FastSystem
 from hybrid.contact.compliance.passage import Passage
@@ -220,3 +220,31 @@ def test_friction_and_pressure_obey_their_laws_all_along_random_impacts():
             assert (np.abs(tangential) - contact.friction * normal).max() <= 1e-9 * size
             assert path.samples.Y[normal > 1e-9 * size, i].max(initial=0.0) <= 1e-9 * depth
     assert followed > 60
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_a_contact_at_rest_that_nothing_moves_stays_at_rest(damping):
+    two = (ContactRows("a", 0, (), 0.0, damping), ContactRows("b", 1, (), 0.0, damping))
+    gamma = np.array([-1.0, 0.0])
+    # the damped oscillator, from its zero to that of its force
+    rebound = np.exp(-2 * damping * np.arccos(damping) / np.sqrt(1 - damping**2))
+    assert several_limit(np.eye(2), gamma, two).gamma_after == pytest.approx([rebound, 0.0], abs=1e-9)
+    bodies = mechanism_from_toml(
+        f"""
+        name = "two_bodies"
+        coordinates = ["x", "z"]
+        [dynamics]
+        kinetic = "x_dot**2/2 + z_dot**2/2"
+        potential = "0"
+        [[contact]]
+        name = "a"
+        gap = "x"
+        damping = "{damping}"
+        [[contact]]
+        name = "b"
+        gap = "z"
+        damping = "{damping}"
+        """
+    )
+    struck = KelvinVoigt(1e6).pass_through(derive(bodies), State([0.0, 0.0], [-1.0, 0.0]))
+    assert struck.state.v == pytest.approx([rebound, 0.0], abs=1e-9)

@@ -51,6 +51,11 @@ def path_slopes(path: SpatialPath, G: Array, mu: float, e: float, *, is_energeti
     NoDerivative
         The path begins or passes where friction can just hold.
     """
+    mobilities = np.linalg.eigvalsh(G)
+    stops = any(leg.ratio is not None for leg in path.legs) or path.legs[0].ends_by == "stop"
+    if stops and (mu == 0.0 or mobilities[0] <= _EDGE * mobilities[-1]):
+        # without friction slip passes zero; of a hinged body it may end just where compression does
+        raise NoDerivative("slip that ends in the impact of a hinged body or without friction", is_proven=False)
     walk = _Walk(G, mu, e, is_energetic)
     z, Z = np.zeros(_SIZE), np.zeros((_SIZE, _COUNT))
     z[:3], Z[:3, :3] = path.legs[0].start[:3], np.eye(3)

@@ -168,7 +168,11 @@ def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale
     if not _is_coherent(group):
         # two solutions can be as close to each other as this, and close by there is none
         return False
-    return leading.standing is Standing.CONSISTENT or _tiles_once(problem, group, scale, tolerances)
+    if leading.standing is Standing.CONSISTENT:
+        return True
+    # the cone of a spatial contact at rest is not linear in the forces
+    is_linear = not any(carrier.is_spatial_at_rest for carrier in problem.carriers)
+    return is_linear and _tiles_once(problem, group, scale, tolerances)
 
 
 def _is_coherent(group: Sequence[Candidate]) -> bool:

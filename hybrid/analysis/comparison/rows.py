@@ -12,7 +12,7 @@ from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import ContactCourse, courses_of_motion, courses_of_path, times_to_stick
 from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
-from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, told_of
+from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, run_name, told_of
 from hybrid.contact.activity import carrier_names
 from hybrid.contact.compliance.elimination import without_rails
 from hybrid.contact.compliance.law import KelvinVoigtLimit
@@ -28,22 +28,11 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-__all__ = ["ComparisonRow", "Inquiry", "run_name"]
+__all__ = ["ComparisonRow", "Inquiry"]
 
 # stretched time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
 _PERSISTING = 80.0
 _LONGEST = 5.0  # times that long at most, where a mode needs longer to settle
-
-
-def run_name(K: float) -> str:
-    """Name of a penalty run: its stiffness, short where that is exact.
-
-    Examples
-    --------
-    >>> run_name(1e8), run_name(1234567.8)
-    ('penalty K=1e+08', 'penalty K=1234567.8')
-    """
-    return f"penalty K={K:g}" if float(f"{K:g}") == K else f"penalty K={float(K)!r}"
 
 
 @attrs.frozen(eq=False)

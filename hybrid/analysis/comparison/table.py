@@ -10,8 +10,8 @@ import attrs
 
 from hybrid.analysis.comparison.convergence import ObservedOrder, observed_order
 from hybrid.analysis.comparison.courses import ContactCourse
-from hybrid.analysis.comparison.rows import ComparisonRow, Inquiry, run_name
-from hybrid.analysis.comparison.wording import SHOWN
+from hybrid.analysis.comparison.rows import ComparisonRow, Inquiry
+from hybrid.analysis.comparison.wording import SHOWN, run_name
 from hybrid.contact.compliance.coefficients import check_stiffness
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve

@@ -8,7 +8,7 @@ from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.impacts.impact import Impact
 from hybrid.contact.modes import ContactMode, Mode
 
-__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "told_of"]
+__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "run_name", "told_of"]
 
 FROZEN = 0.5
 """Change of the Delassus operator from which a posture is not frozen even roughly."""
@@ -45,3 +45,14 @@ def told_of(method: str, motion: CompliantMotion) -> str:
         f"which the rigid problem and the limit hold frozen, was not, and neither says anything about this run; take a "
         f"larger stiffness"
     )
+
+
+def run_name(K: float) -> str:
+    """Name of a penalty run: its stiffness, short where that is exact.
+
+    Examples
+    --------
+    >>> run_name(1e8), run_name(1234567.8)
+    ('penalty K=1e+08', 'penalty K=1234567.8')
+    """
+    return f"penalty K={K:g}" if float(f"{K:g}") == K else f"penalty K={float(K)!r}"

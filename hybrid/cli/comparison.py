@@ -144,7 +144,9 @@ def compare(
         if output is None:
             found = compare_methods(dynamics, state, **asked)
         else:
-            options = ["--stiffness", ",".join(f"{K:g}" if float(f"{K:g}") == K else repr(K) for K in stiffness)]
+            from hybrid.analysis.comparison.wording import number_in_full
+
+            options = ["--stiffness", ",".join(map(number_in_full, stiffness))]
             options += [] if damping is None else ["--damping", repr(damping)]
             command = command_as_written(
                 "compare", mechanism, parameters=parameters, pins=pins, options=options, output=output

@@ -9,15 +9,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-import lcp
 from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.impacts.impulse_lcp import solved
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.pyramid import contact_lcp
+from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    import lcp
     from hybrid.dynamics.derive import Dynamics, Terms
 
 __all__ = ["VelocityStep", "velocity_step"]
@@ -25,7 +27,6 @@ __all__ = ["VelocityStep", "velocity_step"]
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-14  # of the largest datum of a complementarity problem: zero
-_MAX_ENUMERATED = 12  # unknowns
 _SOFT = 1e-10  # of the largest mobility
 _YIELDED = 1e-7  # of the contact velocities
 _TURNS = 20  # of the pyramids in one step
@@ -118,8 +119,8 @@ def velocity_step(
     carriers = tuple(carrier.name for carrier in problem.carriers)
     likely = before.support if before is not None and before.carriers == carriers else None
     free = gamma + problem.W.T @ smooth
-    solved = _on_cones(problem, free, offset, h, likely)
-    P, support = (np.zeros(problem.n_rows), ()) if solved is None else solved
+    found = _on_cones(problem, free, offset, h, likely)
+    P, support = (np.zeros(problem.n_rows), ()) if found is None else found
     after = free + problem.G @ P
     touched = set()
     for carrier in problem.carriers:
@@ -130,7 +131,7 @@ def velocity_step(
         if carrier.tangential:
             impulse_T[dynamics.columns[carrier.name]] = P[list(carrier.tangential)]
     change = smooth + problem.response_W @ P
-    is_solved = solved is not None
+    is_solved = found is not None
     return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, carriers, support)
 
 
@@ -184,17 +185,17 @@ def _on_cones(
     spatial = [carrier for carrier in problem.carriers if carrier.is_spatial_at_rest]
     likely_P = np.zeros(problem.n_rows)
     axes = {carrier.name: _axis(problem, carrier, likely_P, free) for carrier in spatial}
-    solved = _impulses(problem, free + offset, h, likely, axes)
+    found = _impulses(problem, free + offset, h, likely, axes)
     for _ in range(_TURNS):
-        if solved is None or not spatial:
-            return solved
-        P, support = solved
+        if found is None or not spatial:
+            return found
+        P, support = found
         turned = {carrier.name: _axis(problem, carrier, P, free + problem.G @ P) for carrier in spatial}
         if all(abs(math.remainder(turned[name] - axes[name], 2 * math.pi)) <= _ALIGNED for name in turned):
-            return solved
+            return found
         axes = turned
-        solved = _impulses(problem, free + offset, h, support, axes)
-    return solved
+        found = _impulses(problem, free + offset, h, support, axes)
+    return found
 
 
 def _axis(problem: ContactProblem, carrier: Carrier, P: Array, gamma: Array) -> float:
@@ -227,12 +228,11 @@ def _impulses(
 
 
 def _solution(question: lcp.LCP) -> Array | None:
-    """A solution, by enumeration where Lemke's method ends on a ray although the problem may have one."""
-    solution = lcp.Lemke().solve(question)
-    if solution.status is lcp.Status.SOLVED:
-        return solution.z
-    found = lcp.enumerate_solutions(question) if question.n <= _MAX_ENUMERATED else None
-    return None if found is None or not len(found.isolated) else np.asarray(found.isolated[0])
+    """A solution, or None where none is found."""
+    try:
+        return solved(question)
+    except ComputationError:
+        return None
 
 
 def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> tuple[Array, tuple[int, ...]] | None:

@@ -8,7 +8,7 @@ from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.impacts.impact import Impact
 from hybrid.contact.modes import ContactMode, Mode
 
-__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "run_name", "told_of"]
+__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "number_in_full", "run_name", "told_of"]
 
 FROZEN = 0.5
 """Change of the Delassus operator from which a posture is not frozen even roughly."""
@@ -55,4 +55,9 @@ def run_name(K: float) -> str:
     >>> run_name(1e8), run_name(1234567.8)
     ('penalty K=1e+08', 'penalty K=1234567.8')
     """
-    return f"penalty K={K:g}" if float(f"{K:g}") == K else f"penalty K={float(K)!r}"
+    return f"penalty K={number_in_full(K)}"
+
+
+def number_in_full(value: float) -> str:
+    """A number with all its digits, in short form where that is exact."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))

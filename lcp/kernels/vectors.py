@@ -15,7 +15,7 @@ from numba.extending import intrinsic as untyped_intrinsic
 
 from lcp.kernels.compiled import inlined
 
-__all__ = ["EIGHT", "eliminate", "largest_modulus", "least", "read", "smaller", "write"]
+__all__ = ["EIGHT", "Generated", "eliminate", "intrinsic", "ir", "largest_modulus", "least", "read", "smaller", "write"]
 
 ir = cgutils.ir  # what numba itself builds its code with
 Generated: TypeAlias = tuple[Any, Callable[..., Any]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import attrs
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +97,5 @@ class LCP:
         if self.n == 0:
             return 0.0
         with np.errstate(over="ignore", invalid="ignore"):
-            natural = np.abs(np.minimum(point, self.w(point)))
-        if not np.isfinite(natural).all():
-            return float("inf")
-        return float(natural.max() / max(1.0, float(np.abs(self.q).max())))
+            largest = float(np.abs(np.minimum(point, self.w(point))).max())
+        return largest / max(1.0, float(np.abs(self.q).max())) if math.isfinite(largest) else math.inf

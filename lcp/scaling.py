@@ -78,11 +78,8 @@ def scaled(problem: LCP, *, always: bool = False) -> Scaling:
     >>> scaled(LCP([[1e300]], [-1e-300])).problem.M.item() < 2
     True
     """
-    entries = np.abs(np.append(problem.M.ravel(), problem.q))
-    entries = entries[entries > 0]
-    zero = np.zeros(problem.n)
-    moderate = entries.size == 0 or (entries.max() < 10.0**EXTREME and entries.min() > 10.0**-EXTREME)
-    if problem.n == 0 or (moderate and not always):
+    if problem.n == 0 or (not always and _is_moderate(problem)):
+        zero = np.zeros(problem.n)
         return Scaling(problem=problem, row_exponents=zero, columns=zero, size=0.0)
     exponents = np.where(problem.M != 0, np.frexp(problem.M)[1].astype(np.float64), np.nan)
     rows, columns = _equilibrium(exponents)
@@ -94,17 +91,24 @@ def scaled(problem: LCP, *, always: bool = False) -> Scaling:
     return Scaling(problem=LCP(M, q), row_exponents=rows, columns=columns, size=size)
 
 
+def _is_moderate(problem: LCP) -> bool:
+    entries = np.abs(np.append(problem.M.ravel(), problem.q))
+    entries = entries[entries > 0]
+    return entries.size == 0 or bool(entries.max() < 10.0**EXTREME and entries.min() > 10.0**-EXTREME)
+
+
 def _equilibrium(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Row and column shifts that bring the largest binary exponent of rows and columns near 0."""
     n = exponents.shape[0]
     rows, columns = np.zeros(n), np.zeros(n)
+    present = np.where(np.isnan(exponents), -np.inf, exponents)
     for _ in range(4):
-        total = np.where(np.isnan(exponents), -np.inf, exponents) + rows[:, None] + columns[None, :]
-        largest = total.max(axis=1)
-        finite = np.isfinite(largest)
-        rows[finite] -= np.round(largest[finite])
-        total = np.where(np.isnan(exponents), -np.inf, exponents) + rows[:, None] + columns[None, :]
-        largest = total.max(axis=0)
-        finite = np.isfinite(largest)
-        columns[finite] -= np.round(largest[finite])
+        largest = (present + rows[:, None] + columns).max(axis=1)
+        of_rows = np.where(np.isfinite(largest), np.round(largest), 0.0)
+        rows -= of_rows
+        largest = (present + rows[:, None] + columns).max(axis=0)
+        of_columns = np.where(np.isfinite(largest), np.round(largest), 0.0)
+        columns -= of_columns
+        if not (of_rows.any() or of_columns.any()):
+            break
     return rows, columns

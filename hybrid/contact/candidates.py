@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierMode, solvable_modes
-from hybrid.contact.conditions import Conditions, Scale, conditions, solve_conditions
+from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
 from lcp.polytopes import Polytope, polytope
 
 if TYPE_CHECKING:
@@ -87,6 +87,12 @@ def mode_combinations(problem: ContactProblem) -> Iterator[tuple[CarrierMode, ..
     return itertools.product(*(solvable_modes(carrier) for carrier in problem.carriers))
 
 
+def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Candidate, ...]:
+    """Every mode of a problem solved at one state, spatial contacts at rest excepted."""
+    scale = problem_scale(problem)
+    return tuple(candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem))
+
+
 def candidate(
     problem: ContactProblem, modes: tuple[CarrierMode, ...], scale: Scale, tolerances: Tolerances
 ) -> Candidate:
@@ -100,10 +106,9 @@ def candidate(
     if regularity <= tolerances.rank:
         return _singular_candidate(modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
     x, slacks = solve_conditions(mode)
-    limit = max(tolerances.sign, LOST * float(np.max(np.abs(x))))
+    limit = max(tolerances.sign, LOST * float(np.abs(x).max()))
     standing = standing_of(slacks, limit)
-    found = _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation)
-    return attrs.evolve(found, limit=limit)
+    return _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation, limit=limit)
 
 
 def _regularity(rows: NDArray[np.float64]) -> tuple[float, int]:
@@ -118,7 +123,7 @@ def _regularity(rows: NDArray[np.float64]) -> tuple[float, int]:
 
 def standing_of(scaled_slacks: NDArray[np.float64], limit: float) -> Standing:
     """Standing of a mode whose equations have one solution; slacks within the limit have no sign."""
-    least = np.min(scaled_slacks, initial=np.inf)
+    least = scaled_slacks.min(initial=np.inf)
     if least < -limit:
         return Standing.REFUTED
     return Standing.MARGINAL if least <= limit else Standing.CONSISTENT
@@ -134,6 +139,7 @@ def _in_units(
     regularity: float,
     orientation: int,
     family: Polytope | None = None,
+    limit: float = 0.0,
 ) -> Candidate:
     rows = [row for item in modes for row in item.inequalities]
     weights = [
@@ -154,6 +160,7 @@ def _in_units(
         regularity=regularity,
         orientation=orientation,
         family=family,
+        limit=limit,
     )
 
 

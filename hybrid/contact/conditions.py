@@ -67,26 +67,56 @@ def least_size(c: NDArray[np.float64], rounding: NDArray[np.float64]) -> NDArray
 def problem_scale(problem: ContactProblem) -> Scale:
     """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
     row = row_scale(problem.G)
-    sizes = [np.max(least_size(problem.c, problem.rounding) / row, axis=-1, initial=0.0)]
+    size = np.max(least_size(problem.c, problem.rounding) / row, axis=-1, initial=0.0)
     for carrier in problem.carriers:
         if carrier.normal is None:
-            sizes.append(np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])
-    size = np.max(np.stack(np.broadcast_arrays(*sizes), axis=-1), axis=-1)
+            size = np.maximum(size, np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])
     return Scale(row, np.where(size > 0, size, 1.0))
 
 
 def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Scale) -> Conditions:
     """Assemble the scaled linear conditions of one mode, at one state or many."""
-    G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
-    c = problem.c / (scale.row * scale.size[..., None])
     equations = [row for mode in modes for row in mode.equations]
     inequalities = [row for mode in modes for row in mode.inequalities]
-    numbers = [scale.size, *(value for carrier in problem.carriers for value in _numbers(carrier))]
-    single = G.ndim == 2 and c.ndim == 1 and all(np.ndim(value) == 0 for value in numbers)
-    assemble = _assemble_at_one_state if single else _assemble
-    E, e = assemble(equations, problem.n_rows, G, c, scale)
-    A, b = assemble(inequalities, problem.n_rows, G, c, scale)
-    return Conditions(E, e, A, b)
+    if _is_one_state(problem, scale):
+        units = _PlainUnits(scale.row.tolist(), float(scale.size))
+        mobility, free = units.scaled(problem)
+        return Conditions(
+            *_assemble_at_one_state(equations, mobility, free, units),
+            *_assemble_at_one_state(inequalities, mobility, free, units),
+        )
+    G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
+    c = problem.c / (scale.row * scale.size[..., None])
+    return Conditions(
+        *_assemble(equations, problem.n_rows, G, c, scale), *_assemble(inequalities, problem.n_rows, G, c, scale)
+    )
+
+
+def acceleration_shares(modes: Sequence[CarrierMode], scale: Scale) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Rates at which ``e`` and ``b`` of a mode's conditions change with the scaled free accelerations, at one state.
+
+    Returns
+    -------
+    array, (r, r), and array, (m, r)
+    """
+    units = _PlainUnits(scale.row.tolist(), float(scale.size))
+    found = []
+    for rows in (
+        [row for mode in modes for row in mode.equations],
+        [row for mode in modes for row in mode.inequalities],
+    ):
+        shares = np.zeros((len(rows), len(units.row)))
+        for place, row in enumerate(rows):
+            for index, value in units.weighted(row)[0]:
+                shares[place, index] = value
+        found.append(shares)
+    return found[0], found[1]
+
+
+def _is_one_state(problem: ContactProblem, scale: Scale) -> bool:
+    if problem.G.ndim != 2 or problem.c.ndim != 1 or np.ndim(scale.size):
+        return False
+    return all(np.ndim(value) == 0 for carrier in problem.carriers for value in _numbers(carrier))
 
 
 def _numbers(carrier: Carrier) -> Iterator[Any]:
@@ -118,26 +148,46 @@ def _assemble(
     return np.stack(np.broadcast_arrays(*matrices), axis=-2), np.stack(np.broadcast_arrays(*vectors), axis=-1)
 
 
+@attrs.frozen(eq=False)
+class _PlainUnits:
+    """The units of one state in plain floats, an order of magnitude quicker than arrays."""
+
+    row: list[float]
+    size: float
+
+    def scaled(self, problem: ContactProblem) -> tuple[list[list[float]], list[float]]:
+        """Delassus operator and free accelerations."""
+        G, c, unit = problem.G.tolist(), problem.c.tolist(), self.row
+        mobility = [[g / (u * v) for g, v in zip(line, unit, strict=True)] for line, u in zip(G, unit, strict=True)]
+        return mobility, [value / (u * self.size) for value, u in zip(c, unit, strict=True)]
+
+    def weighted(self, row: Row) -> tuple[list[tuple[int, float]], list[tuple[int, float]], float]:
+        """Coefficients of accelerations and of forces, of which the largest is one, and the constant."""
+        alpha = [(index, float(value) * self.row[index]) for index, value in row.alpha.items()]
+        beta = [(index, float(value) / self.row[index]) for index, value in row.beta.items()]
+        weight = max(abs(value) for _, value in (*alpha, *beta)) or 1.0
+        return (
+            [(index, value / weight) for index, value in alpha],
+            [(index, value / weight) for index, value in beta],
+            float(row.constant) / (self.size * weight),
+        )
+
+
 def _assemble_at_one_state(
-    rows: Sequence[Row], r: int, G: NDArray[np.float64], c: NDArray[np.float64], scale: Scale
+    rows: Sequence[Row], mobility: list[list[float]], free: list[float], units: _PlainUnits
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same in plain floats, an order of magnitude quicker."""
-    unit, size, mobility, free = scale.row.tolist(), float(scale.size), G.tolist(), c.tolist()
     matrix, vector = [], []
     for row in rows:
-        alpha = [(index, float(value) * unit[index]) for index, value in row.alpha.items()]
-        beta = [(index, float(value) / unit[index]) for index, value in row.beta.items()]
-        weight = max(abs(value) for _, value in (*alpha, *beta)) or 1.0
-        entries, constant = [0.0] * r, float(row.constant) / (size * weight)
-        for index, value in alpha:
-            share = value / weight
+        alpha, beta, constant = units.weighted(row)
+        entries = [0.0] * len(free)
+        for index, share in alpha:
             entries = [entry + share * g for entry, g in zip(entries, mobility[index], strict=True)]
             constant += share * free[index]
-        for index, value in beta:
-            entries[index] += value / weight
+        for index, share in beta:
+            entries[index] += share
         matrix.append(entries)
         vector.append(constant)
-    return np.array(matrix).reshape(len(rows), r), np.array(vector)
+    return np.array(matrix).reshape(len(rows), len(free)), np.array(vector)
 
 
 def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
-from hybrid.contact.candidates import Candidate, Standing, candidate, mode_combinations
+from hybrid.contact.candidates import Candidate, Standing, all_candidates
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
 from hybrid.contact.complementarity import to_lcp
 from hybrid.contact.conditions import Scale, problem_scale
@@ -65,8 +65,6 @@ class Selection:
         Proof, for INCONSISTENT.
     force_set : ForceSet or None
         For HYPERSTATIC.
-    tangential : mapping of str to TangentialReport
-        For a single planar contact at rest: the question of vanishing slip.
     decided_by : str
         The method that decided.
     crosscheck : Crosscheck or None
@@ -80,7 +78,6 @@ class Selection:
     margin: float
     certificate: Certificate | None = None
     force_set: ForceSet | None = None
-    tangential: Mapping[str, TangentialReport] = attrs.field(factory=dict)
     decided_by: str = "enumeration of all modes"
     crosscheck: Crosscheck | None = None
     notes: tuple[str, ...] = ()
@@ -89,6 +86,11 @@ class Selection:
     def count(self) -> int:
         """Number of solutions with different accelerations."""
         return len(self.branches)
+
+    @property
+    def tangential(self) -> Mapping[str, TangentialReport]:
+        """For a single planar contact at rest: the question of vanishing slip."""
+        return tangential_reports(self.problem, self.branches)
 
 
 def select(
@@ -149,8 +151,9 @@ def select_problem(
     *,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+    candidates: tuple[Candidate, ...] | None = None,
 ) -> Selection:
-    """Decide a contact problem that is already posed; otherwise like :func:`select`."""
+    """Decide a contact problem that is already posed, and maybe solved for every mode; otherwise as :func:`select`."""
     if solver == "gauss":
         return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
     spatial = [carrier for carrier in problem.carriers if carrier.is_spatial_at_rest]
@@ -159,15 +162,19 @@ def select_problem(
         return _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
     if solver != "enumeration":
         raise ComputationError(f"unknown solver {solver!r}: use enumeration, lemke or gauss")
-    return _by_enumeration(problem, tolerances)
+    return _by_enumeration(problem, tolerances, candidates)
 
 
-def _by_enumeration(problem: ContactProblem, tolerances: Tolerances) -> Selection:
+def _by_enumeration(
+    problem: ContactProblem, tolerances: Tolerances, solved: tuple[Candidate, ...] | None = None
+) -> Selection:
     scale = problem_scale(problem)
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if solved is not None:
+        candidates = solved
+    elif any(carrier.is_spatial_at_rest for carrier in problem.carriers):
         candidates = resting_spatial_candidates(problem, scale, tolerances)
     else:
-        candidates = tuple(candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem))
+        candidates = all_candidates(problem, tolerances)
     solutions = physical_solutions(problem, candidates, scale, tolerances)
     distinct = distinct_accelerations(solutions, tolerances)
     branches = tuple(branch(problem, group[0]) for group in distinct)
@@ -186,7 +193,6 @@ def _by_enumeration(problem: ContactProblem, tolerances: Tolerances) -> Selectio
         margin=_margin(candidates, solutions, tolerances),
         certificate=certificate,
         force_set=forces,
-        tangential=tangential_reports(problem, branches),
         crosscheck=check,
         notes=tuple(doubts) + _redundancy_notes(problem),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.candidates import Candidate, Standing
-from hybrid.contact.conditions import Scale, conditions
+from hybrid.contact.conditions import Scale, acceleration_shares, conditions
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
@@ -193,21 +194,24 @@ def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scal
     (coherent orientation: Robinson 1992, Math. Oper. Res. 17, 691); one generic direction then counts them. A fan of
     which a mode is missing fails in some direction, a single cone in one of two opposite ones.
     """
-    directions = np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, problem.n_rows))
+    directions = _generic_directions(problem.n_rows)
     counts = np.zeros(2 * _DIRECTIONS, dtype=int)
     for item in group:
         tight = np.abs(item.scaled_slacks) <= max(item.limit, tolerances.sign)
         slopes = _slack_slopes(problem, item, scale)[tight]
-        counts += (slopes @ np.concatenate([directions, -directions]).T > 0).all(axis=0)
+        counts += (slopes @ directions > 0).all(axis=0)
     return bool((counts == 1).all())
+
+
+@functools.cache
+def _generic_directions(n: int) -> NDArray[np.float64]:
+    """Columns (n, 2 _DIRECTIONS): the same in every run."""
+    directions = np.random.default_rng(_SEED).normal(size=(_DIRECTIONS, n))
+    return np.concatenate([directions, -directions]).T
 
 
 def _slack_slopes(problem: ContactProblem, item: Candidate, scale: Scale) -> NDArray[np.float64]:
     """Rates (m, r) at which the slacks of a mode change with the scaled free accelerations."""
     mode = conditions(problem, item.modes, scale)
-    moved = [
-        conditions(attrs.evolve(problem, c=problem.c + unit), item.modes, scale)
-        for unit in np.diag(scale.row * scale.size)
-    ]
-    forces = -solve_each(mode.E, np.stack([each.e - mode.e for each in moved], axis=-1))
-    return np.asarray(mode.A @ forces + np.stack([each.b - mode.b for each in moved], axis=-1))
+    of_equations, of_slacks = acceleration_shares(item.modes, scale)
+    return np.asarray(of_slacks - mode.A @ solve_each(mode.E, of_equations))

@@ -45,17 +45,18 @@ def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
     >>> evaluate(length, {"x": np.array([0.0, 3.0])})
     array([4., 5.])
     """
+    first, *more = expression.tree
+    if not more and not isinstance(first, Apply):  # a bare name or number, which watched functions often are
+        return _leaf(first, values)
     stack: list[Any] = []
     with np.errstate(all="ignore"):
         for node in expression.tree:
-            if isinstance(node, Number):
-                stack.append(np.float64(node.nearest))
-            elif isinstance(node, Name):
-                stack.append(_value(node.name, values))
-            elif isinstance(node, Apply):
+            if isinstance(node, Apply):
                 arguments = stack[-node.arity :]
                 del stack[-node.arity :]
                 stack.append(_applied(node.operation, arguments))
+            else:
+                stack.append(_leaf(node, values))
     return stack[0]
 
 
@@ -71,11 +72,18 @@ def apply(operation: str, arguments: Sequence[Any]) -> Any:
         return _applied(operation, arguments)
 
 
+def _leaf(node: Name | Number, values: Mapping[str, Any]) -> Any:
+    return _value(node.name, values) if isinstance(node, Name) else np.float64(node.nearest)
+
+
 def _value(name: str, values: Mapping[str, Any]) -> Any:
     if name in values:
-        if isinstance(values[name], Interval):
-            return values[name]
-        value = np.asarray(values[name])
+        value = values[name]
+        if isinstance(value, float):
+            return np.float64(value)
+        if isinstance(value, Interval):
+            return value
+        value = np.asarray(value)
         return value if value.dtype.kind in "fc" and value.ndim else (value * 1.0)[()]
     if name in CONSTANTS:
         return np.float64(CONSTANTS[name])

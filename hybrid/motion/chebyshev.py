@@ -52,7 +52,8 @@ def excludes_zero(values: Array) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):  # a watched function may be infinite
         coefficients = series(values)
     sizes = np.abs(coefficients)
-    return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > _BEYOND * sizes[:, -2:].max(axis=1))
+    tail = np.maximum(sizes[:, -1], sizes[:, -2])
+    return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > _BEYOND * tail)
 
 
 def first_descent(

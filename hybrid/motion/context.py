@@ -244,11 +244,11 @@ class Context:
         """By how much the user's functions may be wrong where the state is, and time is rounded."""
         if self._user_rows is None:
             return ()
-        values, widths = np.array([*y, t]), np.array([*error, _ROUNDING * _EPSILON * abs(t)])
+        values, widths = [*y.tolist(), t], [*error.tolist(), _ROUNDING * _EPSILON * abs(t)]
         # slopes along all errors at once: they are unbounded at a jump, of which no error is a share
         *state, time = (
             Interval(x - dx, x + dx, Interval(dx, dx)) if name in self._watched_names else x
-            for name, x, dx in zip(self._names, values.tolist(), widths.tolist(), strict=True)
+            for name, x, dx in zip(self._names, values, widths, strict=True)
         )
         spreads = []
         for row in self._user_rows(time, state):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.breaks import change_of_sign, jump, loss
 from hybrid.motion.chebyshev import excludes_zero, first_descent
-from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.parts import USERS, Guard, GuardKind
 from hybrid.motion.steps import PLACES, Step, end_at, resampled
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ _KNOWN = 1e-9  # a guard this small next to its values over the first step is th
 _ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero from which the arc starts
 _EPSILON = float(np.finfo(float).eps)
 _TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
-_USERS = (GuardKind.WATCH, GuardKind.UNTIL)
-_UNSIGNED = (GuardKind.SINGULAR, *_USERS)
+_UNSIGNED = (GuardKind.SINGULAR, *USERS)
 _POLISHING = 4
 _CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent, exact to the square
 
@@ -101,7 +100,7 @@ class Watch:
                 row = values[position] + self._levels[position]
                 open_ = max(self.latitudes.get(position, 0.0), _ROUNDING * self.floors.get(position, 0.0))
                 clear = np.abs(row) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
-                undecided = 0.0 if guard.kind in _USERS and np.isfinite(row).all() else 1.0
+                undecided = 0.0 if guard.kind in USERS and np.isfinite(row).all() else 1.0
                 signs[position] = np.sign(row[np.argmax(clear)]) if clear.any() else undecided
         self.signs, self.is_decided = signs, bool(signs.all())
         return np.asarray((values + self._levels) * signs - self._levels)
@@ -169,7 +168,7 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
         s, is_lost = loss(_function(watch, step, position), row, start=start, floor=floor)
         return s, _Fall.LOSS if is_lost else _Fall.ZERO
     fallen = _descent(watch, step, position, row, start)
-    if fallen is None or watch.guards[position].kind not in _USERS:
+    if fallen is None or watch.guards[position].kind not in USERS:
         return None if fallen is None else (fallen, _Fall.ZERO)
     jumped = jump(_function(watch, step, position), row, fallen)
     if jumped is None:

@@ -8,13 +8,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.derive import Terms
 from hybrid.errors import HybridError
 from hybrid.motion.outcome import Termination
 from hybrid.motion.parts import GuardKind
 from hybrid.motion.singular_passage import describe_singular
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arcs import Passage
     from hybrid.motion.context import Context
     from hybrid.motion.flow import Flow
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_QUANTITIES = attrs.fields(Terms)
 _NEARLY_SINGULAR = 1e-6  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
 
 
@@ -37,10 +39,11 @@ def in_words(error: Exception) -> str:
 
 def undefined_quantity(terms: Terms) -> str | None:
     """Which of the terms is not finite, in words, if any."""
-    quantities = attrs.asdict(terms, recurse=False)
-    if np.isfinite(np.concatenate([value.ravel() for value in quantities.values()])).all():
+    quantities = [getattr(terms, field.name) for field in _QUANTITIES]
+    if np.isfinite(np.concatenate([value.ravel() for value in quantities])).all():
         return None
-    return f"{next(name for name, value in quantities.items() if not np.isfinite(value).all())} is undefined"
+    undefined = [not np.isfinite(value).all() for value in quantities]
+    return f"{_QUANTITIES[undefined.index(True)].name} is undefined"
 
 
 def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:

@@ -33,6 +33,10 @@ class GuardKind(Enum):
     UNDEFINED = "no value"
 
 
+USERS = (GuardKind.WATCH, GuardKind.UNTIL)
+"""Kinds of guards that belong to the user, not to a mode."""
+
+
 @attrs.frozen
 class Guard:
     """A function that is positive during an arc and ends it where it falls to zero.

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.branches import mode_of
-from hybrid.contact.candidates import Standing, candidate, mode_combinations
+from hybrid.contact.candidates import Standing, all_candidates
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.conditions import problem_scale
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Selection, Verdict, select_problem
@@ -24,6 +23,7 @@ from hybrid.motion.outcome import Termination
 
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
+    from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -81,9 +81,9 @@ class Moment:
     broken : mapping of str to ContactMode
         Carriers whose static limit was reached, and the slide that follows.
     ended : Choice or None
-        What was followed until now, where a normal force has just vanished in it.
+        What was followed until one of its own guards fired.
     released : frozenset of str
-        Carriers whose normal force has vanished.
+        Carriers whose normal force has vanished in it.
     """
 
     t: float
@@ -95,6 +95,10 @@ class Moment:
     broken: Mapping[str, ContactMode] = attrs.field(factory=dict)
     ended: Choice | None = None
     released: frozenset[str] = frozenset()
+
+    def has_ended(self, choice: Choice | None) -> bool:
+        """True if a choice is what was followed until one of its own guards fired."""
+        return choice is not None and self.ended is not None and choice.key == self.ended.key
 
 
 def decide(context: Context, moment: Moment, t_end: float) -> Decision:
@@ -115,7 +119,7 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
     problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides))
     decision = _decided(context, problem, moment, t_end)
-    if moment.ended is None or decision.choice is None or decision.choice.key != moment.ended.key:
+    if not (moment.released and moment.has_ended(decision.choice)):
         return decision
     # What has just ended would go on: the force that vanished is told from zero by its rounding alone.
     tied = attrs.evolve(problem, rounding=np.maximum(problem.rounding, _AMPLE * np.abs(problem.c)))
@@ -126,10 +130,11 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
 def _decided(
     context: Context, problem: ContactProblem, moment: Moment, t_end: float, *, vanishing: frozenset[str] = frozenset()
 ) -> Decision:
-    definite = _definite(context, problem)
+    candidates = _few_candidates(context, problem)
+    definite = None if candidates is None else _definite(candidates)
     if definite is not None:
-        return Decision(definite, None)
-    selection = select_problem(problem, tolerances=context.settings.tolerances)
+        return Decision(Choice(mode_of(problem, definite)), None)
+    selection = select_problem(problem, tolerances=context.settings.tolerances, candidates=candidates)
     branches = _with_history(selection.branches, moment)
     if branches or not selection.branches:
         return _among(context, selection, branches, moment, t_end, vanishing)
@@ -153,7 +158,10 @@ def _among(
         return Decision(choices[0][0], selection)
     if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
         return _by_rule(context, selection, moment, Termination.INDETERMINATE)
-    following = (c for group in choices for c in group if _coheres(context, c, moment, t_end))
+    # where forces are unique, a mode whose own guard has fired is the last to go on from there
+    is_last = moment.has_ended if selection.verdict is Verdict.UNIQUE else lambda choice: False
+    in_turn = (c for group in choices for c in sorted(group, key=is_last))
+    following = (c for c in in_turn if _coheres(context, c, moment, t_end))
     coherent = list(islice(following, 1 if len(branches) == 1 else None))  # the modes of one branch move alike
     if len(coherent) == 1 or (coherent and len(branches) == 1):
         return Decision(coherent[0], selection, note="a tie, resolved along the flow of the mode")
@@ -168,22 +176,19 @@ def _without_rounding(problem: ContactProblem) -> ContactProblem:
     return attrs.evolve(problem, c=np.where(np.abs(problem.c) <= _CANCELLED * terms, 0.0, problem.c))
 
 
-def _definite(context: Context, problem: ContactProblem) -> Choice | None:
-    """The mode, if one holds and every other fails by more than the tolerances: then the verdict is UNIQUE."""
+def _few_candidates(context: Context, problem: ContactProblem) -> tuple[Candidate, ...] | None:
+    """All modes solved, where they are few and linear; None elsewhere."""
     if any(carrier.is_spatial_at_rest or carrier.kind is CarrierKind.BILATERAL for carrier in problem.carriers):
         return None
     if len(problem.carriers) > _FEW or problem.redundancy:
         return None
-    tolerances = context.settings.tolerances
-    scale = problem_scale(problem)
-    found = None
-    for modes in mode_combinations(problem):
-        item = candidate(problem, modes, scale, tolerances)
-        if item.standing is Standing.CONSISTENT and found is None:
-            found = item
-        elif item.standing is not Standing.REFUTED:
-            return None
-    return None if found is None else Choice(mode_of(problem, found))
+    return all_candidates(problem, context.settings.tolerances)
+
+
+def _definite(candidates: tuple[Candidate, ...]) -> Candidate | None:
+    """The mode, if one holds and every other fails by more than the tolerances: then the verdict is UNIQUE."""
+    standing = [item for item in candidates if item.standing is not Standing.REFUTED]
+    return standing[0] if len(standing) == 1 and standing[0].standing is Standing.CONSISTENT else None
 
 
 def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.parts import Guard, GuardKind
+from hybrid.motion.parts import USERS, Guard, GuardKind
 from hybrid.motion.transitions import event_kind
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Sides"]
 
-_USERS = (GuardKind.WATCH, GuardKind.UNTIL)
 _RECENT = 8  # events at one instant
 
 
@@ -81,9 +80,7 @@ class Sides:
         if watch.signs is None:
             return []
         signs = zip(watch.guards, watch.signs[:, 0].tolist(), strict=True)
-        found = self._told(
-            {guard: sign for guard, sign in signs if guard.kind in _USERS and sign}, moment, mode, events
-        )
+        found = self._told({guard: sign for guard, sign in signs if guard.kind in USERS and sign}, moment, mode, events)
         if not any(guard.kind is GuardKind.TOUCH for guard in passage.fired):
             self.known |= {guard: -self.known[guard] for guard in passage.fired if guard in self.known}
         return found

@@ -29,6 +29,7 @@ _FACTORS = np.cumprod([_POINTS, 1 - _POINTS] * 3 + [_POINTS], axis=0)
 _FROM_DIFFERENCES = _TRANSFORM @ _FACTORS.T
 PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 """Where guards are looked at in every step: both ends and the Chebyshev points."""
+_ORDERS = np.arange(N_COEFFICIENTS)
 _AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
 
 _RESOLVED = 16.0  # rounding units of the time: scipy refuses steps below ten
@@ -64,7 +65,8 @@ class Step:
 
     def at(self, s: Array) -> Array:
         """States at points ``s`` of [0, 1], (2n, N)."""
-        return np.asarray(chebyshev.chebval(2 * s - 1, self.coefficients))
+        angles = np.arccos(np.minimum(np.maximum(2 * s - 1, -1.0), 1.0))
+        return np.asarray((np.cos(np.multiply.outer(angles, _ORDERS)) @ self.coefficients).T)
 
     def time(self, s: Any) -> Any:
         """Times at points of [0, 1]."""

@@ -14,7 +14,7 @@ from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.motion.context import gap_floor
 from hybrid.motion.outcome import EventKind
-from hybrid.motion.parts import Guard, GuardKind, Part, parts_of
+from hybrid.motion.parts import USERS, Guard, GuardKind, Part, parts_of
 from hybrid.motion.selecting import Moment
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def event_kind(fired: Iterable[Guard]) -> EventKind:
 
 def besides_touch(event: Event, fired: Iterable[Guard]) -> list[Event]:
     """What the mechanism's guards tell at a touchdown besides it, as an event that no impact replaces."""
-    users = (GuardKind.WATCH, GuardKind.UNTIL)
-    others = [guard for guard in fired if guard.kind is not GuardKind.TOUCH and guard.kind not in users]
+    others = [guard for guard in fired if guard.kind is not GuardKind.TOUCH and guard.kind not in USERS]
     if not others:
         return []
     carriers = tuple(dict.fromkeys(guard.carrier for guard in others))
@@ -123,7 +122,8 @@ def moment_after(
     if any(guard.kind is GuardKind.TOUCH for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
     released = frozenset(guard.carrier for guard in fired if guard.kind is GuardKind.RELEASE)
-    return Moment(t, q, v, activities, {}, frozenset(held), broken, choice if released else None, released)
+    ended = choice if any(guard.kind not in USERS for guard in fired) else None
+    return Moment(t, q, v, activities, {}, frozenset(held), broken, ended, released)
 
 
 def _touching(context: Context, terms: Terms, q: Array, activities: Mapping[str, Activity]) -> dict[str, Activity]:

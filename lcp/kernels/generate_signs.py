@@ -6,6 +6,7 @@ Where no number is near zero, the sign bits alone decide, and three of them are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import prod
 from pathlib import Path
 
 from lcp.kernels.generate import NAMES, called, minor, minors, numerator, numerators, subsets, unknowns
@@ -16,10 +17,12 @@ MODULES = {"signs.py": (1, 2), "signs_three.py": (3,), "signs_four.py": (4,)}
 TEXT = '''\
 """Signs of principal minors, order {orders}, for several problems at once; written by generate_signs.py.
 
-The numbers are those of `lcp.kernels.minors`. A number of order k in M is clear if it is larger than `CLEAR` times
-size**k, and times q_size if it has q as a factor, with the largest moduli of M and q. If all are, no sign is in doubt
-and none is zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for
-those inside the basis, differs from that of the minor.
+The numbers are those of `lcp.kernels.minors`, sums of products of entries. With the sums s and t of the moduli of M and
+q, the products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
+that if it has q as a factor. So the numbers of a group are each larger than their rounding, `ALL_CLEAR` times this, if
+their product is larger than `ALL_CLEAR` times the product of these bounds. If all are, no sign is in doubt and none is
+zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for those inside
+the basis, differs from that of the minor.
 
 Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
 clear, or have an entry that is not finite or out of range, and tells whether there are any.
@@ -33,8 +36,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.{minors} import {entries}
-from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, has_negative, largest_modulus, modulus
-from lcp.kernels.vectors import smaller, write
+{helpers}
 
 __all__ = [{names}]
 
@@ -46,8 +48,7 @@ COUNT = '''\
 def count_{name}(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
 {start}    for k in range(first, last):
-        entries = entries_{name}(M, q, stride, k)
-        found = _signs_{name}(largest_modulus(entries[:{nn}]), largest_modulus(entries[{nn}:]), *entries)
+        found = _signs_{name}(*entries_{name}(M, q, stride, k))
 {step}        write(counts, k, np.int8(found[1] if found[0] else -1))
     return {result}'''
 SOLVE = '''\
@@ -57,13 +58,41 @@ def solve_{name}(
 ) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
 {start}    for k in range(first, last):
-        entries = entries_{name}(M, q, stride, k)
-        found = _signs_{name}(largest_modulus(entries[:{nn}]), largest_modulus(entries[{nn}:]), *entries)
+        found = _signs_{name}(*entries_{name}(M, q, stride, k))
 {step}        write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
 {writes}
     return {result}'''
 
+
+Order = tuple[int, int]
+"""Of a number, in q and in M."""
+BOUNDS = {
+    2: (((0, 2), 0), ((2, 2), 0)),
+    3: (((0, 4), -2), ((4, 4), 0)),
+    4: (((0, 8), -8), ((4, 6), -4)),
+}
+"""Of the products of minors, and of those with numerators: the order, and the power of two that is in the bound."""
+_Q, _N, _NN, _NNN = (1, 0), (1, 1), (1, 2), (1, 3)
+GROUPS: dict[int, list[list[Order]]] = {
+    2: [[(0, 1)] * 2, [_Q, _Q, (0, 2)], [_N, _N]],
+    3: [
+        [(0, 1), (0, 3)],
+        [(0, 1), (0, 1), (0, 2)],
+        [(0, 2), (0, 2)],
+        [_Q, _Q, _NN, _NN],
+        [_N] * 4,
+        [_Q, _N, _N, _NN],
+    ],
+    4: [
+        [*[(0, 1)] * 4, (0, 4)],
+        [(0, 2)] * 4,
+        *[[(0, 3), (0, 3), (0, 2)]] * 2,
+        *[[_Q, _Q, _NNN, _NNN]] * 2,
+        *[[_N, _N, _NN, _NN]] * 6,
+    ],
+}
+"""Orders of the factors of every product: each number is in one."""
 
 # A second pass over the counts disturbs the streaming of a single unknown, and costs less than one more operation a
 # problem of several unknowns.
@@ -90,11 +119,14 @@ def source(orders: Iterable[int]) -> str:
     names = sorted(f'"{kind}_{NAMES[n]}"' for n in orders for kind in ("count", "solve"))
     entries = sorted(f"entries_{NAMES[n]}" for n in orders)
     module = "minors_four" if orders == [4] else "minors"
-    text = TEXT.format(orders=spoken, names=", ".join(names), entries=", ".join(entries), minors=module)
+    needed = ["ALL_CLEAR", *(["LEAST", "MOST"] if 1 in orders else []), "TINY", "bits", "has_negative", "modulus"]
+    helpers = f"from lcp.kernels.sizes import {', '.join(needed)}\nfrom lcp.kernels.vectors import smaller, write"
+    parts = {"names": ", ".join(names), "entries": ", ".join(entries), "minors": module, "helpers": helpers}
+    text = TEXT.format(orders=spoken, **parts)
     lines = [text.rstrip("\n")]
     for n in orders:
         writes = [f"        write(z, {_distance(i)}, found[{3 + i}])" for i in range(n)]
-        parts = {"name": NAMES[n], "nn": n * n, **(ALONG if n == 1 else AFTER)}
+        parts = {"name": NAMES[n], **(ALONG if n == 1 else AFTER)}
         count, solve = COUNT.format(**parts), SOLVE.format(**parts, writes="\n".join(writes))
         lines += ["", "", *_difference(n), "", "", *_signs(n), "", "", count, "", "", solve]
     return "\n".join(lines) + "\n"
@@ -104,28 +136,78 @@ def _distance(i: int) -> str:
     return "k" if i == 0 else "stride + k" if i == 1 else f"{i} * stride + k"
 
 
-def _least(items: list[str]) -> Iterator[str]:
-    """The smallest modulus, by a tree."""
-    level = [f"modulus({item})" for item in items]
-    while len(level) > 2:
-        pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
-        for k, pair in enumerate(pairs):
-            yield f"l{k} = {f'smaller({pair[0]}, {pair[1]})' if len(pair) == 2 else pair[0]}"
-        level = [f"l{k}" for k in range(len(pairs))]
-    least = f"smaller({level[0]}, {level[1]})" if len(level) == 2 else level[0]
-    yield f"is_clear = is_clear & ({least} > bound)"
+def _sizes(n: int) -> Iterator[str]:
+    """The sums of the moduli of M and q, by rows."""
+    rows = [[f"modulus({name})" for name in unknowns(n)[k : k + n]] for k in range(0, n * n + n, n)]
+    yield from (f"r{i} = {_sum(row)}" for i, row in enumerate(rows[:n]))
+    yield f"s = {_sum([f'r{i}' for i in range(n)])}"
+    yield f"t = {_sum(rows[n])}"
+
+
+def _sum(terms: list[str]) -> str:
+    """Two by two."""
+    if len(terms) <= 2:
+        return " + ".join(terms)
+    pairs = (terms[k : k + 2] for k in range(0, len(terms), 2))
+    return " + ".join(f"({' + '.join(pair)})" if len(pair) == 2 else pair[0] for pair in pairs)
+
+
+def _powers(base: str, largest: int) -> Iterator[str]:
+    """The even powers of a size up to one of them."""
+    for k in range(2, largest + 1, 2):
+        half = base if k == 2 else f"{base}{k // 2}"
+        yield f"{base}{k} = {f'{base}4 * {base}2' if k == 6 else f'{half} * {half}'}"
+
+
+def _least(products: list[str]) -> Iterator[str]:
+    """The smallest modulus of products, by a tree, as `l0`."""
+    yield from (f"l{k} = modulus({product})" for k, product in enumerate(products))
+    distance = 1
+    while distance < len(products):
+        for k in range(0, len(products) - distance, 2 * distance):
+            yield f"l{k} = smaller(l{k}, l{k + distance})"
+        distance *= 2
+
+
+def _products(n: int) -> tuple[list[str], list[str]]:
+    """Products of all numbers, of one order in M, and of one order in q and one in M."""
+    found: dict[Order, list[str]] = {}
+    for inside in subsets(n):
+        found.setdefault((0, len(inside)), []).append(minor(inside))
+        for i in set(range(n)) - set(inside):
+            found.setdefault((1, len(inside)), []).append(numerator(i, inside))
+    del found[0, 0]
+    in_turn = {order: iter(items) for order, items in found.items()}
+    products: tuple[list[str], list[str]] = [], []
+    for group in GROUPS[n]:
+        total = sum(order[0] for order in group), sum(order[1] for order in group)
+        has_q = total[0] > 0
+        order, power = BOUNDS[n][has_q]
+        if total != order or prod((1 / k) ** k for _, k in group if k) > 2.0**power:
+            raise AssertionError(f"the bound of the group {group} is another")
+        products[has_q].append(" * ".join(next(in_turn[order]) for order in group))
+    if any(next(items, None) for items in in_turn.values()):
+        raise AssertionError("a number is in no group")
+    return products
 
 
 def _clear(n: int) -> Iterator[str]:
-    yield "is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)"
-    if n == 1:
-        return  # nothing is rounded
-    for degree in range(1, n + 1):
-        yield "bound = size * CLEAR" if degree == 1 else "bound *= size"
-        yield from _least([minor(a) for a in subsets(n) if len(a) == degree])
-    for degree in range(n):
-        yield "bound = q_size * CLEAR" if degree == 0 else "bound *= size"
-        yield from _least([numerator(i, b) for b in subsets(n) for i in range(n) if i not in b and len(b) == degree])
+    yield from _sizes(n)
+    if n == 1:  # nothing is rounded
+        yield "is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)"
+        return
+    ((_, k), power), ((of_q, of_numerators), power_with_q) = BOUNDS[n]
+    without, with_q = _products(n)
+    yield from _powers("s", max(k, of_numerators))
+    yield from _powers("t", of_q)
+    yield from _least(without)
+    yield f"is_clear = l0 > {_times(power)}ALL_CLEAR * s{k} + TINY"
+    yield from _least(with_q)
+    yield f"is_clear = is_clear & (l0 > {_times(power_with_q)}ALL_CLEAR * s{of_numerators} * t{of_q} + TINY)"
+
+
+def _times(power: int) -> str:
+    return f"{2.0**power} * " if power else ""
 
 
 def _difference(n: int) -> list[str]:
@@ -153,7 +235,7 @@ def _signs(n: int) -> list[str]:
         body += [f"divisor = {minor(inside)} if holds else divisor"]
         body += [f"z{i} = {signed[i] if i in inside else '0.0'} if holds else z{i}" for i in range(n)]
     body += [f"return is_clear, count, mask, {', '.join(f'z{i} / divisor' for i in range(n))}"]
-    arguments = [f"{name}: float" for name in ["size", "q_size", *unknowns(n)]]
+    arguments = [f"{name}: float" for name in unknowns(n)]
     returned = f" -> tuple[bool, int, int, {', '.join(['float'] * n)}]:"
     return [
         "@inlined",

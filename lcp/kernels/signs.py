@@ -1,9 +1,11 @@
 """Signs of principal minors, order one to two, for several problems at once; written by generate_signs.py.
 
-The numbers are those of `lcp.kernels.minors`. A number of order k in M is clear if it is larger than `CLEAR` times
-size**k, and times q_size if it has q as a factor, with the largest moduli of M and q. If all are, no sign is in doubt
-and none is zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for
-those inside the basis, differs from that of the minor.
+The numbers are those of `lcp.kernels.minors`, sums of products of entries. With the sums s and t of the moduli of M and
+q, the products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
+that if it has q as a factor. So the numbers of a group are each larger than their rounding, `ALL_CLEAR` times this, if
+their product is larger than `ALL_CLEAR` times the product of these bounds. If all are, no sign is in doubt and none is
+zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for those inside
+the basis, differs from that of the minor.
 
 Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
 clear, or have an entry that is not finite or out of range, and tells whether there are any.
@@ -17,7 +19,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.minors import entries_one, entries_two
-from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, has_negative, largest_modulus, modulus
+from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = ["count_one", "count_two", "solve_one", "solve_two"]
@@ -33,9 +35,12 @@ def _difference_one(d: int, x0: int) -> int:
 
 
 @inlined
-def _signs_one(size: float, q_size: float, m00: float, q0: float) -> tuple[bool, int, int, float]:
+def _signs_one(m00: float, q0: float) -> tuple[bool, int, int, float]:
     """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
-    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
+    r0 = modulus(m00)
+    s = r0
+    t = modulus(q0)
+    is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)
     divisor = 1.0
     mask, count = 0, 2
     z0 = 0.0
@@ -57,8 +62,7 @@ def count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, 
     """The number of solving bases of each problem."""
     missed = np.int64(0)
     for k in range(first, last):
-        entries = entries_one(M, q, stride, k)
-        found = _signs_one(largest_modulus(entries[:1]), largest_modulus(entries[1:]), *entries)
+        found = _signs_one(*entries_one(M, q, stride, k))
         missed |= np.int64(0 if found[0] else 1)
         write(counts, k, np.int8(found[1] if found[0] else -1))
     return bool(missed > 0)
@@ -71,8 +75,7 @@ def solve_one(
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     missed = np.int64(0)
     for k in range(first, last):
-        entries = entries_one(M, q, stride, k)
-        found = _signs_one(largest_modulus(entries[:1]), largest_modulus(entries[1:]), *entries)
+        found = _signs_one(*entries_one(M, q, stride, k))
         missed |= np.int64(0 if found[0] else 1)
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
@@ -88,21 +91,24 @@ def _difference_two(d: int, x0: int, x1: int) -> int:
 
 @inlined
 def _signs_two(
-    size: float, q_size: float, m00: float, m01: float, m10: float, m11: float, q0: float, q1: float,
+    m00: float, m01: float, m10: float, m11: float, q0: float, q1: float,
 ) -> tuple[bool, int, int, float, float]:  # fmt: skip
     """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
     d01 = m00 * m11 - m01 * m10
     n1_0 = q1 * m00 - m10 * q0
     n0_1 = q0 * m11 - m01 * q1
-    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
-    bound = size * CLEAR
-    is_clear = is_clear & (smaller(modulus(m00), modulus(m11)) > bound)
-    bound *= size
-    is_clear = is_clear & (modulus(d01) > bound)
-    bound = q_size * CLEAR
-    is_clear = is_clear & (smaller(modulus(q0), modulus(q1)) > bound)
-    bound *= size
-    is_clear = is_clear & (smaller(modulus(n1_0), modulus(n0_1)) > bound)
+    r0 = modulus(m00) + modulus(m01)
+    r1 = modulus(m10) + modulus(m11)
+    s = r0 + r1
+    t = modulus(q0) + modulus(q1)
+    s2 = s * s
+    t2 = t * t
+    l0 = modulus(m00 * m11)
+    is_clear = l0 > ALL_CLEAR * s2 + TINY
+    l0 = modulus(q0 * q1 * d01)
+    l1 = modulus(n1_0 * n0_1)
+    l0 = smaller(l0, l1)
+    is_clear = is_clear & (l0 > ALL_CLEAR * s2 * t2 + TINY)
     divisor = 1.0
     mask, count = 0, 4
     z0 = z1 = 0.0
@@ -137,8 +143,7 @@ def _signs_two(
 def count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
     for k in range(first, last):
-        entries = entries_two(M, q, stride, k)
-        found = _signs_two(largest_modulus(entries[:4]), largest_modulus(entries[4:]), *entries)
+        found = _signs_two(*entries_two(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
     return has_negative(counts, first, last)
 
@@ -149,8 +154,7 @@ def solve_two(
 ) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     for k in range(first, last):
-        entries = entries_two(M, q, stride, k)
-        found = _signs_two(largest_modulus(entries[:4]), largest_modulus(entries[4:]), *entries)
+        found = _signs_two(*entries_two(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])

@@ -1,9 +1,11 @@
 """Signs of principal minors, order four, for several problems at once; written by generate_signs.py.
 
-The numbers are those of `lcp.kernels.minors`. A number of order k in M is clear if it is larger than `CLEAR` times
-size**k, and times q_size if it has q as a factor, with the largest moduli of M and q. If all are, no sign is in doubt
-and none is zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for
-those inside the basis, differs from that of the minor.
+The numbers are those of `lcp.kernels.minors`, sums of products of entries. With the sums s and t of the moduli of M and
+q, the products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
+that if it has q as a factor. So the numbers of a group are each larger than their rounding, `ALL_CLEAR` times this, if
+their product is larger than `ALL_CLEAR` times the product of these bounds. If all are, no sign is in doubt and none is
+zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for those inside
+the basis, differs from that of the minor.
 
 Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
 clear, or have an entry that is not finite or out of range, and tells whether there are any.
@@ -17,7 +19,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.minors_four import entries_four
-from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, has_negative, largest_modulus, modulus
+from lcp.kernels.sizes import ALL_CLEAR, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = ["count_four", "solve_four"]
@@ -34,9 +36,9 @@ def _difference_four(d: int, x0: int, x1: int, x2: int, x3: int) -> int:
 
 @inlined
 def _signs_four(
-    size: float, q_size: float, m00: float, m01: float, m02: float, m03: float, m10: float, m11: float,
-    m12: float, m13: float, m20: float, m21: float, m22: float, m23: float, m30: float, m31: float, m32: float,
-    m33: float, q0: float, q1: float, q2: float, q3: float,
+    m00: float, m01: float, m02: float, m03: float, m10: float, m11: float, m12: float, m13: float, m20: float,
+    m21: float, m22: float, m23: float, m30: float, m31: float, m32: float, m33: float, q0: float, q1: float,
+    q2: float, q3: float,
 ) -> tuple[bool, int, int, float, float, float, float]:  # fmt: skip
     """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
     d01 = m00 * m11 - m01 * m10
@@ -85,58 +87,42 @@ def _signs_four(
     n2_013 = q2 * d013 - m20 * n0_13 - m21 * n1_03 - m23 * n3_01
     n1_023 = q1 * d023 - m10 * n0_23 - m12 * n2_03 - m13 * n3_02
     n0_123 = q0 * d123 - m01 * n1_23 - m02 * n2_13 - m03 * n3_12
-    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
-    bound = size * CLEAR
-    l0 = smaller(modulus(m00), modulus(m11))
-    l1 = smaller(modulus(m22), modulus(m33))
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(d01), modulus(d02))
-    l1 = smaller(modulus(d03), modulus(d12))
-    l2 = smaller(modulus(d13), modulus(d23))
+    r0 = (modulus(m00) + modulus(m01)) + (modulus(m02) + modulus(m03))
+    r1 = (modulus(m10) + modulus(m11)) + (modulus(m12) + modulus(m13))
+    r2 = (modulus(m20) + modulus(m21)) + (modulus(m22) + modulus(m23))
+    r3 = (modulus(m30) + modulus(m31)) + (modulus(m32) + modulus(m33))
+    s = (r0 + r1) + (r2 + r3)
+    t = (modulus(q0) + modulus(q1)) + (modulus(q2) + modulus(q3))
+    s2 = s * s
+    s4 = s2 * s2
+    s6 = s4 * s2
+    s8 = s4 * s4
+    t2 = t * t
+    t4 = t2 * t2
+    l0 = modulus(m00 * m11 * m22 * m33 * d0123)
+    l1 = modulus(d01 * d02 * d03 * d12)
+    l2 = modulus(d012 * d013 * d13)
+    l3 = modulus(d023 * d123 * d23)
     l0 = smaller(l0, l1)
-    l1 = l2
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(d012), modulus(d013))
-    l1 = smaller(modulus(d023), modulus(d123))
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    is_clear = is_clear & (modulus(d0123) > bound)
-    bound = q_size * CLEAR
-    l0 = smaller(modulus(q0), modulus(q1))
-    l1 = smaller(modulus(q2), modulus(q3))
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(n1_0), modulus(n2_0))
-    l1 = smaller(modulus(n3_0), modulus(n0_1))
-    l2 = smaller(modulus(n2_1), modulus(n3_1))
-    l3 = smaller(modulus(n0_2), modulus(n1_2))
-    l4 = smaller(modulus(n3_2), modulus(n0_3))
-    l5 = smaller(modulus(n1_3), modulus(n2_3))
+    l2 = smaller(l2, l3)
+    l0 = smaller(l0, l2)
+    is_clear = l0 > 0.00390625 * ALL_CLEAR * s8 + TINY
+    l0 = modulus(q0 * q1 * n3_012 * n2_013)
+    l1 = modulus(q2 * q3 * n1_023 * n0_123)
+    l2 = modulus(n1_0 * n2_0 * n2_01 * n3_01)
+    l3 = modulus(n3_0 * n0_1 * n1_02 * n3_02)
+    l4 = modulus(n2_1 * n3_1 * n1_03 * n2_03)
+    l5 = modulus(n0_2 * n1_2 * n0_12 * n3_12)
+    l6 = modulus(n3_2 * n0_3 * n0_13 * n2_13)
+    l7 = modulus(n1_3 * n2_3 * n0_23 * n1_23)
     l0 = smaller(l0, l1)
-    l1 = smaller(l2, l3)
-    l2 = smaller(l4, l5)
-    l0 = smaller(l0, l1)
-    l1 = l2
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(n2_01), modulus(n3_01))
-    l1 = smaller(modulus(n1_02), modulus(n3_02))
-    l2 = smaller(modulus(n1_03), modulus(n2_03))
-    l3 = smaller(modulus(n0_12), modulus(n3_12))
-    l4 = smaller(modulus(n0_13), modulus(n2_13))
-    l5 = smaller(modulus(n0_23), modulus(n1_23))
-    l0 = smaller(l0, l1)
-    l1 = smaller(l2, l3)
-    l2 = smaller(l4, l5)
-    l0 = smaller(l0, l1)
-    l1 = l2
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(n3_012), modulus(n2_013))
-    l1 = smaller(modulus(n1_023), modulus(n0_123))
-    is_clear = is_clear & (smaller(l0, l1) > bound)
+    l2 = smaller(l2, l3)
+    l4 = smaller(l4, l5)
+    l6 = smaller(l6, l7)
+    l0 = smaller(l0, l2)
+    l4 = smaller(l4, l6)
+    l0 = smaller(l0, l4)
+    is_clear = is_clear & (l0 > 0.0625 * ALL_CLEAR * s6 * t4 + TINY)
     divisor = 1.0
     mask, count = 0, 16
     z0 = z1 = z2 = z3 = 0.0
@@ -275,8 +261,7 @@ def _signs_four(
 def count_four(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
     for k in range(first, last):
-        entries = entries_four(M, q, stride, k)
-        found = _signs_four(largest_modulus(entries[:16]), largest_modulus(entries[16:]), *entries)
+        found = _signs_four(*entries_four(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
     return has_negative(counts, first, last)
 
@@ -287,8 +272,7 @@ def solve_four(
 ) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     for k in range(first, last):
-        entries = entries_four(M, q, stride, k)
-        found = _signs_four(largest_modulus(entries[:16]), largest_modulus(entries[16:]), *entries)
+        found = _signs_four(*entries_four(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])

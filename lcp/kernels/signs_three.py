@@ -1,9 +1,11 @@
 """Signs of principal minors, order three, for several problems at once; written by generate_signs.py.
 
-The numbers are those of `lcp.kernels.minors`. A number of order k in M is clear if it is larger than `CLEAR` times
-size**k, and times q_size if it has q as a factor, with the largest moduli of M and q. If all are, no sign is in doubt
-and none is zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for
-those inside the basis, differs from that of the minor.
+The numbers are those of `lcp.kernels.minors`, sums of products of entries. With the sums s and t of the moduli of M and
+q, the products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
+that if it has q as a factor. So the numbers of a group are each larger than their rounding, `ALL_CLEAR` times this, if
+their product is larger than `ALL_CLEAR` times the product of these bounds. If all are, no sign is in doubt and none is
+zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for those inside
+the basis, differs from that of the minor.
 
 Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
 clear, or have an entry that is not finite or out of range, and tells whether there are any.
@@ -17,7 +19,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.minors import entries_three
-from lcp.kernels.sizes import CLEAR, LEAST, MOST, bits, has_negative, largest_modulus, modulus
+from lcp.kernels.sizes import ALL_CLEAR, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = ["count_three", "solve_three"]
@@ -34,8 +36,8 @@ def _difference_three(d: int, x0: int, x1: int, x2: int) -> int:
 
 @inlined
 def _signs_three(
-    size: float, q_size: float, m00: float, m01: float, m02: float, m10: float, m11: float, m12: float,
-    m20: float, m21: float, m22: float, q0: float, q1: float, q2: float,
+    m00: float, m01: float, m02: float, m10: float, m11: float, m12: float, m20: float, m21: float, m22: float,
+    q0: float, q1: float, q2: float,
 ) -> tuple[bool, int, int, float, float, float]:  # fmt: skip
     """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
     d01 = m00 * m11 - m01 * m10
@@ -51,32 +53,27 @@ def _signs_three(
     n2_01 = q2 * d01 - m20 * n0_1 - m21 * n1_0
     n1_02 = q1 * d02 - m10 * n0_2 - m12 * n2_0
     n0_12 = q0 * d12 - m01 * n1_2 - m02 * n2_1
-    is_clear = (size >= LEAST) & (q_size >= LEAST) & (size <= MOST) & (q_size <= MOST)
-    bound = size * CLEAR
-    l0 = smaller(modulus(m00), modulus(m11))
-    l1 = modulus(m22)
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(d01), modulus(d02))
-    l1 = modulus(d12)
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    is_clear = is_clear & (modulus(d012) > bound)
-    bound = q_size * CLEAR
-    l0 = smaller(modulus(q0), modulus(q1))
-    l1 = modulus(q2)
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(n1_0), modulus(n2_0))
-    l1 = smaller(modulus(n0_1), modulus(n2_1))
-    l2 = smaller(modulus(n0_2), modulus(n1_2))
+    r0 = (modulus(m00) + modulus(m01)) + modulus(m02)
+    r1 = (modulus(m10) + modulus(m11)) + modulus(m12)
+    r2 = (modulus(m20) + modulus(m21)) + modulus(m22)
+    s = (r0 + r1) + r2
+    t = (modulus(q0) + modulus(q1)) + modulus(q2)
+    s2 = s * s
+    s4 = s2 * s2
+    t2 = t * t
+    t4 = t2 * t2
+    l0 = modulus(m00 * d012)
+    l1 = modulus(m11 * m22 * d01)
+    l2 = modulus(d02 * d12)
     l0 = smaller(l0, l1)
-    l1 = l2
-    is_clear = is_clear & (smaller(l0, l1) > bound)
-    bound *= size
-    l0 = smaller(modulus(n2_01), modulus(n1_02))
-    l1 = modulus(n0_12)
-    is_clear = is_clear & (smaller(l0, l1) > bound)
+    l0 = smaller(l0, l2)
+    is_clear = l0 > 0.25 * ALL_CLEAR * s4 + TINY
+    l0 = modulus(q0 * q1 * n2_01 * n1_02)
+    l1 = modulus(n1_0 * n2_0 * n0_1 * n2_1)
+    l2 = modulus(q2 * n0_2 * n1_2 * n0_12)
+    l0 = smaller(l0, l1)
+    l0 = smaller(l0, l2)
+    is_clear = is_clear & (l0 > ALL_CLEAR * s4 * t4 + TINY)
     divisor = 1.0
     mask, count = 0, 8
     z0 = z1 = z2 = 0.0
@@ -143,8 +140,7 @@ def _signs_three(
 def count_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
     for k in range(first, last):
-        entries = entries_three(M, q, stride, k)
-        found = _signs_three(largest_modulus(entries[:9]), largest_modulus(entries[9:]), *entries)
+        found = _signs_three(*entries_three(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
     return has_negative(counts, first, last)
 
@@ -155,8 +151,7 @@ def solve_three(
 ) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     for k in range(first, last):
-        entries = entries_three(M, q, stride, k)
-        found = _signs_three(largest_modulus(entries[:9]), largest_modulus(entries[9:]), *entries)
+        found = _signs_three(*entries_three(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])

@@ -7,12 +7,14 @@ import numpy.typing as npt
 
 from lcp.kernels.compiled import compiled, inlined
 
-__all__ = ["CLEAR", "LEAST", "MOST", "bits", "has_negative", "largest_modulus", "modulus"]
+__all__ = ["ALL_CLEAR", "CLEAR", "LEAST", "MOST", "TINY", "bits", "has_negative", "modulus"]
 
 # A minor of order four is 24 products of four entries, each rounded at most six times: 144 half units of 2**-52.
 CLEAR = 2.0**-44
 MODULUS = np.int64(0x7FFFFFFFFFFFFFFF)
 SIGNS = np.uint64(0x8080808080808080).view(np.int64)
+ALL_CLEAR = 2.0**-49  # six half units of 2**-52 for every product of entries, and some for products of the sums
+TINY = 1e-250  # of products above it no factor has been rounded to fewer digits
 LEAST, MOST = 1e-70, 1e70  # products of four such entries, and of `CLEAR`, neither vanish nor overflow
 
 
@@ -26,15 +28,6 @@ def bits(x: float) -> int:
 def modulus(x: float) -> float:
     """Modulus, by its bits."""
     return np.int64(bits(x) & MODULUS).view(np.float64)
-
-
-@inlined
-def largest_modulus(entries: tuple[float, ...]) -> float:
-    """The largest modulus; NaN if one is NaN, whose bits are above those of all numbers."""
-    largest = np.int64(0)
-    for entry in entries:
-        largest = max(largest, bits(entry) & MODULUS)
-    return np.int64(largest).view(np.float64)
 
 
 @compiled

@@ -133,3 +133,32 @@ def test_numbers_near_rounding_are_taken_literally_or_left_undecided(M, q):
     batch = enumerate_batch([M], [q])
     truth = exact.enumerate_solutions(LCP(M, q))
     assert batch.is_undecided[0] or (not truth.continua and len(batch.z) == len(truth.isolated))
+
+
+def nearly_zero(rng, n):
+    """A problem of which some minors or numerators are about as large as their rounding."""
+    M, q, small = rng.normal(size=(n, n)), rng.normal(size=n), 2.0 ** rng.uniform(-60, -35)
+    kind = rng.integers(4)
+    if kind == 0:  # two rows alike
+        M[0] = rng.normal() * M[1] + small * rng.normal(size=n)
+    elif kind == 1:  # rank one
+        M = np.outer(rng.normal(size=n), rng.normal(size=n)) + small * M
+    elif kind == 2:  # a degenerate solution
+        z = rng.integers(0, 2, n) * rng.uniform(0.5, 2, n)
+        q = np.where(z > 0, 0.0, rng.integers(0, 2, n)) - M @ z + small * q
+    else:  # rows and columns of other units
+        M *= np.outer(2.0 ** rng.integers(-30, 30, n), 2.0 ** rng.integers(-30, 30, n))
+    return M, q
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_counts_by_signs_are_those_of_rational_arithmetic_where_rounding_may_decide(n):
+    rng = np.random.default_rng(20 + n)
+    M, q = (np.array(parts) for parts in zip(*(nearly_zero(rng, n) for _ in range(300)), strict=True))
+    counts, answers = count_batch(M, q), solve_batch(M, q)
+    decided = np.flatnonzero(counts != UNDECIDED)
+    assert 60 < len(decided) < 300  # some are, some are not
+    for k in decided:
+        expected = solving_bases(M[k], q[k])
+        assert counts[k] == len(expected)
+        assert answers.bases[k] == sum(1 << basis for basis in expected)

@@ -141,7 +141,7 @@ def batches(workers):
     able = {name: workers[name] for name in ("painleve", "quantecon") if name in workers}
     for n in (1, 2, 3, 4):
         best = interleaved(able, 4, task="batch", n=n, count=1_000_000)
-        count = 6_000_000 // (n * n + n)  # 48 MB, more than the last cache; longer calls would seldom run undisturbed
+        count = 24_000_000 // (n * n + n)  # 192 MB, more than the last caches of two processors of different clusters
         parts = []
         for threads in (1, 0):
             task = {"task": "streaming", "n": n, "count": count, "repetitions": 100, "threads": threads}

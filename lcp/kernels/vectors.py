@@ -15,7 +15,21 @@ from numba.extending import intrinsic as untyped_intrinsic
 
 from lcp.kernels.compiled import inlined
 
-__all__ = ["EIGHT", "Generated", "eliminate", "intrinsic", "ir", "largest_modulus", "least", "read", "smaller", "write"]
+__all__ = [
+    "EIGHT",
+    "INDEX",
+    "VECTOR",
+    "Generated",
+    "address",
+    "eliminate",
+    "intrinsic",
+    "ir",
+    "largest_modulus",
+    "least",
+    "read",
+    "smaller",
+    "write",
+]
 
 ir = cgutils.ir  # what numba itself builds its code with
 Generated: TypeAlias = tuple[Any, Callable[..., Any]]
@@ -31,7 +45,8 @@ def smaller(a: float, b: float) -> float:
     return a if a < b else b
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+def address(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """A pointer to an entry."""
     return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
 
 
@@ -45,7 +60,7 @@ def read(_typing: Any, array: Any, index: Any) -> Generated:
     """array[index], from an array that no `write` of the same function changes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = builder.load(_address(context, builder, signature.args[0], *arguments))
+        value = builder.load(address(context, builder, signature.args[0], *arguments))
         value.set_metadata("alias.scope", _inputs(builder.module))
         return value
 
@@ -57,7 +72,7 @@ def write(_typing: Any, array: Any, index: Any, value: Any) -> Generated:
     """array[index] = value, into an array that no `read` of the same function sees."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        target = _address(context, builder, signature.args[0], *arguments[:2])
+        target = address(context, builder, signature.args[0], *arguments[:2])
         builder.store(arguments[2], target).set_metadata("noalias", _inputs(builder.module))
         return context.get_dummy_value()
 
@@ -65,7 +80,7 @@ def write(_typing: Any, array: Any, index: Any, value: Any) -> Generated:
 
 
 def _eight(context: Any, builder: Any, signature: Any, array: Any, index: Any) -> Any:
-    return builder.bitcast(_address(context, builder, signature.args[0], array, index), VECTOR.as_pointer())
+    return builder.bitcast(address(context, builder, signature.args[0], array, index), VECTOR.as_pointer())
 
 
 def _repeated(builder: Any, value: Any, vector: Any) -> Any:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
 
 
+_LEAST_SIZE = 1e-280  # of accelerations that can be divided by
 _TOLD_FROM_ZERO = 1e-10  # share of a problem's size above which a number has a sign: the default ``Tolerances.sign``
 
 
@@ -71,7 +72,7 @@ def problem_scale(problem: ContactProblem) -> Scale:
     for carrier in problem.carriers:
         if carrier.normal is None:
             size = np.maximum(size, np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])
-    return Scale(row, np.where(size > 0, size, 1.0))
+    return Scale(row, np.where(size > _LEAST_SIZE, size, 1.0))
 
 
 def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Scale) -> Conditions:

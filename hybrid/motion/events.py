@@ -34,6 +34,7 @@ _EPSILON = float(np.finfo(float).eps)
 _TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
 _UNSIGNED = (GuardKind.SINGULAR, *USERS)
 _POLISHING = 4
+_PAST = 16.0  # times the distance from a jump at which a function has been seen beyond it
 _CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent, exact to the square
 
 
@@ -141,7 +142,7 @@ def first_event(
     if fall is _Fall.LOSS:
         return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.carrier),)
     if fall is _Fall.JUMP:
-        return resampled(step, t), (guard,)
+        return _past_jump(watch, step, which, t), (guard,)
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
     last = _polished(watch, step, which, s, float(slopes[which])) if repeats else resampled(step, t)
     return last, _fired_together(watch, last, which, slopes, step.end - step.start)
@@ -219,6 +220,19 @@ def _polished(watch: Watch, step: Step, position: int, s: float, slope: float) -
         if abs(change) <= _CLOSE * duration:
             return resampled(step, t, last + (t - end) * rate)
     return resampled(step, t) if last is None else resampled(step, end, last)
+
+
+def _past_jump(watch: Watch, step: Step, position: int, t: float) -> Step:
+    """The step up to so far beyond a jump that what comes of rounding, and of a projection, does not take it back."""
+    width = _EPSILON * max(abs(t), step.end - step.start)
+    while True:
+        last = resampled(step, min(t + width, step.end))
+        is_past = watch.values(np.array([last.end]), last.last[:, None])[position, 0] < 0.0
+        if last.end >= step.end:
+            return last
+        if is_past:
+            return resampled(step, min(t + _PAST * width, step.end))
+        width *= 2.0
 
 
 def _fired_together(watch: Watch, last: Step, which: int, slopes: Array, duration: float) -> tuple[Guard, ...]:

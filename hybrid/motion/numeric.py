@@ -253,10 +253,12 @@ class NumericFlow:
             if part.is_open:
                 values.append(terms.gap[..., part.index])
                 continue
-            normal = (lambda_B if part.kind is CarrierKind.BILATERAL else lambda_N)[..., part.index] * part.side
-            own = [normal] if part.has_normal else []
+            own: list[Any] = []
+            if part.has_normal:
+                forces = lambda_B if part.kind is CarrierKind.BILATERAL else lambda_N
+                own.append(forces[..., part.index] * part.side)
             if part.sticks:
-                limit = self._coefficient(terms, part, static=True) * (normal if part.has_normal else 1.0)
+                limit = self._coefficient(terms, part, static=True) * (own[0] if own else 1.0)
                 force = lambda_T[..., list(part.columns)]
                 if len(part.columns) == 1:
                     own += [limit - force[..., 0], limit + force[..., 0]]

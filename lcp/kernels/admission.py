@@ -8,7 +8,7 @@ from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels.compiled import compiled, unordered
 
-__all__ = ["admit", "admit_points", "admit_vector", "is_finite", "reciprocal"]
+__all__ = ["admit", "admit_apart", "admit_points", "admit_vector", "is_finite", "reciprocal"]
 
 HUGE = 1e300
 
@@ -28,6 +28,21 @@ def admit_points(M: object, q: object, Z: object) -> None:
     """The same for a matrix Z of several answers."""
     _admit_types(M, q)
     _admit_array("Z", Z, 2, is_written=True)
+
+
+def admit_apart(*arrays: object) -> None:
+    """Refuse an answer that would be written over the problem.
+
+    Raises
+    ------
+    LCPError
+    """
+    kinds = [(array.dtype, array.ndim) for array in arrays if isinstance(array, np.ndarray)]
+    if kinds[:2] != [(np.float64, 2), (np.float64, 1)] or len(kinds) != 3:
+        return  # refused for its types
+    M, q, answer = (array for array in arrays if isinstance(array, np.ndarray))
+    if np.may_share_memory(M, answer) or np.may_share_memory(q, answer):
+        raise LCPError("the array for the answer must not share memory with M or q")
 
 
 def _admit_types(M: object, q: object) -> None:

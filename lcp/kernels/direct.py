@@ -13,13 +13,14 @@ import ctypes
 import sys
 import sysconfig
 from collections.abc import Callable
-from types import MethodType
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import carray, cfunc, types
 
 from lcp.arrays import FloatArray
+from lcp.kernels.admission import admit_apart
 from lcp.kernels.compiled import inlined
 from lcp.kernels.vectors import Generated, intrinsic, ir
 
@@ -33,8 +34,8 @@ VECTORCALL = 0x0080 | 0x0002  # METH_FASTCALL | METH_KEYWORDS: (self, arguments,
 MOST = 62  # unknowns
 WORD = 8
 
-# Parts of an object, of a bound method, of an array and of its type of numbers, in bytes from the start.
-TYPE, HELD, DATA, AXES, SHAPE, NUMBERS, FLAGS, KIND = 8, 24, 16, 24, 32, 56, 64, 24
+# Parts of an object, of what is asked, of an array and of its type of numbers, in bytes from the start.
+TYPE, HELD, DATA, AXES, SHAPE, NUMBERS, FLAGS, KIND = 8, 16, 16, 24, 32, 56, 64, 24
 READABLE, WRITABLE = 0x0101, 0x0501  # contiguous rows, aligned; and writeable
 
 
@@ -44,6 +45,24 @@ class _Definition(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p), ("call", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)
     )  # fmt: skip
+
+
+class _Asked:
+    """What an entry hands its arguments to, and refers to as its `__self__`.
+
+    An entry is pickled as an attribute of it, so it is pickled as the entry's module.
+    """
+
+    __slots__ = ("array", "called", "module")  # the array first: compiled code looks for it there
+
+    def __init__(self, array: FloatArray, module: str, called: Callable[..., object]) -> None:
+        self.array, self.module, self.called = array, module, called
+
+    def __call__(self, *arguments: object, **keywords: object) -> object:
+        return self.called(*arguments, **keywords)
+
+    def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
+        return import_module, (self.module,)
 
 
 def _word_at(address: int) -> int:
@@ -68,7 +87,8 @@ def _reference() -> FloatArray | None:
         return None
     call = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     array, probe = np.array([call], np.int64).view(np.float64), np.empty((2, 3))
-    method, at = MethodType(_reference, array), id(probe)
+    array.flags.writeable = False
+    asked, at = _Asked(array, "", print), id(probe)
     parts = [
         (_word_at(at + TYPE), id(np.ndarray)),
         (_word_at(at + DATA), probe.ctypes.data),
@@ -77,7 +97,7 @@ def _reference() -> FloatArray | None:
         (_half_at(at + FLAGS), probe.flags.num),
         (ctypes.string_at(id(probe.dtype) + KIND, 3), b"fd="),
         (_half_at(id(probe.dtype) + KIND + 4), probe.dtype.num),
-        (_word_at(id(method) + HELD), id(array)),
+        (_word_at(id(asked) + HELD), id(array)),
     ]
     if any(found != expected for found, expected in parts):
         return None
@@ -117,8 +137,9 @@ def direct(code: Entry) -> Callable[[F], F]:
         )
         kept = [definition]
 
-        def asked(_: object, *arguments: object, **keywords: object) -> object:
+        def asked(*arguments: object, **keywords: object) -> object:
             if len(kept) > 1:
+                admit_apart(*arguments, *(keywords[name] for name in ("M", "q", "z", "Z") if name in keywords))
                 return dispatcher(*arguments, **keywords)
             kept.append(cfunc(SIGNATURE, cache=True)(code))
             definition.call = kept[1].address
@@ -126,7 +147,9 @@ def direct(code: Entry) -> Callable[[F], F]:
 
         create = ctypes.pythonapi.PyCFunction_NewEx
         create.restype, create.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-        entry = create(ctypes.addressof(definition), MethodType(asked, _REFERENCE), function.__module__)
+        entry = create(
+            ctypes.addressof(definition), _Asked(_REFERENCE, function.__module__, asked), function.__module__
+        )
         _KEPT.append(kept)
         return cast("F", entry)
 
@@ -213,7 +236,16 @@ def fits(called: int, arguments: int, count: int, names: int, axes: int) -> bool
         return False
     n, rows, answers = _word(_word(q + SHAPE)), _word(M + SHAPE), _word(z + SHAPE)
     is_square = _word(rows) == n and _word(rows + WORD) == n
-    return bool(is_square and _word(answers + (axes - 1) * WORD) == n and 0 < n <= MOST)
+    if not (is_square and _word(answers + (axes - 1) * WORD) == n and 0 < n <= MOST):
+        return False
+    size = WORD * (n if axes == 1 else n * _word(answers))
+    return bool(_are_apart(M, WORD * n * n, z, size) and _are_apart(q, WORD * n, z, size))
+
+
+@inlined
+def _are_apart(array: int, size: int, other: int, other_size: int) -> bool:
+    first, second = _word(array + DATA), _word(other + DATA)
+    return bool(first + size <= second or second + other_size <= first)
 
 
 @inlined

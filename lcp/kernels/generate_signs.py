@@ -119,7 +119,7 @@ def source(orders: Iterable[int]) -> str:
     names = sorted(f'"{kind}_{NAMES[n]}"' for n in orders for kind in ("count", "solve"))
     entries = sorted(f"entries_{NAMES[n]}" for n in orders)
     module = "minors_four" if orders == [4] else "minors"
-    needed = ["ALL_CLEAR", *(["LEAST", "MOST"] if 1 in orders else []), "TINY", "bits", "has_negative", "modulus"]
+    needed = ["ALL_CLEAR", "LEAST", "MOST", "TINY", "bits", "has_negative", "modulus"]
     helpers = f"from lcp.kernels.sizes import {', '.join(needed)}\nfrom lcp.kernels.vectors import smaller, write"
     parts = {"names": ", ".join(names), "entries": ", ".join(entries), "minors": module, "helpers": helpers}
     text = TEXT.format(orders=spoken, **parts)
@@ -193,15 +193,15 @@ def _products(n: int) -> tuple[list[str], list[str]]:
 
 def _clear(n: int) -> Iterator[str]:
     yield from _sizes(n)
+    yield "is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)"
     if n == 1:  # nothing is rounded
-        yield "is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)"
         return
     ((_, k), power), ((of_q, of_numerators), power_with_q) = BOUNDS[n]
     without, with_q = _products(n)
     yield from _powers("s", max(k, of_numerators))
     yield from _powers("t", of_q)
     yield from _least(without)
-    yield f"is_clear = l0 > {_times(power)}ALL_CLEAR * s{k} + TINY"
+    yield f"is_clear = is_clear & (l0 > {_times(power)}ALL_CLEAR * s{k} + TINY)"
     yield from _least(with_q)
     yield f"is_clear = is_clear & (l0 > {_times(power_with_q)}ALL_CLEAR * s{of_numerators} * t{of_q} + TINY)"
 

@@ -101,10 +101,11 @@ def _signs_two(
     r1 = modulus(m10) + modulus(m11)
     s = r0 + r1
     t = modulus(q0) + modulus(q1)
+    is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)
     s2 = s * s
     t2 = t * t
     l0 = modulus(m00 * m11)
-    is_clear = l0 > ALL_CLEAR * s2 + TINY
+    is_clear = is_clear & (l0 > ALL_CLEAR * s2 + TINY)
     l0 = modulus(q0 * q1 * d01)
     l1 = modulus(n1_0 * n0_1)
     l0 = smaller(l0, l1)

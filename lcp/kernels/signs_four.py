@@ -19,7 +19,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.minors_four import entries_four
-from lcp.kernels.sizes import ALL_CLEAR, TINY, bits, has_negative, modulus
+from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = ["count_four", "solve_four"]
@@ -93,6 +93,7 @@ def _signs_four(
     r3 = (modulus(m30) + modulus(m31)) + (modulus(m32) + modulus(m33))
     s = (r0 + r1) + (r2 + r3)
     t = (modulus(q0) + modulus(q1)) + (modulus(q2) + modulus(q3))
+    is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)
     s2 = s * s
     s4 = s2 * s2
     s6 = s4 * s2
@@ -106,7 +107,7 @@ def _signs_four(
     l0 = smaller(l0, l1)
     l2 = smaller(l2, l3)
     l0 = smaller(l0, l2)
-    is_clear = l0 > 0.00390625 * ALL_CLEAR * s8 + TINY
+    is_clear = is_clear & (l0 > 0.00390625 * ALL_CLEAR * s8 + TINY)
     l0 = modulus(q0 * q1 * n3_012 * n2_013)
     l1 = modulus(q2 * q3 * n1_023 * n0_123)
     l2 = modulus(n1_0 * n2_0 * n2_01 * n3_01)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.minors import entries_three
-from lcp.kernels.sizes import ALL_CLEAR, TINY, bits, has_negative, modulus
+from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import smaller, write
 
 __all__ = ["count_three", "solve_three"]
@@ -58,6 +58,7 @@ def _signs_three(
     r2 = (modulus(m20) + modulus(m21)) + modulus(m22)
     s = (r0 + r1) + r2
     t = (modulus(q0) + modulus(q1)) + modulus(q2)
+    is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)
     s2 = s * s
     s4 = s2 * s2
     t2 = t * t
@@ -67,7 +68,7 @@ def _signs_three(
     l2 = modulus(d02 * d12)
     l0 = smaller(l0, l1)
     l0 = smaller(l0, l2)
-    is_clear = l0 > 0.25 * ALL_CLEAR * s4 + TINY
+    is_clear = is_clear & (l0 > 0.25 * ALL_CLEAR * s4 + TINY)
     l0 = modulus(q0 * q1 * n2_01 * n1_02)
     l1 = modulus(n1_0 * n2_0 * n0_1 * n2_1)
     l2 = modulus(q2 * n0_2 * n1_2 * n0_12)

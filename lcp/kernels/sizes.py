@@ -13,8 +13,10 @@ __all__ = ["ALL_CLEAR", "CLEAR", "LEAST", "MOST", "TINY", "bits", "has_negative"
 CLEAR = 2.0**-44
 MODULUS = np.int64(0x7FFFFFFFFFFFFFFF)
 SIGNS = np.uint64(0x8080808080808080).view(np.int64)
-ALL_CLEAR = 2.0**-49  # six half units of 2**-52 for every product of entries, and some for products of the sums
-TINY = 1e-250  # of products above it no factor has been rounded to fewer digits
+ALL_CLEAR = (
+    2.0**-49
+)  # a product of entries is rounded ten times at most, by 2**-53; the rest is for products of the sums
+TINY = 1e-250  # a product above it shows that no factor has been rounded to fewer digits, if sizes are as below
 LEAST, MOST = 1e-70, 1e70  # products of four such entries, and of `CLEAR`, neither vanish nor overflow
 
 

@@ -123,3 +123,22 @@ def test_an_error_of_the_first_call_is_raised_and_the_next_call_works():
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
     assert ended.stdout.split("\n")[:2] == ["LCPError", "1 [0.5]"]
+
+
+@pytest.mark.parametrize(("call", "axes"), CALLS)
+def test_entries_are_pickled_by_name(call, axes):
+    assert pickle.loads(pickle.dumps(call)) is call
+
+
+@pytest.mark.parametrize(("call", "axes"), CALLS)
+def test_an_answer_is_not_written_over_the_problem(call, axes):
+    room = np.zeros(12)
+    M, q = room[:4].reshape(2, 2), room[4:6]
+    M[:], q[:] = np.eye(2), -1.0
+    answer = room[6:8] if axes == 1 else room[6:12].reshape(3, 2)
+    assert call(M, q, answer) == 1  # next to each other
+    over_q, over_M = (room[5:7], room[3:5]) if axes == 1 else (room[5:9].reshape(2, 2), M)
+    for answer in (over_q, over_M):
+        with pytest.raises(LCPError, match="share memory"):
+            call(M, q, answer)
+    assert room[:6].tolist() == [1.0, 0.0, 0.0, 1.0, -1.0, -1.0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lcp import LCP, exact
+from lcp import LCP, LCPError, exact
 from lcp.kernels import UNDECIDED, count_batch, enumerate_batch, solutions_into, solve_batch
 from tests.lcp.families import FAMILIES, nearly_degenerate
 from tests.lcp.rational_bases import solving_bases
@@ -162,3 +162,20 @@ def test_counts_by_signs_are_those_of_rational_arithmetic_where_rounding_may_dec
         expected = solving_bases(M[k], q[k])
         assert counts[k] == len(expected)
         assert answers.bases[k] == sum(1 << basis for basis in expected)
+
+
+def test_counts_of_entries_out_of_range_are_refused_and_not_guessed():
+    # q**4 is zero in floating point, so it says nothing of how clear the signs are
+    M = np.array(
+        [
+            [-8.123822184461878e75, 5.571161625475525e75, -5.1803072109699814e75],
+            [-8.327537381802707e75, -8.602688587068773e75, 9.024073054137642e75],
+            [7.38938240411335e75, 2.0398634332712716e75, -7.819389362120699e74],
+        ]
+    )
+    q = np.array([3.6042754021736975e-86, 3.694657202532262e-86, -2.5028047486479977e-86])
+    for call in (count_batch, solve_batch):
+        with pytest.raises(LCPError, match="1e70"):
+            call([M], [q])
+        with pytest.raises(LCPError, match="1e70"):
+            call(1e150 * np.array([[[3.0, 1.0], [1.0, 3.0]]]), [[-1.0, -1.0]])

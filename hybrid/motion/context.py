@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -208,24 +209,27 @@ class Context:
         """
         flow = self.flow(choice)
         guards, functions, timed = flow.guards, None, None
-        floors, latitudes = self._floors(flow, t, q, v), {}
+        floors: dict[int, float] = self._floors(flow, t, q, v)
+        latitudes: dict[int, float] = {}
         roundings: tuple[float, ...] = ()
         if with_users and self._user_rows is not None:
             functions, timed = _table(self._user_rows), self._timed_rows
             guards = (*guards, *(guard for guard, _ in self.watched))
-            y = np.concatenate([q, v])
-            error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
-            places, roundings = (
-                range(len(flow.guards), len(guards)),
-                self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y)),
-            )
-            floors |= zip(places, roundings, strict=True)
-            latitudes = dict(zip(places, self._spread(t, y, error), strict=True))
+            told, latitudes = self._uncertain(flow, t, np.concatenate([q, v]))
+            floors, roundings = floors | told, tuple(told.values())
         if with_rank and self.rank is not None:
             guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
         resting = self._resting(flow, timed, roundings)
-        return Watch(flow, guards, functions, floors, latitudes, self.settings, resting, self._horizon)
+        uncertain = partial(self._uncertain, flow)
+        return Watch(flow, guards, functions, floors, latitudes, uncertain, self.settings, resting, self._horizon)
+
+    def _uncertain(self, flow: Flow, t: float, y: Array) -> tuple[dict[int, float], dict[int, float]]:
+        """Of the user's functions, by their positions among the guards: what is rounded, and what is left open."""
+        error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
+        places = range(len(flow.guards), len(flow.guards) + len(self.watched))
+        rounded = self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y))
+        return dict(zip(places, rounded, strict=True)), dict(zip(places, self._spread(t, y, error), strict=True))
 
     def watched_at(self, t: float, q: Array, v: Array) -> tuple[tuple[Guard, float], ...]:
         """The user's functions that differ from zero at a state by more than it may be wrong, with their signs."""

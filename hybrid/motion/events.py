@@ -34,6 +34,7 @@ _EPSILON = float(np.finfo(float).eps)
 _TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
 _UNSIGNED = (GuardKind.SINGULAR, *USERS)
 _POLISHING = 4
+_CERTAIN = 1e-6  # of a function's values: what is uncertain of it where an arc begins next to a pole is much more
 _PAST = 16.0  # times the distance from a jump at which a function has been seen beyond it
 _CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent, exact to the square
 
@@ -59,6 +60,8 @@ class Watch:
     latitudes : mapping of int to float
         What the error of integration leaves open of the user's functions, by position: one that stays within is zero.
     settings : Settings
+    uncertain : callable
+        Floors and latitudes of the user's functions at a time and state.
     resting : Outlook
         What of it depends on time while the state rests.
     horizon : Horizon
@@ -70,6 +73,7 @@ class Watch:
     functions: Functions | None
     floors: dict[int, float]
     latitudes: dict[int, float]
+    uncertain: Callable[[float, Array], tuple[dict[int, float], dict[int, float]]]
     settings: Settings
     resting: Outlook
     horizon: Horizon
@@ -99,12 +103,22 @@ class Watch:
         for position, guard in enumerate(self.guards):
             if guard.kind in _UNSIGNED and (known is None or not known[position]):
                 row = values[position] + self._levels[position]
+                self.renew(position, row, float(t[-1]), y[:, -1])
                 open_ = max(self.latitudes.get(position, 0.0), _ROUNDING * self.floors.get(position, 0.0))
                 clear = np.abs(row) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
                 undecided = 0.0 if guard.kind in USERS and np.isfinite(row).all() else 1.0
                 signs[position] = np.sign(row[np.argmax(clear)]) if clear.any() else undecided
         self.signs, self.is_decided = signs, bool(signs.all())
         return np.asarray((values + self._levels) * signs - self._levels)
+
+    def renew(self, position: int, row: Array, t: float, y: Array) -> None:
+        """Ask anew what is uncertain of a user's function, if next to a pole it was more than its values ``row``."""
+        limit = _CERTAIN * float(np.median(np.abs(row)))
+        if position not in self.latitudes or max(self.floors[position], self.latitudes[position]) <= limit:
+            return
+        floors, latitudes = self.uncertain(t, y)
+        if max(floors[position], latitudes[position]) < limit:
+            self.floors[position], self.latitudes[position] = floors[position], latitudes[position]
 
     def slopes(self, step: Step, s: float) -> Array:
         """Rates of all guards at a point of a step, (number,)."""
@@ -130,7 +144,7 @@ def first_event(
         True if a shorter step is integrated up to the event; else the step's own series gives the state there.
     """
     values = watch.oriented(step.time(PLACES), step.at_places())
-    is_clear = excludes_zero(values[:, 1:-1]) & np.isfinite(values[:, -1])
+    is_clear = excludes_zero(values[:, 1:-1]) & (values[:, -1] >= 0.0) & (values[:, -1] < np.inf)
     if watch.signs is not None and not watch.is_decided:
         is_clear |= watch.signs[:, 0] == 0.0
     candidates = np.flatnonzero(~is_clear).tolist()
@@ -158,6 +172,7 @@ class _Fall(IntEnum):
 
 def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -> tuple[float, _Fall] | None:
     """Where on a step a guard falls below zero, jumps there, or has no value from then on."""
+    watch.renew(position, row, step.end, step.last)
     if is_first and np.isinf(row[0]):
         row = np.concatenate([row[1:2], row[1:]])  # the pole from which the arc starts
     start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
@@ -168,6 +183,8 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
         floor = watch.floors.get(position, 0.0)
         s, is_lost = loss(_function(watch, step, position), row, start=start, floor=floor)
         return s, _Fall.LOSS if is_lost else _Fall.ZERO
+    if not is_first and watch.guards[position].kind in USERS and row[0] < -_negligible(watch, position, row):
+        return 0.0, _Fall.JUMP  # between two steps
     fallen = _descent(watch, step, position, row, start)
     if fallen is None or watch.guards[position].kind not in USERS:
         return None if fallen is None else (fallen, _Fall.ZERO)
@@ -190,9 +207,14 @@ def _function(watch: Watch, step: Step, position: int) -> Callable[[Array], Arra
     return lambda s: np.asarray(watch.values(step.time(s), step.at(s))[position])
 
 
+def _negligible(watch: Watch, position: int, row: Array) -> float:
+    """What a value where a step begins may be by rounding alone."""
+    return float(_KNOWN * np.max(np.abs(row)) + 2 * watch.floors.get(position, 0.0))
+
+
 def _descent(watch: Watch, step: Step, position: int, row: Array, start: float | None) -> float | None:
     floor = watch.floors.get(position, 0.0)
-    if start is None and row[0] < 0 and -row[0] <= _KNOWN * np.max(np.abs(row)) + 2 * floor:
+    if start is None and -_negligible(watch, position, row) <= row[0] < 0:
         start = float(row[0])  # rounding at the boundary between two steps
     s = first_descent(_function(watch, step, position), row[1:-1], start=start, floor=floor)
     if s is None and start is None and row[-1] < -floor:

@@ -163,3 +163,38 @@ def test_a_function_of_time_that_loses_its_value_ends_the_motion_at_rest_and_on_
     motion = simulate(slider, State([0.0], [v]), t_end=1e3, watch={"w": "sqrt(500.3 - t)"})
     assert motion.termination is Termination.UNDEFINED
     assert motion.t == pytest.approx(500.3, abs=1e-12)
+
+
+OSCILLATOR = Mechanism(
+    name="oscillator",
+    coordinates=["x"],
+    dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2"),
+)
+CHANGES = {  # of sign: a multiple of pi and an offset of the phase
+    "sign(x)": (1.0, 0.5),
+    "x/abs(x)": (1.0, 0.5),
+    "1/x": (1.0, 0.5),
+    "1/x**3": (1.0, 0.5),
+    "1/x_dot": (1.0, 0.0),
+    "x/x_dot": (0.5, 0.0),
+    "x*x_dot": (0.5, 0.0),
+}
+
+
+@pytest.mark.parametrize("function", CHANGES)
+def test_jumps_and_poles_of_a_function_are_told_once_each_and_all_of_them(function):
+    # x = r cos(t + p)
+    oscillator, rng = derive(OSCILLATOR), np.random.default_rng(5)
+    period, offset = (np.pi * part for part in CHANGES[function])
+    for _ in range(12):
+        r, p = rng.uniform(0.5, 2.0), rng.uniform(0.05, 0.45) * np.pi
+        motion = simulate(oscillator, State([r * np.cos(p)], [-r * np.sin(p)]), t_end=9.0, watch={"w": function})
+        expected = [t for t in offset + period * np.arange(20) - p if 0.0 < t < 9.0]
+        assert motion.termination is Termination.END_TIME
+        # the state is known to 1e-12 of a step, over ten time units
+        np.testing.assert_allclose([event.t for event in motion.events], expected, rtol=0, atol=1e-10)
+
+
+def test_poles_of_a_function_of_time_hide_no_change_after_them():
+    motion = simulate(derive(OSCILLATOR), State([1.0], [0.0], 0.5), t_end=9.0, watch={"w": "tan(t)"})
+    np.testing.assert_allclose([event.t for event in motion.events], np.pi / 2 * np.arange(1, 6), rtol=0, atol=1e-10)

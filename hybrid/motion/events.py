@@ -113,7 +113,9 @@ class Watch:
 
     def renew(self, position: int, row: Array, t: float, y: Array) -> None:
         """Ask anew what is uncertain of a user's function, if next to a pole it was more than its values ``row``."""
-        stored = max(self.floors[position], self.latitudes[position]) if position in self.latitudes else 0.0
+        if position not in self.latitudes:
+            return
+        stored = max(self.floors[position], self.latitudes[position])
         if stored <= _CERTAIN * np.abs(row).min():  # soon told, and so it is nearly always
             return
         limit = _CERTAIN * float(np.median(np.abs(row)))

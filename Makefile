@@ -6,9 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 WORKERS ?= 2
+N ?= 1000
+SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check docs install clean clean-env
+.PHONY: help demo test test-long campaign check docs install clean clean-env
 
 help: ## say what can be made
 	@echo "painleve: mechanisms with unilateral contact and dry friction as hybrid automata"
@@ -28,6 +30,9 @@ test: $(READY) ## run the test suite (the quick one)
 test-long: $(READY) ## run the tests that take minutes
 	@echo "==> running the long tests on $(WORKERS) processes"
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m long
+
+campaign: $(READY) ## compare answers with independent computations: N=1000 SEED=1 ONLY="verdicts motions"
+	@$(BIN)/python -m tests.campaigns $(ONLY) -n $(N) --seed $(SEED)
 
 check: $(READY) ## ruff, mypy --strict and the order of imports
 	@echo "==> ruff: style and likely bugs"

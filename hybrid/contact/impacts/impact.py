@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
@@ -270,18 +271,11 @@ def impact_problem(
     if not any(carrier.kind is CarrierKind.CONTACT for carrier in posed.carriers):
         gaps = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))
         raise StateError(f"no contact is closed, so there is no impact: {gaps or 'the mechanism has none'}")
-    gamma = np.zeros(posed.n_rows)
-    for carrier in posed.carriers:
-        if carrier.name in dynamics.contacts:
-            gamma[carrier.rows[0]] = terms.gap_dot[dynamics.contacts.index(carrier.name)]
-        else:
-            gamma[carrier.rows[0]] = terms.constraint_dot[dynamics.rigid.index(carrier.name)]
-        gamma[list(carrier.tangential)] = terms.slip[dynamics.columns.get(carrier.name, slice(0, 0))]
     restitution = [
         float(terms.restitution[dynamics.contacts.index(c.name)]) if c.name in dynamics.contacts else 0.0
         for c in posed.carriers
     ]
-    return ImpactProblem(posed, gamma, np.array(restitution))
+    return ImpactProblem(posed, contact_velocities(dynamics, posed, state.v), np.array(restitution))
 
 
 def _activity(

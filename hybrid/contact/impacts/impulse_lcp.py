@@ -71,8 +71,10 @@ def joint_impulse(
     """
     # velocities in place of accelerations: the same problem
     posed = attrs.evolve(problem.posed, c=gamma)
-    asked = impulse_question(problem, posed, np.zeros(len(problem.carriers)) if preload is None else preload)
-    values = asked.impulses(solved(asked.question))
+    given = np.zeros(len(problem.carriers)) if preload is None else preload
+    asked = impulse_question(problem, posed, given)
+    nothing_happens = not given.any() and _is_free(problem, gamma)
+    values = np.zeros(len(gamma)) if nothing_happens else asked.impulses(solved(asked.question))
     lost = np.abs(problem.G) @ np.abs(values) * _EPSILON
     if np.max(lost, initial=0.0) > _LOST * np.max(np.abs([gamma, problem.gamma]), initial=0.0):
         # as where a hinged body jams, and its Delassus operator is singular but for rounding
@@ -80,6 +82,13 @@ def joint_impulse(
     if asked.note:
         return JointImpulse(values, (asked.note,))
     return JointImpulse(values, _several(problem, asked, values) if asked.question.n <= _MAX_COUNTED else ())
+
+
+def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
+    """True if no impulses at all are a solution: no contact approaches, and no bilateral one moves."""
+    normal = gamma[problem.normals]
+    is_contact = np.array([carrier.kind is CarrierKind.CONTACT for carrier in problem.carriers])
+    return bool(np.all((normal == 0.0) | (is_contact & (normal > 0.0))))
 
 
 def after_compression(problem: ImpactProblem, compression: NDArray[np.float64]) -> NDArray[np.float64]:

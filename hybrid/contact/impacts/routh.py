@@ -90,27 +90,26 @@ def _next_leg(G: NDArray[np.float64], gamma_N: float, gamma_T: float, mu: float)
 
 
 def end_of_compression(legs: tuple[Leg, ...]) -> float:
-    """Normal impulse at which the normal velocity returns to zero from below; 0 if it never is negative.
+    """Normal impulse at which the normal velocity returns to zero from below; 0 if it never falls below.
+
+    A contact that separates has no impact, even if impulses would first bring it back. One without normal velocity
+    that impulses press into the surface has (an impact without collision).
 
     Raises
     ------
     ComputationError
         It does not return, which no positive semidefinite Delassus operator allows.
     """
+    if legs[0].gamma_N > 0.0 or (legs[0].gamma_N == 0.0 and legs[0].rate_N >= 0.0):
+        return 0.0
     start = 0.0
-    below = False
-    for leg in legs:
-        if below and leg.gamma_N >= 0:
+    for number, leg in enumerate(legs):
+        if number and leg.gamma_N >= 0.0:
             return start
-        below = below or leg.gamma_N < 0 or (leg.gamma_N == 0 and leg.rate_N < 0)
-        if below and leg.rate_N > 0:
-            zero = -leg.gamma_N / leg.rate_N
-            if zero <= leg.length:
-                return start + zero
+        if leg.rate_N > 0.0 and (zero := -leg.gamma_N / leg.rate_N) <= leg.length:
+            return start + zero
         start += leg.length
-    if below:
-        raise ComputationError("compression does not end: the Delassus operator is not positive semidefinite")
-    return 0.0
+    raise ComputationError("compression does not end: the Delassus operator is not positive semidefinite")
 
 
 def normal_work(legs: tuple[Leg, ...], start: float, end: float) -> float:

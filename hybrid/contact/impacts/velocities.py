@@ -1,0 +1,54 @@
+"""Velocities of the contacts before an impact, without those that are only rounding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["contact_velocities"]
+
+_ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of the terms: those of a linear solve for pins and of a product
+
+
+def contact_velocities(dynamics: Dynamics, posed: ContactProblem, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normal and tangential velocity of every row, exactly zero where velocities cancel to within their rounding.
+
+    Whether a contact approaches decides whether there is an impact at all, so its sign must not be left to a last bit.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    posed : ContactProblem
+        At one state.
+    v : array, (n,)
+        Generalised velocities of the state.
+
+    Returns
+    -------
+    array, (r,)
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import contact_problem, derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 1.1, "phi_dot": 0.7, "slip.tip": -2})
+    >>> contact_velocities(rod, contact_problem(rod, state), state.v).round(12).tolist()
+    [0.0, -2.0]
+    """
+    terms = posed.terms
+    gamma = np.zeros(posed.n_rows)
+    for carrier in posed.carriers:
+        if carrier.name in dynamics.contacts:
+            gamma[carrier.rows[0]] = terms.gap_dot[dynamics.contacts.index(carrier.name)]
+        elif carrier.normal is not None:
+            gamma[carrier.rows[0]] = terms.constraint_dot[dynamics.rigid.index(carrier.name)]
+        gamma[list(carrier.tangential)] = terms.slip[dynamics.columns.get(carrier.name, slice(0, 0))]
+    drift = np.abs(gamma - posed.W.T @ v)
+    return np.where(np.abs(gamma) <= _ROUNDING * (np.abs(posed.W).T @ np.abs(v) + drift), 0.0, gamma)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +15,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.selecting import Moment
-from hybrid.motion.transitions import by_slip, settle
+from hybrid.motion.transitions import SLIPPING, closed_again
 from hybrid.motion.zeno import Accumulation, accumulation
 
 if TYPE_CHECKING:
@@ -62,11 +63,9 @@ def completed(
         return moment, None
     limit = max(found.values(), key=lambda item: item.t)
     terms = context.terms(moment.t, moment.q, moment.v)
-    activities = dict(moment.activities)
-    for name in found:
-        columns = context.dynamics.columns_of(name)
-        activities[name] = by_slip(context, terms, columns) if columns else Activity.FRICTIONLESS
-    q, v = settle(context, activities, moment.t, moment.q, moment.v)
+    slipping = {name for name, activity in moment.activities.items() if activity in SLIPPING}
+    closed = closed_again(context, moment.activities, slipping | set(found), moment.t, moment.q, moment.v)
+    q, v = closed.q, closed.v
     if not _is_slight(terms, v - moment.v, limit.elapsed):
         return moment, None
     count = max(len(impacts[name]) for name in found)
@@ -74,7 +73,7 @@ def completed(
     event = Event(limit.t, EventKind.ACCUMULATION, tuple(found), None, None, q, moment.v, v, note=note)
     for name in found:
         impacts[name].clear()
-    return Moment(moment.t, q, v, activities, {}, frozenset(found)), event
+    return attrs.evolve(closed, held=moment.held | closed.held), event
 
 
 def _any_open(moment: Moment, impacts: Mapping[str, list[float]], since: float) -> bool:

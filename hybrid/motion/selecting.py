@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
+    from hybrid.dynamics.derive import Terms
 
 Array = NDArray[np.float64]
 
 _CANCELLED = 1e-14  # of the terms that cancel: some tens of roundings
 _AMPLE = 16.0  # so that no condition of the mode that has ended lies on the edge of the tolerance
 _AGAINST_HISTORY = "no consistent mode agrees with what static friction held or let go until now"
+_SLIP_SIGNS = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}
 _FEW = 2  # carriers whose modes are tried before the full verdict is asked for
 _ENDINGS = {
     Verdict.INCONSISTENT: Termination.INCONSISTENT,
@@ -113,9 +115,15 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     Returns
     -------
     Decision
+
+    Raises
+    ------
+    AssertionError
+        A contact is said to slip against its slip: a defect of the code before.
     """
     dynamics = context.dynamics
     terms = context.terms(moment.t, moment.q, moment.v)
+    _check_slips(context, moment, terms)
     activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
     problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides))
     decision = _decided(context, problem, moment, t_end)
@@ -125,6 +133,15 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     tied = attrs.evolve(problem, rounding=np.maximum(problem.rounding, _AMPLE * np.abs(problem.c)))
     again = _decided(context, tied, moment, t_end, vanishing=moment.released)
     return decision if again.choice is None or again.chosen_by_rule else again
+
+
+def _check_slips(context: Context, moment: Moment, terms: Terms) -> None:
+    """Modes selected for a contact that slips the other way would all be of another state."""
+    for name, columns in context.dynamics.columns.items():
+        sign = _SLIP_SIGNS.get(moment.activities[name], 0.0)
+        slip = float(terms.slip[columns.start])
+        if sign * slip < -context.settings.tolerances.velocity:
+            raise AssertionError(f"{name!r} is said to slip with the sign {sign:+.0f}, and its slip is {slip:.6g}")
 
 
 def _decided(

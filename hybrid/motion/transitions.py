@@ -190,9 +190,8 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
     tolerance = context.settings.tolerances.velocity
     terms = context.terms(moment.t, moment.q, impact.v_after)
     activities = dict(moment.activities)
-    held: set[str] = set()
+    closed: set[str] = set()
     for name in carrier_names(context.dynamics):
-        columns = context.dynamics.columns_of(name)
         rate = impact.gap_dot_after.get(name)
         if name in context.dynamics.contacts and rate is None:
             continue
@@ -200,14 +199,33 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
             activities[name] = Activity.OPEN
         elif rate is not None and rate < -tolerance:
             activities[name] = Activity.APPROACHING
-        elif not columns:
-            activities[name] = Activity.FRICTIONLESS
         else:
-            activities[name] = by_slip(context, terms, columns)
-            if activities[name] is Activity.RESTING:
-                held.add(name)
-    q, v = settle(context, activities, moment.t, moment.q, impact.v_after)
-    return Moment(moment.t, q, v, activities, {}, frozenset(held))
+            closed.add(name)
+    return closed_again(context, activities, closed, moment.t, moment.q, impact.v_after)
+
+
+def closed_again(
+    context: Context, activities: Mapping[str, Activity], closed: Iterable[str], t: float, q: Array, v: Array
+) -> Moment:
+    """The moment at which some carriers press whose slip is not known yet.
+
+    It is read off velocities that satisfy what is held: to bring them there moves every slip, and a small one may
+    change its sign. That one is held at rest may end others in turn: they are asked until no more come to rest.
+    """
+    told = dict(activities)
+    columns = {name: context.dynamics.columns_of(name) for name in closed}
+    told |= dict.fromkeys(columns, Activity.FRICTIONLESS)
+    frictional = {name: places for name, places in columns.items() if places}
+    while True:
+        reached = settle(context, told, t, q, v)
+        terms = context.terms(t, *reached)
+        found = {name: by_slip(context, terms, places) for name, places in frictional.items()}
+        found |= {name: Activity.RESTING for name in found if told[name] is Activity.RESTING}
+        if all(told[name] is activity for name, activity in found.items()):
+            break
+        told |= found
+    resting = frozenset(name for name in frictional if told[name] is Activity.RESTING)
+    return Moment(t, *reached, told, {}, resting)
 
 
 def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: float) -> bool:

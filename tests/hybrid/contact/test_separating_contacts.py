@@ -1,4 +1,4 @@
-"""Contacts that separate have no impact, whatever impulses would do to them; a last bit does not decide whether they do."""
+"""Contacts that separate have no impact, whatever impulses would do to them; no last bit decides."""
 
 import numpy as np
 import pytest

@@ -21,10 +21,12 @@ from hybrid.analysis.sensitivities.gauss import (
     step_inverses,
 )
 from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.analysis.sensitivities.switch_check import instants, vanishing
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
+    from hybrid.dynamics.switches import Switches
 
 __all__ = ["Measure", "integrate_leg"]
 
@@ -38,6 +40,7 @@ _SLOW = 1e-3  # of what would change the positions by their own size
 _ACCEPTED = 1e-6  # where rounding stops the iteration earlier, as in a hop so low that its gap is hardly resolved
 _TAIL = 1e-6  # of the last Legendre coefficient of the flow; the error at the end of a step is about its square
 _REFINEMENTS = 24
+_ONE_KNOT = 1e-12  # of the times of an arc: what the iteration leaves of the time of a kink that a knot marks already
 _MOST_STEPS = 4096  # of one arc: an integrand that is not resolved then has no smooth scale
 
 
@@ -51,8 +54,9 @@ class Measure(Protocol):
     def values(self, at: Response) -> Array:
         """Its values at N stages, (N,)."""
 
-    def kinks(self, t: Array, y: Array) -> Array:
-        """Quantities (N, number) at whose zeros it has a kink."""
+    @property
+    def switches(self) -> Switches:
+        """Quantities at whose zeros it has a kink."""
 
 
 def integrate_leg(
@@ -123,28 +127,38 @@ def _unresolved(leg: Leg, measure: Measure | None) -> NDArray[np.bool_]:
 
 
 def _kink_times(leg: Leg, measure: Measure | None) -> Array:
-    """Times inside steps at which the equations or the measure have a kink."""
+    """Times at which the equations or the measure have a kink, those of knots left out."""
+    sources = [leg.system.partials.switches, *([] if measure is None else [measure.switches])]
+    found = np.array([time for switches in sources for time in _crossings(leg, switches)])
+    distances = np.abs(found[:, None] - leg.knots).min(axis=1, initial=np.inf)
+    return found[distances > _ONE_KNOT * np.max(np.abs(leg.knots))]
+
+
+def _crossings(leg: Leg, switches: Switches) -> list[float]:
+    """Times at which quantities of kinks change sign; where one is zero up to rounding, its sign is none."""
     from scipy.optimize import brentq
 
-    partials, parameters = leg.system.partials, leg.system.parameters
-
-    def quantities(t: Array, y: Array) -> Array:
-        blocks = [partials.switches.values(t, y, parameters)[:, partials.switches.n_jumps :]]
-        blocks += [] if measure is None else [measure.kinks(t, y)]
-        return np.concatenate(blocks, axis=1)
-
-    signs = np.sign(quantities(leg.at.t, leg.at.y)).reshape(len(leg.lengths), STAGES, -1)
+    if len(switches.texts) == switches.n_jumps:
+        return []
+    t, y = instants(leg)
+    values = switches.values(t, y, leg.system.parameters)
+    zero = vanishing(switches, leg, t, y, float(leg.knots[-1] - leg.knots[0]))
     sample, found = interpolation(leg), []
-    for step, stage, column in zip(*np.nonzero(signs[:, 1:] * signs[:, :-1] < 0), strict=True):
-        low, high = leg.at.t[step * STAGES + stage : step * STAGES + stage + 2]
-        along = partial(_quantity, quantities, sample, int(column))
-        found.append(float(brentq(along, low, high, xtol=1e-15 * max(abs(high), 1e-300))))
-    return np.array(found)
+    for column in range(switches.n_jumps, len(switches.texts)):
+        told = np.flatnonzero(~zero[:, column])
+        signs = np.sign(values[told, column])
+        along = partial(_quantity, switches, leg, sample, column)
+        for place in np.flatnonzero(signs[1:] * signs[:-1] < 0):
+            low, high = (float(time) for time in t[told[place : place + 2]])
+            # The polynomials differ from the stages by what the iteration leaves: a sign that this turns is none.
+            if along(low) * along(high) < 0:
+                found.append(float(brentq(along, low, high, xtol=1e-15 * max(abs(high), 1e-300))))
+    return found
 
 
-def _quantity(quantities: Callable[[Array, Array], Array], sample: Sampler, column: int, t: float) -> float:
+def _quantity(switches: Switches, leg: Leg, sample: Sampler, column: int, t: float) -> float:
     times = np.array([t])
-    return float(quantities(times, sample(times))[0, column])
+    return float(switches.values(times, sample(times), leg.system.parameters)[0, column])
 
 
 def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, surface: Surface | None) -> Leg:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.gauss import Leg
     from hybrid.analysis.sensitivities.mode_system import Response
     from hybrid.dynamics.partials import Partials
+    from hybrid.dynamics.switches import Switches
     from hybrid.motion.trajectory import Trajectory
 
 __all__ = ["Integrand", "compiled_integrand"]
@@ -56,10 +57,10 @@ class Integrand:
         """The integrand at N instants."""
         return self.along.value(at.t, at.y, self.trajectory.parameters)
 
-    def kinks(self, t: Array, y: Array) -> Array:
-        """Quantities (N, number) at whose zeros the integrand has a kink."""
-        switches = self.along.switches
-        return switches.values(t, y, self.trajectory.parameters)[:, switches.n_jumps :]
+    @property
+    def switches(self) -> Switches:
+        """Quantities at whose zeros the integrand jumps or has a kink."""
+        return self.along.switches
 
     def at(self, t: float, y: Array) -> float:
         """The integrand at one state."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.automaton.hyperstatic import Start, least_slack
 from hybrid.automaton.structure import NodeMode, Part
-from hybrid.contact.activity import Activity
+from hybrid.contact.activity import Activity, with_limits
 from hybrid.contact.carriers import CarrierKind, CarrierMode, carrier_modes
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.modes import ContactMode
@@ -76,7 +76,8 @@ class ModeSystem:
         labels = [self.node.mode[part.name] for part in self.parts]
         activities = tuple(_ACTIVITIES[label] for label in labels)
         with np.errstate(invalid="ignore"):  # a spatial contact at rest has no direction of slip
-            problem = pose(self.dynamics, terms, activities, sides=sides or {})
+            directed = with_limits(self.dynamics, terms, sides=sides or {}, tolerances=Tolerances())
+            problem = pose(self.dynamics, directed, activities, sides={})
         modes = tuple(self._carrier_mode(carrier) for carrier in problem.carriers)
         scale = problem_scale(problem)
         mode = conditions(problem, modes, scale)

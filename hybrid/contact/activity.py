@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +26,7 @@ class Activity(IntEnum):
     SLIPPING = 5
     APPROACHING = 6
     PENETRATING = 7
+    TENDING = 8  # in space: a slip that vanishes from the direction that is given as its side
 
 
 def carrier_names(dynamics: Dynamics) -> tuple[str, ...]:
@@ -58,6 +60,24 @@ def carrier_activities(
     return activities
 
 
+def with_limits(
+    dynamics: Dynamics, terms: Terms, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
+) -> Terms:
+    """The terms with the sides in place of the spatial slips that vanish, where one array mixes them with others."""
+    slip = np.array(terms.slip)
+    for name, side in sides.items():
+        columns = dynamics.columns[name]
+        if dynamics.dimension(name) == 2:
+            moving = _moves(slip[..., columns], tolerances)
+            slip[..., columns] = np.where(moving[..., None], slip[..., columns], side)
+    return attrs.evolve(terms, slip=slip)
+
+
+def _moves(slip: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.bool_]:
+    """Where a slip (..., 1 or 2) is not zero: the one place where that is decided."""
+    return np.asarray(np.linalg.norm(slip, axis=-1) > tolerances.velocity)
+
+
 def _tangential_activity(
     dynamics: Dynamics, terms: Terms, name: str, side: tuple[float, ...] | None, tolerances: Tolerances
 ) -> Any:
@@ -65,11 +85,10 @@ def _tangential_activity(
     if size == 0:
         return Activity.FRICTIONLESS
     slip = terms.slip[..., dynamics.columns[name]]
+    moves = _moves(slip, tolerances)
     if size == 2:
-        rest = Activity.SLIPPING if side is not None else Activity.RESTING
-        return np.where(np.linalg.norm(slip, axis=-1) > tolerances.velocity, Activity.SLIPPING, rest)
+        return np.where(moves, Activity.SLIPPING, Activity.RESTING if side is None else Activity.TENDING)
     rest = Activity.RESTING
     if side is not None:
         rest = Activity.SLIPPING_PLUS if side[0] > 0 else Activity.SLIPPING_MINUS
-    moving = np.where(slip[..., 0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
-    return np.where(np.abs(slip[..., 0]) > tolerances.velocity, moving, rest)
+    return np.where(moves, np.where(slip[..., 0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS), rest)

@@ -137,10 +137,11 @@ def _direction(
 ) -> tuple[Any, ...] | None:
     if activity in _SLIP_SIGN:
         return (_SLIP_SIGN[activity],)
-    if activity is not Activity.SLIPPING:
+    if activity is Activity.TENDING and side is not None:
+        direction = np.asarray(side)
+    elif activity is Activity.SLIPPING:
+        direction = terms.slip[..., columns]
+    else:
         return None
-    slip = terms.slip[..., columns]
-    if side is not None:
-        slip = np.where(np.any(slip != 0.0, axis=-1, keepdims=True), slip, np.asarray(side))
-    unit = slip / np.linalg.norm(slip, axis=-1, keepdims=True)
+    unit = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
     return (unit[..., 0], unit[..., 1])

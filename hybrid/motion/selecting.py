@@ -150,7 +150,7 @@ def _decided(
     candidates = _few_candidates(context, problem)
     definite = None if candidates is None else _definite(candidates)
     if definite is not None:
-        return Decision(Choice(mode_of(problem, definite)), None)
+        return Decision(Choice(mode_of(problem, definite), directions=_tending(moment)), None)
     selection = select_problem(problem, tolerances=context.settings.tolerances, candidates=candidates)
     branches = _with_history(selection.branches, moment)
     if branches or not selection.branches:
@@ -230,6 +230,12 @@ def _choices(context: Context, branch: Branch, moment: Moment, vanishing: frozen
     return [
         Choice(mode, dict(zip(signs, sides, strict=True)), directions) for mode in modes for sides in product(*either)
     ]
+
+
+def _tending(moment: Moment) -> dict[str, Array]:
+    """Unit vectors of spatial slips that vanish from a side."""
+    tending = (name for name, activity in moment.activities.items() if activity is Activity.TENDING)
+    return {name: np.asarray(moment.sides[name]) / np.linalg.norm(moment.sides[name]) for name in tending}
 
 
 def _directions(branch: Branch, moment: Moment) -> dict[str, Array]:

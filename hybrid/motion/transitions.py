@@ -41,7 +41,7 @@ _KINDS = (
 
 _LOWEST_HOP = 1024.0  # in units of the rounding of the gap
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
-SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS, Activity.TENDING)
 
 _HOLDS = {
     Activity.OPEN: ContactMode.FREE,

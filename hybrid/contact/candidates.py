@@ -184,18 +184,19 @@ def _singular_candidate(
     x0 = -right[:rank].T @ ((left[:, :rank].T @ e) / values[:rank])
     unmet = float(np.max(np.abs(left[:, rank:].T @ e), initial=0.0))
     at = mode.A @ x0 + mode.b
+    slopes = _without_rounding(mode.A @ kernel, mode.A)
     if unmet > tolerances.sign * (1.0 + float(np.max(np.abs(x0), initial=0.0))):
         # no forces meet the equations; a small change of the data could admit huge ones along the kernel
-        cone = polytope(mode.A @ kernel, np.full(mode.A.shape[0], tolerances.sign))
+        cone = polytope(slopes, np.full(mode.A.shape[0], tolerances.sign))
         escapes = cone is not None and len(cone.rays) > 0
         standing = Standing.ESCAPING if escapes else Standing.REFUTED
         labels = (*_labels(modes), ("", "the equations of the mode have a solution"))
         slacks = np.append(at, -unmet)
         nothing = np.full(len(x0), np.nan)
         return Candidate(modes, nothing, labels, slacks, slacks, standing, float(values[-1]), 0)
-    family = polytope(mode.A @ kernel, at + tolerances.sign)
+    family = polytope(slopes, at + tolerances.sign)
     if family is None:
-        best = _largest_least_slack(mode.A @ kernel, at)
+        best = _largest_least_slack(slopes, at)
         slacks = mode.A @ (x0 + kernel @ best) + mode.b
         return _in_units(modes, mode, x0 + kernel @ best, slacks, scale, Standing.REFUTED, float(values[-1]), 0)
     centre = np.mean(family.vertices, axis=0) + np.sum(family.rays, axis=0)
@@ -203,6 +204,15 @@ def _singular_candidate(
     unit = scale.size / scale.row
     forces = Polytope((x0 + family.vertices @ kernel.T) * unit, (family.rays @ kernel.T) * unit)
     return _in_units(modes, mode, x, mode.A @ x + mode.b, scale, Standing.FAMILY, float(values[-1]), 0, forces)
+
+
+def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Slopes (m, k) of slacks along undetermined forces, without those that are rounding of products that cancel.
+
+    A slack that does not depend on an undetermined force would cut it at 1e15, or move the corners of its set.
+    """
+    size = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.where(np.abs(slopes) <= LOST * size, 0.0, slopes)
 
 
 def _largest_least_slack(A: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -207,7 +207,7 @@ def _followed(
     named = asked.law or usual
     law = None if named is None else impact_law(named, None, None)
     if asked.rule == "branch":
-        return simulate_branches(dynamics, state, t_end=asked.t_end, parameters=values, law=law)
+        return simulate_branches(dynamics, state, t_end=asked.t_end, parameters=values, law=law, on_interrupt="keep")
     return simulate(
         dynamics,
         state,
@@ -220,6 +220,7 @@ def _followed(
         method=asked.method,
         step=asked.step,
         progress=lambda passed, whole: bar.advance(round(_PARTS * passed / whole), _PARTS),
+        on_interrupt="keep",
     )
 
 

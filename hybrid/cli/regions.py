@@ -91,11 +91,12 @@ def map_(
             parameters=values,
             with_boundaries=plot is not None,
             progress=bar.advance,
+            on_interrupt="keep",
         )
         if store is not None:  # first, in case the picture fails
             _keep(declared, found, pins=pins, parameters=values, folder=store)
         is_drawn = plot is None or _draw(dynamics, found, pins=pins, parameters=values, path=plot)
-    answer = {"mechanism": declared.name, **map_record(found), "missing": found.n_missing}
+    answer = {"mechanism": declared.name, **map_record(found)}
     if as_json:
         print_json(answer)
     else:
@@ -184,7 +185,8 @@ def _written(plot: Path | None, store: Path | None) -> Iterator[str]:
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     swept = ", ".join(f"{item['name']} from {number(item['low'])} to {number(item['high'])}" for item in answer["axes"])
-    yield f"{answer['mechanism']}: {answer['cells']} states, {swept}"
+    missing = f", of which {answer['missing']} are missing" if answer["missing"] else ""
+    yield f"{answer['mechanism']}: {answer['cells']} states{missing}, {swept}"
     yield ""
     for title, key in (("verdict", "verdict_fractions"), ("consistent modes", "mode_fractions")):
         rows = [(name, f"{share:.6f}") for name, share in answer[key].items()]

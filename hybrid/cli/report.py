@@ -13,6 +13,7 @@ from hybrid.cli.arguments import (
     pin_option,
     read_parameters,
 )
+from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_json, say
 from hybrid.cli.pages import command_as_written, page_option, page_path, write_page
@@ -76,6 +77,7 @@ def report(
                 options=[word for axis in axes for word in ("--axis", axis)],
                 output=output or Path("report.html"),
             ),
+            on_interrupt="keep",
         )
         record = report_record(built)
         if output is not None:
@@ -84,3 +86,6 @@ def report(
         print_json(record)
     else:
         say(*verdict_tables(record), "", f"The report is in {output}.")
+    if not built.is_complete:
+        click.echo("interrupted: the report says what is left out", err=True)
+        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from hybrid.contact.modes import ContactMode
+from hybrid.interrupts import OnInterrupt, keeps_partial
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.outcome import Termination
@@ -100,6 +101,7 @@ def simulate_branches(
     law: AbstractImpactLaw | None = None,
     settings: Settings | None = None,
     max_limbs: int = 64,
+    on_interrupt: OnInterrupt = "raise",
 ) -> MotionTree:
     """Follow every consistent mode wherever the rigid problem has several answers.
 
@@ -113,6 +115,8 @@ def simulate_branches(
     settings : Settings, optional
     max_limbs : int
         Bound on the number of parts of the tree.
+    on_interrupt : {"raise", "keep"}, optional
+        What Ctrl-C does: raise ``KeyboardInterrupt``, or return the parts until then.
 
     Returns
     -------
@@ -133,6 +137,7 @@ def simulate_branches(
     >>> sorted(limb.choice for limb in tree.leaves)
     ['free', 'slide+']
     """
+    keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law)
     values = dict(parameters or {})
     rank = rank_guard(dynamics, values, state.t, state.q)
@@ -147,6 +152,8 @@ def simulate_branches(
         limb = len(limbs)
         limbs.append(Limb(motion, parent, choice))
         if motion.termination is Termination.INTERRUPTED:
+            if not keeps:
+                raise KeyboardInterrupt
             return MotionTree(tuple(limbs), False)
         if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
             names = _distinct(motion.selection.branches)

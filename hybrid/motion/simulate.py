@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid.declaration.names import nearest
 from hybrid.errors import StateError
+from hybrid.interrupts import OnInterrupt, keeps_partial
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.handing_over import continued_on_springs
@@ -46,6 +47,7 @@ def simulate(
     method: str = "event-driven",
     step: float | None = None,
     progress: Callable[[float, float], None] | None = None,
+    on_interrupt: OnInterrupt = "raise",
 ) -> Trajectory:
     """Follow the motion of a mechanism from a state.
 
@@ -78,6 +80,9 @@ def simulate(
         Time step, needed for time-stepping and only there.
     progress : callable, optional
         Called now and then with the time that has passed and the whole time.
+    on_interrupt : {"raise", "keep"}, optional
+        What Ctrl-C does: raise ``KeyboardInterrupt``, or return the motion until then, whose ``termination`` is
+        ``INTERRUPTED``.
 
     Returns
     -------
@@ -104,6 +109,7 @@ def simulate(
     >>> [(round(event.t, 6), event.mode_after.label) for event in motion.events]
     [(0.16127, 'slide-'), (1.842626, 'slide+')]
     """
+    keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law, rule=rule)
     _check_names(dynamics, method, singular)
     if method == "time-stepping":
@@ -111,8 +117,9 @@ def simulate(
         asked = {"rule": rule, "until": until, "watch": watch, "settings": settings, "singular": at_singular}
         _check_stepping(step, law, [name for name, value in asked.items() if value is not None])
         return time_stepping(
-            dynamics, state, t_end=t_end, step=float(step or 0.0), parameters=parameters, progress=progress
-        )
+            dynamics, state, t_end=t_end, step=float(step or 0.0), parameters=parameters, progress=progress,
+            on_interrupt=on_interrupt,
+        )  # fmt: skip
     if step is not None:
         raise StateError("the event-driven method chooses its steps: give no step, or method='time-stepping'")
     context = Context(
@@ -125,7 +132,10 @@ def simulate(
         rank_guard(dynamics, dict(parameters or {}), state.t, state.q),
         singular if isinstance(singular, str) else "stop",
     )
-    return _followed(context, state, float(t_end), singular, progress)
+    motion = _followed(context, state, float(t_end), singular, progress)
+    if motion.termination is Termination.INTERRUPTED and not keeps:
+        raise KeyboardInterrupt
+    return motion
 
 
 def _followed(

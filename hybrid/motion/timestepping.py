@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.errors import HybridError, StateError
+from hybrid.interrupts import OnInterrupt, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
 from hybrid.motion.failure import in_words, posture, undefined_quantity
 from hybrid.motion.flow import Observation
@@ -60,6 +61,7 @@ def time_stepping(
     parameters: Values | None = None,
     progress: Callable[[float, float], None] | None = None,
     tolerances: Tolerances = Tolerances(),
+    on_interrupt: OnInterrupt = "raise",
 ) -> Trajectory:
     """Follow a motion by Moreau's midpoint scheme, contact and friction as one complementarity problem a step.
 
@@ -78,6 +80,8 @@ def time_stepping(
     progress : callable, optional
         Called with the time that has passed and the whole time.
     tolerances : Tolerances, optional
+    on_interrupt : {"raise", "keep"}, optional
+        As for :func:`hybrid.simulate`.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def time_stepping(
         raise StateError(f"step must be a positive time, not {step:g}")
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, tolerances=tolerances)
     _check_start(dynamics, state, parameters, tolerances)
+    keeps = keeps_partial(on_interrupt)
     count = max(1, math.ceil((t_end - state.t) / step - 1e-9))
     if count > _MOST_STEPS:
         least = (t_end - state.t) / _MOST_STEPS
@@ -114,6 +119,8 @@ def time_stepping(
     try:
         _march(record, count, dict(parameters or {}), tolerances, progress)
     except KeyboardInterrupt:
+        if not keeps:
+            raise
         record.ending = (Termination.INTERRUPTED, "")
     except (HybridError, ArithmeticError, ValueError) as error:
         if not record.steps:

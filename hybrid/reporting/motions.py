@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hybrid.motion.outcome import Termination
 from hybrid.reporting.records import plain
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
     Returns
     -------
     dict
-        Keys ``mechanism, method, events, termination, cause, final, energy, warnings, handed_over``.
+        Keys ``mechanism, method, events, termination, cause, final, energy, warnings, handed_over, complete``; the
+        last one is False for a motion that was interrupted.
     """
     energy = motion.energy()
     return {
@@ -45,6 +47,7 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
         },
         "warnings": list(motion.warnings),
         "handed_over": None if motion.handed_over is None else _springs_record(motion.handed_over),
+        "complete": motion.termination is not Termination.INTERRUPTED,
     }
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from hybrid.dynamics.units import Units, quantity_units
+from hybrid.interrupts import OnInterrupt, keeps_partial
+from hybrid.reporting.around import value_at
 from hybrid.reporting.command import command_line
 from hybrid.reporting.records import (
     Json,
@@ -50,15 +52,17 @@ class Report:
         As of :func:`hybrid.dynamics.readable_equations`.
     units : Units
     critical : mapping of str to CriticalFriction
-        By contact, over the first axis of the map.
+        By contact, over the first axis of the map; empty where an interrupt came before.
     region_map : RegionMap or None
     held : mapping of str to float or str
         The pins of the map.
     automaton : Automaton or None
-        None if it is too large to be read.
+        None if it is too large to be read, or an interrupt came before.
     command : str
         The command line that makes this report.
     version : str
+    is_complete : bool
+        False if an interrupt left parts out.
     """
 
     dynamics: Dynamics
@@ -73,6 +77,7 @@ class Report:
     automaton: Automaton | None
     command: str
     version: str
+    is_complete: bool = True
 
     @property
     def consistent(self) -> tuple[str, ...]:
@@ -85,7 +90,7 @@ class Report:
         """The state on the map's axes; None without a map, or if an axis is not a quantity of the state."""
         if self.region_map is None:
             return None
-        x, y = (_value_at(self, axis.name) for axis in self.region_map.axes)
+        x, y = (value_at(self, axis.name) for axis in self.region_map.axes)
         return None if x is None or y is None else (x, y)
 
 
@@ -98,6 +103,7 @@ def build_report(
     pins: Mapping[str, Any] | None = None,
     command: str = "",
     tolerances: Tolerances = Tolerances(),
+    on_interrupt: OnInterrupt = "raise",
 ) -> Report:
     """Gather everything about a state: verdict, evidence, surroundings and automaton.
 
@@ -115,6 +121,9 @@ def build_report(
     command : str, optional
         The command line to quote; by default one that pins the state.
     tolerances : Tolerances, optional
+    on_interrupt : {"raise", "keep"}, optional
+        What Ctrl-C does while the surroundings are computed: raise ``KeyboardInterrupt``, or leave out of the report
+        what is not finished, which it then says.
 
     Returns
     -------
@@ -138,16 +147,29 @@ def build_report(
     from hybrid.contact import select
     from hybrid.dynamics.readable import readable_equations
 
+    keeps = keeps_partial(on_interrupt)
     parameters = dict(parameters or {})
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
-    found, held, critical = _surroundings(dynamics, state, selection, parameters, axes, pins, tolerances)
-    automaton = build_automaton(dynamics) if _n_modes(dynamics) <= MAX_DRAWN_NODES else None
+    equations = readable_equations(dynamics)
+    found, held = _surroundings(dynamics, state, parameters, axes, pins, tolerances, on_interrupt)
+    critical: dict[str, CriticalFriction] = {}
+    automaton = None
+    is_complete = found is None or found.is_complete
+    try:
+        if found is not None and is_complete:
+            critical = _critical(dynamics, state, selection, parameters, found.axes[0])
+        if is_complete and _n_modes(dynamics) <= MAX_DRAWN_NODES:
+            automaton = build_automaton(dynamics)
+    except KeyboardInterrupt:
+        if not keeps:
+            raise
+        is_complete = False
     return Report(
         dynamics=dynamics,
         state=state,
         parameters=parameters,
         selection=selection,
-        equations=readable_equations(dynamics),
+        equations=equations,
         units=quantity_units(dynamics, state, parameters=parameters),
         critical=critical,
         region_map=found,
@@ -155,6 +177,7 @@ def build_report(
         automaton=automaton,
         command=command or command_line(dynamics, state, parameters=parameters),
         version=metadata.version("painleve"),
+        is_complete=is_complete,
     )
 
 
@@ -169,7 +192,7 @@ def report_record(report: Report) -> dict[str, Json]:
     -------
     dict
         The keys of the verdict, and ``title``, ``references``, ``units``, ``parameter_table``, ``equations``,
-        ``critical_friction`` by contact, ``map``, ``consistent_modes``, ``command`` and ``version``.
+        ``critical_friction`` by contact, ``map``, ``consistent_modes``, ``command``, ``version`` and ``complete``.
 
     Examples
     --------
@@ -201,6 +224,7 @@ def report_record(report: Report) -> dict[str, Json]:
         "consistent_modes": [labels(item.mode) for item in report.selection.branches],
         "command": report.command,
         "version": report.version,
+        "complete": report.is_complete,
     }
 
 
@@ -220,25 +244,28 @@ def _problem(report: Report) -> dict[str, Any]:
 def _surroundings(
     dynamics: Dynamics,
     state: State,
-    selection: Selection,
     parameters: Mapping[str, float],
     axes: Sequence[Axis] | None,
     pins: Mapping[str, Any] | None,
     tolerances: Tolerances,
-) -> tuple[RegionMap | None, dict[str, Any], dict[str, CriticalFriction]]:
-    """The map around the state, its pins, and the critical friction over its first axis."""
+    on_interrupt: OnInterrupt,
+) -> tuple[RegionMap | None, dict[str, Any]]:
+    """The map around the state, and its pins."""
     from hybrid.analysis import region_map
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.window import default_axes
 
     chosen = axes or default_axes(dynamics, state, parameters=parameters)
     if chosen is None:
-        return None, {}, {}
+        return None, {}
     held = {name: value for name, value in parameters.items() if name not in {axis.name for axis in chosen}}
     names = [axis.name for axis in chosen]
     fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
-    found = region_map(dynamics, axes=chosen, pins=fixed, parameters=held, tolerances=tolerances, with_boundaries=True)
-    return found, fixed, _critical(dynamics, state, selection, parameters, chosen[0])
+    found = region_map(
+        dynamics, axes=chosen, pins=fixed, parameters=held, tolerances=tolerances, with_boundaries=True,
+        on_interrupt=on_interrupt,
+    )  # fmt: skip
+    return found, fixed
 
 
 def _critical(
@@ -270,19 +297,3 @@ def _n_modes(dynamics: Dynamics) -> int:
     for name in (*dynamics.contacts, *(name for name in dynamics.columns if name not in dynamics.contacts)):
         number *= 2 if not dynamics.dimension(name) else 4 if name in dynamics.contacts else 3
     return number
-
-
-def _value_at(report: Report, name: str) -> float | None:
-    """The value at the state of a coordinate, a velocity, a parameter, a gap or a slip."""
-    mechanism, state = report.dynamics.mechanism, report.state
-    known = dict(zip(mechanism.coordinates, state.q.tolist(), strict=True))
-    known |= dict(zip(mechanism.velocities, state.v.tolist(), strict=True))
-    known |= {name: float(value) for name, value in mechanism.parameter_values(report.parameters).items()}
-    known["t"] = state.t
-    terms = report.selection.problem.terms
-    for index, contact in enumerate(report.dynamics.contacts):
-        known |= {f"gap.{contact}": float(terms.gap[index]), f"gap_dot.{contact}": float(terms.gap_dot[index])}
-    for contact, columns in report.dynamics.columns.items():
-        values = terms.slip[columns].tolist()
-        known |= {f"slip.{contact}": values[0]} if len(values) == 1 else {}
-    return known.get(name)

@@ -16,6 +16,7 @@ from hybrid.analysis.maps.chunks import Draft, Progress, chunks, classified_chun
 from hybrid.analysis.maps.plane import Dictionary, plane_of
 from hybrid.contact.classify import CellVerdict
 from hybrid.errors import StateError
+from hybrid.interrupts import OnInterrupt, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -90,11 +91,9 @@ def region_map(
     chunk_cells: int = 1 << 15,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    on_interrupt: OnInterrupt = "raise",
 ) -> RegionMap:
     """Classify the cells of a map.
-
-    An interrupt (Ctrl-C, or a ``KeyboardInterrupt`` raised by ``progress``) ends the computation but not the program:
-    what was finished is returned, the other cells are ``MISSING`` and ``is_complete`` is False.
 
     Parameters
     ----------
@@ -114,6 +113,9 @@ def region_map(
         Called as ``progress(done, total)`` with numbers of cells.
     executor : concurrent.futures.Executor, optional
         Classifies chunks elsewhere. Processes derive the equations anew for each chunk: give them large ones.
+    on_interrupt : {"raise", "keep"}, optional
+        What Ctrl-C does: raise ``KeyboardInterrupt``, or end the computation with what is finished; the other cells
+        are then ``MISSING``, ``is_complete`` is False, and shares are those of the cells that are there.
 
     Returns
     -------
@@ -137,6 +139,7 @@ def region_map(
     >>> {name: round(share, 2) for name, share in found.verdict_fractions.items()}
     {'UNIQUE': 0.88, 'INDETERMINATE': 0.07, 'INCONSISTENT': 0.04}
     """
+    keeps = keeps_partial(on_interrupt)
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
     cells = plane.axes[0].cells * plane.axes[1].cells
     if cells > MAX_CELLS:
@@ -155,7 +158,8 @@ def region_map(
             boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
         is_complete = True
     except KeyboardInterrupt:
-        pass  # what is finished is kept; the result says that it is not complete
+        if not keeps:
+            raise
     return _finished(plane.axes, draft, boundaries, is_complete)
 
 

@@ -72,6 +72,7 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
             "labels": list(region_map.labels),
             "regions": list(region_map.regions),
             "axes": [attrs.asdict(axis) for axis in region_map.axes],
+            "complete": region_map.is_complete,
             "boundaries": [np.asarray(item.points).tolist() for item in region_map.boundaries],
         },
     )

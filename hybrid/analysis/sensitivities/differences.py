@@ -10,7 +10,6 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.interruption import check_uninterrupted
 from hybrid.analysis.sensitivities.start_slopes import base_values
 from hybrid.declaration.evaluation import evaluate
 from hybrid.dynamics.pins import solve_state
@@ -236,7 +235,6 @@ def _neighbour(
             y = [start[name] for name in names]
             state = State(y[: dynamics.n], y[dynamics.n :], trajectory.t_start)
         motion = simulate(dynamics, state, t_end=t_end, parameters=parameters, law=trajectory.law, until=until)
-        check_uninterrupted(motion)
     except HybridError as error:
         return f"does not exist: {error}"
     return motion if motion.termination is trajectory.termination else f"ends otherwise: {motion.cause}"

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.event_map import admissible
 from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
-from hybrid.analysis.sensitivities.interruption import check_uninterrupted
 from hybrid.analysis.sensitivities.parameter_chain import parameter_chain, text_slopes
 from hybrid.analysis.sensitivities.passes import transition
 from hybrid.analysis.sensitivities.refusal import Refusal
@@ -159,7 +158,6 @@ class Shooting:
             return Refusal(t, f"a period of {T:.6g} was tried", is_proven=False)
         try:
             trajectory = simulate(self.dynamics, state, t_end=t + T, law=self.law, parameters=parameters)
-            check_uninterrupted(trajectory)
             motion = replay(trajectory, self.partials)
         except (ComputationError, StateError) as error:
             return Refusal(t, str(error), is_proven=False)

@@ -18,8 +18,11 @@ from tests.incline import fractions_at_rest, fractions_slipping, labels, slide
 AXES = [Axis("phi", 0, pi, 400), Axis("phi_dot", -3, 3, 400)]
 
 
+GIVEN = ("chunk_cells", "progress", "executor", "on_interrupt")
+
+
 def rod_map(slip, axes=AXES, **parameters):
-    given = {name: parameters.pop(name) for name in ("chunk_cells", "progress", "executor") if name in parameters}
+    given = {name: parameters.pop(name) for name in GIVEN if name in parameters}
     return region_map(dynamics_of("rod_on_incline"), axes=axes, pins={"slip.tip": slip}, parameters=parameters, **given)
 
 
@@ -139,7 +142,7 @@ def test_an_interrupt_keeps_what_is_finished(workers):
 
     whole = rod_map(0, axes=SMALL, mu=1.5)
     executor = ThreadPoolExecutor(workers) if workers else None
-    found = rod_map(0, axes=SMALL, mu=1.5, chunk_cells=53 * 10, progress=stop, executor=executor)
+    found = rod_map(0, axes=SMALL, mu=1.5, chunk_cells=53 * 10, progress=stop, executor=executor, on_interrupt="keep")
     assert not found.is_complete
     assert found.n_missing == 1961 - 1060
     computed = found.verdict != CellVerdict.MISSING
@@ -155,7 +158,9 @@ def test_an_interrupt_before_the_first_chunk_leaves_an_empty_map(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hybrid.analysis.maps.plane.classify", stop)
-    found = rod_map(0, axes=SMALL, mu=1.5)
+    with pytest.raises(KeyboardInterrupt):
+        rod_map(0, axes=SMALL, mu=1.5)
+    found = rod_map(0, axes=SMALL, mu=1.5, on_interrupt="keep")
     assert found.n_missing == found.cells
     assert (found.mode_fractions, found.verdict_fractions, found.regions, found.labels) == ({}, {}, (), ())
 

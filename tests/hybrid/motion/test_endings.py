@@ -142,7 +142,7 @@ def test_interruption_returns_what_was_computed(monkeypatch):
         return original(self)
 
     monkeypatch.setattr(steps.Stepper, "step", interrupted)
-    motion = simulate(ball, State([1.0], [0.0]), t_end=5, law=NewtonImpact())
+    motion = simulate(ball, State([1.0], [0.0]), t_end=5, law=NewtonImpact(), on_interrupt="keep")
     assert motion.termination is Termination.INTERRUPTED
     # it ends within a hop, where the last step did; each hop is a parabola and e = 0.8
     assert motion.t == motion.arcs[-1].end > DROP + 1e-3
@@ -199,7 +199,7 @@ def test_interrupt_within_an_arc_keeps_its_steps():
     swing = Mechanism(
         name="swing", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2")
     )
-    motion = simulate(derive(swing), State([1.0], [0.0]), t_end=40.0, progress=impatient)
+    motion = simulate(derive(swing), State([1.0], [0.0]), t_end=40.0, progress=impatient, on_interrupt="keep")
     assert motion.termination is Termination.INTERRUPTED
     assert 20.0 < motion.t < 25.0
     assert motion.q[0] == pytest.approx(np.cos(motion.t), abs=1e-9)
@@ -277,7 +277,7 @@ def test_a_motion_cut_short_right_after_an_arc_ends_at_its_end(monkeypatch, erro
 
     monkeypatch.setattr(run, "moment_after", failing)
     ball = derive(mechanisms.load("bouncing_ball"))
-    motion = simulate(ball, State([1.0], [0.0]), t_end=9, law=NewtonImpact())
+    motion = simulate(ball, State([1.0], [0.0]), t_end=9, law=NewtonImpact(), on_interrupt="keep")
     assert motion.termination is ending
     assert motion.t == motion.arcs[-1].end == pytest.approx(DROP * (1 + 1.6 + 1.28), abs=1e-12)
     assert motion.sample(motion.t)[1] == pytest.approx(motion.v, abs=0)
@@ -301,7 +301,8 @@ def test_interruption_keeps_an_accumulation_whose_limit_lies_ahead(monkeypatch):
 
     monkeypatch.setattr(run, "completed", told)
     ball = derive(mechanisms.load("bouncing_ball"))
-    motion = simulate(ball, State([1.0], [0.0]), t_end=9, law=NewtonImpact(0.5), progress=interrupt)
+    start, law = State([1.0], [0.0]), NewtonImpact(0.5)
+    motion = simulate(ball, start, t_end=9, law=law, progress=interrupt, on_interrupt="keep")
     assert motion.termination is Termination.INTERRUPTED
     assert motion.events[-1].kind is EventKind.ACCUMULATION
     assert motion.events[-1].t == pytest.approx(DROP * 1.5 / 0.5, rel=1e-12)

@@ -130,7 +130,8 @@ def test_interrupt_keeps_both_parts():
 
     dynamics = dynamics_of("singular_pendulum")
     start = solve_state(dynamics, {"u": 0.5, "u_dot": 0})
-    motion = simulate(dynamics, start, t_end=1, singular=HandOver(stiffness=1e4), progress=impatient)
+    springs = HandOver(stiffness=1e4)
+    motion = simulate(dynamics, start, t_end=1, singular=springs, progress=impatient, on_interrupt="keep")
     assert motion.termination is Termination.INTERRUPTED
     assert motion.handed_over.t < 0.85 < motion.t < 1
 

@@ -182,7 +182,7 @@ def test_an_interrupt_keeps_the_steps_made(rod, start):
         if done > total / 2:
             raise KeyboardInterrupt
 
-    motion = stepped(rod, start, 1e-2, t_end=1, progress=impatient)
+    motion = stepped(rod, start, 1e-2, t_end=1, progress=impatient, on_interrupt="keep")
     assert motion.termination is Termination.INTERRUPTED
     assert motion.t == motion.arcs[-1].end == pytest.approx(0.51)
 

@@ -1,0 +1,100 @@
+"""Ctrl-C as the system sends it: Python raises it, commands say that their answer is partial."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+# The child sends itself a true SIGINT after the first chunk of cells, or after so much of the motion.
+AT_CHUNK = """
+from hybrid.analysis.maps import regions
+whole = regions.classified_chunks
+def interrupted(plane, chunks, executor):
+    for found in whole(plane, list(chunks), executor):
+        yield found
+        os.kill(os.getpid(), signal.SIGINT)
+regions.classified_chunks = interrupted
+"""
+AT_HALF = """
+from hybrid.cli.progress import ProgressBar
+def half(self, done, total):
+    if 2 * done > total:
+        os.kill(os.getpid(), signal.SIGINT)
+ProgressBar.advance = half
+"""
+CHILD = "import os, signal, sys\n{}\nfrom hybrid.cli import main\nsys.exit(main(sys.argv[1:]))"
+ROD = ["rod_on_incline", "--param=mu=3/2", "--pin=phi=pi/3", "--pin=phi_dot=1/2", "--pin=slip.tip=-1"]
+PLANE = ["--axis=phi=0:pi:400", "--axis=phi_dot=-3:3:400"]
+
+
+def interrupted(where, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD.format(where), *arguments], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 130, done.stderr
+    assert "interrupted" in done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "json"])
+def test_an_interrupted_report_says_what_is_missing(ending, tmp_path):
+    page = tmp_path / f"page.{ending}"
+    shown = interrupted(AT_CHUNK, "report", *ROD, *PLANE, "--json", "-o", str(page))
+    found = json.loads(shown)
+    missing = 400 * 400 - (1 << 15) // 400 * 400  # chunks are whole rows of at most 2**15 cells
+    assert found["complete"] is found["map"]["complete"] is False
+    assert found["map"]["missing"] == missing
+    assert found["verdict"] == "INCONSISTENT"
+    text = page.read_text(encoding="utf-8")
+    if ending == "json":
+        assert json.loads(text) == found
+    else:
+        assert "Incomplete:" in text
+        assert f"{missing} of 160000 cells of the map" in text
+        assert f"of which {missing} are missing" in text
+
+
+def test_an_interrupted_map_and_motion_are_printed_as_incomplete():
+    shown = interrupted(AT_CHUNK, "map", "rod_on_incline", *PLANE, "--pin=slip.tip=-1", "--json")
+    found = json.loads(shown)
+    assert (found["complete"], found["missing"] > 0) == (False, True)
+    fall = ["bouncing_ball", "--pin=y=1", "--pin=y_dot=0", "--t-end=3", "--json"]
+    found = json.loads(interrupted(AT_HALF, "simulate", *fall))
+    assert (found["complete"], found["termination"]) == (False, "INTERRUPTED")
+    assert 1.5 <= found["final"]["t"] < 3
+
+
+LOOP = """
+import mechanisms
+from hybrid import State, derive, region_map, simulate
+from hybrid.analysis import Axis
+rod = derive(mechanisms.load("rod_on_incline"))
+start = State([0.0, 1.0, 0.4], [0.0, 0.0, 0.5])
+axes = [Axis.parse("phi=0:pi:300"), Axis.parse("phi_dot=-3:3:300")]
+while True:
+    {}
+    print("done", flush=True)
+"""
+CALLS = {
+    "map": 'region_map(rod, axes=axes, pins={"slip.tip": -1})',
+    "motion": "simulate(rod, start, t_end=2)",
+    "steps": 'simulate(rod, start, t_end=2, method="time-stepping", step=1e-2)',
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
+def test_a_loop_over_long_computations_can_be_stopped(call):
+    with subprocess.Popen(
+        [sys.executable, "-c", LOOP.format(call)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        try:
+            assert child.stdout.readline() == "done\n"
+            child.send_signal(signal.SIGINT)
+            _, error = child.communicate(timeout=60)
+        finally:
+            child.kill()
+    # Python ends by the signal itself, which a shell shows as 130
+    assert child.returncode == -signal.SIGINT, error
+    assert error.rstrip().endswith("KeyboardInterrupt")

@@ -171,3 +171,11 @@ def test_versions_agree():
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {project['version']}\n" in cited
     assert f"license: {project['license']}\n" in cited
+
+
+def test_every_case_listed_as_long_belongs_to_a_test():
+    lines = (ROOT / "tests" / "long_cases.txt").read_text(encoding="utf-8").splitlines()
+    for line in filter(lambda line: line and not line.startswith("#"), lines):
+        file, _, rest = line.partition("::")
+        name = rest.partition("[")[0].rpartition("::")[2]
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8") if name else (ROOT / file).is_file(), line

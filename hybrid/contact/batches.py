@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import LOST, mode_combinations
+from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
 from hybrid.contact.conditions import Conditions, conditions, problem_scale
@@ -134,8 +134,8 @@ def _outcome(
     with np.errstate(all="ignore"):
         solution = solve_mode(parts, modes)
         least, regularity = solution.least, solution.regularity
-        is_singular = np.broadcast_to(~(regularity > tolerances.rank), shape)
-        limit = np.maximum(tolerances.sign, LOST * solution.size)
+        is_singular = np.broadcast_to(~(regularity > np.maximum(tolerances.rank, parts.lost)), shape)
+        limit = np.maximum(tolerances.sign, parts.lost * solution.size)
         is_tied = np.broadcast_to(~(np.abs(least) > limit), shape) & ~is_singular
         fits = np.broadcast_to(least > limit, shape) & ~is_singular
         # a mode that fails is as far from fitting as its worst slack tells, however close to singular

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 
-LOST = 64 * float(np.finfo(np.float64).eps)
-"""Share of the largest scaled force that rounding adds to a slack; forces are huge next to singular equations."""
+NO_FORCES = "the equations of the mode have a solution"
+"""What a mode violates whose equations no forces meet."""
 
 
 class Standing(Enum):
@@ -103,10 +103,10 @@ def candidate(
     norms = np.sqrt((mode.E * mode.E).sum(axis=-1, keepdims=True))
     normalised = mode.E / np.where(norms > 0, norms, 1.0)
     regularity, orientation = _regularity(normalised)
-    if regularity <= tolerances.rank:
-        return _singular_candidate(modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
+    if regularity <= max(tolerances.rank, float(scale.lost)):
+        return _singular_candidate(problem, modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
     x, slacks = solve_conditions(mode)
-    limit = max(tolerances.sign, LOST * float(np.abs(x).max()))
+    limit = max(tolerances.sign, float(scale.lost) * float(np.abs(x).max()))
     standing = standing_of(slacks, limit)
     return _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation, limit=limit)
 
@@ -169,6 +169,7 @@ def _labels(modes: tuple[CarrierMode, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _singular_candidate(
+    problem: ContactProblem,
     modes: tuple[CarrierMode, ...],
     mode: Conditions,
     scale: Scale,
@@ -178,23 +179,24 @@ def _singular_candidate(
 ) -> Candidate:
     """A mode whose equations do not determine the forces: none, a set of them, or unbounded ones nearby."""
     left, values, right = svd
-    rank = int(np.sum(values > tolerances.rank))
+    rank = int(np.sum(values > max(tolerances.rank, float(scale.lost))))
     kernel = right[rank:].T
     e = mode.e / np.where(norms[:, 0] > 0, norms[:, 0], 1.0)
     x0 = -right[:rank].T @ ((left[:, :rank].T @ e) / values[:rank])
+    limit = max(tolerances.sign, float(scale.lost) * float(np.max(np.abs(x0), initial=0.0)))
     unmet = float(np.max(np.abs(left[:, rank:].T @ e), initial=0.0))
     at = mode.A @ x0 + mode.b
-    slopes = _without_rounding(mode.A @ kernel, mode.A)
-    if unmet > tolerances.sign * (1.0 + float(np.max(np.abs(x0), initial=0.0))):
+    slopes = _without_rounding(mode.A @ kernel, mode.A, float(scale.lost) / values[:rank].min(initial=1.0))
+    if unmet > limit * (1.0 + float(np.max(np.abs(x0), initial=0.0))):
         # no forces meet the equations; a small change of the data could admit huge ones along the kernel
         cone = polytope(slopes, np.full(mode.A.shape[0], tolerances.sign))
-        escapes = cone is not None and len(cone.rays) > 0
+        escapes = cone is not None and len(cone.rays) > 0 and not _contradicts(problem, modes, scale, tolerances)
         standing = Standing.ESCAPING if escapes else Standing.REFUTED
-        labels = (*_labels(modes), ("", "the equations of the mode have a solution"))
+        labels = (*_labels(modes), ("", NO_FORCES))
         slacks = np.append(at, -unmet)
         nothing = np.full(len(x0), np.nan)
         return Candidate(modes, nothing, labels, slacks, slacks, standing, float(values[-1]), 0)
-    family = polytope(slopes, at + tolerances.sign)
+    family = polytope(slopes, np.where(np.abs(at) <= limit, 0.0, at))
     if family is None:
         best = _largest_least_slack(slopes, at)
         slacks = mode.A @ (x0 + kernel @ best) + mode.b
@@ -206,13 +208,29 @@ def _singular_candidate(
     return _in_units(modes, mode, x, mode.A @ x + mode.b, scale, Standing.FAMILY, float(values[-1]), 0, forces)
 
 
-def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64], share: float) -> NDArray[np.float64]:
     """Slopes (m, k) of slacks along undetermined forces, without those that are rounding of products that cancel.
 
     A slack that does not depend on an undetermined force would cut it at 1e15, or move the corners of its set.
     """
     size = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(np.abs(slopes) <= LOST * size, 0.0, slopes)
+    return np.where(np.abs(slopes) <= share * size, 0.0, slopes)
+
+
+def _contradicts(problem: ContactProblem, modes: tuple[CarrierMode, ...], scale: Scale, tolerances: Tolerances) -> bool:
+    """Tell whether no acceleration at all, by whatever forces, meets the equations of a mode.
+
+    So it is where directions in which the mode wants no acceleration depend on each other (or are blocked) and their
+    free accelerations do not. Lengths are those of the directions, in which dependence is as clear of rounding as in
+    the declaration; their squares, in the Delassus operator, are not.
+    """
+    still = [index for part in modes for row in part.equations for index in row.alpha]
+    factor = np.linalg.cholesky(problem.terms.M)
+    directions = factor.T @ problem.response_W[:, still] / scale.row[still]
+    _, values, right = np.linalg.svd(directions)
+    dependent = right[int(np.sum(values > max(tolerances.rank, float(scale.lost)))) :]
+    free = problem.c[still] / (scale.row[still] * scale.size)
+    return bool(np.max(np.abs(dependent @ free), initial=0.0) > tolerances.sign)
 
 
 def _largest_least_slack(A: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

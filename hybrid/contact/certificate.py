@@ -8,19 +8,26 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import attrs
+import numpy as np
 
 import lcp
 import lcp.exact
+from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.complementarity import to_lcp
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.errors import ComputationError
 from lcp.exact import NoSolutionCertificate
 
 if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
-    from hybrid.contact.carriers import CarrierMode
+    from hybrid.contact.carriers import Carrier, CarrierMode
     from hybrid.contact.problem import ContactProblem
 
 _AGREEMENT = 1e-6  # a stated value and the exact one differ by rounding times the condition of one small basis
+
+_ALL_TOGETHER = "the conditions of the mode have a solution"
+"""What a mode violates whose equations determine no forces of which one inequality could be named."""
 
 
 @attrs.frozen
@@ -31,11 +38,12 @@ class Violation:
     ----------
     mode : Mode
     contact : str
-        The carrier whose condition fails; empty if the mode's equations have no solution.
+        The carrier whose condition fails; empty if the mode's equations determine no forces.
     inequality : str
         For example ``"lambda_N >= 0"``.
     value : float
-        Its value in physical units, negative.
+        Its value in physical units, negative; without a contact the contradiction ``y . q`` of the refutation of the
+        mode's basis, with multipliers ``y`` whose magnitudes add up to one.
     basis : tuple of int
         The complementary basis of the LCP that is this mode (indices with ``z`` basic).
     variable : {"z", "w", ""}
@@ -66,11 +74,14 @@ class Certificate:
         The complementarity problem of the state.
     refutation : NoSolutionCertificate
         A refutation of every complementary basis in rational numbers.
+    posed : ContactProblem
+        The contact problem of the state, from which the complementarity problem and the list of modes follow.
     """
 
     violations: tuple[Violation, ...]
     problem: lcp.LCP
     refutation: NoSolutionCertificate
+    posed: ContactProblem = attrs.field(repr=False)
 
     @property
     def farkas(self) -> tuple[Fraction, ...] | None:
@@ -97,19 +108,23 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
     refutation = lcp.exact.refute(posed)
     if refutation is None:
         return None
-    return Certificate(tuple(_violation(problem, mode, item) for mode, item in refuted), posed, refutation)
+    violations = tuple(_violation(problem, mode, item, refutation) for mode, item in refuted)
+    return Certificate(violations, posed, refutation, problem)
 
 
-def verify_certificate(certificate: Certificate) -> bool:
-    """Check a certificate in exact rational arithmetic, from the complementarity problem alone.
+def verify_certificate(certificate: Certificate, problem: ContactProblem | None = None) -> bool:
+    """Check a certificate in exact rational arithmetic, from the contact problem alone.
 
-    The numbers of the problem are taken as the rationals they are. Every complementary basis must be refuted and every
-    refutation must hold exactly; every stated violation must be negative and agree with the exact basic solution. A
-    tampered certificate is rejected.
+    The complementarity problem must be the one that the contact problem states, and its numbers are taken as the
+    rationals they are. Every complementary basis must be refuted and every refutation must hold exactly. The violations
+    must list every mode of the contact problem once, in order, each with an inequality of its own, which the exact
+    basic solution violates by the stated value. A tampered certificate is rejected.
 
     Parameters
     ----------
     certificate : Certificate
+    problem : ContactProblem, optional
+        Check as well that the certificate is about this problem, as posed by :func:`contact_problem` at a state.
 
     Returns
     -------
@@ -124,67 +139,119 @@ def verify_certificate(certificate: Certificate) -> bool:
     >>> verify_certificate(select(rod, state, parameters={"mu": 1.5}).certificate)
     True
     """
-    if not lcp.exact.verify(certificate.problem, certificate.refutation):
+    posed = certificate.posed
+    if problem is not None and not _is_same(posed, problem):
         return False
-    return all(_holds(certificate.problem, violation) for violation in certificate.violations)
+    try:
+        stated = to_lcp(posed)
+    except ComputationError:
+        return False
+    if stated != certificate.problem or not lcp.exact.verify(stated, certificate.refutation):
+        return False
+    combinations = list(mode_combinations(posed))
+    return len(combinations) == len(certificate.violations) and all(
+        _holds(certificate, modes, violation)
+        for modes, violation in zip(combinations, certificate.violations, strict=True)
+    )
 
 
-def _holds(posed: lcp.LCP, violation: Violation) -> bool:
+def _is_same(first: ContactProblem, second: ContactProblem) -> bool:
+    """Whether two problems at one state have the same carriers and numbers."""
+    return (
+        first.names == second.names
+        and [attrs.astuple(carrier) for carrier in first.carriers]
+        == [attrs.astuple(carrier) for carrier in second.carriers]
+        and np.array_equal(first.G, second.G)
+        and np.array_equal(first.c, second.c)
+    )
+
+
+def _holds(certificate: Certificate, modes: Sequence[CarrierMode], violation: Violation) -> bool:
+    """Whether a violation is one of this mode, and true."""
+    carriers = certificate.posed.carriers
+    labels = {part.carrier.name: part.label for part in modes}
+    if any(violation.mode.get(name) is not label for name, label in labels.items()):
+        return False
+    if violation.basis != _basis(carriers, modes) or not violation.value < 0:
+        return False
     if not violation.variable:
-        return violation.value < 0
-    solution = lcp.exact.basic_solution(posed, violation.basis)
+        if (violation.contact, violation.inequality, violation.index) != ("", _ALL_TOGETHER, 0):
+            return False
+        return violation.value == _contradiction(certificate.refutation, violation.basis)
+    parts = [part for part in modes if part.carrier.name == violation.contact]
+    if not any(row.label == violation.inequality for part in parts for row in part.inequalities):
+        return False
+    if (violation.variable, violation.index) != _place(carriers, parts[0].carrier, violation.inequality):
+        return False
+    solution = lcp.exact.basic_solution(certificate.problem, violation.basis)
     if solution is None:
         return False
     value = solution[0 if violation.variable == "z" else 1][violation.index]
     return value < 0 and math.isclose(float(value), violation.value, rel_tol=_AGREEMENT)
 
 
-def _violation(problem: ContactProblem, mode: Mode, item: Candidate) -> Violation:
+def _contradiction(refutation: NoSolutionCertificate, basis: Sequence[int]) -> float:
+    found = refutation.refutation_of(basis)
+    return float(found.constant / sum(map(abs, found.multipliers)))
+
+
+def _violation(problem: ContactProblem, mode: Mode, item: Candidate, refutation: NoSolutionCertificate) -> Violation:
     """The worst condition of a mode and where it stands in the LCP of :func:`to_lcp`."""
-    normals = [carrier.name for carrier in problem.carriers if carrier.normal is not None]
-    resting = [carrier.name for carrier in problem.carriers if carrier.is_resting]
-    basis: list[int] = []
-    for part in item.modes:
-        basis += _basis(part, normals, resting)
+    basis = _basis(problem.carriers, item.modes)
     worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
     contact, inequality = item.labels[worst]
-    value = float(item.slacks[worst])
     if not contact or item.orientation == 0:
-        return Violation(mode, contact, inequality, value, tuple(sorted(basis)), "", 0)
-    part = next(part for part in item.modes if part.carrier.name == contact)
-    right = len(normals) + resting.index(contact) if contact in resting else 0
-    places: dict[str, tuple[Literal["z", "w"], int]] = {
-        "a_T >= 0": ("w", right),
-        "a_T <= 0": ("z", right + len(resting)),
-        "lambda_T >= -mu lambda_N": ("z", right),
-        "lambda_T <= mu lambda_N": ("w", right + len(resting)),
-        "lambda_T >= -F": ("z", right),
-        "lambda_T <= F": ("w", right + len(resting)),
-    }
-    if contact in normals:
-        normal = normals.index(contact)
-        is_bilateral = part.carrier.kind is CarrierKind.BILATERAL
-        places |= {
-            "a_N >= 0": ("w", normal),
-            "lambda_N >= 0": ("w" if is_bilateral else "z", normal),
-            "lambda_N <= 0": ("z", normal),
-        }
-    variable, index = places[inequality]
-    return Violation(mode, contact, inequality, value, tuple(sorted(basis)), variable, index)
+        return Violation(mode, "", _ALL_TOGETHER, _contradiction(refutation, basis), basis, "", 0)
+    variable, index = _place(problem.carriers, problem.carrier(contact), inequality)
+    return Violation(mode, contact, inequality, float(item.slacks[worst]), basis, variable, index)
 
 
-def _basis(part: CarrierMode, normals: Sequence[str], resting: Sequence[str]) -> list[int]:
-    """Indices of the LCP's basic ``z`` in one mode of one carrier."""
-    name, basis = part.carrier.name, []
-    if name in normals:
-        if part.carrier.kind is CarrierKind.BILATERAL:
-            basis += [normals.index(name)] if any(row.label == "lambda_N <= 0" for row in part.inequalities) else []
-        elif part.label is not ContactMode.FREE:
-            basis.append(normals.index(name))
+def _order(carriers: Sequence[Carrier]) -> tuple[list[str], list[str]]:
+    """Names of the carriers with a normal direction and of those at rest: the unknowns of the LCP, in order."""
+    normals = [carrier.name for carrier in carriers if carrier.normal is not None]
+    return normals, [carrier.name for carrier in carriers if carrier.is_resting]
+
+
+def _place(carriers: Sequence[Carrier], carrier: Carrier, inequality: str) -> tuple[Literal["z", "w"], int]:
+    """The variable of the LCP that an inequality of a carrier is."""
+    normals, resting = _order(carriers)
+    name, places = carrier.name, dict[str, tuple[Literal["z", "w"], int]]()
     if name in resting:
         right = len(normals) + resting.index(name)
-        if part.label in (ContactMode.STICK, ContactMode.SLIDE_MINUS):
-            basis.append(right)
-        if part.label is ContactMode.SLIDE_MINUS:
-            basis.append(right + len(resting))
-    return basis
+        places = {
+            "a_T >= 0": ("w", right),
+            "a_T <= 0": ("z", right + len(resting)),
+            "lambda_T >= -mu lambda_N": ("z", right),
+            "lambda_T <= mu lambda_N": ("w", right + len(resting)),
+            "lambda_T >= -F": ("z", right),
+            "lambda_T <= F": ("w", right + len(resting)),
+        }
+    if name in normals:
+        normal = normals.index(name)
+        places |= {
+            "a_N >= 0": ("w", normal),
+            "lambda_N >= 0": ("w" if carrier.kind is CarrierKind.BILATERAL else "z", normal),
+            "lambda_N <= 0": ("z", normal),
+        }
+    return places[inequality]
+
+
+def _basis(carriers: Sequence[Carrier], modes: Sequence[CarrierMode]) -> tuple[int, ...]:
+    """Indices of the LCP's basic ``z`` in one mode."""
+    normals, resting = _order(carriers)
+    basis: list[int] = []
+    for part in modes:
+        name = part.carrier.name
+        if name in normals:
+            if part.carrier.kind is CarrierKind.BILATERAL:
+                pulls = any(row.label == "lambda_N <= 0" for row in part.inequalities)
+                basis += [normals.index(name)] if pulls else []
+            elif part.label is not ContactMode.FREE:
+                basis.append(normals.index(name))
+        if name in resting:
+            right = len(normals) + resting.index(name)
+            if part.label in (ContactMode.STICK, ContactMode.SLIDE_MINUS):
+                basis.append(right)
+            if part.label is ContactMode.SLIDE_MINUS:
+                basis.append(right + len(resting))
+    return tuple(sorted(basis))

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.conditions import least_size, row_scale
+from hybrid.contact.conditions import least_size, lost_share, row_scale
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
@@ -37,12 +37,15 @@ class Components:
         Units of the rows, ``sqrt(G_ii)``.
     size : array
         Unit of the accelerations, so that the largest of ``abs(c)`` is 1.
+    lost : array
+        Rounding of a slack per unit of the largest force.
     """
 
     G: tuple[tuple[Array, ...], ...]
     c: tuple[Array, ...]
     row: tuple[Array, ...]
     size: Array
+    lost: Array
 
 
 @attrs.frozen(eq=False)
@@ -89,7 +92,7 @@ class ModeSolution:
 
 def components(problem: ContactProblem) -> Components:
     """Scale a contact problem at many states and take it apart."""
-    units = row_scale(problem.G)
+    units = row_scale(problem)
     row = tuple(units[..., i] for i in range(problem.n_rows))
     accelerations = [problem.c[..., i] / unit for i, unit in enumerate(row)]
     sizes = [least_size(problem.c[..., i], problem.rounding[..., i]) / unit for i, unit in enumerate(row)]
@@ -106,6 +109,7 @@ def components(problem: ContactProblem) -> Components:
         c=tuple(item / size for item in accelerations),
         row=row,
         size=size,
+        lost=lost_share(problem),
     )
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _LEAST_SIZE = 1e-280  # of accelerations that can be divided by
 _TOLD_FROM_ZERO = 1e-10  # share of a problem's size above which a number has a sign: the default ``Tolerances.sign``
+_LEAST_ROW = 1e-13  # length of a force direction relative to the largest; one that vanishes leaves a rounding of 1e-16
+
+LOST = 64 * float(np.finfo(np.float64).eps)
+"""Share of the largest scaled force that rounding adds to a slack; forces are huge next to singular equations."""
 
 
 @attrs.frozen(eq=False)
@@ -27,14 +31,18 @@ class Scale:
     Attributes
     ----------
     row : array, (..., r)
-        ``sqrt(G_ii)``; 1 for a direction without mobility.
+        ``sqrt(G_ii)``; for a direction that constraints block its length without them.
     size : array, (...)
         Largest scaled free acceleration (or limit force), but never so small that the rounding of an acceleration,
         whose terms may cancel, would count as a sign; 1 if all vanish.
+    lost : array, (...)
+        Rounding of a slack per unit of the largest scaled force: ``LOST``, times the share that constraints took from
+        the direction of least mobility.
     """
 
     row: NDArray[np.float64]
     size: NDArray[np.float64]
+    lost: NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
@@ -53,11 +61,23 @@ class Conditions:
     b: NDArray[np.float64]
 
 
-def row_scale(G: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Units (..., r) of the rows of a Delassus operator (..., r, r); see :class:`Scale`."""
-    diagonal = np.sqrt(np.maximum(np.diagonal(G, axis1=-2, axis2=-1), 0.0))
-    largest = np.max(diagonal, axis=-1, keepdims=True, initial=0.0)
-    return np.where(diagonal > 1e-8 * largest, diagonal, np.where(largest > 0, largest, 1.0))
+def row_scale(problem: ContactProblem) -> NDArray[np.float64]:
+    """Units (..., r) of the rows of a problem; see :class:`Scale`."""
+    diagonal = _roots(problem)
+    largest = np.max(problem.length, axis=-1, keepdims=True, initial=0.0)
+    unit = np.where(diagonal > 0.0, diagonal, problem.length)
+    return np.where(unit > _LEAST_ROW * largest, unit, np.where(largest > 0, largest, 1.0))
+
+
+def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
+    """Rounding (...) of a slack per unit of the largest scaled force; see :class:`Scale`."""
+    diagonal = _roots(problem)
+    taken = np.divide(problem.length, diagonal, out=np.ones_like(diagonal), where=diagonal > 0.0)
+    return np.asarray(LOST * np.max(taken, axis=-1, initial=1.0))
+
+
+def _roots(problem: ContactProblem) -> NDArray[np.float64]:
+    return np.asarray(np.sqrt(np.maximum(np.diagonal(problem.G, axis1=-2, axis2=-1), 0.0)))
 
 
 def least_size(c: NDArray[np.float64], rounding: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,12 +87,12 @@ def least_size(c: NDArray[np.float64], rounding: NDArray[np.float64]) -> NDArray
 
 def problem_scale(problem: ContactProblem) -> Scale:
     """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
-    row = row_scale(problem.G)
+    row = row_scale(problem)
     size = np.max(least_size(problem.c, problem.rounding) / row, axis=-1, initial=0.0)
     for carrier in problem.carriers:
         if carrier.normal is None:
             size = np.maximum(size, np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])
-    return Scale(row, np.where(size > _LEAST_SIZE, size, 1.0))
+    return Scale(row, np.where(size > _LEAST_SIZE, size, 1.0), lost_share(problem))
 
 
 def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Scale) -> Conditions:

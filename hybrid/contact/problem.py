@@ -13,7 +13,7 @@ from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.assembly import assemble
 from hybrid.contact.carriers import Carrier
 from hybrid.contact.domain import check_friction, check_inertia
-from hybrid.contact.reduction import free_motion
+from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _NEARLY = 1e-3  # share of its usual size below which a singular value explains constraints that cannot be met
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
+_CANCELLED = 8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
 
 
 @attrs.frozen(eq=False)
@@ -40,7 +41,7 @@ class ContactProblem:
     names : tuple of str
         All carriers of the mechanism, in order.
     G : array, (..., r, r)
-        Delassus operator ``W^T M^-1 W``, bilateral constraints eliminated.
+        Delassus operator ``W^T M^-1 W``, bilateral constraints eliminated; a row that they block is exactly zero.
     c : array, (..., r)
         Contact accelerations without contact forces.
     rounding : array, (..., r)
@@ -59,6 +60,9 @@ class ContactProblem:
         Largest acceleration by which the eliminated constraints contradict each other.
     terms : Terms
         All terms of the equations of motion at the state.
+    length : array, (..., r)
+        Magnitude of what cancelled when the constraints left ``sqrt(G_ii)`` of a force direction; without constraints
+        that root itself.
     """
 
     mechanism: str
@@ -74,6 +78,11 @@ class ContactProblem:
     redundancy: Any
     inconsistency: float
     terms: Terms = attrs.field(repr=False)
+    length: NDArray[np.float64] = attrs.field()
+
+    @length.default
+    def _nothing_cancelled(self) -> NDArray[np.float64]:
+        return np.asarray(np.sqrt(np.abs(np.diagonal(self.G, axis1=-2, axis2=-1))))
 
     @property
     def n_rows(self) -> int:
@@ -161,23 +170,26 @@ def pose(
     rows = assemble(dynamics, terms, activities, sides=sides)
     W, zeta = rows.W, rows.zeta
     motion = free_motion(terms, eliminated=_frictionless(dynamics))
-    response_W = motion.response @ W
-    G = np.swapaxes(W, -1, -2) @ response_W
-    summands = (np.swapaxes(np.abs(W), -1, -2) @ np.abs(motion.a_free)[..., None])[..., 0] + np.abs(zeta)
+    answered = answer(motion, W)
+    summands = (np.swapaxes(np.abs(W), -1, -2) @ motion.summands[..., None])[..., 0] + np.abs(zeta)
+    c = (np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta
+    is_blocked = ~np.diagonal(answered.G, axis1=-2, axis2=-1).astype(bool)
+    rounding = _ROUNDING * summands
     return ContactProblem(
         mechanism=dynamics.name,
         carriers=rows.carriers,
         names=carrier_names(dynamics),
-        G=(G + np.swapaxes(G, -1, -2)) / 2 + 0.0,  # no negative zeros
-        c=(np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta,
-        rounding=_ROUNDING * summands,
+        G=answered.G,
+        c=np.where(is_blocked & (np.abs(c) <= _CANCELLED * rounding), 0.0, c),
+        rounding=rounding,
         W=W,
         a_free=motion.a_free,
-        response_W=response_W,
+        response_W=answered.response,
         columns=dynamics.columns,
         redundancy=motion.redundancy if np.ndim(motion.redundancy) else int(motion.redundancy),
         inconsistency=float(np.max(motion.inconsistency)),
         terms=terms,
+        length=answered.length,
     )
 
 

@@ -17,6 +17,8 @@ _RANK = 1e-10  # relative singular value below which constraint rows count as de
 
 _VANISHING = 1e-12  # length of a gradient relative to the longest; rounding leaves 1e-16
 
+_BLOCKED = 1e-12  # length of what constraints leave of a direction, relative to what cancels; formulas leave 1e-14
+
 
 @attrs.frozen(eq=False)
 class FreeMotion:
@@ -33,12 +35,81 @@ class FreeMotion:
         Number of dependent rows among the eliminated constraints.
     inconsistency : array, (...)
         Largest acceleration residual of the eliminated constraints; above rounding only where constraints contradict.
+    summands : array, (..., n)
+        Magnitudes of the terms of which ``a_free`` is the sum: its rounding is a share of them.
+    inverse : array, (..., n, n)
+        ``M^-1``.
+    J, lift : array, (..., k, n) and (..., n, k)
+        Gradients of the eliminated constraints and ``M^-1 J^T (J M^-1 J^T)^+``.
     """
 
     a_free: NDArray[Any]
     response: NDArray[Any]
     redundancy: NDArray[Any]
     inconsistency: NDArray[Any]
+    summands: NDArray[Any]
+    inverse: NDArray[Any]
+    J: NDArray[Any]
+    lift: NDArray[Any]
+
+
+@attrs.frozen(eq=False)
+class Answer:
+    """How the mechanism answers to forces along given directions ``W``, the eliminated constraints satisfied.
+
+    Attributes
+    ----------
+    response : array, (..., n, r)
+        Generalised accelerations per unit force; exactly zero along a direction that the constraints block.
+    G : array, (..., r, r)
+        ``W^T M^-1 W`` of what the constraints leave of the directions: the rows of a blocked one are exactly zero.
+    length : array, (..., r)
+        Magnitude, in the metric of ``M^-1``, of what cancelled to leave a length of ``sqrt(G_ii)``.
+    """
+
+    response: NDArray[Any]
+    G: NDArray[Any]
+    length: NDArray[Any]
+
+
+def answer(motion: FreeMotion, W: NDArray[Any]) -> Answer:
+    """Answer to forces along the columns of ``W``.
+
+    The constraints' part is taken off the directions, not off their Delassus operator: where nothing is left, that
+    shows in a length, far above its rounding, whereas in the operator it is a difference of squares.
+
+    Parameters
+    ----------
+    motion : FreeMotion
+    W : array, (..., n, r)
+
+    Returns
+    -------
+    Answer
+    """
+    length = _length(W, motion.inverse @ W)
+    if not motion.J.shape[-2]:
+        response = motion.inverse @ W
+        return Answer(response, _symmetric(np.swapaxes(W, -1, -2) @ response), length)
+    gradients = np.swapaxes(motion.J, -1, -2)
+    shares = np.swapaxes(motion.lift, -1, -2) @ W
+    left = W - gradients @ shares
+    left = left - gradients @ (np.swapaxes(motion.lift, -1, -2) @ left)  # once more: the shares are rounded, too
+    weights = _length(gradients, motion.inverse @ gradients)
+    length = length + np.sum(np.abs(shares) * weights[..., None], axis=-2)
+    is_blocked = _length(left, motion.inverse @ left) <= _BLOCKED * length
+    left = np.where(is_blocked[..., None, :], 0.0, left)
+    response = motion.inverse @ left
+    return Answer(response, _symmetric(np.swapaxes(left, -1, -2) @ response), length)
+
+
+def _length(W: NDArray[Any], response: NDArray[Any]) -> NDArray[Any]:
+    """Lengths (..., r) of directions (..., n, r) with the accelerations that they cause."""
+    return np.asarray(np.sqrt(np.abs(np.sum(W * response, axis=-2))))
+
+
+def _symmetric(G: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray((G + np.swapaxes(G, -1, -2)) / 2 + 0.0)  # no negative zeros
 
 
 def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion:
@@ -63,7 +134,9 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
     a_free = (inverse @ terms.h[..., None])[..., 0]
     if not eliminated:
         zero = np.zeros(a_free.shape[:-1])
-        return FreeMotion(a_free, inverse, zero.astype(int), zero)
+        return FreeMotion(
+            a_free, inverse, zero.astype(int), zero, np.abs(a_free), inverse, np.zeros((0, n)), np.zeros((n, 0))
+        )
     rows = list(eliminated)
     J, zeta = terms.J[..., rows, :], terms.zeta_B[..., rows]
     finite = np.isfinite(inverse).all(axis=(-2, -1), keepdims=True)
@@ -71,12 +144,19 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
     units = _units(J, mobility)
     lift = inverse @ np.swapaxes(J, -1, -2) @ pseudo_inverse(mobility, J)
     response = inverse - lift @ J @ inverse
-    a_free = a_free - (lift @ ((J @ a_free[..., None])[..., 0] + zeta)[..., None])[..., 0]
-    residual = (J @ a_free[..., None])[..., 0] + zeta
+    summands = np.abs(a_free)
+    unmet = _applied(np.abs(J), summands) + np.abs(zeta)
+    summands = summands + _applied(np.abs(lift), unmet)
+    for _ in range(2):  # the second time for the rounding of the first
+        a_free = a_free - _applied(lift, _applied(J, a_free) + zeta)
+    residual = _applied(J, a_free) + zeta
     redundancy = len(rows) - np.linalg.matrix_rank(mobility / units, tol=None, rtol=_RANK, hermitian=True)
-    return FreeMotion(
-        a_free, (response + np.swapaxes(response, -1, -2)) / 2, redundancy, np.max(np.abs(residual), axis=-1)
-    )
+    inconsistency = np.max(np.abs(residual), axis=-1)
+    return FreeMotion(a_free, _symmetric(response), redundancy, inconsistency, summands, inverse, J, lift)
+
+
+def _applied(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
 def pseudo_inverse(mobility: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.candidates import Candidate, Standing, candidate, mode_combinations, standing_of
-from hybrid.contact.carriers import Carrier, CarrierMode, carrier_modes
+from hybrid.contact.carriers import Carrier, CarrierMode, Row, carrier_modes
 from hybrid.contact.conditions import Scale, conditions
 from hybrid.contact.modes import ContactMode
 
@@ -23,6 +23,7 @@ _ON_CIRCLE = 1e-6  # a double root leaves the circle by the square root of round
 _NEAR_CIRCLE = 1e-4
 _VANISHING = 1e-13
 _SCAN = 64
+_FACETS = 16  # of the pyramid for undetermined forces, which loses 1 - cos(pi/16) = 2 % of the friction
 _SINGULAR = 1e12
 
 
@@ -49,7 +50,11 @@ def resting_spatial_candidates(problem: ContactProblem, scale: Scale, tolerances
     for modes in mode_combinations(problem):
         item = candidate(problem, modes, scale, tolerances)
         label = modes[problem.carriers.index(spatial)].label
-        found.append(_inside_cone(item, spatial, scale, tolerances) if label is ContactMode.STICK else item)
+        if label is ContactMode.STICK and item.standing is Standing.FAMILY:
+            item = _family_inside_cone(problem, modes, spatial, scale, tolerances)
+        elif label is ContactMode.STICK:
+            item = _inside_cone(item, spatial, scale, tolerances)
+        found.append(item)
         if label is ContactMode.FREE and np.any(spatial.static_friction):  # else closed says it all
             found.extend(_incipient_slides(problem, modes, spatial, scale, tolerances))
     return tuple(found)
@@ -62,7 +67,7 @@ def _with_slack(
     slacks = np.append(item.slacks, value)
     scaled = np.append(item.scaled_slacks, value / unit)
     standing = item.standing
-    if standing not in (Standing.ESCAPING, Standing.FAMILY):
+    if standing in (Standing.CONSISTENT, Standing.MARGINAL):
         standing = standing_of(scaled, max(item.limit, tolerances.sign))
     labels = (*item.labels, label)
     return attrs.evolve(item, labels=labels, slacks=slacks, scaled_slacks=scaled, standing=standing)
@@ -76,6 +81,37 @@ def _inside_cone(item: Candidate, spatial: Carrier, scale: Scale, tolerances: To
     return _with_slack(item, (spatial.name, "abs(lambda_T) <= mu lambda_N"), value, unit, tolerances)
 
 
+def _family_inside_cone(
+    problem: ContactProblem, modes: Sequence[CarrierMode], spatial: Carrier, scale: Scale, tolerances: Tolerances
+) -> Candidate:
+    """Undetermined forces of a sticking contact: those inside of the inscribed pyramid, which are inside of the cone.
+
+    Where there are none, and the circumscribed pyramid does not exclude them, the mode is left open.
+    """
+    inner, outer = (
+        candidate(problem, tuple(_within(mode, spatial, share) for mode in modes), scale, tolerances)
+        for share in (np.cos(np.pi / _FACETS), 1.0)
+    )
+    if inner.standing is Standing.FAMILY or outer.standing is Standing.REFUTED:
+        return inner
+    return attrs.evolve(inner, standing=Standing.ESCAPING)
+
+
+def _within(mode: CarrierMode, spatial: Carrier, share: float) -> CarrierMode:
+    """A mode of the spatial contact with its forces inside of a pyramid that touches the cone reduced to a share."""
+    if mode.carrier is not spatial:
+        return mode
+    normal, first, second = spatial.rows
+    facets = tuple(
+        Row(
+            "abs(lambda_T) <= mu lambda_N",
+            beta={normal: share * spatial.static_friction, first: -float(np.cos(angle)), second: -float(np.sin(angle))},
+        )
+        for angle in 2 * np.pi * np.arange(_FACETS) / _FACETS
+    )
+    return attrs.evolve(mode, inequalities=(*mode.inequalities, *facets))
+
+
 def _incipient_slides(
     problem: ContactProblem, modes: Sequence[CarrierMode], spatial: Carrier, scale: Scale, tolerances: Tolerances
 ) -> list[Candidate]:
@@ -83,6 +119,8 @@ def _incipient_slides(
     if reduced is None:
         return []
     G, c = reduced
+    if not G[1:].any() and not c[1:].any():
+        return []  # whatever the forces, the contact stays: those of slip are on the cone of sticking
     mu = float(spatial.friction)
     angles, is_every, is_close = slip_directions(G, c, mu)
     if is_every:

@@ -16,6 +16,7 @@ from hybrid.contact.complementarity import to_lcp
 from hybrid.contact.conditions import Scale, problem_scale
 from hybrid.contact.crosscheck import Crosscheck, crosscheck
 from hybrid.contact.force_set import ForceSet, force_set
+from hybrid.contact.laws import broken_law
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.solutions import (
@@ -180,6 +181,7 @@ def _by_enumeration(
     branches = tuple(branch(problem, group[0]) for group in distinct)
     check = crosscheck(problem, solutions, scale, tolerances)
     doubts = _doubts(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
+    doubts += [sentence for item in branches if (sentence := broken_law(problem, item, scale, tolerances))]
     if check is not None and check.agrees is False:
         doubts.append(f"{check.sentence}: the two roads disagree")
     certificate = None

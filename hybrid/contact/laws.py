@@ -1,0 +1,89 @@
+"""The laws of contact and friction at the numbers that are reported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid.contact.carriers import Carrier, CarrierKind
+
+if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
+    from hybrid.contact.conditions import Scale
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.tolerances import Tolerances
+
+__all__ = ["broken_law"]
+
+
+def broken_law(problem: ContactProblem, branch: Branch, scale: Scale, tolerances: Tolerances) -> str:
+    """The law that the forces and accelerations of a branch break, in words; empty if they satisfy all.
+
+    Accelerations are those that the reported accelerations of the mechanism give, not those that an equation demands:
+    forces far above the data leave only their rounding.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    branch : Branch
+    scale : Scale
+        Of the problem.
+    tolerances : Tolerances
+        A law holds to the share ``merge`` of the data and of the carrier's own force.
+
+    Returns
+    -------
+    str
+    """
+    for carrier in problem.carriers:
+        sentence = _broken(carrier, branch, scale, tolerances.merge)
+        if sentence:
+            return f"{carrier.name} {sentence} in mode {branch.mode.label} as it is reported"
+    return ""
+
+
+def _broken(carrier: Carrier, branch: Branch, scale: Scale, merge: float) -> str:
+    unit = scale.row[list(carrier.rows)]
+    a = branch.contact_acceleration[carrier.name]
+    has_normal = carrier.normal is not None
+    forces = np.array([branch.lambda_N[carrier.name]] * has_normal + list(branch.lambda_T.get(carrier.name, ())))
+    rates = np.array([a.normal] * has_normal + list(a.tangential))
+    x, y = forces * unit / scale.size, rates / (unit * scale.size)
+    limit = merge * (1.0 + float(np.max(np.abs(x), initial=0.0)))
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return "has forces or accelerations that are not finite"
+    if has_normal:
+        presses = abs(x[0]) > limit
+        if carrier.kind is CarrierKind.CONTACT and x[0] < -limit:
+            return "pulls"
+        if abs(y[0]) > merge and (presses or y[0] < 0 or carrier.kind is CarrierKind.BILATERAL):
+            return "approaches" if y[0] < 0 else "separates under a force"
+    return _broken_friction(carrier, forces, rates, limit * scale.size / unit, merge * unit * scale.size)
+
+
+def _broken_friction(
+    carrier: Carrier,
+    forces: np.ndarray,
+    rates: np.ndarray,
+    force_limit: np.ndarray,
+    rate_limit: np.ndarray,
+) -> str:
+    start = int(carrier.normal is not None)
+    if not carrier.tangential:
+        return ""
+    bearing = abs(float(forces[0])) if start else 1.0  # the coefficients of an element are forces
+    friction, slack = forces[start:], float(np.max(force_limit))
+    if np.linalg.norm(friction) > bearing * float(carrier.static_friction) + slack * (1 + carrier.static_friction):
+        return "bears more friction than it can"
+    motion = np.array(carrier.direction if carrier.direction is not None else rates[start:], dtype=float)
+    speed = float(np.linalg.norm(motion))
+    if carrier.direction is None and speed <= float(np.max(rate_limit[start:])):
+        return ""
+    # the direction of a small acceleration is known to the share of its rounding only
+    blur = 0.0 if carrier.direction is not None else float(np.max(rate_limit[start:])) / speed
+    missing = friction + float(carrier.friction) * bearing * motion / speed
+    if np.linalg.norm(missing) > slack * (1 + carrier.friction) + blur * bearing * carrier.friction:
+        return "slips without its friction"
+    return ""

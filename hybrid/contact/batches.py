@@ -190,11 +190,12 @@ def _verdicts(
 
 def _accelerations(parts: Components, outcome: _Outcome, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
     """Scaled contact accelerations (k, r) of a mode at some of the states."""
-    x = outcome.forces(len(parts.c), where)
     rows = []
-    for line, c in zip(parts.G, parts.c, strict=True):
-        entries = np.stack([np.broadcast_to(entry, outcome.fits.shape)[where] for entry in line], axis=-1)
-        rows.append(np.sum(entries * x, axis=-1) + np.broadcast_to(c, outcome.fits.shape)[where])
+    with np.errstate(invalid="ignore"):  # a mode that is singular at a state does not fit there
+        x = outcome.forces(len(parts.c), where)
+        for line, c in zip(parts.G, parts.c, strict=True):
+            entries = np.stack([np.broadcast_to(entry, outcome.fits.shape)[where] for entry in line], axis=-1)
+            rows.append(np.sum(entries * x, axis=-1) + np.broadcast_to(c, outcome.fits.shape)[where])
     return np.stack(rows, axis=-1) if rows else np.zeros((len(where[0]), 0))
 
 

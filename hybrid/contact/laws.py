@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.contact.carriers import Carrier, CarrierKind
 
@@ -37,24 +38,25 @@ def broken_law(problem: ContactProblem, branch: Branch, scale: Scale, tolerances
     -------
     str
     """
+    rates = problem.W.T @ (branch.acceleration - problem.a_free) + problem.c
     for carrier in problem.carriers:
-        sentence = _broken(carrier, branch, scale, tolerances.merge)
+        normal = [] if carrier.normal is None else [branch.lambda_N[carrier.name]]
+        forces = np.array([*normal, *branch.lambda_T.get(carrier.name, ())])
+        sentence = _broken(carrier, forces, rates[list(carrier.rows)], scale, tolerances.merge)
         if sentence:
             return f"{carrier.name} {sentence} in mode {branch.mode.label} as it is reported"
     return ""
 
 
-def _broken(carrier: Carrier, branch: Branch, scale: Scale, merge: float) -> str:
+def _broken(
+    carrier: Carrier, forces: NDArray[np.float64], rates: NDArray[np.float64], scale: Scale, merge: float
+) -> str:
     unit = scale.row[list(carrier.rows)]
-    a = branch.contact_acceleration[carrier.name]
-    has_normal = carrier.normal is not None
-    forces = np.array([branch.lambda_N[carrier.name]] * has_normal + list(branch.lambda_T.get(carrier.name, ())))
-    rates = np.array([a.normal] * has_normal + list(a.tangential))
     x, y = forces * unit / scale.size, rates / (unit * scale.size)
     limit = merge * (1.0 + float(np.max(np.abs(x), initial=0.0)))
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return "has forces or accelerations that are not finite"
-    if has_normal:
+    if carrier.normal is not None:
         presses = abs(x[0]) > limit
         if carrier.kind is CarrierKind.CONTACT and x[0] < -limit:
             return "pulls"
@@ -65,10 +67,10 @@ def _broken(carrier: Carrier, branch: Branch, scale: Scale, merge: float) -> str
 
 def _broken_friction(
     carrier: Carrier,
-    forces: np.ndarray,
-    rates: np.ndarray,
-    force_limit: np.ndarray,
-    rate_limit: np.ndarray,
+    forces: NDArray[np.float64],
+    rates: NDArray[np.float64],
+    force_limit: NDArray[np.float64],
+    rate_limit: NDArray[np.float64],
 ) -> str:
     start = int(carrier.normal is not None)
     if not carrier.tangential:

@@ -19,7 +19,7 @@ from tests.campaigns.exact_modes import (
     dot,
     generators,
     merged,
-    options,
+    modes_of,
     united,
 )
 
@@ -34,7 +34,7 @@ def solve_at_rest(G: Matrix, c: Vector, parts: Sequence[Part], *, reported: Sequ
     place = next(i for i, part in enumerate(parts) if part.slip is None and len(part.rows) == 3)
     spatial = parts[place]
     pieces = []
-    for others in itertools.product(*(list(options(part, accelerate)) for part in parts if part is not spatial)):
+    for others in itertools.product(*(list(modes_of(part, accelerate)) for part in parts if part is not spatial)):
         for zero, least in (_free(spatial, accelerate), _stick(spatial, accelerate)):
             piece = generators(*merged([*others, (zero, least)]))
             if piece is not None and len(zero) == 3 and zero[0] is accelerate[spatial.rows[0]]:
@@ -76,7 +76,7 @@ def _slides(spatial: Part, accelerate: Matrix, others: Sequence[Option]) -> list
 
     def at(tau: Fraction) -> tuple[Fraction, Vector | None, tuple[Fraction, Fraction], Matrix]:
         u = ((1 - tau**2) / (1 + tau**2), 2 * tau / (1 + tau**2))
-        (_, own) = options(attrs.evolve(spatial, slip=u), accelerate)
+        (_, own) = modes_of(attrs.evolve(spatial, slip=u), accelerate)
         equations, least = merged([*others, own])
         determinant, x = _cramer(equations)
         return determinant, x, u, least

@@ -66,7 +66,7 @@ def solve(G: Matrix, c: Vector, parts: Sequence[Part], *, reported: Sequence[int
     """All solutions of ``a = G lambda + c`` with the laws of the parts; dimensions of sets of the reported forces."""
     accelerate = [[*line, rest] for line, rest in zip(G, c, strict=True)]
     pieces = []
-    for options in itertools.product(*(list(options(part, accelerate)) for part in parts)):
+    for options in itertools.product(*(list(modes_of(part, accelerate)) for part in parts)):
         piece = generators(*merged(options))
         if piece is not None:
             pieces.append(piece)
@@ -92,11 +92,11 @@ def united(accelerate: Matrix, pieces: Sequence[tuple[Matrix, Matrix]], reported
         points |= {tuple(x) for x in vertices}
         has_rays |= bool(rays)
         spread = [[a - b for a, b in zip(x, vertices[0], strict=True)] for x in vertices[1:]] + rays
-        dimension = max(dimension, len(_echelon([[line[i] for i in reported] for line in spread])[1]))
+        dimension = max(dimension, rank([[line[i] for i in reported] for line in spread]))
     return Answer(tuple(accelerations), is_continuum, dimension, len(points) == 1 and not has_rays)
 
 
-def options(part: Part, accelerate: Matrix) -> Iterator[Option]:
+def modes_of(part: Part, accelerate: Matrix) -> Iterator[Option]:
     """The modes of one part; for a spatial contact at rest, see ``exact_cones``."""
     n = len(accelerate)
 
@@ -151,6 +151,11 @@ def _element(part: Part, accelerate: Vector, force: Callable[..., Vector]) -> It
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
     """Scalar product."""
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction(0))
+
+
+def rank(rows: Sequence[Sequence[Fraction]]) -> int:
+    """Number of rows that do not depend on the others."""
+    return len(_echelon(rows)[1])
 
 
 def _whole(row: Sequence[Fraction]) -> list[int]:

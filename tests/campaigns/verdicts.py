@@ -20,7 +20,7 @@ from hybrid import Selection, Verdict, select, verify_certificate
 from hybrid.contact import Branch, CellVerdict, classify
 from hybrid.dynamics.state import States
 from tests.campaigns.exact_cones import solve_at_rest
-from tests.campaigns.exact_modes import Answer, Unclear, solve
+from tests.campaigns.exact_modes import Answer, Unclear, rank, solve
 from tests.campaigns.structures import KINDS, TANGENTS, Case, Structure, Style, case, structure
 from tests.campaigns.tally import Tally
 
@@ -86,14 +86,15 @@ def _structure(built: Structure, style: Style, count: int, rng: np.random.Genera
 
 
 def _truth(drawn: Case) -> Answer | None:
-    """The exact answer; None where constraints contradict each other, which is no question of contact."""
-    rails = [part for part in drawn.parts if part.kind == "rail" and len(part.rows) == 1]
-    if rails:
-        rows = [part.rows[0] for part in rails]
-        G = [[drawn.G[i][j] for j in rows] for i in rows]
-        alone = [attrs.evolve(part, rows=(k,)) for k, part in enumerate(rails)]
-        if not solve(G, [drawn.c[i] for i in rows], alone, reported=()).accelerations:
-            return None
+    """The exact answer; None where constraints contradict each other or are singular, no question of contact."""
+    rails = [part.rows[0] for part in drawn.parts if part.kind == "rail"]
+    among = [[drawn.G[i][j] for j in rails] for i in rails]
+    if rank(among) < len(rails) and any(drawn.parameters[f"k{row}"] for row in rails):
+        return None  # dependent here and not nearby
+    smooth = [part.rows[0] for part in drawn.parts if part.kind == "rail" and len(part.rows) == 1]
+    held = [[drawn.G[i][j] for j in smooth] for i in smooth]
+    if rank(held) < rank([[*line, drawn.c[i]] for line, i in zip(held, smooth, strict=True)]):
+        return None
     resting = any(len(part.rows) == 3 and part.slip is None for part in drawn.parts)
     return (solve_at_rest if resting else solve)(drawn.G, drawn.c, drawn.parts, reported=drawn.reported)
 

@@ -65,6 +65,7 @@ def test_both_ways_give_the_same_forces_slacks_and_regularity(first, second, bat
         carriers=carriers,
         n_rows=r,
     )
+    problem.length = np.sqrt(np.diagonal(problem.G, axis1=-2, axis2=-1)) * 10.0 ** rng.uniform(0, 3)
     scale, parts = problem_scale(problem), components(problem)
     np.testing.assert_allclose(np.broadcast_to(parts.size, batch), np.broadcast_to(scale.size, batch), rtol=1e-15)
     everywhere = tuple(index.ravel() for index in np.indices(batch))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from hybrid.contact.componentwise import Components, ModeSolution, components, s
 from hybrid.contact.conditions import Conditions, conditions, problem_scale
 from hybrid.contact.families import families
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.smooth import is_unnamed, unnamed_labels
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
@@ -64,11 +65,11 @@ class Table:
 class _Outcome:
     """How one mode fares at all states of a batch.
 
-    ``is_family`` marks where it leaves a force undetermined, ``is_tied`` where an inequality holds or fails by less
-    than the tolerance, ``is_open`` where it cannot be decided together with others.
+    ``modes`` are those of the carriers, ``is_family`` marks where they leave a force undetermined, ``is_tied`` where an
+    inequality holds or fails by less than the tolerance, ``is_open`` where it cannot be decided together with others.
     """
 
-    label: str
+    modes: tuple[CarrierMode, ...]
     fits: Flags
     is_family: Flags
     is_tied: Flags
@@ -110,8 +111,8 @@ def decide_together(
         belongs = _belongs(parts, outcome, outcomes, tolerances)
         doubtful |= outcome.is_tied & ~belongs
         listed = outcome.fits & ~belongs
-        if listed.any():
-            bits |= np.where(listed, table.bit(outcome.label), np.uint64(0))
+        for label, holds in _labels(problem, parts, outcome, listed, tolerances):
+            bits |= np.where(holds, table.bit(label), np.uint64(0))
     verdict = _verdicts(parts, outcomes, shape, tolerances)
     if tells_close:
         doubtful |= _is_unclear(parts, outcomes, shape, tolerances)
@@ -130,7 +131,6 @@ def _outcome(
     shape: tuple[int, ...],
     tolerances: Tolerances,
 ) -> _Outcome:
-    label = _label(problem, {part.carrier.name: part.label for part in modes})
     with np.errstate(all="ignore"):
         solution = solve_mode(parts, modes)
         least, regularity = solution.least, solution.regularity
@@ -143,7 +143,7 @@ def _outcome(
     nothing = np.zeros(shape, dtype=bool)
     if not is_singular.any():
         distance = np.where(is_tied, np.nan, distance)
-        return _Outcome(label, fits, nothing, is_tied, nothing, distance, solution, np.zeros((0, 0)))
+        return _Outcome(modes, fits, nothing, is_tied, nothing, distance, solution, np.zeros((0, 0)))
     found = families(*_gathered(problem, modes, is_singular, shape), tolerances)
     is_family, is_open = nothing.copy(), nothing.copy()
     is_family[is_singular] = found.is_consistent
@@ -151,7 +151,7 @@ def _outcome(
     distance = np.where(is_tied | is_singular, np.nan, distance)
     distance[is_singular] = np.where(found.is_refuted, found.distance, np.nan)
     centre = found.forces[found.is_consistent]
-    return _Outcome(label, fits | is_family, is_family, is_tied, is_open, distance, solution, centre)
+    return _Outcome(modes, fits | is_family, is_family, is_tied, is_open, distance, solution, centre)
 
 
 def _gathered(
@@ -244,5 +244,21 @@ def _is_unclear(parts: Components, outcomes: list[_Outcome], shape: tuple[int, .
     return unclear
 
 
-def _label(problem: ContactProblem, labels: Mapping[str, ContactMode]) -> str:
-    return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names}).label
+def _labels(
+    problem: ContactProblem, parts: Components, outcome: _Outcome, listed: Flags, tolerances: Tolerances
+) -> Iterator[tuple[str, Flags]]:
+    """Labels of a mode, and where each of them holds among the states where the mode is to be listed."""
+    if not listed.any():
+        return
+    accelerations: dict[int, NDArray[np.float64]] = {}
+    limit = np.zeros(())
+    if any(is_unnamed(mode) for mode in outcome.modes):
+        where = np.nonzero(listed)
+        found = np.full((*listed.shape, len(parts.c)), np.nan)
+        found[where] = _accelerations(parts, outcome, where)
+        accelerations = {row: found[..., row] for row in range(len(parts.c))}
+        # the equations of a family say nothing of the size of its forces
+        limit = np.fmax(tolerances.sign, np.where(outcome.is_family, 0.0, LOST * outcome.solution.size))
+    for labels, holds in unnamed_labels(outcome.modes, accelerations, limit):
+        if (listed & holds).any():
+            yield Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names}).label, listed & holds

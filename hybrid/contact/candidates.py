@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierMode, solvable_modes
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
+from hybrid.contact.smooth import named
 from lcp.polytopes import Polytope, polytope
 
 if TYPE_CHECKING:
@@ -104,10 +105,13 @@ def candidate(
     normalised = mode.E / np.where(norms > 0, norms, 1.0)
     regularity, orientation = _regularity(normalised)
     if regularity <= max(tolerances.rank, float(scale.lost)):
-        return _singular_candidate(problem, modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
+        item = _singular_candidate(problem, modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
+        x = item.forces * scale.row / scale.size
+        return attrs.evolve(item, modes=named(problem, modes, x, scale, tolerances.sign))
     x, slacks = solve_conditions(mode)
     limit = max(tolerances.sign, float(scale.lost) * float(np.abs(x).max()))
     standing = standing_of(slacks, limit)
+    modes = named(problem, modes, x, scale, limit)
     return _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation, limit=limit)
 
 

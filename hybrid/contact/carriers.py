@@ -65,6 +65,11 @@ class Carrier:
         return self.is_resting and len(self.tangential) == 2
 
     @property
+    def is_smooth(self) -> bool:
+        """True for a carrier at rest without friction, at every state: its tangential force is known to be zero."""
+        return self.is_resting and not (np.any(self.static_friction) or np.any(self.friction))
+
+    @property
     def rows(self) -> tuple[int, ...]:
         """All of its rows among the unknowns."""
         return (() if self.normal is None else (self.normal,)) + self.tangential
@@ -125,15 +130,17 @@ def carrier_modes(carrier: Carrier) -> tuple[CarrierMode, ...]:
 
 
 def solvable_modes(carrier: Carrier) -> tuple[CarrierMode, ...]:
-    """Modes to solve for at a state: as :func:`carrier_modes`, but ``closed`` for a contact at rest without friction.
+    """Modes to solve for at a state: as :func:`carrier_modes`, but one for all that a carrier without friction does.
 
-    There the cone is a ray: sticking and both slides share its force, and their equations say nothing about slip.
+    At rest its cone is a ray: sticking and both slides share its force, and their equations say nothing about slip.
+    The mode is called ``closed`` until its acceleration names it (:mod:`hybrid.contact.smooth`).
     """
-    if carrier.normal is None or not carrier.is_resting or np.any(carrier.static_friction):
+    if not carrier.is_smooth:
         return carrier_modes(carrier)
     smooth = tuple(Row("lambda_T = 0", beta={row: 1.0}) for row in carrier.tangential)
+    n_normal = 0 if carrier.normal is None else 1
     return tuple(
-        CarrierMode(carrier, ContactMode.CLOSED, (mode.equations[0], *smooth), mode.inequalities[:1])
+        CarrierMode(carrier, ContactMode.CLOSED, (*mode.equations[:n_normal], *smooth), mode.inequalities[:n_normal])
         if mode.label is ContactMode.STICK
         else mode
         for mode in carrier_modes(carrier)

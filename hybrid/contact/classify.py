@@ -97,7 +97,6 @@ def classify(
     """
     terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
     activities = carrier_activities(dynamics, terms, sides=states.sides, tolerances=tolerances)
-    activities = _told_smooth(dynamics, terms, activities)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
     table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))
@@ -105,8 +104,8 @@ def classify(
     check_mass(dynamics, terms, rank=tolerances.rank)
     massive = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, shape)
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape) & massive
-    # one code per state: the activities as digits
-    code = np.zeros(activities.shape[:-1], dtype=np.int64)
+    # one code per state: the activities as digits, in front of them whose friction vanishes
+    code = _smooth(dynamics, terms, activities)
     for digit in range(activities.shape[-1]):
         code = code * len(Activity) + activities[..., digit]
     for value in np.unique(code):
@@ -120,21 +119,18 @@ def classify(
     return Classification(table.verdict, table.modes, tuple(table.labels), table.margin)
 
 
-def _told_smooth(dynamics: Dynamics, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Contacts at rest whose friction vanishes apart from the others: their modes are other ones."""
-    columns: list[NDArray[np.int8]] = []
+def _smooth(dynamics: Dynamics, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Number of the set of carriers at rest whose friction vanishes: their modes are others than where it does not."""
+    found = np.zeros(activities.shape[:-1], dtype=np.int64)
     for index, name in enumerate(carrier_names(dynamics)):
-        activity = activities[..., index]
         if name in dynamics.contacts:
             friction = terms.static_friction[..., dynamics.contacts.index(name)]
-        elif name in dynamics.rigid:
-            friction = terms.constraint_friction[..., dynamics.rigid.index(name)]
+        elif name in dynamics.elements:
+            friction = terms.static_limit[..., dynamics.elements.index(name)]
         else:
-            columns.append(activity)
-            continue
-        is_smooth = (activity == Activity.RESTING) & (friction == 0.0)
-        columns.append(np.where(is_smooth, np.int8(Activity.FRICTIONLESS), activity))
-    return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else activities
+            friction = terms.constraint_friction[..., dynamics.rigid.index(name)]
+        found = 2 * found + ((activities[..., index] == Activity.RESTING) & (friction == 0.0))
+    return found
 
 
 def _pattern(code: int, n_carriers: int) -> tuple[Activity, ...]:

@@ -16,7 +16,8 @@ class ContactMode(StrEnum):
     """What one contact does; the value is the label used in files, tables and JSON.
 
     ``FREE`` separates, ``STICK`` stays, ``SLIDE_PLUS`` and ``SLIDE_MINUS`` slip in the positive and negative tangential
-    direction, ``SLIDE`` slips in a given direction of a spatial contact, ``CLOSED`` presses without friction.
+    direction, ``SLIDE`` slips in a given direction of a spatial contact, ``CLOSED`` presses and was declared without a
+    tangent and without a slip. A contact at rest whose friction is zero slips where it accelerates, and else stays.
     """
 
     FREE = "free"

@@ -55,7 +55,7 @@ def resting_spatial_candidates(problem: ContactProblem, scale: Scale, tolerances
         elif label is ContactMode.STICK:
             item = _inside_cone(item, spatial, scale, tolerances)
         found.append(item)
-        if label is ContactMode.FREE and np.any(spatial.static_friction):  # else closed says it all
+        if label is ContactMode.FREE and not spatial.is_smooth:  # else the mode of no friction says it all
             found.extend(_incipient_slides(problem, modes, spatial, scale, tolerances))
     return tuple(found)
 

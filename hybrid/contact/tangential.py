@@ -73,13 +73,15 @@ def tangential_reports(problem: ContactProblem, branches: Sequence[Branch]) -> d
     Returns
     -------
     dict of str to TangentialReport
-        Empty unless exactly one carrier takes part and it is a planar contact at rest.
+        Empty unless exactly one carrier takes part and it is a planar contact at rest with friction.
     """
     if len(problem.carriers) != 1:
         return {}
     carrier = problem.carriers[0]
     if carrier.kind is not CarrierKind.CONTACT or not carrier.is_resting or carrier.is_spatial_at_rest:
         return {}
+    if carrier.is_smooth:
+        return {}  # no force depends on the slip, and none returns it to sticking
     plus, minus = (_side(problem, carrier.name, sign) for sign in (1, -1))
     labels = [item.mode[carrier.name] for item in branches]
     algebraic = ""

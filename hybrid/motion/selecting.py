@@ -17,6 +17,7 @@ from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Selection, Verdict, select_problem
+from hybrid.contact.smooth import also_called
 from hybrid.motion.coherence import is_coherent
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.outcome import Termination
@@ -24,6 +25,7 @@ from hybrid.motion.outcome import Termination
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
     from hybrid.contact.candidates import Candidate
+    from hybrid.contact.carriers import Carrier
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Terms
 
@@ -148,7 +150,7 @@ def _decided(
     context: Context, problem: ContactProblem, moment: Moment, t_end: float, *, vanishing: frozenset[str] = frozenset()
 ) -> Decision:
     candidates = _few_candidates(context, problem)
-    definite = None if candidates is None else _definite(candidates)
+    definite = None if candidates is None else _definite(problem, candidates)
     if definite is not None:
         return Decision(Choice(mode_of(problem, definite), directions=_tending(moment)), None)
     selection = select_problem(problem, tolerances=context.settings.tolerances, candidates=candidates)
@@ -170,7 +172,8 @@ def _among(
     """Decide between the branches that history leaves."""
     if not branches:
         return _by_rule(context, selection, moment, Termination.INCONSISTENT)
-    choices = [_choices(context, branch, moment, vanishing) for branch in branches]
+    carriers = selection.problem.carriers
+    choices = [_choices(context, branch, moment, carriers, vanishing) for branch in branches]
     if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
         return Decision(choices[0][0], selection)
     if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
@@ -202,10 +205,12 @@ def _few_candidates(context: Context, problem: ContactProblem) -> tuple[Candidat
     return all_candidates(problem, context.settings.tolerances)
 
 
-def _definite(candidates: tuple[Candidate, ...]) -> Candidate | None:
+def _definite(problem: ContactProblem, candidates: tuple[Candidate, ...]) -> Candidate | None:
     """The mode, if one holds and every other fails by more than the tolerances: then the verdict is UNIQUE."""
     standing = [item for item in candidates if item.standing is not Standing.REFUTED]
-    return standing[0] if len(standing) == 1 and standing[0].standing is Standing.CONSISTENT else None
+    if len(standing) != 1 or standing[0].standing is not Standing.CONSISTENT:
+        return None
+    return standing[0] if len(also_called(mode_of(problem, standing[0]), problem.carriers)) == 1 else None
 
 
 def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> bool:
@@ -217,15 +222,23 @@ def _by_rule(context: Context, selection: Selection, moment: Moment, ending: Ter
     if branch is None:
         return Decision(None, selection, _ENDINGS.get(selection.verdict, ending))
     note = f"{selection.verdict.value}; the rule took {branch.mode}"
-    return Decision(_choices(context, branch, moment)[0], selection, note=note, chosen_by_rule=True)
+    choice = _choices(context, branch, moment, selection.problem.carriers)[0]
+    return Decision(choice, selection, note=note, chosen_by_rule=True)
 
 
-def _choices(context: Context, branch: Branch, moment: Moment, vanishing: frozenset[str] = frozenset()) -> list[Choice]:
+def _choices(
+    context: Context,
+    branch: Branch,
+    moment: Moment,
+    carriers: tuple[Carrier, ...],
+    vanishing: frozenset[str] = frozenset(),
+) -> list[Choice]:
     """The branch's modes with the signs of bilateral normal forces, both where they vanish, the leading mode first."""
     frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
     signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
     either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
-    modes = dict.fromkeys((branch.mode, *branch.equivalent_modes))
+    listed = (branch.mode, *branch.equivalent_modes)
+    modes = dict.fromkeys(called for mode in listed for called in also_called(mode, carriers))
     directions = _directions(branch, moment)
     return [
         Choice(mode, dict(zip(signs, sides, strict=True)), directions) for mode in modes for sides in product(*either)

@@ -158,7 +158,7 @@ def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind])
             return Activity.APPROACHING
     if not part.columns:
         return Activity.FRICTIONLESS
-    if part.is_open or part.label is ContactMode.CLOSED:  # closed: friction is 0, and slip was not followed
+    if part.is_open:
         return by_slip(context, terms, part.columns)
     if part.sticks or GuardKind.STOP in kinds:
         return Activity.RESTING
@@ -168,7 +168,7 @@ def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind])
 
 
 def by_slip(context: Context, terms: Terms, columns: tuple[int, ...]) -> Activity:
-    """What the slip tells of a contact that has just closed, or presses without friction."""
+    """What the slip tells of a contact that has just closed."""
     slip = terms.slip[list(columns)]
     if np.linalg.norm(slip) <= context.settings.tolerances.velocity:
         return Activity.RESTING

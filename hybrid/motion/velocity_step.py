@@ -124,7 +124,7 @@ def velocity_step(
     after = free + problem.G @ P
     touched = set()
     for carrier in problem.carriers:
-        labels[carrier.name] = _label(carrier, P, after, h, tolerances, persists=carrier.name in persisting)
+        labels[carrier.name] = _label(carrier, P, after, tolerances, persists=carrier.name in persisting)
         if carrier.kind is CarrierKind.CONTACT:
             impulse_N[dynamics.contacts.index(carrier.name)] = P[carrier.rows[0]]
             touched |= {carrier.name} if P[carrier.rows[0]] > 0.0 else set()
@@ -154,16 +154,13 @@ def _contact_velocities(
     return gamma, offset
 
 
-def _label(
-    carrier: Carrier, P: Array, after: Array, h: float, tolerances: Tolerances, *, persists: bool
-) -> ContactMode:
+def _label(carrier: Carrier, P: Array, after: Array, tolerances: Tolerances, *, persists: bool) -> ContactMode:
     """The mode of a carrier from its impulse and its velocity after the step."""
     if carrier.kind is CarrierKind.CONTACT:
         leaves = not persists and after[carrier.rows[0]] > tolerances.velocity
         if leaves or not P[carrier.rows[0]] > 0.0:
             return ContactMode.FREE
-    limit = float(carrier.friction) * (h if carrier.normal is None else abs(float(P[carrier.normal])))
-    if not carrier.tangential or (carrier.kind is CarrierKind.CONTACT and limit == 0.0):
+    if not carrier.tangential:
         return ContactMode.CLOSED
     slip = after[list(carrier.tangential)]
     if np.max(np.abs(slip)) <= tolerances.velocity:

@@ -94,7 +94,8 @@ def test_a_spatial_contact_without_friction_presses_and_its_slip_is_no_question(
     floor = Contact(name="floor", gap="x2", tangent=["x0", "x1"])
     ball = bodies([1, 1, 1], [pull, 0, -9.81], contact=[floor])
     found = select(ball, hybrid.State([0, 0, 0], [0, 0, 0]))
-    assert (found.verdict.name, found.branches[0].mode.label) == ("UNIQUE", "closed")
+    label = "slide" if pull else "stick"  # as it begins to move; no force depends on it
+    assert (found.verdict.name, found.branches[0].mode.label) == ("UNIQUE", label)
     np.testing.assert_allclose(found.branches[0].acceleration, [pull, 0, 0], atol=1e-15)
 
 

@@ -1,0 +1,152 @@
+"""Carriers at rest whose friction is exactly zero: their force is known, and their label tells what they begin to do.
+
+Sticking and both slides are then one force, so that no equation tells them apart. The label comes from the tangential
+acceleration instead: a slide in its direction, ``stick`` where it is zero. ``closed`` is left to contacts that were
+declared without a tangent and without a slip.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.contact.modes import ContactMode, Mode
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid.contact.carriers import Carrier, CarrierMode
+    from hybrid.contact.conditions import Scale
+    from hybrid.contact.problem import ContactProblem
+
+__all__ = ["also_called", "is_unnamed", "label_at_rest", "named", "unnamed_labels"]
+
+
+def is_unnamed(mode: CarrierMode) -> bool:
+    """True for the mode of a pressing carrier at rest without friction, which its acceleration names."""
+    return mode.label is ContactMode.CLOSED and bool(mode.carrier.tangential)
+
+
+def label_at_rest(acceleration: NDArray[np.float64], limit: float) -> ContactMode:
+    """What a carrier at rest without friction begins to do.
+
+    Parameters
+    ----------
+    acceleration : array, (1,) or (2,)
+        Tangential.
+    limit : float
+        Magnitude up to which it has no sign.
+
+    Returns
+    -------
+    ContactMode
+
+    Examples
+    --------
+    >>> label_at_rest(np.array([-2.0]), 1e-10).value, label_at_rest(np.array([0.0]), 1e-10).value
+    ('slide-', 'stick')
+    """
+    if not np.linalg.norm(acceleration) > limit:
+        return ContactMode.STICK
+    if len(acceleration) == 2:
+        return ContactMode.SLIDE
+    return ContactMode.SLIDE_PLUS if acceleration[0] > 0 else ContactMode.SLIDE_MINUS
+
+
+def named(
+    problem: ContactProblem, modes: tuple[CarrierMode, ...], x: NDArray[np.float64], scale: Scale, limit: float
+) -> tuple[CarrierMode, ...]:
+    """The modes of one solution with the labels of carriers at rest without friction.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    modes : tuple of CarrierMode
+    x : array, (r,)
+        Scaled forces; NaN if the modes have none, whose labels then say ``stick``.
+    scale : Scale
+    limit : float
+        Scaled acceleration below which rounding decides.
+
+    Returns
+    -------
+    tuple of CarrierMode
+    """
+    if not any(is_unnamed(mode) for mode in modes):
+        return modes
+    a = (problem.G @ (x * scale.size / scale.row) + problem.c) / (scale.row * scale.size)
+    return tuple(
+        attrs.evolve(mode, label=label_at_rest(a[list(mode.carrier.tangential)], limit)) if is_unnamed(mode) else mode
+        for mode in modes
+    )
+
+
+def unnamed_labels(
+    modes: tuple[CarrierMode, ...], accelerations: Mapping[int, NDArray[np.float64]], limit: NDArray[np.float64]
+) -> Iterator[tuple[dict[str, ContactMode], Any]]:
+    """Labels of a mode at many states, and where each holds.
+
+    Parameters
+    ----------
+    modes : tuple of CarrierMode
+        No spatial carrier at rest.
+    accelerations : mapping of int to array, (...)
+        Scaled accelerations of the tangential rows of carriers at rest without friction.
+    limit : array, (...)
+
+    Yields
+    ------
+    dict of str to ContactMode, and array of bool, (...)
+    """
+    labels = {mode.carrier.name: mode.label for mode in modes}
+    unnamed = [mode.carrier for mode in modes if is_unnamed(mode)]
+    choices = []
+    for carrier in unnamed:
+        a = accelerations[carrier.tangential[0]]
+        plus, minus = a > limit, a < -limit
+        choices.append(
+            ((ContactMode.STICK, ~(plus | minus)), (ContactMode.SLIDE_PLUS, plus), (ContactMode.SLIDE_MINUS, minus))
+        )
+    for chosen in itertools.product(*choices):
+        where: Any = np.ones((), dtype=bool)
+        for carrier, (label, holds) in zip(unnamed, chosen, strict=True):
+            labels[carrier.name] = label
+            where = where & holds
+        yield dict(labels), where
+
+
+def also_called(mode: Mode, carriers: tuple[Carrier, ...]) -> tuple[Mode, ...]:
+    """The labels that a mode might have a moment later, the present ones first.
+
+    A carrier at rest without friction and without tangential acceleration sticks for the moment only: what pulls at it
+    next makes it slide, with the same force.
+
+    Parameters
+    ----------
+    mode : Mode
+    carriers : tuple of Carrier
+        Those that take part.
+
+    Returns
+    -------
+    tuple of Mode
+
+    Examples
+    --------
+    >>> from hybrid.contact.carriers import Carrier, CarrierKind
+    >>> block = Carrier("floor", CarrierKind.CONTACT, 0, (1,), None, 0.0, 0.0)
+    >>> [item.label for item in also_called(Mode({"floor": "stick"}), (block,))]
+    ['stick', 'slide+', 'slide-']
+    """
+    resting = [c for c in carriers if c.is_smooth and mode[c.name] is ContactMode.STICK]
+    slides = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
+    choices = [(ContactMode.STICK, *((ContactMode.SLIDE,) if c.is_spatial_at_rest else slides)) for c in resting]
+    return tuple(
+        Mode({**mode, **{c.name: label for c, label in zip(resting, labels, strict=True)}})
+        for labels in itertools.product(*choices)
+    )

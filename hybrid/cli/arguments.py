@@ -19,6 +19,7 @@ __all__ = [
     "FiniteRange",
     "OutputPath",
     "axes_option",
+    "branch_option",
     "json_option",
     "mechanism_argument",
     "output_option",
@@ -73,6 +74,18 @@ def pin_option(command: Command) -> Command:
         callback=_assignments,
         help="Fix a coordinate, a velocity (phi_dot), gap.tip, gap_dot.tip or slip.tip; repeatable. "
         "slip.tip=+0 and -0 are the limits of vanishing slip.",
+    )(command)
+
+
+def branch_option(command: Command) -> Command:
+    """Add the repeatable option ``--branch NAME=VALUE``."""
+    return click.option(
+        "--branch",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_assignments,
+        help="Where several postures satisfy the pins, as elbow up and down: take the one nearest to this value of a "
+        "coordinate that the pins leave open. A pinned or swept quantity: where that choice is made; repeatable.",
     )(command)
 
 

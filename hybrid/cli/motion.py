@@ -11,6 +11,7 @@ import click
 
 from hybrid.cli.arguments import (
     OutputPath,
+    branch_option,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -58,6 +59,7 @@ def _stiffness(_: click.Context, option: click.Parameter, values: tuple[str, ...
 @mechanism_argument
 @pin_option
 @parameter_option
+@branch_option
 @click.option("--t-end", type=float, required=True, metavar="T", help="When to stop.")
 @click.option(
     "--law",
@@ -115,6 +117,7 @@ def simulate(
     mechanism: str,
     pins: dict[str, str],
     parameters: dict[str, str],
+    branch: dict[str, str],
     t_end: float,
     law: str | None,
     rule: str,
@@ -143,7 +146,8 @@ def simulate(
         from hybrid.dynamics import derive, solve_state
 
         dynamics = derive(declared)
-        found = _followed(dynamics, solve_state(dynamics, pins, parameters=values), values, asked, bar)
+        start = solve_state(dynamics, pins, parameters=values, branch=branch)
+        found = _followed(dynamics, start, values, asked, bar)
         answer = _record(found)
         try:
             written, is_written = write_motions(found, MotionFiles(plot, animate, output)), True

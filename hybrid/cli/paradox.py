@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    branch_option,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -17,6 +18,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import critical_friction_record
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ _OPEN = 1e-9  # a gap of which Newton's method leaves 1e-13
 @pin_option
 @click.option("--contact", help="Which contact, where several have friction.")
 @parameter_option
+@branch_option
 @json_option
 def critical_friction(
     *,
@@ -49,6 +52,7 @@ def critical_friction(
     pins: dict[str, str],
     contact: str | None,
     parameters: dict[str, str],
+    branch: dict[str, str],
     as_json: bool,
 ) -> None:
     """The least friction that brings a paradox, and where."""
@@ -61,7 +65,7 @@ def critical_friction(
 
         resolved = declared.parameter_values(values)
         over = [Axis.parse(text, values=resolved) for text in axes]
-        found = least(derive(declared), over=over, pins=pins, contact=contact, parameters=values)
+        found = least(derive(declared), over=over, pins=pins, contact=contact, parameters=values, branch=branch)
     answer = {"mechanism": declared.name, **critical_friction_record(found)}
     if as_json:
         print_json(answer)
@@ -87,3 +91,4 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield table("Paradoxical at the current friction", ("mode", "from", "to"), rows)
     elif intervals:
         yield "There is no paradox at the current friction."
+    yield from branch_sentences(answer["branch"])

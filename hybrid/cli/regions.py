@@ -12,6 +12,7 @@ import click
 from hybrid.cli.arguments import (
     OutputPath,
     axes_option,
+    branch_option,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -24,6 +25,7 @@ from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import map_record
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) 
 @axes_option
 @pin_option
 @parameter_option
+@branch_option
 @plot_option("Draw the map, its boundaries refined")
 @click.option(
     "--store",
@@ -69,6 +72,7 @@ def map_(
     axes: tuple[str, ...],
     pins: dict[str, str],
     parameters: dict[str, str],
+    branch: dict[str, str],
     plot: Path | None,
     store: Path | None,
     as_json: bool,
@@ -89,6 +93,7 @@ def map_(
             axes=swept,
             pins=pins,
             parameters=values,
+            branch=branch,
             with_boundaries=plot is not None,
             progress=bar.advance,
             on_interrupt="keep",
@@ -191,3 +196,4 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     for title, key in (("verdict", "verdict_fractions"), ("consistent modes", "mode_fractions")):
         rows = [(name, f"{share:.6f}") for name, share in answer[key].items()]
         yield table(f"Shares by {title}", (title, "share"), rows)
+    yield from branch_sentences(answer["branch"])

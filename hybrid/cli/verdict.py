@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import click
 
 from hybrid.cli.arguments import (
+    branch_option,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -28,6 +29,7 @@ Solver = Literal["enumeration", "lemke", "gauss"]
 @mechanism_argument
 @pin_option
 @parameter_option
+@branch_option
 @click.option(
     "--solver",
     type=click.Choice(get_args(Solver)),
@@ -36,7 +38,15 @@ Solver = Literal["enumeration", "lemke", "gauss"]
     help="How the modes are found; only enumeration finds all.",
 )
 @json_option
-def verdict(*, mechanism: str, pins: dict[str, str], parameters: dict[str, str], solver: Solver, as_json: bool) -> None:
+def verdict(
+    *,
+    mechanism: str,
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    branch: dict[str, str],
+    solver: Solver,
+    as_json: bool,
+) -> None:
     """Which contact modes of MECH are consistent at a state: one, several, or none, with evidence."""
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
@@ -45,7 +55,7 @@ def verdict(*, mechanism: str, pins: dict[str, str], parameters: dict[str, str],
         from hybrid.dynamics import derive, solve_state
 
         dynamics = derive(declared)
-        state = solve_state(dynamics, pins, parameters=values)
+        state = solve_state(dynamics, pins, parameters=values, branch=branch)
         selection = select(dynamics, state, parameters=values, solver=solver)
         answer = verdict_record(dynamics, state, selection, parameters=values)
     if as_json:

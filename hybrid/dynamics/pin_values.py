@@ -78,7 +78,7 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | 
     known = dynamics.mechanism.parameter_values(parameters or {})
     for name, value in pins.items():
         limit = _LIMITS.get(value.replace(" ", "")) if isinstance(value, str) and name.startswith("slip.") else None
-        values[name] = 0.0 if limit is not None else _number(name, value, known)
+        values[name] = 0.0 if limit is not None else read_number(f"pin {name}", value, known)
         if limit is not None:
             _add_side(dynamics, sides, name, limit)
     _check_sides(sides, values)
@@ -93,7 +93,7 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | 
 def n_velocity_pins(dynamics: Dynamics, positions: Mapping[str, Any], parameters: Values | None) -> int:
     """Number of velocity pins that a state with these position pins, and perhaps the time, needs."""
     known = dynamics.mechanism.parameter_values(parameters or {})
-    time = _number("t", positions.get("t", 0.0), known)
+    time = read_number("pin t", positions.get("t", 0.0), known)
     return dynamics.n - len(_independent(dynamics, len(positions.keys() - {"t"}), known, time))
 
 
@@ -111,12 +111,13 @@ def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
     return f"unknown pin {name!r}; {hint}The pins are {', '.join(known)}"
 
 
-def _number(name: str, value: Any, known: Mapping[str, Any]) -> Any:
+def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
+    """Evaluate a number, an array or an expression of known values; StateError unless it is finite."""
     if isinstance(value, str):
-        value = evaluate(parse_expression(value, known=known.keys(), field=f"pin {name}"), known)
+        value = evaluate(parse_expression(value, known=known.keys(), field=field), known)
     number = np.asarray(value, dtype=float)
     if not np.isfinite(number).all():
-        raise StateError(f"pin {name}: the value must be a finite number, got {value}")
+        raise StateError(f"{field}: the value must be a finite number, got {value}")
     return float(number) if number.ndim == 0 else number
 
 

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.linear import is_numerically_singular, solve_each
+from hybrid.dynamics.named_branch import named_branch
 from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
-from hybrid.dynamics.positions import newton, position_problem, solve_positions
+from hybrid.dynamics.positions import position_problem, solve_positions
+from hybrid.dynamics.posture_branch import PostureBranch
+from hybrid.dynamics.postures import distinct_postures
 from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
@@ -30,6 +33,7 @@ def solve_state(
     pins: Mapping[str, str | float],
     *,
     parameters: Values | None = None,
+    branch: Mapping[str, str | float] | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> State:
     """Solve the state that pins fix.
@@ -47,13 +51,18 @@ def solve_state(
         limits of vanishing slip from one side, ``0`` is rest.
     parameters : mapping, optional
         Parameter values that replace the declared ones.
+    branch : mapping of str to float or str, optional
+        Where several positions satisfy the pins, chooses one: that nearest to the named values of unknown coordinates.
+        Values of pinned positions, of the time or of parameters name another place at which the choice is made; from
+        there the branch is followed to the pins, along one named quantity after the other. The ``start`` of a map's
+        branch gives the position of the map.
     tolerances : Tolerances, optional
 
     Returns
     -------
     State
-        Where several positions satisfy the pins, the one that Newton's method reaches from zero or the start nearest to
-        it; the others are listed in ``alternatives``.
+        Where several positions satisfy the pins and no branch is named, the one that Newton's method reaches from zero
+        or the start nearest to it; the others are listed in ``alternatives``.
 
     Raises
     ------
@@ -69,10 +78,12 @@ def solve_state(
     >>> round(float(state.q[1]), 12)
     0.5
     """
-    solved = solve_states(dynamics, pins, parameters=parameters, tolerances=tolerances)
+    followed = named_branch(dynamics, pins, branch, parameters=parameters, tolerances=tolerances) if branch else None
+    solved = solve_states(dynamics, pins, parameters=parameters, branch=followed, tolerances=tolerances)
     if not solved.reached.all():
         raise _unreached(dynamics, pins, parameters, tolerances)
-    others = _other_positions(dynamics, pins, solved.q, parameters, tolerances)
+    problem, _ = position_problem(dynamics, sort_pins(dynamics, pins, parameters), parameters)
+    others = tuple(distinct_postures(problem, [solved.q], tolerances)[1:])
     return State(solved.q, solved.v, float(solved.t), solved.sides, others)
 
 
@@ -81,6 +92,7 @@ def solve_states(
     pins: Mapping[str, Any],
     *,
     parameters: Values | None = None,
+    branch: PostureBranch | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> States:
     """Solve arrays of states at once, for maps.
@@ -92,12 +104,15 @@ def solve_states(
         As for :func:`solve_state`; arrays broadcast against each other and against array-valued parameters. Positions
         are solved once per distinct set of position pins, not once per state.
     parameters : mapping of str to float or array, optional
+    branch : PostureBranch, optional
+        Takes positions from a branch that was followed over the pins. Without it every position is solved on its own:
+        where several satisfy the pins, neighbours may belong to different branches.
     tolerances : Tolerances, optional
 
     Returns
     -------
     States
-        ``reached`` is False where no position or no velocity satisfies the pins.
+        ``reached`` is False where no position (of the branch) or no velocity satisfies the pins.
 
     Raises
     ------
@@ -105,7 +120,7 @@ def solve_states(
         Unknown, too few or too many pins.
     """
     sorted_pins = sort_pins(dynamics, pins, parameters)
-    q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
+    q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances, branch)
     v = _solve_velocities(dynamics, sorted_pins, q, parameters)
     v = np.where(_repeats(dynamics, sorted_pins, q, v, parameters, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)
@@ -113,45 +128,15 @@ def solve_states(
 
 
 def _solve_positions(
-    dynamics: Dynamics, pins: Pins, parameters: Values | None, tolerances: Tolerances
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    problem, shape = position_problem(dynamics, pins, parameters)
-    q, reached = solve_positions(problem, tolerances)
-    return q.reshape((*shape, dynamics.n)), reached.reshape(shape)
-
-
-def _other_positions(
     dynamics: Dynamics,
-    pins: Mapping[str, Any],
-    q: NDArray[np.float64],
+    pins: Pins,
     parameters: Values | None,
     tolerances: Tolerances,
-) -> tuple[NDArray[np.float64], ...]:
-    """Further positions that satisfy the pins, found from the other starts; full turns of an angle count once."""
-    problem, _ = position_problem(dynamics, sort_pins(dynamics, pins, parameters), parameters)
-    found = [q]
-    for start in problem.starts if problem.free else ():
-        (trial,), (converged,) = newton(problem, start, tolerances)
-        if converged and not any(_is_same_posture(dynamics, trial, other, parameters) for other in found):
-            found.append(trial)
-    return tuple(found[1:])
-
-
-def _is_same_posture(
-    dynamics: Dynamics,
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    parameters: Values | None,
-) -> bool:
-    """Positions are alike if all kinematics are, which full turns of an angle leave unchanged."""
-    if np.allclose(first, second, rtol=0, atol=1e-6):
-        return True
-    rest = np.zeros(dynamics.n)
-    terms = [dynamics.terms(q, rest, parameters=parameters) for q in (first, second)]
-    return all(
-        np.allclose(getattr(terms[0], name), getattr(terms[1], name), rtol=1e-9, atol=1e-9)
-        for name in ("M", "h", "gap", "W_N", "W_T", "constraint", "J")
-    )
+    branch: PostureBranch | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    problem, shape = position_problem(dynamics, pins, parameters)
+    q, reached = solve_positions(problem, tolerances) if branch is None else branch.solve(problem, tolerances)
+    return q.reshape((*shape, dynamics.n)), reached.reshape(shape)
 
 
 def _solve_velocities(

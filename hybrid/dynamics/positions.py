@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.position_equations import parameters_that_count
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -104,7 +105,7 @@ def position_problem(
     coordinates = dynamics.mechanism.coordinates
     values: dict[str, Any] = {}
     if not set(pins.positions) <= set(coordinates) or dynamics.rigid:
-        values = dict(parameters or {})
+        values = parameters_that_count(dynamics, pins, parameters or {})
     arrays = [np.asarray(value, dtype=float) for value in (*pins.positions.values(), pins.time)]
     shape = np.broadcast_shapes(*(array.shape for array in arrays), *(np.shape(value) for value in values.values()))
 
@@ -158,17 +159,23 @@ def newton(
     q : array, (N, n)
     converged : array of bool, (N,)
     """
-    q = problem.started(start)
+    # a linear gap is solved by one step of any length; only later starts, for angles, are kept short
+    longest = np.inf if start == STARTS[0] else _LONGEST_STEP
+    return newton_from(problem, problem.started(start), tolerances, longest=longest)
+
+
+def newton_from(
+    problem: PositionProblem, q: NDArray[np.float64], tolerances: Tolerances, *, longest: float = _LONGEST_STEP
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Newton's method from given positions (N, n), which it overwrites, with steps of at most a length."""
     free = np.array(problem.free, dtype=np.intp)
     if not len(free):
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged = np.zeros(len(q), dtype=bool)
     active, own = np.arange(len(q)), problem
     milestone = np.full(len(q), np.inf)
-    # a linear gap is solved by one step of any length; only later starts, for angles, are kept short
-    longest = np.inf if start == STARTS[0] else _LONGEST_STEP
     for step in range(_MAX_STEPS):
-        A, residual = _linearised(own, q[active], free)
+        A, residual = linearised(own, q[active], free)
         size = np.max(np.abs(residual), axis=1)
         change = solve_each(A, residual[..., None])[..., 0]
         length = np.max(np.abs(change), axis=1, keepdims=True)
@@ -201,7 +208,7 @@ def _satisfies_the_rest(problem: PositionProblem, q: NDArray[np.float64], tolera
     return np.broadcast_to(left <= tolerances.gap * size, len(q))
 
 
-def _linearised(
+def linearised(
     problem: PositionProblem, q: NDArray[np.float64], free: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Jacobian (N, f, f) and residual (N, f) of the pinned gaps and the constraints."""

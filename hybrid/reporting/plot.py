@@ -92,6 +92,7 @@ def plot_map(
         _fill(axes, found, first, second)
         for boundary in region_map.boundaries:
             axes.plot(boundary.points[:, 0], boundary.points[:, 1], color="0.1", linewidth=0.9, zorder=3)
+        _singular(axes, region_map)
         marked = state if state is not None and _holds(first, state[0]) and _holds(second, state[1]) else None
         if marked is not None:
             axes.plot(*marked, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False)
@@ -102,6 +103,23 @@ def plot_map(
         if title:
             axes.set_title(heading(title, inches=room, size=10), fontsize=10)
     return figure
+
+
+def _singular(axes: Axes, region_map: RegionMap) -> None:
+    """Where the branch of postures ends at a fold, as dots, and where two ways around disagree, as crosses."""
+    branch = region_map.branch
+    if branch is None:
+        return
+    for places, marker in ((branch.folds, "."), (branch.seams, "x")):
+        for place in places:
+            at = dict(zip(branch.names, place.tolist(), strict=True))
+            x, y = (at.get(axis.name) for axis in region_map.axes)
+            if x is not None and y is not None:
+                axes.plot(x, y, marker, color="0.35", markersize=3, zorder=4)
+            elif x is not None:
+                axes.axvline(x, color="0.35", linewidth=0.9, linestyle=":", zorder=4)
+            elif y is not None:
+                axes.axhline(y, color="0.35", linewidth=0.9, linestyle=":", zorder=4)
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hybrid.reporting.branches import branch_record
+
 if TYPE_CHECKING:
     from hybrid.analysis import CriticalFriction, RegionMap
     from hybrid.contact import Branch, Certificate, Mode, Selection
@@ -156,7 +158,8 @@ def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
     Returns
     -------
     dict
-        ``minimum``, ``at``, ``mode``, ``paradox_intervals``, ``contact`` and ``gap``.
+        ``minimum``, ``at``, ``mode``, ``paradox_intervals``, ``contact`` and ``gap``; ``branch``, as
+        :func:`branch_record` has it.
 
     Examples
     --------
@@ -168,7 +171,8 @@ def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
     >>> round(record["minimum"], 9), record["mode"]
     (1.333333333, 'slide+')
     """
-    return {name: plain(value) for name, value in attrs.asdict(found).items()}
+    own = attrs.asdict(found, filter=lambda attribute, _: attribute.name != "branch")
+    return {name: plain(value) for name, value in own.items()} | {"branch": plain(branch_record(found.branch))}
 
 
 def map_record(region_map: RegionMap) -> dict[str, Json]:
@@ -183,7 +187,8 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
     dict
         ``axes``, the number of ``cells``, and the share of every verdict and of every set of consistent modes, whose
         labels are sorted and joined by a bar (``none`` if empty). Of an interrupted map ``complete`` is False,
-        ``missing`` the number of cells that are not there, and shares are those of the others.
+        ``missing`` the number of cells that are not there, and shares are those of the others. ``branch`` is what
+        :func:`branch_record` has.
 
     Examples
     --------
@@ -203,6 +208,7 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
         "mode_fractions": plain(region_map.mode_fractions),
         "missing": region_map.n_missing,
         "complete": region_map.is_complete,
+        "branch": plain(branch_record(region_map.branch)),
     }
 
 

@@ -253,6 +253,7 @@ def _surroundings(
     """The map around the state, and its pins."""
     from hybrid.analysis import region_map
     from hybrid.reporting.around import pins_around
+    from hybrid.reporting.branches import branch_through
     from hybrid.reporting.window import default_axes
 
     chosen = axes or default_axes(dynamics, state, parameters=parameters)
@@ -262,9 +263,15 @@ def _surroundings(
     names = [axis.name for axis in chosen]
     fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
     found = region_map(
-        dynamics, axes=chosen, pins=fixed, parameters=held, tolerances=tolerances, with_boundaries=True,
+        dynamics,
+        axes=chosen,
+        pins=fixed,
+        parameters=held,
+        branch=branch_through(dynamics, state, names, pins=fixed, parameters=parameters),
+        tolerances=tolerances,
+        with_boundaries=True,
         on_interrupt=on_interrupt,
-    )  # fmt: skip
+    )
     return found, fixed
 
 
@@ -276,18 +283,22 @@ def _critical(
     from hybrid.contact.rails import RoughRailError
     from hybrid.dynamics.pin_values import pin_names
     from hybrid.reporting.around import pins_around
+    from hybrid.reporting.branches import branch_through
 
     positions = pin_names(dynamics)[0]
     if axis.name not in positions:
         return {}
     around = pins_around(dynamics, state, [axis.name], parameters=parameters)
     fixed = {name: value for name, value in around.items() if name in (*positions, "t")}
+    start = branch_through(dynamics, state, [axis.name], pins=around, parameters=parameters)
     found = {}
     for name in closed_form_contacts(selection):
         if name in dynamics.contacts:
             # a rail whose friction leaves the contact alone at the state may push it at another posture
             with suppress(RoughRailError):
-                found[name] = critical_friction(dynamics, over=[axis], pins=fixed, contact=name, parameters=parameters)
+                found[name] = critical_friction(
+                    dynamics, over=[axis], pins=fixed, contact=name, parameters=parameters, branch=start
+                )
     return found
 
 

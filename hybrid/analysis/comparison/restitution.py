@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.criticality.response import postures
+from hybrid.analysis.criticality.response import postures, swept_branch
 from hybrid.analysis.maps.axes import Axis
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.rates import ContactRates
@@ -112,8 +112,9 @@ def restitution_map(
         raise StateError(f"the incidence lies between -pi/2 and pi/2, not {incidence.low:g} to {incidence.high:g}")
     held, values = dict(pins or {}), dict(parameters or {})
     _check_names(dynamics, over.name, held, values)
+    followed = swept_branch(dynamics, [over], pins=held, parameters=values, start=None)
     (values if over.name in dynamics.mechanism.parameters else held)[over.name] = over.values
-    q, t = postures(dynamics, held, parameters=values)
+    q, t = postures(dynamics, held, parameters=values, branch=followed)
     q = np.broadcast_to(q, (over.cells, dynamics.n))
     reached = np.asarray(np.isfinite(q).all(axis=-1))
     if not reached.any():

@@ -11,12 +11,19 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.intervals import negative_intervals
 from hybrid.analysis.criticality.optimum import global_maximum
-from hybrid.analysis.criticality.response import ContactResponse, contact_response, only_contact, postures
+from hybrid.analysis.criticality.response import (
+    ContactResponse,
+    contact_response,
+    only_contact,
+    postures,
+    swept_branch,
+)
 from hybrid.analysis.maps.axes import Axis, check_axes, placed
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.posture_branch import PostureBranch
 
 Intervals = tuple[tuple[float, float], ...]
 
@@ -43,6 +50,8 @@ class CriticalFriction:
     gap : float
         Gap of the contact at the minimum: 0 where it is closed. A sweep of all coordinates leaves the closed postures;
         the critical friction is then that of the same posture on a shifted guide.
+    branch : PostureBranch or None
+        The branch of postures over which it is least; None where the pins fix the posture by linear equations.
     """
 
     minimum: float
@@ -51,6 +60,7 @@ class CriticalFriction:
     paradox_intervals: Mapping[str, Intervals]
     contact: str
     gap: float = 0.0
+    branch: PostureBranch | None = None
 
 
 def critical_friction(
@@ -60,6 +70,7 @@ def critical_friction(
     pins: Mapping[str, Any] | None = None,
     contact: str | None = None,
     parameters: Values | None = None,
+    branch: Mapping[str, Any] | None = None,
 ) -> CriticalFriction:
     """Minimise the critical friction over one or several quantities.
 
@@ -73,6 +84,9 @@ def critical_friction(
     contact : str, optional
         Needed when several contacts have friction. The others count as open.
     parameters : mapping of str to float or str, optional
+    branch : mapping of str to float or str, optional
+        Where several postures satisfy the pins: a posture on the branch that is meant, by values of the swept
+        quantities and of the unknown coordinates, as for :func:`hybrid.region_map`.
 
     Returns
     -------
@@ -104,10 +118,11 @@ def critical_friction(
     if not over:
         raise StateError("give at least one quantity to sweep, as phi=0:pi")
     check_axes(dynamics, over, pins=pins, parameters=parameters)
+    followed = swept_branch(dynamics, over, pins=pins, parameters=parameters, start=branch)
 
     def placed_at(x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
         own_pins, values = placed(dynamics, over, list(x.T), pins=pins, parameters=parameters)
-        return *postures(dynamics, own_pins, parameters=values), values
+        return *postures(dynamics, own_pins, parameters=values, branch=followed), values
 
     def response(x: NDArray[np.float64]) -> ContactResponse:
         q, t, values = placed_at(x)
@@ -126,7 +141,7 @@ def critical_friction(
         raise StateError(f"no posture of {dynamics.name} can be reached over {swept}")
     intervals = _intervals(over[0], response) if len(over) == 1 else {}
     if value == 0:
-        return CriticalFriction(np.inf, {}, "", intervals, contact)
+        return CriticalFriction(np.inf, {}, "", intervals, contact, branch=followed)
     at = response(place[None])
     q, t, values = placed_at(place[None])
     gaps = dynamics.kinematics(q, np.zeros(dynamics.n), t=t, parameters=values)["gap"]
@@ -137,6 +152,7 @@ def critical_friction(
         mode=_paradoxical_mode(at.G_NT),
         paradox_intervals=intervals,
         contact=contact,
+        branch=followed,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.maps.axes import branch_over
 from hybrid.contact.domain import check_friction, check_mass
 from hybrid.contact.rails import RoughRailError, rough_rails, without_rounding
 from hybrid.contact.reduction import free_motion
@@ -18,7 +19,9 @@ from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from hybrid.analysis.maps.axes import Axis
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.posture_branch import PostureBranch
 
 
 @attrs.frozen(eq=False)
@@ -123,7 +126,11 @@ def only_contact(dynamics: Dynamics, contact: str | None) -> str:
 
 
 def postures(
-    dynamics: Dynamics, pins: Mapping[str, Any], *, parameters: Values | None = None
+    dynamics: Dynamics,
+    pins: Mapping[str, Any],
+    *,
+    parameters: Values | None = None,
+    branch: PostureBranch | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Positions that position pins fix; velocities are zero and velocity pins are ignored.
 
@@ -132,6 +139,8 @@ def postures(
     dynamics : Dynamics
     pins : mapping of str to float, str or array
     parameters : mapping of str to float or array, optional
+    branch : PostureBranch, optional
+        To which they belong.
 
     Returns
     -------
@@ -139,13 +148,35 @@ def postures(
         NaN where no position satisfies the pins.
     t : array, (...)
     """
+    # solve_states marks a state whose velocity pins are dependent; its position is found all the same
+    states = solve_states(dynamics, at_rest(dynamics, pins, parameters), parameters=parameters, branch=branch)
+    return states.q, states.t
+
+
+def swept_branch(
+    dynamics: Dynamics,
+    axes: Sequence[Axis],
+    *,
+    pins: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    start: Mapping[str, Any] | None,
+) -> PostureBranch | None:
+    """The branch of postures over axes; velocity pins are ignored."""
+    declared = dynamics.mechanism.parameters
+    middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
+    own = {name: value for name, value in middle.items() if name in declared}
+    values = dynamics.mechanism.parameter_values({**parameters, **own})
+    pinned = at_rest(dynamics, {**pins, **{name: middle[name] for name in middle.keys() - own.keys()}}, values)
+    fixed = {name: value for name, value in pinned.items() if name not in middle}
+    return branch_over(dynamics, axes, pins=fixed, parameters=parameters, start=start)
+
+
+def at_rest(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> dict[str, Any]:
+    """The position pins, and as many velocity pins as they need."""
     positions = {*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts), "t"}
     kept = {name: value for name, value in pins.items() if not _is_velocity_pin(dynamics, name, positions)}
     n_free = n_velocity_pins(dynamics, kept, parameters)
-    rest = dict.fromkeys(dynamics.mechanism.velocities[:n_free], 0.0)
-    # solve_states marks a state whose velocity pins are dependent; its position is found all the same
-    states = solve_states(dynamics, {**kept, **rest}, parameters=parameters)
-    return states.q, states.t
+    return {**kept, **dict.fromkeys(dynamics.mechanism.velocities[:n_free], 0.0)}
 
 
 def _is_velocity_pin(dynamics: Dynamics, name: str, positions: set[str]) -> bool:

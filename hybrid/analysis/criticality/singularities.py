@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import contact_response, only_contact
-from hybrid.analysis.maps.axes import Axis, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, branch_over, check_axes, placed
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import solve_states
 from hybrid.dynamics.state import State
@@ -19,6 +19,7 @@ from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.posture_branch import PostureBranch
     from hybrid.dynamics.state import States
 
 Array = NDArray[np.float64]
@@ -92,11 +93,12 @@ class _Plane:
     parameters: Mapping[str, Any]
     contact: str
     sign: float
+    branch: PostureBranch | None
 
     def states(self, x: Array) -> tuple[States, dict[str, Any]]:
         columns = [x[..., 0], x[..., 1]]
         pins, values = placed(self.dynamics, self.axes, columns, pins=self.pins, parameters=self.parameters)
-        return solve_states(self.dynamics, pins, parameters=values), values
+        return solve_states(self.dynamics, pins, parameters=values, branch=self.branch), values
 
     def __call__(self, x: Array) -> Array:
         """(A_s, b) at points (..., 2) of the plane, scaled to order one; NaN where no state is reached."""
@@ -114,6 +116,7 @@ def genot_brogliato_points(
     pins: Mapping[str, Any] | None = None,
     contact: str | None = None,
     parameters: Values | None = None,
+    branch: Mapping[str, Any] | None = None,
 ) -> tuple[GenotBrogliatoPoint, ...]:
     """Find the Genot-Brogliato points of a planar contact in a plane of states.
 
@@ -127,6 +130,9 @@ def genot_brogliato_points(
     contact : str, optional
         Needed when several contacts have friction. The others count as open.
     parameters : mapping of str to float or str, optional
+    branch : mapping of str to float or str, optional
+        Where several postures satisfy the pins: a posture on the branch that is meant, by values of the swept
+        quantities and of the unknown coordinates, as for :func:`hybrid.region_map`.
 
     Returns
     -------
@@ -158,9 +164,10 @@ def genot_brogliato_points(
     if len(over) != 2:
         raise StateError(f"give two quantities to sweep, as theta=0:pi/2 and theta_dot=0:3; got {len(over)}")
     check_axes(dynamics, over, pins=pins, parameters=parameters)
+    followed = branch_over(dynamics, over, pins=pins, parameters=parameters, start=branch)
     found: list[GenotBrogliatoPoint] = []
     for sign, mode in ((1.0, ContactMode.SLIDE_PLUS), (-1.0, ContactMode.SLIDE_MINUS)):
-        plane = _Plane(dynamics, over, pins, parameters, contact, sign)
+        plane = _Plane(dynamics, over, pins, parameters, contact, sign, followed)
         for x in _common_zeros(plane, over):
             point = _point(plane, x, mode)
             if point is not None:

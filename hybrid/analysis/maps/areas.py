@@ -52,6 +52,7 @@ def refined_fractions(
     axes: Sequence[Axis],
     pins: Mapping[str, Any] | None = None,
     parameters: Values | None = None,
+    branch: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
     accuracy: float = 1e-6,
 ) -> RefinedFractions:
@@ -69,6 +70,8 @@ def refined_fractions(
         Their numbers of cells, if given, are those of the scan that must meet every region; 200 otherwise.
     pins : mapping of str to float or str, optional
     parameters : mapping of str to float or str, optional
+    branch : mapping of str to float or str, optional
+        As for :func:`region_map`.
     tolerances : Tolerances, optional
     accuracy : float, optional
         Of each fraction.
@@ -93,7 +96,7 @@ def refined_fractions(
     >>> {region: round(share, 5) for region, share in found.mode_fractions.items()}
     {'slide+': 0.44126, 'free': 0.43426, 'free|slide+': 0.08009, 'none': 0.04439}
     """
-    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
+    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, branch=branch, tolerances=tolerances)
     lines = Lines.of(plane, is_first_inner=_is_first_inner(dynamics, plane.axes))
     cuts = _events(lines)
     sums, error = _integrated(lines, cuts, accuracy)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from hybrid.declaration.expressions import evaluate, parse_expression
 from hybrid.dynamics import pin_names
+from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
 from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -158,3 +160,21 @@ def placed(
         {**pins, **{name: value for name, value in at.items() if name not in declared}},
         {name: resolved[name] for name in changed},
     )
+
+
+def branch_over(
+    dynamics: Dynamics,
+    axes: Sequence[Axis],
+    *,
+    pins: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    start: Mapping[str, Any] | None,
+    tolerances: Tolerances = Tolerances(),
+) -> PostureBranch | None:
+    """The branch of postures over axes, followed along the first, then the next; None where the pins are linear."""
+
+    def at(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], dict[str, Any]]:
+        return placed(dynamics, axes, values, pins=pins, parameters=parameters)
+
+    ranges = {axis.name: (axis.low, axis.high) for axis in axes}
+    return follow_branch(dynamics, ranges, at, start=start, tolerances=tolerances)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.plane import Dictionary, Plane
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.dynamics.derive import derive
+from hybrid.dynamics.posture_branch import PostureBranch
 from hybrid.errors import StateError
 
 Progress = Callable[[int, int], None]
@@ -96,11 +97,13 @@ class _Portable:
     def __reduce__(self) -> tuple[Any, ...]:
         plane = self.plane
         fields = (plane.axes, dict(plane.pins), dict(plane.parameters), plane.tolerances)
-        return _derived, (plane.dynamics.mechanism, *fields)
+        branch = None if plane.branch is None else plane.branch.of(None)
+        return _derived, (plane.dynamics.mechanism, branch, *fields)
 
 
-def _derived(mechanism: Any, *fields: Any) -> _Portable:
-    return _Portable(Plane(derive(mechanism), *fields))
+def _derived(mechanism: Any, branch: PostureBranch | None, *fields: Any) -> _Portable:
+    dynamics = derive(mechanism)
+    return _Portable(Plane(dynamics, *fields, branch=None if branch is None else branch.of(dynamics)))
 
 
 def _classified(portable: _Portable, chunk: Chunk) -> Classification:

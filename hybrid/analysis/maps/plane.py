@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.axes import Axis, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, branch_over, check_axes, placed
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.dynamics import solve_states
 from hybrid.errors import ComputationError, StateError
@@ -17,6 +17,7 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.posture_branch import PostureBranch
     from hybrid.dynamics.state import States
 
 UNDECIDED_CODE = np.uint64(1 << 63)
@@ -45,6 +46,8 @@ class Plane:
         What is fixed besides the axes.
     parameters : mapping of str to float or str
     tolerances : Tolerances
+    branch : PostureBranch or None
+        Of postures, to which all states belong; None where the pins fix the posture by linear equations.
     decides_ties : bool
         False leaves states on a tie undecided.
     """
@@ -54,12 +57,14 @@ class Plane:
     pins: Mapping[str, Any]
     parameters: Mapping[str, Any]
     tolerances: Tolerances
+    branch: PostureBranch | None = None
     decides_ties: bool = True
 
     def states(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[States, dict[str, Any]]:
         """States and parameter values at values of the two axes that broadcast against each other."""
         pins, values = placed(self.dynamics, self.axes, (x, y), pins=self.pins, parameters=self.parameters)
-        return solve_states(self.dynamics, pins, parameters=values, tolerances=self.tolerances), values
+        states = solve_states(self.dynamics, pins, parameters=values, branch=self.branch, tolerances=self.tolerances)
+        return states, values
 
     def classified(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> Classification:
         """Verdicts and consistent modes there, in the broadcast shape."""
@@ -113,14 +118,16 @@ def plane_of(
     *,
     pins: Mapping[str, Any] | None,
     parameters: Mapping[str, Any] | None,
+    branch: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> Plane:
-    """Make a plane after checking that it has two axes that nothing else fixes."""
+    """Make a plane on one branch of postures, after checking that it has two axes that nothing else fixes."""
     pins, parameters = dict(pins or {}), dict(parameters or {})
     if len(axes) != 2:
         raise StateError(f"give two axes, as phi=0:pi:400 and phi_dot=-3:3:400; got {len(axes)}")
     check_axes(dynamics, axes, pins=pins, parameters=parameters)
-    return Plane(dynamics, (axes[0], axes[1]), pins, parameters, tolerances)
+    followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
+    return Plane(dynamics, (axes[0], axes[1]), pins, parameters, tolerances, followed)
 
 
 @attrs.define(eq=False)

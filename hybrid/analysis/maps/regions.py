@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.maps.chunks import Draft, Progress, chunks, classified_chunks
-from hybrid.analysis.maps.plane import Dictionary, plane_of
+from hybrid.analysis.maps.plane import Dictionary, Plane, plane_of
 from hybrid.contact.classify import CellVerdict
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, keeps_partial
@@ -21,6 +21,7 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.posture_branch import PostureBranch
 
 MAX_CELLS = 100_000_000
 """Cells of a map at most: 19 bytes each are 2 GB."""
@@ -53,6 +54,9 @@ class RegionMap:
         largest first.
     boundaries : tuple of Boundary
         Curves between the regions, if they were asked for.
+    branch : PostureBranch or None
+        The branch of postures that the map shows, with its start, its folds and seams; None where the pins fix the
+        posture by linear equations. A cell in which the branch has no posture is ``unreachable``.
     is_complete : bool
         False if the computation was interrupted.
     """
@@ -68,6 +72,7 @@ class RegionMap:
     mode_fractions: Mapping[str, float]
     boundaries: tuple[Boundary, ...] = ()
     is_complete: bool = True
+    branch: PostureBranch | None = None
 
     @property
     def cells(self) -> int:
@@ -86,6 +91,7 @@ def region_map(
     axes: Sequence[Axis],
     pins: Mapping[str, Any] | None = None,
     parameters: Values | None = None,
+    branch: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
     with_boundaries: bool = False,
     chunk_cells: int = 1 << 15,
@@ -95,6 +101,10 @@ def region_map(
 ) -> RegionMap:
     """Classify the cells of a map.
 
+    Where several postures satisfy the pins, as the two elbows of an arm do, the map shows one branch of them: from its
+    start it is followed along the first axis, from there along the second. So cells do not depend on chunks or
+    executors, and neighbours belong together.
+
     Parameters
     ----------
     dynamics : Dynamics
@@ -103,6 +113,9 @@ def region_map(
     pins : mapping of str to float or str, optional
         All other pins of the state.
     parameters : mapping of str to float or str, optional
+    branch : mapping of str to float or str, optional
+        Where several postures satisfy the pins: a posture on the branch that is meant, by values of the axes (by
+        default their middles) and of the unknown coordinates (by default the posture of :func:`hybrid.solve_state`).
     tolerances : Tolerances, optional
     with_boundaries : bool, optional
         Trace the curves between the regions.
@@ -140,7 +153,7 @@ def region_map(
     {'UNIQUE': 0.88, 'INDETERMINATE': 0.07, 'INCONSISTENT': 0.04}
     """
     keeps = keeps_partial(on_interrupt)
-    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
+    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, branch=branch, tolerances=tolerances)
     cells = plane.axes[0].cells * plane.axes[1].cells
     if cells > MAX_CELLS:
         raise StateError(
@@ -160,10 +173,10 @@ def region_map(
     except KeyboardInterrupt:
         if not keeps:
             raise
-    return _finished(plane.axes, draft, boundaries, is_complete)
+    return _finished(plane, draft, boundaries, is_complete)
 
 
-def _finished(axes: tuple[Axis, Axis], draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool) -> RegionMap:
+def _finished(plane: Plane, draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool) -> RegionMap:
     """Sort labels by name and regions by size, whatever the order in which chunks came."""
     present = None if is_complete else draft.verdict != CellVerdict.MISSING
     labels, modes = _sorted_modes(draft)
@@ -173,7 +186,7 @@ def _finished(axes: tuple[Axis, Axis], draft: Draft, boundaries: tuple[Boundary,
     verdicts, _, sizes = _counted(draft.verdict.astype(np.uint64), present)
     by_size = sorted(zip(-sizes, verdicts, strict=True))
     return RegionMap(
-        axes=axes,
+        axes=plane.axes,
         verdict=_read_only(draft.verdict),
         modes=_read_only(modes),
         labels=labels,
@@ -184,6 +197,7 @@ def _finished(axes: tuple[Axis, Axis], draft: Draft, boundaries: tuple[Boundary,
         mode_fractions={names[index]: float(counts[index] / counts.sum()) for index in order},
         boundaries=boundaries,
         is_complete=is_complete,
+        branch=plane.branch,
     )
 
 

@@ -1,0 +1,70 @@
+"""What the equations of the positions depend on: pinned gaps and rigid constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import sympy
+
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.pin_values import Pins
+
+__all__ = ["depends_on", "is_explicit", "parameters_that_count"]
+
+
+def _equations(dynamics: Dynamics, pins: Pins) -> list[sympy.Expr]:
+    model = dynamics.model
+    gaps = [dynamics.contacts.index(name.removeprefix("gap.")) for name in pins.positions if name.startswith("gap.")]
+    return [*(model.gap[index] for index in gaps), *model.constraint]
+
+
+def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
+    """Whether the pins fix the coordinates by linear equations, so that there is one posture at most.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> from hybrid.dynamics.pin_values import sort_pins
+    >>> rod, arm = (derive(mechanisms.load(name)) for name in ("rod_on_incline", "two_link_arm"))
+    >>> is_explicit(rod, sort_pins(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0}, None))
+    True
+    >>> is_explicit(arm, sort_pins(arm, {"theta1": 1, "theta1_dot": 0}, None))
+    False
+    """
+    free = {symbol for symbol in dynamics.model.coordinates if symbol.name not in pins.positions}
+    return not any(
+        equation.diff(symbol).free_symbols & free
+        for equation in _equations(dynamics, pins)
+        for symbol in equation.free_symbols & free
+    )
+
+
+def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether the unknown coordinates depend on a pin, the time or a parameter."""
+    if name in dynamics.mechanism.parameters:
+        return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(parameters[name], (2,))})
+    used = {symbol.name for equation in _equations(dynamics, pins) for symbol in equation.free_symbols}
+    return name in used or (name in pins.positions and name.startswith("gap."))
+
+
+def parameters_that_count(dynamics: Dynamics, pins: Pins, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out arrays of parameters on which no position depends: positions are solved once for all of them."""
+    arrays = [name for name, value in parameters.items() if np.ndim(value)]
+    if not arrays:
+        return dict(parameters)
+    used = {symbol.name for equation in _equations(dynamics, pins) for symbol in equation.free_symbols}
+    left_out = [name for name in arrays if not _counts(dynamics, name, parameters[name], used)]
+    return {name: value for name, value in parameters.items() if name not in left_out}
+
+
+def _counts(dynamics: Dynamics, name: str, value: Any, used: Collection[str]) -> bool:
+    """Whether a parameter, or one declared as an expression of it, is among those used."""
+    if name in used or not np.size(value):
+        return True
+    resolved = dynamics.mechanism.parameter_values({name: np.ravel(value)[:1]})
+    return any(np.ndim(resolved[other]) for other in used if other in resolved)

@@ -1,0 +1,239 @@
+"""One branch of the postures that pins allow, followed over swept quantities from a named start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.continuation import Steps, orientation, polished
+from hybrid.dynamics.pin_values import sort_pins
+from hybrid.dynamics.position_equations import depends_on, is_explicit
+from hybrid.dynamics.positions import PositionProblem, position_problem, solve_positions
+from hybrid.dynamics.posture_lattice import Lattice
+from hybrid.dynamics.postures import named_posture, read_start
+from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["PostureBranch", "follow_branch"]
+
+Array = NDArray[np.float64]
+Placed = Callable[[Sequence[Array]], tuple[dict[str, Any], dict[str, Any]]]
+
+# Nodes along each of one, two or three swept quantities. Steps of a hundredth of the sweep are mostly taken whole; the
+# answer does not hang on them, because steps that Newton's method does not like are halved.
+_NODES = {0: 1, 1: 65, 2: 65, 3: 17}
+_FEWEST = 7
+_SAMPLE = 17  # nodes along each quantity among which a start is looked for, if there is none in the middle
+_REACH = 2.0  # nodes: a posture further than this from all nodes that the branch reaches is not on it
+_TRIED = 4  # nodes from which it is tried to reach a posture
+
+
+@attrs.frozen(eq=False)
+class PostureBranch:
+    """A connected set of postures over swept quantities; made by :func:`follow_branch`.
+
+    It is known at the nodes of a lattice. From the start it is followed along the first quantity, from there along the
+    second, and so on; what this leaves out is reached from its neighbours. It ends at folds, where it meets another
+    branch and the equations of the positions are singular.
+
+    Attributes
+    ----------
+    names : tuple of str, length d
+        Swept quantities on which the unknown coordinates depend.
+    start : mapping of str to float
+        Where it starts: values of those quantities and of the unknown coordinates, in their units.
+    others : tuple of mapping of str to float
+        Unknown coordinates of further postures at the start, which Newton's method finds from several starts.
+    folds : array, (f, d)
+        Values of the swept quantities at which the branch ends, on the lines between neighbouring nodes.
+    seams : array, (s, d)
+        Middles of neighbouring nodes between which two ways around lead to different postures.
+    leaves_out : bool
+        Whether there are postures where the branch has none: at some nodes that it does not reach, Newton's method
+        finds one.
+    """
+
+    names: tuple[str, ...]
+    start: Mapping[str, float]
+    others: tuple[Mapping[str, float], ...]
+    folds: Array
+    seams: Array
+    leaves_out: bool
+    nodes: tuple[Array, ...] = attrs.field(repr=False)
+    problem: PositionProblem = attrs.field(repr=False)
+    q: Array = attrs.field(repr=False)
+    sign: int = attrs.field(repr=False)
+
+    def of(self, dynamics: Dynamics | None) -> PostureBranch:
+        """The same branch with another copy of its mechanism, or with none."""
+        return attrs.evolve(self, problem=attrs.evolve(self.problem, dynamics=dynamics))
+
+    def solve(self, problem: PositionProblem, tolerances: Tolerances) -> tuple[Array, NDArray[np.bool_]]:
+        """Positions on the branch, as :func:`solve_positions` gives them on any.
+
+        Parameters
+        ----------
+        problem : PositionProblem
+            Of N states.
+        tolerances : Tolerances
+
+        Returns
+        -------
+        q : array, (N, n)
+            NaN where the branch has no posture.
+        reached : array of bool, (N,)
+        """
+        q = np.full((len(problem.time), problem.dynamics.n), np.nan)
+        for nodes in self._near(problem).T:
+            rows = np.flatnonzero(np.isnan(q[:, 0]) & (nodes >= 0))
+            if not len(rows):
+                continue
+            steps = Steps(self.problem, problem, nodes[rows], rows, self.q[nodes[rows]])
+            arrived = steps.finish(self.sign)
+            q[rows[arrived]] = steps.q[arrived]
+        reached = np.isfinite(q).all(axis=1)
+        rows = np.flatnonzero(reached)
+        q[rows], reached[rows] = polished(problem.take(rows), q[rows], tolerances)
+        q[~reached] = np.nan
+        return q + 0.0, reached
+
+    def _near(self, problem: PositionProblem) -> NDArray[np.intp]:
+        """Nodes (N, k) from which to go to each posture, nearest first; -1 for none."""
+        shape = np.array([len(column) for column in self.nodes])
+        is_reached = np.isfinite(self.q).all(axis=1)
+        place = np.zeros((len(problem.time), len(shape)))
+        for axis, name in enumerate(self.names):
+            place[:, axis] = np.interp(_quantity(problem, name), self.nodes[axis], np.arange(shape[axis]))
+        around = np.meshgrid(*[np.arange(-1, 3)] * len(shape), indexing="ij")
+        offsets = np.stack(around, axis=-1).reshape(-1, len(shape))
+        index = np.floor(place).astype(np.intp)[:, None, :] + offsets
+        distance = np.linalg.norm(index - place[:, None, :], axis=-1)
+        inside = ((index >= 0) & (index < shape)).all(axis=-1)
+        flat = np.ravel_multi_index(tuple(np.moveaxis(np.clip(index, 0, shape - 1), -1, 0)), tuple(shape))
+        usable = inside & is_reached[flat] & (distance <= _REACH)
+        order = np.argsort(np.where(usable, distance, np.inf), axis=1, kind="stable")[:, :_TRIED]
+        rows = np.arange(len(place))[:, None]
+        return np.asarray(np.where(usable[rows, order], flat[rows, order], -1))
+
+
+def _quantity(problem: PositionProblem, name: str) -> Array:
+    """Values (N,) of a pinned quantity in a problem."""
+    dynamics = problem.dynamics
+    if name == "t":
+        return problem.time
+    if name in dynamics.mechanism.coordinates:
+        return problem.pinned[dynamics.mechanism.coordinates.index(name)]
+    if name.startswith("gap."):
+        return problem.gaps[dynamics.contacts.index(name.removeprefix("gap."))]
+    return np.broadcast_to(np.asarray(problem.parameters[name], dtype=float), problem.time.shape)
+
+
+def follow_branch(
+    dynamics: Dynamics,
+    ranges: Mapping[str, tuple[float, float]],
+    placed: Placed,
+    *,
+    start: Mapping[str, Any] | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> PostureBranch | None:
+    """Follow a branch of postures over ranges of swept quantities.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    ranges : mapping of str to (low, high)
+        The swept quantities in order.
+    placed : callable
+        Gives all pins, and the parameters, for values (k,) of every swept quantity.
+    start : mapping of str to float or str, optional
+        Names the branch: values of swept quantities (by default the middles of their ranges, or where there is a
+        posture near to them) and of unknown coordinates (the posture nearest to them is taken; by default that of
+        :func:`solve_state`).
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    PostureBranch, or None
+        None where the pins fix the posture by linear equations.
+
+    Raises
+    ------
+    StateError
+        A bad start, or no posture is found there.
+    """
+    middle = {name: (low + high) / 2 for name, (low, high) in ranges.items()}
+    own_pins, values = placed([np.full(1, value) for value in middle.values()])
+    pins = sort_pins(dynamics, own_pins, values)
+    unknown = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
+    named = read_start(dynamics, start or {}, unknown=unknown, swept=ranges, parameters=values)
+    if is_explicit(dynamics, pins):
+        if named:
+            raise StateError(f"the pins fix the posture of {dynamics.name} by linear equations: there is one branch")
+        return None
+    names = tuple(name for name in ranges if depends_on(dynamics, pins, name, values))
+    place = {name: named.get(name, middle[name]) for name in names}
+    nodes = [_nodes(ranges[name], place[name], _NODES.get(len(names), _FEWEST)) for name in names] or [np.zeros(1)]
+    grid = [column.ravel() for column in np.meshgrid(*nodes, indexing="ij")]
+    swept = dict(zip(names, grid, strict=False))
+    own_pins, values = placed([swept.get(name, np.full(grid[0].shape, middle[name])) for name in ranges])
+    problem, _ = position_problem(dynamics, sort_pins(dynamics, own_pins, values), values)
+    if len(problem.time) != len(grid[0]):  # no quantity counts
+        problem = problem.take(np.zeros(1, dtype=np.intp))
+    is_named = any(name in named for name in names)
+    index = _start_node(problem, nodes, place, tolerances, is_named=is_named)
+    here = problem.take(np.array([index]))
+    q, others = named_posture(here, {name: named[name] for name in unknown if name in named}, tolerances)
+    lattice = Lattice(problem, tuple(map(len, nodes)), int(orientation(here, q[None])[0]))
+    if lattice.sign == 0:
+        raise StateError(f"the branch starts at a singular posture of {dynamics.name}: start beside it")
+    lattice.fill(index, q, tolerances)
+
+    def coordinates(posture: Array) -> dict[str, float]:
+        return {name: float(posture[dynamics.mechanism.coordinates.index(name)]) for name in unknown}
+
+    return PostureBranch(
+        names=names,
+        start={**{name: float(column[index]) for name, column in swept.items()}, **coordinates(lattice.q[index])},
+        others=tuple(coordinates(posture) for posture in others),
+        folds=lattice.folds(nodes)[:, : len(names)],
+        seams=lattice.seams(nodes)[:, : len(names)],
+        leaves_out=lattice.leaves_out(tolerances),
+        nodes=tuple(nodes),
+        problem=problem,
+        q=lattice.q,
+        sign=lattice.sign,
+    )
+
+
+def _nodes(ends: tuple[float, float], place: float, count: int) -> Array:
+    low, high = min(ends[0], place), max(ends[1], place)
+    return np.unique(np.append(np.linspace(low, high, count), place))
+
+
+def _start_node(
+    problem: PositionProblem,
+    nodes: Sequence[Array],
+    place: Mapping[str, float],
+    tolerances: Tolerances,
+    *,
+    is_named: bool,
+) -> int:
+    """Row of the node at the named place, or the one nearest to the middle at which there is a posture."""
+    shape = tuple(map(len, nodes))
+    centre = [int(np.argmin(np.abs(column - value))) for column, value in zip(nodes, place.values(), strict=False)]
+    here = int(np.ravel_multi_index(tuple(centre), shape)) if centre else 0
+    if is_named or solve_positions(problem.take(np.array([here])), tolerances)[1].all():
+        return here
+    coarse = [np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.intp)) for size in shape]
+    index = np.stack(np.meshgrid(*coarse, indexing="ij"), axis=-1).reshape(-1, len(shape))
+    rows = np.ravel_multi_index(tuple(index.T), shape)
+    reached = solve_positions(problem.take(rows), tolerances)[1]
+    distance = np.linalg.norm((index - np.array(centre or [0])) / np.array(shape), axis=1)
+    return int(rows[np.argmin(np.where(reached, distance, np.inf))])

@@ -258,7 +258,7 @@ def _labels(
         found[where] = _accelerations(parts, outcome, where)
         accelerations = {row: found[..., row] for row in range(len(parts.c))}
         # the equations of a family say nothing of the size of its forces
-        limit = np.fmax(tolerances.sign, np.where(outcome.is_family, 0.0, LOST * outcome.solution.size))
+        limit = np.fmax(tolerances.sign, np.where(outcome.is_family, 0.0, parts.lost * outcome.solution.size))
     for labels, holds in unnamed_labels(outcome.modes, accelerations, limit):
         if (listed & holds).any():
             yield Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names}).label, listed & holds

@@ -83,6 +83,30 @@ class DeclarationError(HybridError, ValueError):
         return "\n".join(str(problem) for problem in self.problems)
 
 
+class FileError(HybridError, ValueError):
+    """A file that cannot be read, or is not what it is read as.
+
+    Parameters
+    ----------
+    reason : str
+    source : str
+        The name of the file.
+
+    Examples
+    --------
+    >>> print(FileError("there is no such file", "rod.npz"))
+    rod.npz: there is no such file
+    """
+
+    def __init__(self, reason: str, source: str) -> None:
+        super().__init__(reason, source)
+        self.reason = reason
+        self.source = source
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.reason}"
+
+
 class StateError(HybridError, ValueError):
     """A state that does not exist or is not fully given: pins, a penetrating or an approaching contact."""
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +11,8 @@ import click
 from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.errors import FileError
+from hybrid.files import read_arrays, read_file, read_json
 
 if TYPE_CHECKING:
     from lcp import LCP
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lcp_", "problem_answer", "read_problem"]
 
-# A file that holds a problem of the largest order that can be enumerated is far smaller.
-MAX_BYTES = 50_000_000
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# A problem of the largest order that can be enumerated takes a few kilobytes; JSON takes ten times its size in memory.
+MAX_BYTES = 8_000_000
 
 
 def read_problem(path: Path) -> LCP:
@@ -41,48 +39,30 @@ def read_problem(path: Path) -> LCP:
 
     Raises
     ------
-    click.ClickException
-        If the file is not of that form.
+    FileError
+        If it is no ordinary file, is too large, or is not of that form.
     LCPError
         If ``M`` and ``q`` do not fit together.
     """
     from lcp import LCP
 
-    if path.stat().st_size > MAX_BYTES:
-        raise click.ClickException(f"{path}: larger than {MAX_BYTES // 1_000_000} MB")
+    data = read_file(path, limit=MAX_BYTES)
     if path.suffix in (".hdf5", ".h5"):
         from hybrid.cli.fclib import read_fclib
 
-        return read_fclib(path)
-    try:
-        entries = _read_npz(path) if path.suffix == ".npz" else json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, MemoryError) as error:
-        kind = "an NPZ" if path.suffix == ".npz" else "a JSON"
-        raise click.ClickException(f"{path}: not {kind} file: {error}") from error
+        return read_fclib(data, source=str(path))
+    if path.suffix == ".npz":
+        entries: Any = read_arrays(data, limit=MAX_BYTES, source=str(path))
+    else:
+        entries = read_json(data, source=str(path))
     missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
     if missing:
-        raise click.ClickException(f'{path}: {" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}')
+        raise FileError(f'{" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}', str(path))
     return LCP(entries["M"], entries["q"])
 
 
-def _read_npz(path: Path) -> dict[str, Any]:
-    """The arrays M and q, unpacked no further than the promised size and never unpickled."""
-    import numpy as np
-
-    # Opened here: numpy leaves the file open when it turns out to be no archive.
-    with path.open("rb") as file:
-        with zipfile.ZipFile(file) as packed:
-            if any(member.compress_type not in METHODS for member in packed.infolist()):
-                raise ValueError("packed in another way than NumPy does")
-            if sum(member.file_size for member in packed.infolist()) > MAX_BYTES:
-                raise ValueError(f"larger than {MAX_BYTES // 1_000_000} MB when unpacked")
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in ("M", "q") if name in archive.files}
-
-
 @click.command("lcp")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
 @json_option
 def lcp_(*, file: Path, as_json: bool) -> None:
     """Every solution of the problem M, q in a JSON or NPZ FILE, or of a planar FCLIB contact problem (HDF5).

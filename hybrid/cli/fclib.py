@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import math
 from typing import TYPE_CHECKING, Any
 
-import click
+from hybrid.errors import FileError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,23 +18,29 @@ if TYPE_CHECKING:
 __all__ = ["planar_friction_lcp", "read_fclib"]
 
 MAX_ROWS = 300  # dense from here on: nothing larger can be decided anyway
+MAX_BYTES = 8_000_000
 COLUMNS, ROWS = -1, -2  # values of nz
 
+# What h5py raises at damaged files and at entries that are not what their names say.
+_OF_HDF5 = (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError, ArithmeticError)
 
-def read_fclib(path: Path) -> LCP:
-    """Read the local problem u = W r + q with Coulomb friction from an FCLIB file.
+
+def read_fclib(data: bytes, *, source: str) -> LCP:
+    """Read the local problem u = W r + q with Coulomb friction from the content of an FCLIB file.
 
     Planar contacts (``spacedim`` 2) become three unknowns each, see `planar_friction_lcp`; spatial ones must be
     frictionless, as Coulomb's cone in space is no linear complementarity problem, and leave their normal rows.
 
     Parameters
     ----------
-    path : Path
+    data : bytes
         HDF5 with the group ``fclib_local``: ``W`` (triplets, compressed columns or rows), ``vectors``, ``spacedim``.
+    source : str
+        The name of the file, for messages.
 
     Raises
     ------
-    click.ClickException
+    FileError
         If h5py is absent, or the file holds no such problem.
     LCPError
         If an entry is not finite.
@@ -51,50 +57,62 @@ def read_fclib(path: Path) -> LCP:
     try:
         import h5py
     except ImportError as error:
-        advice = "install it with: pip install 'painleve[fclib]'"
-        raise click.ClickException(f"{path}: reading HDF5 needs h5py; {advice}") from error
+        raise FileError("reading HDF5 needs h5py; install it with: pip install 'painleve[fclib]'", source) from error
     try:
-        with h5py.File(path, "r") as file:
-            W, q, friction, dimension = _entries(path, file)
-    except (OSError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise click.ClickException(f"{path}: not an FCLIB file: {error}") from error
+        with h5py.File(h5py.h5f.open_file_image(data)) as file:
+            W, q, friction, dimension = _entries(source, file)
+    except FileError:
+        raise
+    except _OF_HDF5 as error:
+        raise FileError(f"not an FCLIB file: {error}", source) from error
     if dimension == 2:
         return planar_friction_lcp(W, q, friction)
     if np.any(friction):
-        raise click.ClickException(f"{path}: friction in space is a cone, not a linear complementarity problem")
+        raise FileError("friction in space is a cone, not a linear complementarity problem", source)
     return LCP(W[::dimension, ::dimension], q[::dimension])
 
 
-def _entries(path: Path, file: Any) -> tuple[FloatArray, FloatArray, FloatArray, int]:
-    import numpy as np
-
+def _entries(source: str, file: Any) -> tuple[FloatArray, FloatArray, FloatArray, int]:
     if "fclib_local" not in file:
         what = "only a global problem" if "fclib_global" in file else "no problem"
-        raise click.ClickException(f"{path}: {what}; the group fclib_local is needed")
+        raise FileError(f"{what}; the group fclib_local is needed", source)
     group = file["fclib_local"]
     if "V" in group or "R" in group:
-        raise click.ClickException(f"{path}: problems with bilateral constraints (V, R) are not read")
+        raise FileError("problems with bilateral constraints (V, R) are not read", source)
     W = _dense(group["W"])
-    vectors = group["vectors"]
-    q, friction = (np.asarray(vectors[name], dtype=np.float64).reshape(-1) for name in ("q", "mu"))
-    dimension = _integer(group["spacedim"])
+    q, friction = _numbers(group["vectors"], "q"), _numbers(group["vectors"], "mu")
+    dimension = _integer(group, "spacedim")
     n = q.size
     if dimension not in (2, 3) or W.shape != (n, n) or friction.size * dimension != n:
         raise ValueError(f"W {W.shape}, q {q.shape}, mu {friction.shape} and spacedim {dimension} do not match")
     return W, q, friction, dimension
 
 
-def _integer(dataset: Any) -> int:
-    return int(_integers(dataset).reshape(-1)[0])
-
-
-def _integers(dataset: Any) -> npt.NDArray[np.int64]:
+def _numbers(group: Any, name: str) -> FloatArray:
+    """A dataset that the file itself holds as numbers, (N,); none larger than a dense W of the largest order."""
     import numpy as np
 
-    values = np.asarray(dataset)
-    # half of the range is far beyond all sizes that are read
-    if values.dtype.kind not in "iuf" or not ((abs(values) < 2**62) & (values == np.floor(values))).all():
-        raise ValueError("a number that must be whole is not")
+    dataset = group[name]
+    kind = dataset.dtype.kind
+    if kind not in "iuf" or dataset.size > MAX_ROWS**2:
+        raise ValueError(f"{name} is no array of at most {MAX_ROWS**2} numbers")
+    pieces = dataset.chunks or ()  # a piece may be larger than the whole
+    if math.prod(pieces) > MAX_BYTES or dataset.is_virtual or dataset.external:
+        raise ValueError(f"{name} is not kept in the file as it is")
+    return np.asarray(dataset, dtype=np.float64).reshape(-1)
+
+
+def _integer(group: Any, name: str) -> int:
+    return int(_integers(group, name)[0])
+
+
+def _integers(group: Any, name: str) -> npt.NDArray[np.int64]:
+    import numpy as np
+
+    values = _numbers(group, name)
+    # beyond 2**53 doubles are not told apart, far beyond all sizes that are read
+    if not ((abs(values) <= 2**53) & (values == np.floor(values))).all():
+        raise ValueError(f"{name} must be whole numbers")
     return values.astype(np.int64)
 
 
@@ -102,11 +120,10 @@ def _dense(group: Any) -> FloatArray:
     """Sum of the entries x; nz says how: -1 compressed columns, -2 compressed rows, otherwise nz triplets."""
     import numpy as np
 
-    m, n, nz = (_integer(group[name]) for name in ("m", "n", "nz"))
+    m, n, nz = (_integer(group, name) for name in ("m", "n", "nz"))
     if not (0 < m <= MAX_ROWS and 0 < n <= MAX_ROWS):
         raise ValueError(f"W has order {m} x {n}; from 1 to {MAX_ROWS} is read")
-    p, i = _integers(group["p"]).reshape(-1), _integers(group["i"]).reshape(-1)
-    x = np.asarray(group["x"], dtype=np.float64).reshape(-1)
+    p, i, x = _integers(group, "p"), _integers(group, "i"), _numbers(group, "x")
     if nz in (COLUMNS, ROWS):
         major = n if nz == COLUMNS else m
         if p.shape != (major + 1,) or p[0] != 0 or (np.diff(p) < 0).any() or p[-1] > min(i.size, x.size):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import re
-import stat
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from hybrid.errors import DeclarationError, Problem
+from hybrid.errors import DeclarationError, FileError, Problem
+from hybrid.files import read_file
 
 # A mechanism file has a few kilobytes; a hundred links written out in full stay below this.
 MAX_BYTES = 128 * 1024
@@ -34,17 +33,9 @@ def read_text(path: str | Path) -> str:
     """
     source = str(path)
     try:
-        data = _read_file(Path(path))
-    except FileNotFoundError:
-        raise _fault("there is no such file", source) from None
-    except PermissionError:
-        raise _fault("may not be read: permission denied", source) from None
-    except OSError as error:
-        raise _fault(f"cannot be read: {(error.strerror or 'unknown reason').lower()}", source) from None
-    except ValueError:  # a null character in the path
-        raise _fault("is no name of a file", repr(source)) from None
-    if len(data) > MAX_BYTES:
-        raise _too_large(source)
+        data = read_file(path, limit=MAX_BYTES, advice="a mechanism file has a few")
+    except FileError as error:
+        raise DeclarationError(Problem(error.reason, source=error.source)) from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -53,16 +44,6 @@ def read_text(path: str | Path) -> str:
     if "\0" in text:
         raise _fault("is not a text: it holds null characters", source)
     return text
-
-
-def _read_file(path: Path) -> bytes:
-    mode = path.stat().st_mode
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a directory")
-    if not stat.S_ISREG(mode):  # a pipe or a device may never end
-        raise OSError(errno.EINVAL, "it is not an ordinary file")
-    with path.open("rb") as file:
-        return file.read(MAX_BYTES + 1)
 
 
 def parse(text: str, *, source: str) -> dict[str, Any]:

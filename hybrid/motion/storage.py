@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
 
-from hybrid.contact.modes import Mode
-from hybrid.declaration.specification import mechanism_from_toml
 from hybrid.declaration.writing import mechanism_to_toml
-from hybrid.dynamics.derive import derive
-from hybrid.errors import DeclarationError, StateError
-from hybrid.motion.flow import Observation
-from hybrid.motion.outcome import Event, EventKind, Termination
-from hybrid.motion.springs import HandedOver
-from hybrid.motion.trajectory import Arc, Trajectory
+from hybrid.errors import FileError, StateError
+from hybrid.files import read_arrays, read_file
+from hybrid.motion.restoring import FORMAT, MAX_BYTES, kept_laws, restored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hybrid.contact.impacts.impact import AbstractImpactLaw
+    from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
-
-FORMAT = "painleve motion 1"
+    from hybrid.motion.outcome import Event
+    from hybrid.motion.springs import HandedOver
+    from hybrid.motion.trajectory import Arc, Trajectory
 
 
 def save(trajectory: Trajectory, path: str | Path) -> None:
@@ -74,7 +68,13 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         np.savez_compressed(file, record=np.array(json.dumps(record)), **arrays)
 
 
-def load(path: str | Path, *, dynamics: Dynamics | None = None, law: AbstractImpactLaw | None = None) -> Trajectory:
+def load(
+    path: str | Path,
+    *,
+    dynamics: Dynamics | None = None,
+    law: AbstractImpactLaw | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Trajectory:
     """Read a motion from a file.
 
     Parameters
@@ -85,6 +85,8 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None, law: AbstractImp
     law : AbstractImpactLaw, optional
         The law that decided the impacts, where it is none of this package's; without it a motion under such a law
         has no law, and no derivatives.
+    max_bytes : int, optional
+        How large the file may be when it is unpacked: a small file may claim all memory.
 
     Returns
     -------
@@ -93,83 +95,24 @@ def load(path: str | Path, *, dynamics: Dynamics | None = None, law: AbstractImp
     Raises
     ------
     StateError
-        The file is not a motion, or another law decided its impacts.
+        The file cannot be read, is not a motion or a larger one, or another law decided its impacts.
+    DeclarationError
+        The mechanism or the parameters in the file are none.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        record = json.loads(str(arrays.pop("record")))
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise StateError(f"{path} is not a motion saved by this package: {error}") from error
-    if record.get("format") != FORMAT:
-        raise StateError(f"{path} has the format {record.get('format')!r}; this version reads {FORMAT!r}")
-    for array in arrays.values():
-        array.setflags(write=False)
-    try:
-        if dynamics is None:
-            dynamics = derive(mechanism_from_toml(record["mechanism"], source=str(path)))
-        return _trajectory(record, arrays, dynamics, _law(record.get("law"), law, path))
-    except DeclarationError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StateError(f"{path} is not a whole motion: {error!r}") from error
+        arrays = read_arrays(read_file(path, limit=max_bytes), limit=max_bytes, source=str(path))
+    except FileError as error:
+        advice = "; for a larger motion: load(path, max_bytes=...)" if "larger" in error.reason else ""
+        raise StateError(f"{path} is not a motion saved by this package: {error.reason}{advice}") from error
+    return restored(arrays, source=str(path), dynamics=dynamics, law=law)
 
 
 def _law_record(law: AbstractImpactLaw | None) -> dict[str, Any] | None:
     if law is None:
         return None
-    if type(law) not in _kept_laws().values():
+    if type(law) not in kept_laws().values():
         return {"name": law.name, "numbers": None}
     return {"name": law.name, "numbers": attrs.asdict(cast("attrs.AttrsInstance", law))}
-
-
-def _law(item: Mapping[str, Any] | None, given: AbstractImpactLaw | None, path: str | Path) -> AbstractImpactLaw | None:
-    """The law of a record, or the one that was given in its place."""
-    kept = None
-    if item is not None and item["numbers"] is not None:
-        kept = _kept_laws()[item["name"]](**item["numbers"])
-    if given is None:
-        return kept
-    if item is None or given.name != item["name"] or (kept is not None and kept != given):
-        recorded = "without a law" if item is None else f"with the law {kept if kept is not None else item['name']!r}"
-        raise StateError(f"the motion in {path} was computed {recorded}, not with {given!r}")
-    return given
-
-
-def _kept_laws() -> dict[str, type[AbstractImpactLaw]]:
-    """The laws that a name and numbers describe."""
-    from hybrid.contact.compliance.law import KelvinVoigtLimit
-    from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
-
-    return {
-        "newton": NewtonImpact,
-        "poisson": PoissonImpact,
-        "energetic": EnergeticImpact,
-        "kelvin-voigt": KelvinVoigtLimit,
-    }
-
-
-def _trajectory(
-    record: Mapping[str, Any], arrays: Mapping[str, Any], dynamics: Dynamics, law: AbstractImpactLaw | None
-) -> Trajectory:
-    return Trajectory(
-        dynamics=dynamics,
-        parameters=record["parameters"],
-        arcs=tuple(_arc(item, f"arc_{i}", arrays) for i, item in enumerate(record["arcs"])),
-        events=tuple(_event(item, arrays[f"event_{i}"]) for i, item in enumerate(record["events"])),
-        termination=Termination[record["termination"]],
-        cause=record["cause"],
-        law=law,
-        method=record["method"],
-        t_start=record["t_start"],
-        q_start=arrays["q_start"],
-        v_start=arrays["v_start"],
-        t=record["t"],
-        q=arrays["q"],
-        v=arrays["v"],
-        warnings=tuple(record["warnings"]),
-        handed_over=_handed_over(record.get("handed_over")),
-    )
 
 
 def _handed_over_record(springs: HandedOver | None) -> dict[str, Any] | None:
@@ -177,19 +120,6 @@ def _handed_over_record(springs: HandedOver | None) -> dict[str, Any] | None:
         return None
     declaration = mechanism_to_toml(springs.dynamics.mechanism)
     return {"t": springs.t, "constraints": list(springs.constraints), "mechanism": declaration}
-
-
-def _handed_over(item: Mapping[str, Any] | None) -> HandedOver | None:
-    if item is None:
-        return None
-    return HandedOver(item["t"], tuple(item["constraints"]), derive(mechanism_from_toml(item["mechanism"])))
-
-
-def _arc(item: Mapping[str, Any], place: str, arrays: Mapping[str, Any]) -> Arc:
-    names = [field.name for field in attrs.fields(Observation)]
-    means = {name: arrays[f"{place}_{name}"] for name in names if f"{place}_{name}" in arrays}
-    knots, coefficients = arrays[f"{place}_knots"], arrays[f"{place}_coefficients"]
-    return Arc(Mode(item["mode"]), knots, coefficients, item["sides"], Observation(**means) if means else None)
 
 
 def _means(arc: Arc) -> dict[str, Any]:
@@ -220,31 +150,3 @@ def _event_record(event: Event) -> dict[str, Any]:
 def _impact_record(impact: Any) -> dict[str, Any]:
     record = attrs.asdict(impact)
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in record.items()}
-
-
-def _event(item: Mapping[str, Any], states: Any) -> Event:
-    from hybrid.contact.impacts.impact import Impact, Phase
-    from hybrid.contact.selection import Verdict
-
-    modes = {name: None if item[name] is None else Mode(item[name]) for name in ("mode_before", "mode_after")}
-    impact = item["impact"]
-    if impact is not None:
-        vectors = {name: np.array(impact[name]) for name in ("v_before", "v_after")}
-        tuples = {
-            name: {key: tuple(value) for key, value in impact[name].items()} for name in ("impulse_T", "slip_after")
-        }
-        phases = tuple(Phase(**phase) for phase in impact["phases"])
-        impact = Impact(**{**impact, **vectors, **tuples, "phases": phases, "warnings": tuple(impact["warnings"])})
-    return Event(
-        t=item["t"],
-        kind=EventKind[item["kind"]],
-        carriers=tuple(item["carriers"]),
-        mode_before=modes["mode_before"],
-        mode_after=modes["mode_after"],
-        q=states[0],
-        v_before=states[1],
-        v_after=states[2],
-        impact=impact,
-        verdict=None if item["verdict"] is None else Verdict[item["verdict"]],
-        note=item["note"],
-    )

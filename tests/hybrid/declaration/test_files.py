@@ -279,7 +279,7 @@ def test_forbidden_file_is_refused(tmp_path, monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pathlib.Path.open", refuse)
+    monkeypatch.setattr("os.open", refuse)
     assert read_error(path) == "may not be read: permission denied"
 
 

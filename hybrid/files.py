@@ -1,0 +1,169 @@
+"""Files from outside: ordinary ones of bounded size, their arrays and JSON, one error for all that is wrong."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import math
+import os
+import re
+import stat
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.errors import FileError
+
+__all__ = ["read_arrays", "read_file", "read_json"]
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_PIECE = 1 << 16  # bytes read or inflated at once: what lies about its size gains no more
+_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, KeyError, OverflowError)
+
+# The header of an array as NumPy and others write it; names of types with fields are lists and stay unread.
+_MAGIC = b"\x93NUMPY"
+_HEADER_BYTES = 10_000
+_TYPE = re.compile(r"""['"]descr['"]\s*:\s*['"]([<>|=]?[biufcSUmM?][0-9]{0,9}(?:\[[0-9A-Za-z]{1,9}\])?)['"]""")
+_ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
+_SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([0-9, ]*)\)""")
+
+
+def read_file(path: str | Path, *, limit: int, advice: str = "") -> bytes:
+    """The bytes of an ordinary file.
+
+    Parameters
+    ----------
+    path : str or Path
+    limit : int
+        Bytes; no more are read.
+    advice : str, optional
+        What to do about a larger file.
+
+    Raises
+    ------
+    FileError
+        There is no such file, it may not be read, it is a pipe or a device, or it is larger.
+
+    Examples
+    --------
+    >>> read_file("nowhere.npz", limit=1000)
+    Traceback (most recent call last):
+    hybrid.errors.FileError: nowhere.npz: there is no such file
+    """
+    source = str(path)
+    try:
+        # a pipe that nobody writes to must not hold the opening up
+        handle = os.open(Path(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        try:
+            told = os.fstat(handle)
+            if stat.S_ISDIR(told.st_mode):
+                raise IsADirectoryError(errno.EISDIR, "it is a directory")
+            if not stat.S_ISREG(told.st_mode):  # it may never end
+                raise OSError(errno.EINVAL, "it is not an ordinary file")
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                # as much memory is taken as is asked for; some files of the system say that they are empty
+                data = file.read(min(limit, max(told.st_size, _PIECE)) + 1)
+        finally:
+            os.close(handle)
+    except FileNotFoundError:
+        raise FileError("there is no such file", source) from None
+    except PermissionError:
+        raise FileError("may not be read: permission denied", source) from None
+    except OSError as error:
+        raise FileError(f"cannot be read: {(error.strerror or 'unknown reason').lower()}", source) from None
+    except ValueError:  # a null character in the path
+        raise FileError("is no name of a file", repr(source)) from None
+    if len(data) > limit:
+        raise FileError(f"is larger than {_size(limit)}" + (f"; {advice}" if advice else ""), source)
+    return data
+
+
+def read_json(data: bytes, *, source: str) -> Any:
+    """The value that a JSON text stands for.
+
+    Raises
+    ------
+    FileError
+
+    Examples
+    --------
+    >>> read_json(b'{"q": [1, 2]}', source="problem.json")
+    {'q': [1, 2]}
+    """
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise FileError("not a JSON file: it is nested too deep", source) from None
+    except ValueError as error:
+        raise FileError(f"not a JSON file: {error}", source) from None
+
+
+def read_arrays(data: bytes, *, limit: int, source: str) -> dict[str, NDArray[Any]]:
+    """The arrays of an NPZ archive, read-only; nothing is unpickled.
+
+    Parameters
+    ----------
+    data : bytes
+    limit : int
+        Bytes of all members together when unpacked; no more are.
+    source : str
+        The name of the file, for messages.
+
+    Raises
+    ------
+    FileError
+        It is no such archive, it is damaged, or it is larger.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return dict(_members(archive, limit))
+    except _OF_ARCHIVES as error:
+        raise FileError(f"not an NPZ file: {error}", source) from None
+
+
+def _members(archive: zipfile.ZipFile, limit: int) -> list[tuple[str, NDArray[Any]]]:
+    members = archive.infolist()
+    if any(member.compress_type not in _METHODS for member in members):
+        raise ValueError("packed in another way than NumPy does")
+    if sum(member.file_size for member in members) > limit:
+        raise ValueError(f"larger than {_size(limit)} when unpacked")
+    if len({member.filename for member in members}) < len(members):
+        raise ValueError("it holds two entries of one name")
+    return [(member.filename.removesuffix(".npy"), _array(member, _unpacked(archive, member))) for member in members]
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    content = bytearray()
+    with archive.open(member) as stream:
+        while piece := stream.read(_PIECE):
+            content += piece
+    return bytes(content)
+
+
+def _array(member: zipfile.ZipInfo, content: bytes) -> NDArray[Any]:
+    """An array of numbers or text from the bytes of an NPY file, without a copy."""
+    wide = 2 if content[6:7] == b"\x01" else 4  # bytes that tell the length of the header
+    start = 8 + wide
+    end = start + min(int.from_bytes(content[8:start], "little"), _HEADER_BYTES)
+    header = content[start:end].decode("latin-1")
+    kind, order, shape = (pattern.search(header) for pattern in (_TYPE, _ORDER, _SHAPE))
+    if content[:6] != _MAGIC or kind is None or order is None or shape is None:
+        raise ValueError(f"{member.filename} holds no array of numbers or text")
+    try:
+        dtype = np.dtype(kind[1])
+    except TypeError:
+        raise ValueError(f"{member.filename} holds an unknown type of numbers, {kind[1]}") from None
+    lengths = [int(length) for length in shape[1].replace(" ", "").split(",") if length]
+    if math.prod(lengths) * dtype.itemsize != len(content) - end:
+        raise ValueError(f"{member.filename} holds {len(content) - end} bytes, not what its shape and type take")
+    numbers = np.frombuffer(content, dtype, offset=end)
+    return numbers.reshape(lengths, order="F" if order[1] == "True" else "C")
+
+
+def _size(limit: int) -> str:
+    return f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit // 1024} kB"

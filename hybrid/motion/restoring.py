@@ -1,0 +1,226 @@
+"""Motions made of the arrays and the record of a file, each of which is checked: a file may hold anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.contact.activity import carrier_names
+from hybrid.declaration.specification import mechanism_from_toml
+from hybrid.dynamics.derive import derive
+from hybrid.errors import HybridError, StateError
+from hybrid.motion.entries import Arrays, Entries
+from hybrid.motion.flow import Observation
+from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.springs import HandedOver
+from hybrid.motion.trajectory import Arc, Trajectory
+
+if TYPE_CHECKING:
+    from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["FORMAT", "MAX_BYTES", "kept_laws", "restored"]
+
+FORMAT = "painleve motion 1"
+MAX_BYTES = 1 << 29
+"""Of a motion in memory: a million steps of three coordinates stay below."""
+
+_MAX_RECORD = MAX_BYTES // 16  # characters; as JSON values they may take twenty times as much
+
+
+def restored(
+    arrays: Arrays, *, source: str, dynamics: Dynamics | None = None, law: AbstractImpactLaw | None = None
+) -> Trajectory:
+    """The motion of a file.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        With the JSON text ``record``.
+    source : str
+        The name of the file, for messages.
+    dynamics, law
+        As for :func:`hybrid.motion.load`.
+
+    Raises
+    ------
+    StateError, DeclarationError
+    """
+    record = _record(arrays, source)
+    whole = Entries(record, arrays, source)
+    if dynamics is None:
+        dynamics = derive(mechanism_from_toml(whole.text("mechanism"), source=source))
+    try:
+        return _trajectory(whole, dynamics, law)
+    except HybridError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:  # of what its parts are made of
+        raise StateError(f"{source} is not a whole motion: {error!r}") from error
+
+
+def _record(arrays: Arrays, source: str) -> Mapping[str, Any]:
+    text = arrays.get("record")
+    try:
+        if text is None or text.dtype.kind != "U" or text.ndim or text.dtype.itemsize > 4 * _MAX_RECORD:
+            raise ValueError("it has no record")
+        record = json.loads(str(text))
+        if not isinstance(record, dict):
+            raise ValueError("its record is no table")
+    except (ValueError, RecursionError) as error:
+        raise StateError(f"{source} is not a motion saved by this package: {error}") from error
+    if record.get("format") != FORMAT:
+        raise StateError(f"{source} has the format {record.get('format')!r}; this version reads {FORMAT!r}")
+    return record
+
+
+def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | None) -> Trajectory:
+    springs = _handed_over(whole)
+    n = dynamics.n
+    known = carrier_names(dynamics) + (() if springs is None else carrier_names(springs.dynamics))
+    parameters = whole.part("parameters", whole.entry("parameters")).table
+    dynamics.mechanism.parameter_values(parameters)
+    arcs = tuple(_arc(part, f"arc_{number}", n, known) for number, part in enumerate(whole.parts("arcs")))
+    start, end = whole.number("t_start"), whole.number("t")
+    if any(
+        before > after for before, after in pairwise([start, *(t for arc in arcs for t in (arc.start, arc.end)), end])
+    ):
+        whole.refuse("arcs", "in the order of time, from t_start to t")
+    return Trajectory(
+        dynamics=dynamics,
+        parameters=parameters,
+        arcs=arcs,
+        events=tuple(_event(part, f"event_{i}", n, known) for i, part in enumerate(whole.parts("events"))),
+        termination=whole.member("termination", Termination),
+        cause=whole.text("cause"),
+        law=_law(whole, law),
+        method=whole.text("method"),
+        t_start=start,
+        q_start=whole.array("q_start", n),
+        v_start=whole.array("v_start", n),
+        t=end,
+        q=whole.array("q", n),
+        v=whole.array("v", n),
+        warnings=whole.texts("warnings"),
+        handed_over=springs,
+    )
+
+
+def _arc(part: Entries, place: str, n: int, known: Sequence[str]) -> Arc:
+    mode = part.mode("mode", known)
+    knots = part.array(f"{place}_knots", None)
+    steps = len(knots) - 1
+    if mode is None or steps < 1 or (np.diff(knots) <= 0).any():
+        part.refuse(f"{place}_knots", "times that increase")
+    coefficients = part.array(f"{place}_coefficients", steps, None, 2 * n)
+    return Arc(mode, knots, coefficients, part.numbers("sides"), _means(part, place, steps, n))
+
+
+def _means(part: Entries, place: str, steps: int, n: int) -> Observation | None:
+    """Mean accelerations and forces of every step (rows, steps), where the file has them."""
+    names = [field.name for field in attrs.fields(Observation) if f"{place}_{field.name}" in part.arrays]
+    if not names:
+        return None
+    means = {name: part.arrays.get(f"{place}_{name}") for name in ("acceleration", "lambda_N", "lambda_T", "guards")}
+    for name, values in means.items():
+        rows = n if name == "acceleration" else None
+        if values is None or values.dtype.kind != "f" or values.ndim != 2 or values.shape[1] != steps:
+            part.refuse(f"{place}_{name}", f"an array of numbers of shape (any, {steps})")
+        if rows is not None and len(values) != rows:
+            part.refuse(f"{place}_{name}", f"an array of numbers of shape ({rows}, {steps})")
+    return Observation(**means)
+
+
+def _event(part: Entries, place: str, n: int, known: Sequence[str]) -> Event:
+    from hybrid.contact.selection import Verdict
+
+    states = part.array(place, 3, n)
+    impact = part.entry("impact")
+    return Event(
+        t=part.number("t"),
+        kind=part.member("kind", EventKind),
+        carriers=part.texts("carriers"),
+        mode_before=part.mode("mode_before", known),
+        mode_after=part.mode("mode_after", known),
+        q=states[0],
+        v_before=states[1],
+        v_after=states[2],
+        impact=None if impact is None else _impact(part.part("impact", impact), n),
+        verdict=None if part.entry("verdict") is None else part.member("verdict", Verdict),
+        note=part.text("note"),
+    )
+
+
+def _impact(part: Entries, n: int) -> Impact:
+    from hybrid.contact.impacts.impact import Impact, Phase
+
+    velocities = {}
+    for name in ("v_before", "v_after"):
+        velocities[name] = np.array([float(value) for value in part.items(name)])
+        if velocities[name].shape != (n,) or not np.isfinite(velocities[name]).all():
+            part.refuse(name, f"{n} numbers")
+    return Impact(
+        law=part.text("law"),
+        **velocities,
+        impulse_N=part.numbers("impulse_N"),
+        impulse_T=part.pairs("impulse_T"),
+        gap_dot_after=part.numbers("gap_dot_after"),
+        slip_after=part.pairs("slip_after"),
+        energy_change=part.number("energy_change"),
+        phases=tuple(
+            Phase(phase.text("kind"), phase.number("impulse_N"), phase.number("duration", finite=False))
+            for phase in part.parts("phases")
+        ),
+        duration=part.number("duration", finite=False),
+        warnings=part.texts("warnings"),
+    )
+
+
+def _handed_over(whole: Entries) -> HandedOver | None:
+    item = whole.table.get("handed_over")
+    if item is None:
+        return None
+    part = whole.part("handed_over", item)
+    realised = derive(mechanism_from_toml(part.text("mechanism"), source=whole.source))
+    names = part.texts("constraints")
+    if not set(names) <= {constraint.name for constraint in realised.mechanism.constraint}:
+        part.refuse("constraints", "constraints of its mechanism")
+    return HandedOver(part.number("t"), names, realised)
+
+
+def _law(whole: Entries, given: AbstractImpactLaw | None) -> AbstractImpactLaw | None:
+    """The law of a record, or the one that was given in its place."""
+    kept, item = None, whole.table.get("law")
+    if item is not None:
+        part = whole.part("law", item)
+        name = part.text("name")
+        if part.entry("numbers") is not None:
+            if name not in kept_laws():
+                part.refuse("name", f"one of {', '.join(kept_laws())}")
+            numbers = part.part("numbers", part.entry("numbers"))
+            kept = kept_laws()[name](
+                **{key: None if numbers.entry(key) is None else numbers.number(key) for key in numbers.table}
+            )
+    if given is None:
+        return kept
+    if item is None or given.name != item["name"] or (kept is not None and kept != given):
+        recorded = "without a law" if item is None else f"with the law {kept if kept is not None else item['name']!r}"
+        raise StateError(f"the motion in {whole.source} was computed {recorded}, not with {given!r}")
+    return given
+
+
+def kept_laws() -> dict[str, type[AbstractImpactLaw]]:
+    """The laws that a name and numbers describe."""
+    from hybrid.contact.compliance.law import KelvinVoigtLimit
+    from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
+
+    return {
+        "newton": NewtonImpact,
+        "poisson": PoissonImpact,
+        "energetic": EnergeticImpact,
+        "kelvin-voigt": KelvinVoigtLimit,
+    }

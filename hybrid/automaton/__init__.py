@@ -1,6 +1,6 @@
 """The hybrid automaton of a mechanism and its exports."""
 
-from hybrid.automaton.graph import Automaton, build_automaton
+from hybrid.automaton.graph import Automaton, build_automaton, check_size
 from hybrid.automaton.guards import Condition, Guard, GuardKind
 from hybrid.automaton.location import Location, VectorField
 from hybrid.automaton.transitions import IMPACT, Reset, Rule, Transition
@@ -17,4 +17,5 @@ __all__ = [
     "Transition",
     "VectorField",
     "build_automaton",
+    "check_size",
 ]

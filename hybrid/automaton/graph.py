@@ -144,12 +144,7 @@ class Automaton:
         ComputationError
             It has more than ``max_nodes`` modes.
         """
-        size = count_nodes(self.parts)
-        if size > self.max_nodes:
-            raise ComputationError(
-                f"the automaton of {self.name} has up to {size} modes, more than max_nodes = {self.max_nodes}; "
-                "explore it with successors() and reachable(), or raise max_nodes"
-            )
+        check_size(self.dynamics, self.max_nodes)
         graph = nx.MultiDiGraph(name=self.name)
         for key in self.mode_keys():
             graph.add_node(key, **node_attributes(self.location(key)))
@@ -224,6 +219,21 @@ class Automaton:
             )
             self._built[node.key] = (location, edges)
         return self._built[node.key]
+
+
+def check_size(dynamics: Dynamics, max_nodes: int = MAX_NODES) -> None:
+    """Refuse the whole automaton of a mechanism that has too many modes, before anything of it is built.
+
+    Raises
+    ------
+    ComputationError
+    """
+    size = count_nodes(parts_of(dynamics))
+    if size > max_nodes:
+        raise ComputationError(
+            f"the automaton of {dynamics.name} has up to {size} modes, more than {max_nodes}; in Python "
+            "build_automaton(dynamics, max_nodes=...) takes more, and successors() and reachable() explore it by modes"
+        )
 
 
 def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automaton:

@@ -84,6 +84,8 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
 def _warnings_in_one_line() -> Iterator[None]:
     """A warning of a library (an overflow, say) as one line on standard error, without the place in its source."""
     with warnings.catch_warnings():
+        # What overflows or divides by zero is judged by its result, which is infinite or undefined.
+        warnings.filterwarnings("ignore", message=".* encountered in ", category=RuntimeWarning)
         warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
         yield
 

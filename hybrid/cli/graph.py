@@ -58,11 +58,13 @@ def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: 
     if form is None and output is not None:
         form = ENDINGS[output.suffix.lower()]
     with ProgressBar(f"building the automaton of {declared.name}"):
-        from hybrid.automaton import build_automaton
+        from hybrid.automaton import build_automaton, check_size
         from hybrid.automaton.export import to_json
         from hybrid.dynamics import derive
 
-        automaton = build_automaton(derive(declared))
+        dynamics = derive(declared)
+        check_size(dynamics)
+        automaton = build_automaton(dynamics)
         record = json.loads(to_json(automaton))
         text = "" if form is None else exported(automaton, form)
     if output is not None:

@@ -25,6 +25,9 @@ __all__ = ["INCIDENCE", "RestitutionMap", "restitution_map"]
 INCIDENCE = Axis("incidence", -0.45 * math.pi, 0.45 * math.pi, 180)
 """From the normal, in radians: 81 degrees to both sides."""
 
+MAX_CELLS = 1_000_000
+"""Of a sweep: about a gigabyte while it is computed."""
+
 _DEPENDENT = 1e-12  # a determinant of the Delassus operator below this share of its diagonal is rounding
 
 Array = NDArray[np.float64]
@@ -110,6 +113,10 @@ def restitution_map(
         raise StateError(f"the damping of a compliant contact must be a number not below 0, got {damping:g}")
     if not -math.pi / 2 < incidence.low < incidence.high < math.pi / 2:
         raise StateError(f"the incidence lies between -pi/2 and pi/2, not {incidence.low:g} to {incidence.high:g}")
+    if over.cells * incidence.cells > MAX_CELLS:
+        raise StateError(
+            f"a sweep of {over.cells * incidence.cells:.3g} cells is beyond the limit of {MAX_CELLS:.3g}: take fewer"
+        )
     held, values = dict(pins or {}), dict(parameters or {})
     _check_names(dynamics, over.name, held, values)
     followed = swept_branch(dynamics, [over], pins=held, parameters=values, start=None)

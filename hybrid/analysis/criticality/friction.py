@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.intervals import negative_intervals
-from hybrid.analysis.criticality.optimum import global_maximum
+from hybrid.analysis.criticality.optimum import global_maximum, scan_points
 from hybrid.analysis.criticality.response import (
     ContactResponse,
     contact_response,
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from hybrid.dynamics.posture_branch import PostureBranch
 
 Intervals = tuple[tuple[float, float], ...]
+
+_LARGEST = 1e150  # squares of it, and their sums, stay in double precision
+_A_TURN = 16  # points of the scan in which the ups and downs of a turn are seen
+_SOMEWHERE = 0.37  # a posture that is special in no mechanism
 
 
 @attrs.frozen
@@ -135,6 +140,7 @@ def critical_friction(
         with np.errstate(invalid="ignore"):
             return np.broadcast_to(tangential / (tangential + at.G_NN**2), len(x))
 
+    _check_spans(over, coupling)
     place, value = global_maximum(coupling, [axis.low for axis in over], [axis.high for axis in over])
     if value == -np.inf:
         swept = ", ".join(f"{axis.name} from {axis.low:g} to {axis.high:g}" for axis in over)
@@ -177,3 +183,26 @@ def _intervals(axis: Axis, response: Any) -> dict[str, Intervals]:
     spatial = response(np.array([[axis.low]])).G_NT.shape[-1] > 1
     modes = {"slide": 1.0} if spatial else {"slide+": 1.0, "slide-": -1.0}
     return {mode: negative_intervals(factor(sign), axis.low, axis.high) for mode, sign in modes.items()}
+
+
+def _check_spans(over: Sequence[Axis], coupling: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
+    """Refuse sweeps that the scan cannot resolve: an angle over many turns, numbers whose squares overflow.
+
+    Raises
+    ------
+    StateError
+    """
+    middle = np.array([(axis.low + axis.high) / 2 for axis in over])
+    for index, axis in enumerate(over):
+        if max(abs(axis.low), abs(axis.high)) > _LARGEST:
+            raise StateError(f"axis {axis.name}: the square of {axis.high:g} is beyond double precision")
+        if axis.width <= 2 * math.pi * scan_points(len(over)) / _A_TURN:
+            continue
+        points = np.tile(middle, (3, 1))
+        points[:, index] = _SOMEWHERE + np.array([0.0, 1.0, 2 * math.pi])
+        here, beyond, full = coupling(points)
+        if np.isclose(here, full, rtol=1e-9, atol=0.0) and not np.isclose(here, beyond, rtol=1e-9, atol=0.0):
+            raise StateError(
+                f"axis {axis.name}: an angle that repeats after a turn is swept over {axis.width / (2 * math.pi):.3g} "
+                f"turns, more than the scan resolves; give one, as {axis.name}=0:2*pi"
+            )

@@ -77,12 +77,17 @@ def global_maximum(f: Callable[[Array], Array], low: Sequence[float], high: Sequ
     return x[np.lexsort(x.round(9).T[::-1])[0]], float(np.max(value))
 
 
+def scan_points(d: int) -> int:
+    """Points of the scan along each of d quantities."""
+    return _LINE_POINTS if d == 1 else max(3, int(_SCAN_POINTS ** (1 / d)))
+
+
 def _peaks(folded: _Folded) -> tuple[Array, float]:
     """Highest local maxima of a scan, (k, d), and its spacing."""
     from scipy.ndimage import maximum_filter
 
     d = len(folded.low)
-    line = np.linspace(0.0, np.pi, _LINE_POINTS if d == 1 else max(3, int(_SCAN_POINTS ** (1 / d))))
+    line = np.linspace(0.0, np.pi, scan_points(d))
     grid = np.stack(np.meshgrid(*[line] * d, indexing="ij"), axis=-1)
     values = folded(grid)
     places = np.argwhere(np.isfinite(values) & (values >= maximum_filter(values, size=3, mode="nearest")))

@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.branches import mode_of
-from hybrid.contact.candidates import Standing, all_candidates
+from hybrid.contact.candidates import Standing, all_candidates, candidate, mode_combinations
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.conditions import problem_scale
+from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Selection, Verdict, select_problem
-from hybrid.contact.smooth import also_called
+from hybrid.contact.smooth import also_called, is_unnamed
+from hybrid.contact.solutions import family_accelerates_alike
 from hybrid.motion.coherence import is_coherent
 from hybrid.motion.context import Choice, Context
+from hybrid.motion.history import modes_of, with_history
 from hybrid.motion.outcome import Termination
 
 if TYPE_CHECKING:
@@ -154,7 +157,7 @@ def _decided(
     if definite is not None:
         return Decision(Choice(mode_of(problem, definite), directions=_tending(moment)), None)
     selection = select_problem(problem, tolerances=context.settings.tolerances, candidates=candidates)
-    branches = _with_history(selection.branches, moment)
+    branches = with_history(selection.problem, selection.branches, held=moment.held, broken=moment.broken)
     if branches or not selection.branches:
         return _among(context, selection, branches, moment, t_end, vanishing)
     decision = _among(context, selection, selection.branches, moment, t_end, vanishing)
@@ -178,6 +181,8 @@ def _among(
         return Decision(choices[0][0], selection)
     if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
         return _by_rule(context, selection, moment, Termination.INDETERMINATE)
+    if selection.verdict is Verdict.UNDECIDED and any(_leaves_motion_open(context, selection, b) for b in branches):
+        return _by_rule(context, selection, moment, Termination.UNDECIDED)
     # where forces are unique, a mode whose own guard has fired is the last to go on from there
     is_last = moment.has_ended if selection.verdict is Verdict.UNIQUE else lambda choice: False
     in_turn = (c for group in choices for c in sorted(group, key=is_last))
@@ -217,6 +222,21 @@ def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> 
     return is_coherent(context, choice, moment.t, moment.q, moment.v, t_end)
 
 
+def _leaves_motion_open(context: Context, selection: Selection, branch: Branch) -> bool:
+    """True if the equations of a branch's mode are met by forces that accelerate differently: no flow chooses one."""
+    problem, tolerances = selection.problem, context.settings.tolerances
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        return False
+    scale = problem_scale(problem)
+    for modes in mode_combinations(problem):
+        if all(is_unnamed(part) or branch.mode[part.carrier.name] is part.label for part in modes):
+            found = candidate(problem, modes, scale, tolerances)
+            is_its = all(branch.mode[part.carrier.name] is part.label for part in found.modes)
+            if is_its and not family_accelerates_alike(problem, found, scale, tolerances):
+                return True
+    return False
+
+
 def _by_rule(context: Context, selection: Selection, moment: Moment, ending: Termination) -> Decision:
     branch = context.rule.choose(selection)
     if branch is None:
@@ -237,8 +257,7 @@ def _choices(
     frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
     signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
     either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
-    listed = (branch.mode, *branch.equivalent_modes)
-    modes = dict.fromkeys(called for mode in listed for called in also_called(mode, carriers))
+    modes = dict.fromkeys(called for mode in modes_of(branch) for called in also_called(mode, carriers))
     directions = _directions(branch, moment)
     return [
         Choice(mode, dict(zip(signs, sides, strict=True)), directions) for mode in modes for sides in product(*either)
@@ -261,30 +280,6 @@ def _directions(branch: Branch, moment: Moment) -> dict[str, Array]:
         if len(towards) == 2 and size > 0.0:
             found[name] = towards / size
     return found
-
-
-def _with_history(branches: tuple[Branch, ...], moment: Moment) -> tuple[Branch, ...]:
-    """Leave out branches that static friction above kinetic rules out for a carrier with a history."""
-    kept = []
-    for branch in branches:
-        modes = [m for m in (branch.mode, *branch.equivalent_modes) if _fits(m, branches, moment)]
-        if modes:
-            kept.append(attrs.evolve(branch, mode=modes[0], equivalent_modes=tuple(modes[1:])))
-    return tuple(kept)
-
-
-def _fits(mode: Mode, branches: tuple[Branch, ...], moment: Moment) -> bool:
-    """True if every carrier with a history does in a mode what static friction has it do."""
-    for name, slide in moment.broken.items():
-        if mode[name] not in (slide, ContactMode.FREE):
-            return False
-    others = [m for branch in branches for m in (branch.mode, *branch.equivalent_modes)]
-    for name in moment.held - set(moment.broken):
-        if mode[name].slip_sign and any(
-            other[name] is ContactMode.STICK and all(other[n] is mode[n] for n in mode if n != name) for other in others
-        ):
-            return False
-    return True
 
 
 def indefinite_forces(decision: Decision, t: float) -> str | None:

@@ -12,7 +12,7 @@ from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import ContactCourse, courses_of_motion, courses_of_path, times_to_stick
 from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
-from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, run_name, told_of
+from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, run_name, told_of, unfinished
 from hybrid.contact.activity import carrier_names
 from hybrid.contact.compliance.elimination import without_rails
 from hybrid.contact.compliance.law import KelvinVoigtLimit
@@ -233,7 +233,9 @@ class Inquiry:
         if motion.samples is not None:
             self.courses[method] = courses_of_motion(motion.samples, self.dynamics)
         kinds = in_a_line([kind for kind, _ in motion.phases]) or "free"
-        ended = "released" if motion.has_separated else f"still in contact at t = {motion.state.t:.6g}: {motion.label}"
+        ended = "released"
+        if not motion.has_separated:
+            ended = f"{unfinished(motion)} at t = {motion.state.t:.6g}: {motion.label}"
         if motion.posture_change > FROZEN or motion.is_cut:
             self.told_of_runs.append(told_of(method, motion))
         return ComparisonRow(

@@ -8,7 +8,7 @@ from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.impacts.impact import Impact
 from hybrid.contact.modes import ContactMode, Mode
 
-__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "number_in_full", "run_name", "told_of"]
+__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "number_in_full", "run_name", "told_of", "unfinished"]
 
 FROZEN = 0.5
 """Change of the Delassus operator from which a posture is not frozen even roughly."""
@@ -33,9 +33,14 @@ def mode_after(names: Sequence[str], impact: Impact, *, zero: float) -> str:
     return Mode(modes).label
 
 
+def unfinished(motion: CompliantMotion) -> str:
+    """What a run that has not released all contacts does at its end."""
+    return "still in contact" if any(motion.force_N.values()) else "about to come back"
+
+
 def told_of(method: str, motion: CompliantMotion) -> str:
     """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end."""
-    ended = "lets go" if motion.has_separated else "is still in contact"
+    ended = "lets go" if motion.has_separated else f"is {unfinished(motion)}"
     cut = ", where the run was ended for its effort" if motion.is_cut else ""
     said = f"{method} {ended} at t = {motion.state.t:.6g}{cut}: "
     if motion.posture_change <= FROZEN:

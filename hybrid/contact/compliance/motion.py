@@ -30,8 +30,8 @@ _STIFF = 600.0  # decay times from which an implicit integrator, of lower order 
 class CompliantPassage:
     """One motion; the unknowns are ``q``, ``v``, the impulses, the work of friction, time and stretched time.
 
-    It ends at the release of all contacts, at a stretched time (the horizon), or once ``effort`` evaluations of the
-    equations of motion are spent.
+    It ends once all contacts have let go and none of them comes back, at a stretched time (the horizon), or once
+    ``effort`` evaluations of the equations of motion are spent.
     """
 
     flow: CompliantFlow
@@ -45,16 +45,18 @@ class CompliantPassage:
     spent: int = 0
     posture_change: float = 0.0
     first_delassus: Array = attrs.field(factory=lambda: np.zeros((0, 0)))
+    struck: NDArray[np.bool_] = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
 
     @property
     def _n(self) -> int:
         return self.flow.dynamics.n
 
     def run(self, closed: NDArray[np.bool_]) -> CompliantMotion:
-        """From the start to the release of all contacts, to the horizon, or as far as the effort goes."""
+        """From the start until no contact presses or comes back, to the horizon, or as far as the effort goes."""
         rows = sum((normal is not None) + len(tangential) for normal, tangential in self.flow.rows)
         rows += len(self.flow.rough)
         y = np.concatenate([self.start.q, self.start.v, np.zeros(rows + 1), [self.start.t, 0.0]])
+        self.struck = closed.copy()
         y, standing = self._first(y, closed)
         phases: list[tuple[str, float]] = []
         for _ in range(_MAX_PHASES):
@@ -73,8 +75,8 @@ class CompliantPassage:
             )
         return motion_result(
             self.flow, self.start, y, self._at(y, standing), label=self._label(standing), phases=tuple(phases),
-            has_separated=not self._touches(standing), is_cut=self.spent > self.effort,
-            posture_change=self.posture_change, samples=joined_samples(self.kept),
+            has_separated=not (self._touches(standing) or self._coming_back(y, standing).any()),
+            is_cut=self.spent > self.effort, posture_change=self.posture_change, samples=joined_samples(self.kept),
         )  # fmt: skip
 
     def _at(self, y: Array, standing: CompliantStanding) -> CompliantForces:
@@ -127,11 +129,16 @@ class CompliantPassage:
             return None
         return tuple(float(x) for x in slip / size)
 
+    def _coming_back(self, y: Array, standing: CompliantStanding) -> NDArray[np.bool_]:
+        """Contacts of the impact, at its start or since, that have let go and approach."""
+        pressing = np.array(standing.presses[: len(self.struck)])
+        return self.struck & ~pressing & (self._at(y, standing).gap_dot < -self.tolerances.velocity)
+
     def _will_press(self, y: Array, standing: CompliantStanding) -> bool:
-        """True if a contact that has let go approaches."""
-        at = self._at(y, standing)
-        touched = at.gap <= self.tolerances.gap
-        return bool(np.any(touched & (at.gap_dot < -self.tolerances.velocity)))
+        """True if a contact of the impact comes back to the surface before the horizon."""
+        at, back = self._at(y, standing), self._coming_back(y, standing)
+        reach = (self.horizon - float(y[-1])) / math.sqrt(self.stiffness)
+        return bool(np.any(at.gap[back] <= -at.gap_dot[back] * reach))
 
     def _label(self, standing: CompliantStanding) -> str:
         return standing.label(self.flow.names, self.flow.sizes)
@@ -246,7 +253,7 @@ class CompliantPassage:
                 self._let_go(self._at(y, standing), standing)
                 self.flow.settle(at, standing)
             case "press":
-                standing.presses[i], standing.leaves[i] = True, False
+                standing.presses[i], standing.leaves[i], self.struck[i] = True, False, True
                 standing.slip[i] = self._direction(at, i)
                 y = self._stopped(y, standing)
                 self.flow.settle(self._at(y, standing), standing)

@@ -109,7 +109,7 @@ class CompliantMotion:
     state : State
         At its end.
     has_separated : bool
-        True if every contact let go; False if the horizon, or the end of the effort, came first.
+        True if every contact let go and none came back; False if the horizon, or the end of the effort, came first.
     label : str
         What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+,wall=free"``.
     phases : tuple of (str, float)

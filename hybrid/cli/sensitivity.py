@@ -139,6 +139,8 @@ def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
             for name, slope in answer["gradient"].items()
         ]
         yield table("Gradient", ["with respect to", "adjoint", "forward", "differences"], rows)
+        for name, item in answer["refusals"].items():
+            yield f"With respect to {name}: {item['verdict']}: at t = {item['t']:.10g}, {item['reason']}."
         if check["forward"]:
             yield f"Adjoint and forward differ by {number(check['disagreement'])} of the largest derivative."
             if check["deviation"] is not None:

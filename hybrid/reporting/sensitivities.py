@@ -60,8 +60,8 @@ def sensitivity_record(report: SensitivityReport) -> dict[str, Any]:
     -------
     dict
         Keys ``mechanism, functional, terminal, method, value, gradient, base, t_end, check, events, end, refusal,
-        notes``. Where there is no derivative ``refusal`` has the verdict, the time and the reason, and there are no
-        numbers.
+        refusals, notes``. Where there is no derivative ``refusal`` has the verdict, the time and the reason, and there
+        are no numbers; where there is none with respect to some names, ``refusals`` has the same for each of them.
     """
     found, mechanism = report.sensitivity, report.trajectory.dynamics.mechanism
     names = (*mechanism.coordinates, *mechanism.velocities)
@@ -88,6 +88,7 @@ def sensitivity_record(report: SensitivityReport) -> dict[str, Any]:
         ],
         "end": {"state": dict(zip(names, map(float, found.end), strict=True)), "gradient": slopes},
         "refusal": _refusal_record(found.refusal),
+        "refusals": {name: _refusal_record(refusal) for name, refusal in found.refusals.items()},
         "notes": list(found.notes),
     }
 

@@ -59,13 +59,15 @@ class Sensitivity:
     ----------
     functional : Functional
     names : tuple of str, length m
-        What the derivatives are with respect to.
+        What the derivatives are with respect to; without those that are refused on their own.
     value : float
         The functional; NaN where the motion was not followed to its end.
     gradient : mapping of str to float
         Empty where no derivative exists.
     refusal : Refusal or None
-        Why no derivative exists or is computed, and when.
+        Why no derivative exists or is computed, with respect to anything, and when.
+    refusals : mapping of str to Refusal
+        Names that have no derivative though others do, as a coefficient of restitution at 0.
     method : str
         ``adjoint`` or ``forward``.
     t_end : float
@@ -91,6 +93,7 @@ class Sensitivity:
     events: tuple[EventSensitivity, ...]
     notes: tuple[str, ...] = ()
     check: SensitivityCheck | None = None
+    refusals: Mapping[str, Refusal] = attrs.field(factory=dict)
 
 
 def sensitivity(
@@ -126,7 +129,8 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        With a ``refusal`` and no numbers where no derivative exists.
+        With a ``refusal`` and no numbers where no derivative exists, with ``refusals`` where none exists with respect
+        to some of the names.
 
     Raises
     ------
@@ -147,7 +151,28 @@ def sensitivity(
     {'k1': 1.427910693, 'k2': 1.198153357}
     """
     _check_arguments(functional, wrt, method)
-    chosen = directions(trajectory, tuple(wrt), pins=pins)
+    names = tuple(wrt)
+    found = _differentiated(trajectory, functional, names, method, pins, check)
+    if found.refusal is None or len(names) < 2:
+        return found
+    # what stands in the way may do so for some names alone: each is asked for itself
+    alone = {name: _differentiated(trajectory, functional, (name,), method, pins, False).refusal for name in names}
+    refusals = {name: refusal for name, refusal in alone.items() if refusal is not None}
+    if len(refusals) == len(names):
+        return found
+    others = tuple(name for name in names if name not in refusals)
+    return attrs.evolve(_differentiated(trajectory, functional, others, method, pins, check), refusals=refusals)
+
+
+def _differentiated(
+    trajectory: Trajectory,
+    functional: Functional,
+    names: tuple[str, ...],
+    method: Literal["adjoint", "forward"],
+    pins: Mapping[str, str | float] | None,
+    check: bool,
+) -> Sensitivity:
+    chosen = directions(trajectory, names, pins=pins)
     integrand = compiled_integrand(trajectory, functional, chosen.partials)
     notes = _notes(trajectory, integrand, chosen)
     try:

@@ -50,6 +50,22 @@ def particle(**options):
     )
 
 
+@pytest.mark.parametrize("method", ["adjoint", "forward"])
+def test_a_name_without_derivative_is_refused_by_name_and_the_others_are_given(method):
+    # Dropped from 1, with e = 0 the ball stays where it lands at sqrt(2/g); with any other it would leave again. Until
+    # then the integral of y is 2/3 sqrt(2/g), with the derivative -1/3 sqrt(2) g^(-3/2).
+    ball = particle(contact=[Contact(name="floor", gap="y", restitution="e")])
+    motion = simulate(ball, State([0, 1], [0, 0]), t_end=3, law=NewtonImpact(), parameters={"e": 0})
+    found = sensitivity(motion, Functional("y"), ["e", "g"], method=method)
+    assert found.refusal is None
+    assert found.value == pytest.approx(2 / 3 * np.sqrt(2), abs=1e-12)
+    assert found.gradient == pytest.approx({"g": -np.sqrt(2) / 3}, abs=1e-11)
+    assert found.names == ("g",)
+    assert list(found.refusals) == ["e"]
+    assert found.refusals["e"].t == pytest.approx(np.sqrt(2), abs=1e-9)
+    assert found.refusals["e"] == sensitivity(motion, Functional("y"), ["e"]).refusal
+
+
 def test_a_trajectory_that_grazes_a_corner():
     # over the circle x^2 + y^2 = 1 on the parabola y = 1 + x - x^2/2 ...: touches y = 1 at its top
     ball = particle(contact=[Contact(name="ceiling", gap="1 - y", restitution="e")])

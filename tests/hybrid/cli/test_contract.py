@@ -41,7 +41,7 @@ CONTRACT = {
             "--functional=q1_dot**2 + q2_dot**2",
             "--wrt=k1,k2",
         ],
-        {"value", "gradient", "check", "events", "refusal", "end", "notes"},
+        {"value", "gradient", "check", "events", "refusal", "refusals", "end", "notes"},
     ),
     "restitution": (["rod_on_incline", "--over=phi=0.1:1.5:9"], {"axes", "restitution", "absorbed"}),
     "report": (["rod_on_incline", *PINS], VERDICT),

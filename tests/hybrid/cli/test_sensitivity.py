@@ -61,6 +61,19 @@ def test_the_check_warns_where_differences_tell_nothing(capsys):
     assert found["check"]["deviation"] < 1e-7
 
 
+def test_a_name_without_derivative_is_named_beside_the_others(capsys):
+    # by hand: dropped from 1 with e = 0 the ball rests from sqrt(2/g) on; m y_dot^2 until then is m g^2 t^3/3
+    asked = ["sensitivity", "bouncing_ball", "--pin=gap.floor=1", "--pin=y_dot=0", "--t-end=1", "--param=e=0"]
+    asked += ["--functional=m*y_dot**2", "--wrt=e,m", "--no-check"]
+    found = answer(capsys, *asked)
+    assert found["gradient"] == {"m": pytest.approx(9.81**2 * (2 / 9.81) ** 1.5 / 3, rel=1e-11)}
+    assert found["refusal"] is None
+    assert list(found["refusals"]) == ["e"]
+    assert set(found["refusals"]["e"]) == {"t", "verdict", "reason"}
+    assert main(asked) == 0
+    assert "With respect to e: " in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_refusal_is_an_answer(capsys):
     found = answer(capsys, *PARADOX, "--t-end=1", "--functional=x", "--wrt=mu")
     assert found["refusal"]["t"] == 0

@@ -1,0 +1,366 @@
+"""Impacts under all laws, and compliant contacts in their limit, of random declared mechanisms.
+
+Masses, directions and velocities are small dyadic numbers, so that Newton's and Poisson's laws can be judged by every
+mode in exact rational numbers. Stronge's law and the compliant contact are followed along their course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid import KelvinVoigtLimit, State, derive
+from hybrid.contact import EnergeticImpact, Impact, NewtonImpact, PoissonImpact, resolve_impact
+from hybrid.declaration import mechanism_from_toml
+from hybrid.dynamics import Dynamics
+from hybrid.errors import ComputationError
+from tests.campaigns.impact_paths import compliant_velocities, energetic_velocities, spatial_compliant, spatial_path
+from tests.campaigns.impulse_modes import impulse_solutions, inverse, product, routh_impulse, times
+from tests.campaigns.tally import Tally
+
+__all__ = ["run"]
+
+Array = NDArray[np.float64]
+LAWS = {
+    "newton": NewtonImpact(),
+    "poisson": PoissonImpact(),
+    "energetic": EnergeticImpact(),
+    "kelvin-voigt": KelvinVoigtLimit(),
+}
+_EXACT = 1e-8  # of the velocities, against exact numbers and closed forms: conditions stay below 1e5
+_FOLLOWED = 1e-6  # against what is integrated in phases, by either side to about 1e-11
+_TURNING = 2e-5  # where spatial slip is taken away by an impulse once it is below 1e-7 of the speed
+_PLAN = (  # share of the cases, law, coordinates, contacts, tangents of each
+    (0.16, "newton", 2, 1, 1),
+    (0.14, "newton", 3, 2, 1),
+    (0.12, "newton", 4, 2, 1),
+    (0.14, "poisson", 3, 1, 1),
+    (0.08, "poisson", 3, 2, 1),
+    (0.04, "poisson", 4, 2, 1),
+    (0.12, "energetic", 2, 1, 1),
+    (0.04, "energetic", 4, 2, 1),
+    (0.10, "kelvin-voigt", 3, 1, 1),
+    (0.02, "kelvin-voigt", 4, 2, 1),
+    (0.01, "newton", 4, 1, 2),
+    (0.01, "poisson", 4, 1, 2),
+    (0.01, "energetic", 4, 1, 2),
+    (0.01, "kelvin-voigt", 4, 1, 2),
+)
+
+
+@attrs.frozen(eq=False)
+class Case:
+    """One impact: all numbers are exact in floats, but for velocities that are made zero by a projection."""
+
+    law: str
+    M: Array
+    W: Array  # columns: the normal and the tangents of each contact in turn
+    v: Array
+    mu: Array
+    e: Array
+    d: Array
+    kappa: Array
+    vanishing: tuple[int, ...]  # columns whose velocity is zero but for rounding
+
+
+def run(n: int, *, seed: int) -> Tally:
+    """About ``n`` impacts; the same ones for the same arguments."""
+    rng, tally = np.random.default_rng(seed), Tally()
+    shares = np.array([share for share, *_ in _PLAN])
+    counts = rng.multinomial(n, shares / shares.sum())
+    for (_, law, size, k, tangents), count in zip(_PLAN, counts, strict=True):
+        dynamics = _declared(size, k, tangents)
+        for number in range(count):
+            case = _drawn(rng, law, size, k, tangents)
+            told = _judged(dynamics, case)
+            tally.tried += 1
+            if told == "undecided":
+                tally.undecided += 1
+            elif told:
+                numbers = attrs.asdict(case, value_serializer=lambda _, __, x: np.asarray(x).tolist())
+                tally.wrong.append(f"{law} {size} coordinates, {k} contacts, number {number}: {told}; {numbers}")
+    return tally
+
+
+_DERIVED: dict[tuple[int, int, int], Dynamics] = {}
+
+
+def _declared(n: int, k: int, tangents: int) -> Dynamics:
+    """A mechanism whose mass matrix and directions of contact are parameters."""
+    if (n, k, tangents) not in _DERIVED:
+        masses = [[f"M{min(i, j)}{max(i, j)}" for j in range(n)] for i in range(n)]
+        names = sorted({name for row in masses for name in row})
+        lines = ['name = "drawn"', f"coordinates = {[f'q{i}' for i in range(n)]}", "[parameters]"]
+        lines += [f"{name} = {float(name[1] == name[2])}" for name in names]
+        rows = [(c, r) for c in range(k) for r in range(tangents + 1)]
+        lines += [f"w{c}{r}{i} = 1.0" for c, r in rows for i in range(n)]
+        for c in range(k):
+            lines += [f"mu{c} = 0.5", f"e{c} = 0.5", f"d{c} = 0.1", f"s{c} = 1.0"]
+        lines += ["[dynamics]", f"mass_matrix = {masses}", f"forces = {['0'] * n}"]
+        for c in range(k):
+            gap, *along = (" + ".join(f"w{c}{r}{i}*q{i}" for i in range(n)) for r in range(tangents + 1))
+            shown = f'"{along[0]}"' if tangents == 1 else str(along)
+            lines += ["[[contact]]", f'name = "c{c}"', f'gap = "{gap}"', f"tangent = {shown}", f'friction = "mu{c}"']
+            lines += [f'restitution = "e{c}"', f'damping = "d{c}"', f'stiffness_ratio = "s{c}"']
+        _DERIVED[n, k, tangents] = derive(mechanism_from_toml("\n".join(lines)))
+    return _DERIVED[n, k, tangents]
+
+
+def _drawn(rng: np.random.Generator, law: str, n: int, k: int, tangents: int) -> Case:
+    A = rng.integers(-4, 5, size=(n, n)) / 2
+    M = A @ A.T + np.eye(n) * rng.integers(1, 9) / 4
+    W = rng.integers(-6, 7, size=(n, k * (tangents + 1))) / 4
+    while np.linalg.matrix_rank(W) < min(W.shape):
+        W = rng.integers(-6, 7, size=W.shape) / 4
+    v = rng.integers(-16, 17, size=n) / 8
+    step = tangents + 1
+    if rng.random() < 0.8 and v @ W[:, 0] > 0:
+        v = -v
+    vanishing: tuple[int, ...] = ()
+    if k == 1 and rng.random() < 0.2:
+        vanishing = (0,) if rng.random() < 0.5 else tuple(range(1, step))
+        kept = W[:, list(vanishing)]
+        v = v - kept @ np.linalg.solve(kept.T @ kept, kept.T @ v)
+    mu = rng.integers(0, 17, size=k) / 8
+    e = rng.choice([0.0, 0.25, 0.5, 0.625, 0.875, 1.0], size=k)
+    d = rng.choice([0.0, 0.125, 0.5, 1.0, 1.5], size=k)
+    kappa = np.array([1.0, *rng.choice([0.25, 1.0, 2.0], size=k - 1)])
+    return Case(law, M, W, v, mu, e, d, kappa, vanishing)
+
+
+def _parameters(case: Case, tangents: int) -> dict[str, float]:
+    n = len(case.M)
+    values = {f"M{i}{j}": case.M[i, j] for i in range(n) for j in range(i, n)}
+    for column in range(case.W.shape[1]):
+        c, r = divmod(column, tangents + 1)
+        values |= {f"w{c}{r}{i}": case.W[i, column] for i in range(n)}
+    for c in range(len(case.mu)):
+        values |= {f"mu{c}": case.mu[c], f"e{c}": case.e[c], f"d{c}": case.d[c], f"s{c}": case.kappa[c]}
+    return {name: float(value) for name, value in values.items()}
+
+
+def _judged(dynamics: Dynamics, case: Case) -> str:
+    """What is wrong with the package's answer; ``undecided`` where it refuses one that exists, empty if all is well."""
+    tangents = case.W.shape[1] // len(case.mu) - 1
+    state = State([0.0] * len(case.M), case.v)
+    try:
+        impact: Impact | None = resolve_impact(
+            dynamics, state, law=LAWS[case.law], parameters=_parameters(case, tangents)
+        )
+    except ComputationError:
+        impact = None
+    told = "" if impact is None else _bookkeeping(case, impact)
+    if told:
+        return told
+    if tangents == 2:
+        return _spatial(case, impact)
+    return _ORACLES[case.law](case, impact)
+
+
+def _bookkeeping(case: Case, impact: Impact) -> str:
+    """Impulses, velocities and energies against each other: by the equations of an impact, whatever the law."""
+    P = _impulses(impact)
+    size = float(np.max(np.abs(case.v)))
+    tall = 1e-11 * (size + float(np.max(np.abs(np.linalg.solve(case.M, case.W)) @ np.abs(P), initial=0.0)))
+    v = case.v + np.linalg.solve(case.M, case.W @ P)
+    energy = float(v @ case.M @ v - case.v @ case.M @ case.v) / 2
+    before = float(case.v @ case.M @ case.v) / 2
+    normal, friction = _split(P, len(case.mu))
+    rise = (case.W.T @ v)[:: case.W.shape[1] // len(case.mu)]
+    if np.max(np.abs(v - impact.v_after)) > 100 * tall:
+        return "the velocities do not follow from the impulses"
+    if abs(energy - impact.energy_change) > 1e-9 * before:
+        return f"the energy changes by {energy}, not by {impact.energy_change}"
+    if energy > 1e-9 * before and case.law != "newton":
+        return f"energy is created: {energy} on top of {before}"
+    if (energy > 1e-9 * before) is not any("created energy" in text for text in impact.warnings):
+        return "a warning of energy created, or none"
+    if np.min(normal) < 0.0 or np.any(np.linalg.norm(friction, axis=1) > case.mu * normal + 1e-9 * np.max(np.abs(P))):
+        return "impulses beyond Coulomb's cone"
+    if np.min(rise) < -1e-7 * size * float(np.max(np.abs(case.W))):
+        return "a contact approaches after the impact"
+    if np.all(_exact_velocities(case)[:: case.W.shape[1] // len(case.mu)] > 0) and P.any():
+        return "an impulse though every contact separates"
+    return ""
+
+
+def _impulses(impact: Impact) -> Array:
+    return np.array([x for name, N in impact.impulse_N.items() for x in (N, *impact.impulse_T[name])])
+
+
+def _split(P: Array, k: int) -> tuple[Array, Array]:
+    by_contact = P.reshape(k, -1)
+    return by_contact[:, 0], by_contact[:, 1:]
+
+
+def _after(impact: Impact) -> Array:
+    pairs = ((impact.gap_dot_after[name], *impact.slip_after[name]) for name in impact.impulse_N)
+    return np.array([x for pair in pairs for x in pair])
+
+
+def _rationals(case: Case) -> tuple[list[list[Fraction]], list[Fraction], list[Fraction], list[Fraction]]:
+    """The Delassus operator, contact velocities, coefficients of friction and of restitution, exactly."""
+    M, W = ([[Fraction(x) for x in row] for row in A.tolist()] for A in (case.M, case.W))
+    columns = [list(column) for column in zip(*W, strict=True)]
+    G = product(columns, product(inverse(M), W))
+    gamma = times(columns, [Fraction(x) for x in case.v.tolist()])
+    gamma = [Fraction(0) if i in case.vanishing else value for i, value in enumerate(gamma)]
+    return G, gamma, [Fraction(x) for x in case.mu.tolist()], [Fraction(x) for x in case.e.tolist()]
+
+
+def _exact_velocities(case: Case) -> Array:
+    gamma = case.W.T @ case.v
+    gamma[list(case.vanishing)] = 0.0
+    return np.asarray(gamma)
+
+
+def _floats(case: Case) -> tuple[Array, Array]:
+    return case.W.T @ np.linalg.solve(case.M, case.W), _exact_velocities(case)
+
+
+def _compared(impact: Impact | None, expected: list[Array], gamma: Array, share: float) -> str:
+    if impact is None:
+        return "undecided" if expected else ""
+    if not expected:
+        return f"an answer {_after(impact).tolist()} where the law has none"
+    size = share * float(max(np.max(np.abs(gamma)), *(np.max(np.abs(found)) for found in expected)))
+    if min(float(np.max(np.abs(_after(impact) - found))) for found in expected) <= size:
+        return ""
+    return f"velocities {_after(impact).tolist()}, not {[found.tolist() for found in expected]}"
+
+
+def _newton(case: Case, impact: Impact | None) -> str:
+    G, gamma, mu, e = _rationals(case)
+    shifted = list(gamma)
+    for i, share in enumerate(e):
+        shifted[2 * i] += share * min(gamma[2 * i], Fraction(0))
+    found, complete = impulse_solutions(G, shifted, mu)
+    expected = _velocities(G, gamma, found)
+    told = _compared(impact, expected, _exact_velocities(case), _EXACT)
+    if not complete:
+        return "undecided" if told else ""
+    if told or impact is None:
+        return told
+    if (len(expected) > 1) is not any("further solution" in text for text in impact.warnings):
+        return f"{len(expected)} solutions, and the warnings {impact.warnings}"
+    return ""
+
+
+def _velocities(G: list[list[Fraction]], gamma: list[Fraction], found: list[list[Fraction]]) -> list[Array]:
+    distinct: list[list[Fraction]] = []
+    for P in found:
+        after = [g + x for g, x in zip(gamma, times(G, P), strict=True)]
+        if after not in distinct:
+            distinct.append(after)
+    return [np.array([float(x) for x in after]) for after in distinct]
+
+
+def _poisson(case: Case, impact: Impact | None) -> str:
+    G, gamma, mu, e = _rationals(case)
+    if len(mu) == 1:
+        expected = _velocities(G, gamma, [routh_impulse(G, gamma, mu[0], e[0])])
+        return _compared(impact, expected, _exact_velocities(case), _EXACT)
+    totals = []
+    compressions, complete = impulse_solutions(G, gamma, mu)
+    for compression in compressions:
+        between = [g + x for g, x in zip(gamma, times(G, compression), strict=True)]
+        preload = [share * P for share, P in zip(e, compression[::2], strict=True)]
+        restitutions, is_all = impulse_solutions(G, between, mu, preload)
+        complete &= is_all
+        totals += [[a + b for a, b in zip(compression, more, strict=True)] for more in restitutions]
+    told = _compared(impact, _velocities(G, gamma, totals), _exact_velocities(case), _EXACT)
+    return "undecided" if told and not complete else told
+
+
+def _energetic(case: Case, impact: Impact | None) -> str:
+    G, gamma = _floats(case)
+    if len(case.mu) == 1:
+        expected = energetic_velocities(G, gamma, float(case.mu[0]), float(case.e[0]))
+        return _compared(impact, [expected], gamma, _EXACT)
+    if impact is None:
+        return "undecided"
+    exact_G, exact_gamma, mu, _ = _rationals(case)
+    compressions, complete = impulse_solutions(exact_G, exact_gamma, mu)
+    reasons = [_restituted(case, np.array([float(x) for x in P]), _impulses(impact)) for P in compressions]
+    if "" in reasons or (not complete and not compressions):
+        return ""
+    return "; ".join(reasons) if complete else "undecided"
+
+
+def _restituted(case: Case, compression: Array, total: Array) -> str:
+    """Whether impulses are a compression and a restitution in one share, which releases what Stronge's law allows."""
+    G, gamma = _floats(case)
+    more, between = total - compression, gamma + G @ compression
+    after, size = gamma + G @ total, 1e-7 * float(np.max(np.abs(gamma)))
+    force = 1e-7 * float(np.max(np.abs(total), initial=0.0))
+    given = case.e * compression[::2]
+    lifted = (after[::2] > size) & (given > force)
+    share = float(np.max(more[::2][lifted] / given[lifted])) if lifted.any() else 0.0
+    N, T, slip = more[::2], more[1::2], after[1::2]
+    if np.any(np.abs(N - share * given)[after[::2] > size] > 10 * force):
+        return "impulses of restitution are not in one share"
+    if np.any(N < (share * given if lifted.any() else 0.0) - 10 * force):
+        return "less than the share of restitution"
+    if np.any(np.abs(T) > case.mu * N + 10 * force):
+        return "restitution beyond Coulomb's cone"
+    against = np.where(np.abs(slip) > size, np.abs(T + np.sign(slip) * case.mu * N), 0.0)
+    if np.any(against > 10 * force):
+        return "friction of restitution is not against the slip"
+    stored = np.maximum(-(compression * (gamma + between))[::2] / 2, 0.0)
+    released, gained = float(np.sum((more * (between + after))[::2])) / 2, float(total @ (gamma + after)) / 2
+    scale = 1e-9 * float(np.abs(compression) @ np.abs(gamma))
+    if released > float(case.e**2 @ stored) + scale or gained > scale:
+        return "more work of restitution than the law allows"
+    return ""
+
+
+def _kelvin_voigt(case: Case, impact: Impact | None) -> str:
+    G, gamma = _floats(case)
+    expected = compliant_velocities(G, gamma, case.mu, case.d, case.kappa)
+    return _compared(impact, [expected], gamma, _FOLLOWED)
+
+
+def _spatial(case: Case, impact: Impact | None) -> str:
+    G, gamma = _floats(case)
+    mu, e, d = float(case.mu[0]), float(case.e[0]), float(case.d[0])
+    if case.law == "newton":
+        return "undecided" if impact is None else _on_the_cone(case, _impulses(impact), _after(impact))
+    if gamma[0] > 0.0 or (gamma[0] == 0.0 and not _dives(G, gamma, mu)):
+        return _compared(impact, [gamma], gamma, _EXACT)
+    if case.law == "kelvin-voigt":
+        expected = spatial_compliant(G, gamma, mu, d)
+    else:
+        expected = spatial_path(G, gamma, mu, e, law=case.law)
+    return "" if expected is None else _compared(impact, [expected], gamma, _TURNING)
+
+
+def _dives(G: Array, gamma: Array, mu: float) -> bool:
+    size = float(np.linalg.norm(gamma[1:]))
+    return size > 0.0 and float(G[0] @ [1.0, *(-mu * gamma[1:] / size)]) < 0.0
+
+
+def _on_the_cone(case: Case, P: Array, after: Array) -> str:
+    """Newton's law of one spatial contact: the rebound, and friction at its bound against the slip that is left."""
+    gamma = _exact_velocities(case)
+    size = float(np.max(np.abs(gamma)) + np.max(np.abs(after)))
+    rebound, slip = -float(case.e[0]) * min(gamma[0], 0.0), float(np.linalg.norm(after[1:]))
+    if P[0] > 0.0 and abs(after[0] - rebound) > _EXACT * size:
+        return f"a rebound with {after[0]}, not {rebound}"
+    if P[0] == 0.0 and gamma[0] < 0.0:
+        return "no impulse though the contact approaches"
+    if slip > 1e-6 * size and np.max(np.abs(P[1:] + case.mu[0] * P[0] * after[1:] / slip)) > 1e-6 * np.max(np.abs(P)):
+        return "friction is not at its bound against the slip"
+    return ""
+
+
+_ORACLES: dict[str, Callable[[Case, Any], str]] = {
+    "newton": _newton,
+    "poisson": _poisson,
+    "energetic": _energetic,
+    "kelvin-voigt": _kelvin_voigt,
+}

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import LOST, Candidate, Standing
-from hybrid.contact.conditions import Scale, acceleration_shares, conditions
+from hybrid.contact.candidates import Candidate, Standing
+from hybrid.contact.conditions import LOST, Scale, acceleration_shares, conditions
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:

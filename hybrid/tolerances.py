@@ -19,10 +19,13 @@ class Tolerances:
     Attributes
     ----------
     gap : float
-        A contact is closed when its gap is within this distance of zero. In units of the gap. Newton's method on
-        positions converges to about 1e-15 of the mechanism's size, so 1e-9 leaves room for mechanisms of 1000 m.
+        A contact is closed when its gap is within this of zero, as a share of its size: that of the terms that cancel
+        in it (:func:`hybrid.dynamics.scales.scales_of`). Dimensionless. Newton's method on positions converges to about
+        1e-15 of that size; 1e-9 leaves room for states that were rounded to ten digits.
     velocity : float
-        A normal or tangential contact velocity within this of zero counts as zero. In units of velocity. Same reason.
+        A normal or tangential contact velocity within this of zero counts as zero, as a share of its size: that of the
+        terms that cancel in it, or what the accelerations give within the size of the position. Dimensionless. Same
+        reason. A slip that is pinned lower than that, and not at 0, keeps the direction that it was given.
     sign : float
         A force, acceleration or slack within this of zero, after division by the scale of the terms that were added to
         form it, has no sign that double precision can vouch for: the verdict is undecided. Dimensionless. Rounding

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hybrid.automaton.numeric import SolvedMode
     from hybrid.dynamics.derive import Values
 
-_MOTION = {Measure.GAP_DOT, Measure.SLIP, Measure.SLIP_NORM}
+_SLIPS = {Measure.SLIP, Measure.SLIP_NORM}
 
 
 def holds(
@@ -82,12 +82,14 @@ def _sign(quantity: Quantity, solved: SolvedMode, tolerances: Tolerances) -> NDA
 
 
 def _threshold(quantity: Quantity, solved: SolvedMode, tolerances: Tolerances) -> Any:
-    if quantity.measure is Measure.GAP:
-        return tolerances.gap
-    if quantity.measure in _MOTION:
-        return tolerances.velocity
     if quantity.part is None:
         return tolerances.sign
+    if quantity.measure is Measure.GAP:
+        return tolerances.gap * solved.scales.gap[..., quantity.part.index]
+    if quantity.measure is Measure.GAP_DOT:
+        return tolerances.velocity * solved.scales.gap_dot[..., quantity.part.index]
+    if quantity.measure in _SLIPS:
+        return tolerances.velocity * np.max(solved.scales.slip[..., list(quantity.part.columns)], axis=-1)
     if quantity.measure is Measure.NORMAL_ACCELERATION:
         return tolerances.sign * solved.acceleration_size(quantity.part.index)
     rows = solved.rows(quantity.part)

@@ -16,6 +16,7 @@ from hybrid.contact.carriers import CarrierKind, CarrierMode, carrier_modes
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.dynamics.scales import Scales, scales_of
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class ModeSystem:
         labels = [self.node.mode[part.name] for part in self.parts]
         activities = tuple(_ACTIVITIES[label] for label in labels)
         with np.errstate(invalid="ignore"):  # a spatial contact at rest has no direction of slip
-            directed = with_limits(self.dynamics, terms, sides=sides or {}, tolerances=Tolerances())
+            scales = scales_of(self.dynamics, terms, q, v, t=t, parameters=parameters)
+            directed = with_limits(self.dynamics, terms, scales, sides=sides or {}, tolerances=Tolerances())
             problem = pose(self.dynamics, directed, activities, sides={})
         modes = tuple(self._carrier_mode(carrier) for carrier in problem.carriers)
         scale = problem_scale(problem)
@@ -85,7 +87,7 @@ class ModeSystem:
         forces = x * scale.size[..., None] / scale.row
         rows: dict[str, tuple[int, ...]] = {carrier.name: carrier.rows for carrier in problem.carriers}
         acceleration = problem.acceleration(forces)
-        return SolvedMode(self.dynamics, terms, problem, modes, scale, sides or {}, forces, acceleration, rows)
+        return SolvedMode(self.dynamics, terms, scales, problem, modes, scale, sides or {}, forces, acceleration, rows)
 
     def regularity(self, q: Any, v: Any, *, t: Any = 0.0) -> NDArray[np.float64]:
         """Smallest singular value of the scaled equations at states: 0 where forces are undetermined."""
@@ -120,6 +122,8 @@ class SolvedMode:
     ----------
     dynamics : Dynamics
     terms : Terms
+    scales : Scales
+        Of gaps and velocities.
     problem : ContactProblem
         Of the carriers that take part in the mode.
     modes : tuple of CarrierMode
@@ -133,6 +137,7 @@ class SolvedMode:
 
     dynamics: Dynamics = attrs.field(repr=False)
     terms: Terms = attrs.field(repr=False)
+    scales: Scales = attrs.field(repr=False)
     problem: ContactProblem = attrs.field(repr=False)
     modes: tuple[CarrierMode, ...]
     scale: Scale
@@ -214,13 +219,14 @@ class SolvedMode:
             name, sign = mode.carrier.name, mode.label.slip_sign
             if sign and name not in self.sides:
                 row = mode.carrier.tangential[0]
-                slip = self.terms.slip[..., self.dynamics.columns[name].start]
+                column = self.dynamics.columns[name].start
+                slip, least = self.terms.slip[..., column], Tolerances().velocity * self.scales.slip[..., column]
                 unit = self.scale.row[..., row]
                 starts.append(
                     Start(
                         A=sign * G[..., row, :] / (unit[..., None] * self.scale.row),
                         b=sign * c[..., row] / (unit * self.scale.size),
-                        is_active=np.abs(slip) <= Tolerances().velocity,
+                        is_active=np.abs(slip) <= least,
                     )
                 )
         return least_slack(conditions(self.problem, self.modes, self.scale), starts)

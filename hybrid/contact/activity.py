@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.scales import Scales
     from hybrid.tolerances import Tolerances
 
 
@@ -36,59 +37,67 @@ def carrier_names(dynamics: Dynamics) -> tuple[str, ...]:
 
 
 def carrier_activities(
-    dynamics: Dynamics, terms: Terms, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
+    dynamics: Dynamics, terms: Terms, scales: Scales, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
 ) -> NDArray[np.int8]:
-    """Classify every carrier at every state.
+    """Classify every carrier at every state: this alone decides what is closed and what is at rest.
 
     Returns
     -------
     array of int8, (..., number of carriers)
         Values of :class:`Activity`.
     """
-    shape = np.broadcast_shapes(terms.gap.shape[:-1], terms.gap_dot.shape[:-1], terms.slip.shape[:-1])
+    arrays = (terms.gap, terms.gap_dot, terms.slip, scales.gap, scales.gap_dot, scales.slip)
+    shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
     names = carrier_names(dynamics)
     activities = np.empty((*shape, len(names)), dtype=np.int8)
     for index, name in enumerate(names):
-        activity = _tangential_activity(dynamics, terms, name, sides.get(name), tolerances)
+        activity = _tangential_activity(dynamics, terms, scales, name, sides.get(name), tolerances)
         if index < len(dynamics.contacts):
             gap, gap_dot = terms.gap[..., index], terms.gap_dot[..., index]
             moving = np.where(gap_dot > 0, Activity.OPEN, Activity.APPROACHING)
-            closed = np.where(np.abs(gap_dot) <= tolerances.velocity, activity, moving)
+            persists = np.abs(gap_dot) <= tolerances.velocity * scales.gap_dot[..., index]
+            closed = np.where(persists, activity, moving)
             apart = np.where(gap > 0, Activity.OPEN, Activity.PENETRATING)
-            activity = np.where(np.abs(gap) <= tolerances.gap, closed, apart)
+            activity = np.where(np.abs(gap) <= tolerances.gap * scales.gap[..., index], closed, apart)
         activities[..., index] = activity
     return activities
 
 
 def with_limits(
-    dynamics: Dynamics, terms: Terms, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
+    dynamics: Dynamics, terms: Terms, scales: Scales, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
 ) -> Terms:
     """The terms with the sides in place of the spatial slips that vanish, where one array mixes them with others."""
     slip = np.array(terms.slip)
     for name, side in sides.items():
         columns = dynamics.columns[name]
         if dynamics.dimension(name) == 2:
-            moving = _moves(slip[..., columns], tolerances)
+            moving = moves(slip[..., columns], scales.slip[..., columns], tolerances)
             slip[..., columns] = np.where(moving[..., None], slip[..., columns], side)
     return attrs.evolve(terms, slip=slip)
 
 
-def _moves(slip: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.bool_]:
-    """Where a slip (..., 1 or 2) is not zero: the one place where that is decided."""
-    return np.asarray(np.linalg.norm(slip, axis=-1) > tolerances.velocity)
+def moves(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.bool_]:
+    """Where a slip (..., 1 or 2) is not zero next to its scale, of the same shape."""
+    size = np.max(scale, axis=-1)
+    return np.asarray(np.linalg.norm(slip, axis=-1) > tolerances.velocity * size)
 
 
 def _tangential_activity(
-    dynamics: Dynamics, terms: Terms, name: str, side: tuple[float, ...] | None, tolerances: Tolerances
+    dynamics: Dynamics,
+    terms: Terms,
+    scales: Scales,
+    name: str,
+    side: tuple[float, ...] | None,
+    tolerances: Tolerances,
 ) -> Any:
     size = dynamics.dimension(name)
     if size == 0:
         return Activity.FRICTIONLESS
     slip = terms.slip[..., dynamics.columns[name]]
-    moves = _moves(slip, tolerances)
+    slips = moves(slip, scales.slip[..., dynamics.columns[name]], tolerances)
     if size == 2:
-        return np.where(moves, Activity.SLIPPING, Activity.RESTING if side is None else Activity.TENDING)
+        return np.where(slips, Activity.SLIPPING, Activity.RESTING if side is None else Activity.TENDING)
     rest = Activity.RESTING
     if side is not None:
         rest = Activity.SLIPPING_PLUS if side[0] > 0 else Activity.SLIPPING_MINUS
-    return np.where(moves, np.where(slip[..., 0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS), rest)
+    return np.where(slips, np.where(slip[..., 0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS), rest)

@@ -13,6 +13,7 @@ from hybrid.contact.batches import CellVerdict, Table, decide_together
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Verdict, select
+from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
@@ -96,7 +97,8 @@ def classify(
     [0, 3]
     """
     terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
-    activities = carrier_activities(dynamics, terms, sides=states.sides, tolerances=tolerances)
+    scales = scales_of(dynamics, terms, states.q, states.v, t=states.t, parameters=parameters)
+    activities = carrier_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
     table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))

@@ -15,6 +15,7 @@ from hybrid.contact.carriers import Carrier
 from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -147,7 +148,8 @@ def contact_problem(
     _check_finite(dynamics, state, terms)
     check_consistency(dynamics, state, parameters=parameters, tolerances=tolerances)
     check_friction(dynamics, terms)
-    activities = carrier_activities(dynamics, terms, sides=state.sides, tolerances=tolerances)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    activities = carrier_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
     names = carrier_names(dynamics)
     for name, activity in zip(names, activities, strict=True):
         _check_takes_part(dynamics, name, Activity(int(activity)), terms)

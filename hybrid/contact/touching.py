@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -53,8 +54,9 @@ def closed_contacts(
     [True]
     """
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    closed = np.asarray(terms.gap <= tolerances.gap)
-    if not (closed & (terms.gap_dot <= tolerances.velocity)).any():
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    closed = np.asarray(terms.gap <= tolerances.gap * scales.gap)
+    if not (closed & (terms.gap_dot <= tolerances.velocity * scales.gap_dot)).any():
         gaps = ", ".join(
             f"gap.{name} = {gap:.6g}, gap_dot.{name} = {rate:.6g}"
             for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True)

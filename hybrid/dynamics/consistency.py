@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import LOST, ConfigurationSpace
 from hybrid.dynamics.linear import is_numerically_singular
+from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -64,13 +65,14 @@ def project_state(
         terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
         change = _correction(dynamics, terms.M, terms.J, np.broadcast_to(terms.constraint, len(dynamics.rigid)))
         q = q - change
-        if np.max(np.abs(change), initial=0.0) <= _CONVERGED * (1.0 + np.max(np.abs(q))):
+        if np.max(np.abs(change), initial=0.0) <= _CONVERGED * np.max(np.abs(q), initial=0.0):
             break
     terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
-    _refuse(dynamics, "position", np.asarray(terms.constraint), tolerances.gap)
+    scales = scales_of(dynamics, terms, q, v, t=state.t, parameters=parameters)
+    _refuse(dynamics, "position", np.asarray(terms.constraint), tolerances.gap * scales.constraint)
     v = v - _correction(dynamics, terms.M, terms.J, np.broadcast_to(terms.constraint_dot, len(dynamics.rigid)))
     terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
-    _refuse(dynamics, "velocity", np.asarray(terms.constraint_dot), tolerances.velocity)
+    _refuse(dynamics, "velocity", np.asarray(terms.constraint_dot), tolerances.velocity * scales.constraint_dot)
     return State(q, v, state.t, state.sides)
 
 
@@ -85,8 +87,8 @@ def _correction(dynamics: Dynamics, M: Array, J: Array, residual: Array) -> Arra
     return np.asarray(lift @ (np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units @ residual))
 
 
-def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: float) -> None:
-    if not np.max(np.abs(residual), initial=0.0) <= allowed:
+def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: Array) -> None:
+    if not (np.abs(residual) <= allowed).all():
         listed = ", ".join(f"{name} = {value:.3g}" for name, value in zip(dynamics.rigid, residual, strict=True))
         raise StateError(
             f"{dynamics.name}: no {what} nearby satisfies the constraints; they contradict each other there ({listed})"
@@ -111,14 +113,19 @@ def check_consistency(
     """
     if not dynamics.rigid:
         return
-    at = dynamics.kinematics(state.q, state.v, t=state.t, parameters=parameters)
-    shape = (len(dynamics.rigid),)
-    values, rates = (np.broadcast_to(at[name], shape) for name in ("constraint", "constraint_dot"))
-    scale = 1.0 + float(np.max(np.abs(state.q), initial=0.0)), 1.0 + float(np.max(np.abs(state.v), initial=0.0))
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
     wrong = [
         f"{name} (value {value:.6g}, rate {rate:.6g})"
-        for name, value, rate in zip(dynamics.rigid, values, rates, strict=True)
-        if abs(value) > tolerances.gap * scale[0] or abs(rate) > tolerances.velocity * scale[1]
+        for name, value, rate, size, speed in zip(
+            dynamics.rigid,
+            terms.constraint,
+            terms.constraint_dot,
+            scales.constraint,
+            scales.constraint_dot,
+            strict=True,
+        )
+        if abs(value) > tolerances.gap * size or abs(rate) > tolerances.velocity * speed
     ]
     if wrong:
         raise StateError(

@@ -31,7 +31,7 @@ _SHORTEST = 2.0**-30
 
 def orientation(problem: PositionProblem, q: Array) -> NDArray[np.int8]:
     """Sign (N,) of the determinant of the position equations, which stays the same on a branch; 0 where undefined."""
-    A, _ = linearised(problem, q, np.array(problem.free, dtype=np.intp))
+    A, *_ = linearised(problem, q, np.array(problem.free, dtype=np.intp))
     return _signs(A)
 
 
@@ -102,7 +102,7 @@ def taken(
     last = np.full(len(q), np.inf)
     done = np.zeros(len(q), dtype=bool)
     for _ in range(_CORRECTIONS):
-        A, residual = linearised(problem.take(active), q[active], free)
+        A, residual, *_ = linearised(problem.take(active), q[active], free)
         change = solve_each(A, residual[..., None])[..., 0]
         q[np.ix_(active, free)] -= change
         with np.errstate(invalid="ignore"):

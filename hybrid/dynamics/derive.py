@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.energy import energy_and_power
 from hybrid.dynamics.kernel import Kernel, compile_kernel
 from hybrid.dynamics.model import SymbolicModel, symbolic_model
+from hybrid.dynamics.scales import compile_turns
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
@@ -94,6 +95,7 @@ class Dynamics:
     _kernel: Kernel = attrs.field(repr=False)
     _kinematics: Kernel = attrs.field(repr=False)
     _energy: Kernel = attrs.field(repr=False)
+    _turns: Kernel = attrs.field(repr=False)
     programs: dict[Any, Any] = attrs.field(init=False, factory=dict, repr=False)
 
     @property
@@ -156,6 +158,10 @@ class Dynamics:
         """
         values = self._energy(self._arguments(q, v, t, parameters))["energy"]
         return values[..., 0], values[..., 1]
+
+    def turns(self, q: Any, t: Any, parameters: Values | None) -> dict[str, NDArray[Any]]:
+        """How fast arguments of ``sin`` and the like change with every coordinate that has any, by its index."""
+        return self._turns(self._arguments(q, np.zeros(self.n), t, parameters))
 
     @property
     def kernel(self) -> Kernel:
@@ -226,6 +232,7 @@ def derive(mechanism: Mechanism) -> Dynamics:
         kernel=compile_kernel(quantities, symbols),
         kinematics=compile_kernel({name: quantities[name] for name in _KINEMATIC}, symbols),
         energy=compile_kernel({"energy": energy_and_power(model, mechanism)}, symbols),
+        turns=compile_turns(model, symbols),
     )
 
 

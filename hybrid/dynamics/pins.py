@@ -16,6 +16,7 @@ from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
 from hybrid.dynamics.positions import position_problem, solve_positions
 from hybrid.dynamics.posture_branch import PostureBranch
 from hybrid.dynamics.postures import distinct_postures
+from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
@@ -124,7 +125,35 @@ def solve_states(
     v = _solve_velocities(dynamics, sorted_pins, q, parameters)
     v = np.where(_repeats(dynamics, sorted_pins, q, v, parameters, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)
-    return States(q, v, np.asarray(sorted_pins.time, dtype=float), sorted_pins.sides, reached & velocity_reached)
+    sides = {**sorted_pins.sides, **_slow_sides(dynamics, sorted_pins, q, v, parameters, tolerances)}
+    return States(q, v, np.asarray(sorted_pins.time, dtype=float), sides, reached & velocity_reached)
+
+
+def _slow_sides(
+    dynamics: Dynamics,
+    pins: Pins,
+    q: NDArray[np.float64],
+    v: NDArray[np.float64],
+    parameters: Values | None,
+    tolerances: Tolerances,
+) -> dict[str, tuple[float, ...]]:
+    """Directions of slips that are pinned so low that the state alone would not tell them from rest."""
+    pinned: dict[str, list[float]] = {}
+    for name, value in pins.velocities.items():
+        parts = name.split(".")
+        if parts[0] == "slip" and np.ndim(value) == 0 and value != 0.0:
+            slip = pinned.setdefault(parts[1], [0.0] * dynamics.dimension(parts[1]))
+            slip[int(parts[2]) - 1 if len(parts) == 3 else 0] = float(value)
+    if not pinned or not np.isfinite(v).all() or not np.isfinite(q).all():
+        return {}
+    terms = dynamics.terms(q, v, t=pins.time, parameters=parameters)
+    scales = scales_of(dynamics, terms, q, v, t=pins.time, parameters=parameters)
+    found = {}
+    for carrier, slip in pinned.items():
+        size = float(np.linalg.norm(slip))
+        if (size <= tolerances.velocity * np.max(scales.slip[..., dynamics.columns[carrier]], axis=-1)).any():
+            found[carrier] = tuple(component / size for component in slip)
+    return found
 
 
 def _solve_positions(
@@ -165,10 +194,11 @@ def _repeats(
     """Where the rates of all constraints vanish, also of those that repeat others and were left out."""
     if len(pins.independent) == len(dynamics.rigid):
         return np.ones(v.shape[:-1], dtype=bool)
-    rates = dynamics.kinematics(q, v, t=pins.time, parameters=parameters)["constraint_dot"]
-    size = 1.0 + np.max(np.abs(v), axis=-1)
+    terms = dynamics.terms(q, v, t=pins.time, parameters=parameters)
+    scales = scales_of(dynamics, terms, q, v, t=pins.time, parameters=parameters)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.max(np.abs(rates), axis=-1) <= tolerances.velocity * size)
+        slow = np.abs(terms.constraint_dot) <= tolerances.velocity * scales.constraint_dot
+    return np.asarray(slow.all(axis=-1))
 
 
 def _velocity_system(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.position_equations import parameters_that_count
+from hybrid.dynamics.scales import coordinate_sizes
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -173,15 +174,19 @@ def newton_from(
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged = np.zeros(len(q), dtype=bool)
     active, own = np.arange(len(q)), problem
-    milestone = np.full(len(q), np.inf)
+    milestone, first = np.full(len(q), np.inf), None
     for step in range(_MAX_STEPS):
-        A, residual = linearised(own, q[active], free)
-        size = np.max(np.abs(residual), axis=1)
+        A, residual, scale, sizes = linearised(own, q[active], free)
+        if first is None:
+            first = tolerances.gap * np.abs(residual)
+        # a coordinate that converges to a double zero has no size there: that of where it came from is left
+        scale = np.maximum(scale, first[active])
+        size = np.max(np.abs(residual) / np.where(scale > 0.0, scale, 1.0), axis=1)
         change = solve_each(A, residual[..., None])[..., 0]
         length = np.max(np.abs(change), axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):
             converged[active[size <= tolerances.gap]] = True
-            settled = np.all(np.abs(change) <= 4 * np.finfo(float).eps * (1 + np.abs(q[np.ix_(active, free)])), axis=1)
+            settled = np.all(np.abs(change) <= 4 * np.finfo(float).eps * sizes, axis=1)
             done = (size <= 1e-4 * tolerances.gap) | settled | ~np.isfinite(change).all(axis=1)
             if step % _PATIENCE == _PATIENCE - 1:
                 done |= ~(size <= milestone[active] / 2)
@@ -203,20 +208,27 @@ def _satisfies_the_rest(problem: PositionProblem, q: NDArray[np.float64], tolera
     if not rest:
         return np.ones(len(q), dtype=bool)
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
-    size = 1.0 + np.max(np.abs(at["J"]), axis=(-2, -1)) * np.max(np.abs(q), axis=-1)
-    left = np.max(np.abs(at["constraint"][..., rest]), axis=-1)
-    return np.broadcast_to(left <= tolerances.gap * size, len(q))
+    sizes = coordinate_sizes(dynamics, q, t=problem.time, parameters=problem.parameters)
+    scale = (np.abs(at["J"]) @ sizes[..., None])[..., rest, 0]
+    left = np.abs(at["constraint"][..., rest]) <= tolerances.gap * scale
+    return np.broadcast_to(left.all(axis=-1), len(q))
 
 
 def linearised(
     problem: PositionProblem, q: NDArray[np.float64], free: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Jacobian (N, f, f) and residual (N, f) of the pinned gaps and the constraints."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Jacobian (N, f, f), residual (N, f) and its scale, of pinned gaps and constraints; sizes of the unknowns."""
     dynamics = problem.dynamics
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
-    rows = [at["W_N"][..., free, gap] for gap in problem.gaps]
+    sizes = coordinate_sizes(dynamics, q, t=problem.time, parameters=problem.parameters)
+    rows = [at["W_N"][..., gap] for gap in problem.gaps]
     errors = [at["gap"][..., gap] - target for gap, target in problem.gaps.items()]
-    rows += [at["J"][..., index, free] for index in problem.independent]
+    rows += [at["J"][..., index, :] for index in problem.independent]
     errors += [at["constraint"][..., index] for index in problem.independent]
-    A = np.stack([np.broadcast_to(row, (len(q), len(free))) for row in rows], axis=-2)
-    return A, np.stack([np.broadcast_to(error, len(q)) for error in errors], axis=-1)
+    A = np.stack([np.broadcast_to(row, q.shape) for row in rows], axis=-2)
+    residual = np.stack([np.broadcast_to(error, len(q)) for error in errors], axis=-1)
+    sizes = np.broadcast_to(sizes, q.shape)
+    scale = (np.abs(A) @ sizes[..., None])[..., 0]
+    for column, target in enumerate(problem.gaps.values()):
+        scale[:, column] += np.abs(target)
+    return A[..., free], residual, scale, sizes[:, free]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.pin_values import read_number
 from hybrid.dynamics.positions import PositionProblem, newton, newton_from
+from hybrid.dynamics.scales import coordinate_sizes
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["distinct_postures", "is_same_posture", "named_posture", "read_start"]
 
 Array = NDArray[np.float64]
+
+_SAME_POSTURE = 1e-6  # of the size of each coordinate
 
 
 def read_start(
@@ -63,15 +66,18 @@ def read_start(
 
 def is_same_posture(problem: PositionProblem, first: Array, second: Array) -> bool:
     """Positions are alike if all kinematics are, which full turns of an angle leave unchanged; one row of pins."""
-    if np.allclose(first, second, rtol=0, atol=1e-6):
-        return True
     dynamics = problem.dynamics
     rest, time = np.zeros(dynamics.n), problem.time[0]
     values = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in problem.parameters.items()}
+    sizes = coordinate_sizes(dynamics, np.maximum(np.abs(first), np.abs(second)), t=time, parameters=values)
+    if (np.abs(first - second) <= _SAME_POSTURE * sizes).all():
+        return True
     terms = [dynamics.terms(q, rest, t=time, parameters=values) for q in (first, second)]
+    extents = {"gap": np.abs(terms[0].W_N).T @ sizes, "constraint": np.abs(terms[0].J) @ sizes}
     return all(
-        np.allclose(getattr(terms[0], name), getattr(terms[1], name), rtol=1e-9, atol=1e-9)
+        np.allclose(one, other, rtol=1e-9, atol=1e-9 * float(np.max(np.abs(extents.get(name, one)), initial=0.0)))
         for name in ("M", "h", "gap", "W_N", "W_T", "constraint", "J")
+        for one, other in ((getattr(terms[0], name), getattr(terms[1], name)),)
     )
 
 

@@ -32,7 +32,8 @@ class State:
         Time.
     sides : mapping of str to tuple of float
         For contacts whose slip is a limit: the direction from which it vanishes, ``(1.0,)`` or ``(-1.0,)`` for a planar
-        contact (pins ``slip.tip=+0`` and ``-0``), a plane vector for a spatial one. A contact at rest is not listed.
+        contact (pins ``slip.tip=+0`` and ``-0``), a plane vector for a spatial one; also where a slip was pinned lower
+        than numbers tell it from rest. A contact at rest is not listed.
 
     alternatives : tuple of array, (n,)
         Further positions that satisfy the same pins, if it was solved from pins that have several. Not compared.

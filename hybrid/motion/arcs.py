@@ -106,7 +106,7 @@ def follow(
     ComputationError
         A slip begins in a direction that no computed motion keeps.
     """
-    told = references(constraints, t, y, directions)
+    told = references(constraints, t, y, directions, watch.settings)
     watch.flow.refer(told)
     unstable = unstable_beginning(watch, constraints, t, y, told)
     if unstable is not None:
@@ -178,7 +178,7 @@ class _Way:
             return self._passage(failure=f"{fired[0].carrier!r} has no value beyond")
         if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):
             return self._passage(fired=fired)
-        self.watch.flow.refer(references(self.constraints, self.t, self.y, {}))
+        self.watch.flow.refer(references(self.constraints, self.t, self.y, {}, self.watch.settings))
         self._restart(self.watch.settings, last.end - last.start)
         return None
 
@@ -207,7 +207,7 @@ class _Way:
         if stop is not None:
             return Passage((*self.steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
         begins = self.settings is not watch.settings
-        watch.flow.refer(references(constraints, t, y, self.directions if begins else {}))
+        watch.flow.refer(references(constraints, t, y, self.directions if begins else {}, watch.settings))
         if begins and has_begun(watch, constraints, step, y):
             self._restart(watch.settings, step.end - step.start)
         return None

@@ -46,7 +46,7 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v, with_users=False)
-    told = references(constraints, t, y, choice.directions)
+    told = references(constraints, t, y, choice.directions, watch.settings)
     watch.flow.refer(told)
     if constraints.hold_everything(t, q, v):
         rest = Rest(watch.resting, t, y, t_end, context.settings.max_step).step()

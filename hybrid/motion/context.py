@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.intervals import Interval
 from hybrid.declaration.names import TIME
+from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.horizon import Horizon
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.scales import Scales
     from hybrid.motion.flow import Flow
     from hybrid.motion.outlook import Rows
     from hybrid.motion.parts import Part
@@ -111,6 +113,7 @@ class Context:
     rank: RankGuard | None = None
     singular: str = "stop"
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
+    _reach: Array = attrs.field(init=False, repr=False)
     _terms: PointTerms = attrs.field(init=False, repr=False)
     _values: Mapping[str, Any] = attrs.field(init=False, repr=False)
     _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
@@ -118,6 +121,10 @@ class Context:
     _watched_names: frozenset[str] = attrs.field(init=False, repr=False)
     _causes: Rows | None = attrs.field(init=False, repr=False)
     _horizon: Horizon = attrs.field(init=False, repr=False)
+
+    @_reach.default
+    def _none_yet(self) -> Array:
+        return np.zeros((2, self.dynamics.n))
 
     @_terms.default
     def _compiled(self) -> PointTerms:
@@ -186,6 +193,16 @@ class Context:
             )
         return self._flows[choice.key]
 
+    def scales(self, t: float, q: Array, v: Array, terms: Terms) -> Scales:
+        """Sizes of gaps and contact velocities at a state; what the motion has had before leaves its rounding."""
+        self._reached(t, q, v)
+        reach = (self._reach[0], self._reach[1])
+        return scales_of(self.dynamics, terms, q, v, t=t, parameters=self.parameters, reach=reach)
+
+    def _reached(self, t: float, q: Array, v: Array) -> None:
+        sizes = coordinate_sizes(self.dynamics, q, t=t, parameters=self.parameters)
+        np.fmax(self._reach, [sizes, np.abs(v)], out=self._reach)
+
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """All terms at a state."""
         return self._terms(t, q, v)
@@ -222,11 +239,22 @@ class Context:
             functions = _both(functions, self.rank.function(t, q))
         resting = self._resting(flow, timed, roundings)
         uncertain = partial(self._uncertain, flow)
-        return Watch(flow, guards, functions, floors, latitudes, uncertain, self.settings, resting, self._horizon)
+        settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
+        return Watch(flow, guards, functions, floors, latitudes, uncertain, settings, resting, self._horizon)
+
+    def _sizes(self, t: float, q: Array, v: Array) -> Array:
+        self._reached(t, q, v)
+        return motion_sizes(self.terms(t, q, v), *self._reach)
+
+    def _error(self, t: float, y: Array) -> Array:
+        """What integration may leave of a state, (2n,)."""
+        n = self.dynamics.n
+        absolute = self.settings.atol * self._sizes(t, y[:n], y[n:])
+        return np.asarray(_INTEGRATED * (self.settings.rtol * np.abs(y) + absolute))
 
     def _uncertain(self, flow: Flow, t: float, y: Array) -> tuple[dict[int, float], dict[int, float]]:
         """Of the user's functions, by their positions among the guards: what is rounded, and what is left open."""
-        error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
+        error = self._error(t, y)
         places = range(len(flow.guards), len(flow.guards) + len(self.watched))
         rounded = self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y))
         return dict(zip(places, rounded, strict=True)), dict(zip(places, self._spread(t, y, error), strict=True))
@@ -236,7 +264,7 @@ class Context:
         if self._user_rows is None:
             return ()
         y = np.concatenate([q, v])
-        error = _INTEGRATED * (self.settings.rtol * np.abs(y) + self.settings.atol)
+        error = self._error(t, y)
         values = [float(value) for value in self._user_rows(t, y)]
         return tuple(
             (guard, float(np.sign(value)))

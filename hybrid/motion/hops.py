@@ -34,7 +34,8 @@ def hop_limit(context: Context, choice: Choice, t: float, y: NDArray[np.float64]
     n = context.dynamics.n
     terms = context.terms(t, y[:n], y[n:])
     open_ = [part.index for part in context.flow(choice).parts if part.is_open]
-    near = [index for index in open_ if terms.gap[index] <= context.settings.tolerances.gap]
+    closed = context.settings.tolerances.gap * context.scales(t, y[:n], y[n:], terms).gap
+    near = [index for index in open_ if terms.gap[index] <= closed[index]]
     if not near:
         return None
     acceleration = context.flow(choice).observe(np.array([t]), y[:, None]).acceleration[:, 0]

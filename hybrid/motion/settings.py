@@ -26,8 +26,8 @@ class Settings:
         of order 3: a relative error of 1e-9 already gives event times to about 1e-12, and 1e-12 takes five times as
         many steps. Its series within a step is a cubic, with about the error asked for.
     rtol, atol : float
-        Error per step, relative and in the units of the coordinates and velocities. Event times inherit it: 1e-12
-        gives them to about 1e-11 over a few time units.
+        Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`).
+        Event times inherit it: 1e-12 gives them to about 1e-11 over a few time units.
     max_step : float
         Largest step, in units of time.
     max_events : int
@@ -39,6 +39,8 @@ class Settings:
         that converge to a limit foretold by the first of them.
     zeno_rest : float
         An accumulation of impacts is completed when what remains of it takes less than this share of it.
+    sizes : float or array, (2n,)
+        Of the coordinates and velocities; a simulation finds those of its own motion.
     """
 
     stepper: Literal["DOP853", "Radau"] = attrs.field(
@@ -52,3 +54,4 @@ class Settings:
     burst: int = attrs.field(default=1000, converter=int, validator=_is_positive)
     zeno_rest: float = attrs.field(default=1e-7, converter=float, validator=_is_positive)
     tolerances: Tolerances = Tolerances()
+    sizes: Any = attrs.field(default=1.0, eq=False)

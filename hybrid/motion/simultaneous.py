@@ -25,7 +25,7 @@ __all__ = ["order_of_impacts"]
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-9  # of the velocities: what rounding of the impacts may change
+_SAME = 1e-9  # of the velocities, each times the square root of its inertia: what rounding of the impacts may change
 _ROUNDS = 100  # of single impacts, until none approaches
 _ORDERS = 24  # all orders of four contacts
 
@@ -52,10 +52,12 @@ def order_of_impacts(context: Context, moment: Moment, touching: tuple[str, ...]
     if len(touching) < 2 or context.law is None:
         return None
     single = _Single.posed(context, context.law, moment, touching)
-    size = _SAME * (1.0 + float(np.max(np.abs(together))))
+    # velocities of unlike units are compared by the momentum that goes with them
+    inertia = np.sqrt(np.diagonal(context.terms(moment.t, moment.q, moment.v).M))
+    size = _SAME * float(np.max(inertia * np.maximum(np.abs(moment.v), np.abs(together))))
     for order in islice(permutations(touching), _ORDERS):
         outcome = _one_by_one(single, order)
-        if isinstance(outcome, str) or np.max(np.abs(outcome - together)) > size:
+        if isinstance(outcome, str) or np.max(inertia * np.abs(outcome - together)) > size:
             break
     else:
         count = math.factorial(len(touching))
@@ -82,7 +84,7 @@ class _Single:
     law: AbstractImpactLaw
     problems: Mapping[str, ImpactProblem]
     v: Array
-    tolerance: float
+    slow: Mapping[str, float]
 
     @classmethod
     def posed(cls, context: Context, law: AbstractImpactLaw, moment: Moment, touching: tuple[str, ...]) -> _Single:
@@ -93,13 +95,16 @@ class _Single:
             )
             for name in touching
         }
-        return cls(law, problems, moment.v, tolerances.velocity)
+        terms = context.terms(moment.t, moment.q, moment.v)
+        slow = tolerances.velocity * context.scales(moment.t, moment.q, moment.v, terms).gap_dot
+        contacts = context.dynamics.contacts
+        return cls(law, problems, moment.v, {name: float(slow[contacts.index(name)]) for name in touching})
 
     def struck(self, name: str, v: Array) -> Array | None:
         """Velocities after the impact of one contact; None if it does not approach."""
         problem = self.problems[name]
         gamma = problem.gamma + problem.posed.W.T @ (v - self.v)
-        if gamma[problem.normals[[carrier.name for carrier in problem.carriers].index(name)]] >= -self.tolerance:
+        if gamma[problem.normals[[carrier.name for carrier in problem.carriers].index(name)]] >= -self.slow[name]:
             return None
         return v + problem.response_W @ self.law.impulses(attrs.evolve(problem, gamma=gamma)).values
 

@@ -33,10 +33,12 @@ Array = NDArray[np.float64]
 
 _ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a slip
 _SMALLEST = 1e-100
-_BEGINNING = 1e-9  # slip below which its direction is that in which it begins: off by a multiple of the slip
-_SLOW = 1e-6  # slip above which a multiple of the one before no longer disturbs its direction
+_BEGINNING = (
+    1e-9  # of the velocities: slip below which its direction is that in which it begins: off by a multiple of the slip
+)
+_SLOW = 1e-6  # of the velocities: slip above which a multiple of the one before no longer disturbs its direction
 _TURN = 1e-5  # an angle, for a difference: its rounding is 1e-11 of the accelerations
-_NOISE = 1e-12  # slip that the implicit steps leave undetermined; a slip that ends below it is told by its rate
+_NOISE = 1e-12  # of the velocities: slip that implicit steps leave undetermined; the end of less is told by its rate
 _IMPLICIT = 1e-9  # relative error of Radau's method, with which event times are as accurate as with 1e-12 of DOP853
 _STIFF = 30.0  # a few steps at the limit of stability, 6, cost less than an implicit one
 _BRIEF = 1e-9  # of the time that has passed: over so short a time the deceleration is constant
@@ -78,7 +80,9 @@ class Stop:
     guard: Guard
 
 
-def references(constraints: Constraints, t: float, y: Array, directions: Mapping[str, Array]) -> dict[str, Reference]:
+def references(
+    constraints: Constraints, t: float, y: Array, directions: Mapping[str, Array], settings: Settings
+) -> dict[str, Reference]:
     """Directions of the spatial slips at a state.
 
     Parameters
@@ -89,6 +93,8 @@ def references(constraints: Constraints, t: float, y: Array, directions: Mapping
     y : array, (2n,)
     directions : mapping of str to array (2,)
         Unit vectors of slips that only begin.
+    settings : Settings
+        With the sizes of the velocities.
 
     Returns
     -------
@@ -103,8 +109,9 @@ def references(constraints: Constraints, t: float, y: Array, directions: Mapping
     for part in turning:
         slip, floor = _slip(part, terms, y[n:])
         size = float(np.linalg.norm(slip))
-        if part.name in directions and size <= _SLOW:
-            found[part.name] = Reference(directions[part.name], _BEGINNING, begins=True)
+        usual = _usual(part, terms, settings)
+        if part.name in directions and size <= _SLOW * usual:
+            found[part.name] = Reference(directions[part.name], _BEGINNING * usual, begins=True)
         else:
             found[part.name] = Reference(slip / max(size, 1e-300), floor)
     return found
@@ -118,7 +125,7 @@ def while_it_begins(watch: Watch, told: Mapping[str, Reference]) -> Settings:
     beginning = [name for name, reference in told.items() if reference.begins]
     for position, guard in enumerate(watch.guards):
         if guard.kind is GuardKind.STOP and guard.carrier in beginning:
-            watch.floors[position] = _NOISE
+            watch.floors[position] = _NOISE / _BEGINNING * told[guard.carrier].floor
     if not beginning:
         return watch.settings
     return attrs.evolve(watch.settings, stepper="Radau", rtol=max(watch.settings.rtol, _IMPLICIT))
@@ -136,6 +143,13 @@ def has_begun(watch: Watch, constraints: Constraints, step: Step, y: Array) -> b
         if (step.end - step.start) * response > _STIFF * np.linalg.norm(terms.slip[columns]):
             return False
     return True
+
+
+def _usual(part: Part, terms: Terms, settings: Settings) -> float:
+    """The size of a slip among the velocities of the motion."""
+    n = len(terms.W_T)
+    speeds = np.broadcast_to(settings.sizes, 2 * n)[n:]
+    return float(np.max(speeds @ np.abs(terms.W_T[:, list(part.columns)])))
 
 
 def _slip(part: Part, terms: Terms, v: Array) -> tuple[Array, float]:
@@ -169,7 +183,7 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
     near = []
     for part in spatial_slides(constraints.parts):
         slip, floor = _slip(part, terms, y[n:])
-        if np.linalg.norm(slip) <= watch.settings.tolerances.velocity:
+        if np.linalg.norm(slip) <= watch.settings.tolerances.velocity * _usual(part, terms, watch.settings):
             near.append((part, slip, floor))
     if not near:
         return None
@@ -240,6 +254,7 @@ def passes_by(watch: Watch, constraints: Constraints, t: float, y: Array, fired:
     return all(
         guard.kind is GuardKind.STOP
         and guard.carrier in turning
-        and np.linalg.norm(_slip(turning[guard.carrier], terms, y[n:])[0]) > watch.settings.tolerances.velocity
+        and np.linalg.norm(_slip(turning[guard.carrier], terms, y[n:])[0])
+        > watch.settings.tolerances.velocity * _usual(turning[guard.carrier], terms, watch.settings)
         for guard in fired
     )

@@ -126,7 +126,7 @@ class Stepper:
                 y,
                 t_end,
                 rtol=max(settings.rtol, 100 * np.finfo(float).eps),
-                atol=settings.atol,
+                atol=settings.atol * settings.sizes,
                 max_step=settings.max_step,
                 first_step=first_step,
             )

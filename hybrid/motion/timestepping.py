@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
@@ -25,7 +26,7 @@ from hybrid.motion.velocity_step import VelocityStep, velocity_step
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
 __all__ = ["time_stepping"]
@@ -131,7 +132,8 @@ def time_stepping(
 
 def _check_start(dynamics: Dynamics, state: State, parameters: Values | None, tolerances: Tolerances) -> None:
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    found = carrier_activities(dynamics, terms, sides=state.sides, tolerances=tolerances)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    found = carrier_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
     activities = {name: Activity(int(value)) for name, value in zip(carrier_names(dynamics), found, strict=True)}
     check_start(dynamics, state, activities, collides=True, parameters=parameters, tolerances=tolerances)
 
@@ -148,7 +150,7 @@ def _march(
     held = Constraints(dynamics, (), terms_at, dynamics.mechanism.parameter_values(parameters), {})
     start = record.t[0]
     made: VelocityStep | None = None
-    persisting = _closed(dynamics, terms_at(start, record.q[0], record.v[0]), tolerances)
+    persisting = _closed(dynamics, start, record.q[0], record.v[0], parameters, tolerances)
     for index in range(count):
         q, v = record.q[-1], record.v[-1]
         middle, t = q + h / 2 * v, start + (index + 0.5) * h
@@ -177,9 +179,14 @@ def _march(
             progress(end - start, count * h)
 
 
-def _closed(dynamics: Dynamics, terms: Terms, tolerances: Tolerances) -> frozenset[str]:
+def _closed(
+    dynamics: Dynamics, t: float, q: Array, v: Array, parameters: Values, tolerances: Tolerances
+) -> frozenset[str]:
     """Contacts that are closed at a state and stay so for the moment."""
-    is_closed = (np.abs(terms.gap) <= tolerances.gap) & (np.abs(terms.gap_dot) <= tolerances.velocity)
+    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    scales = scales_of(dynamics, terms, q, v, t=t, parameters=parameters)
+    is_closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
+    is_closed &= np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot
     return frozenset(name for name, closed in zip(dynamics.contacts, is_closed, strict=True) if closed)
 
 

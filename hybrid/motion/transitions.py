@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_activities, carrier_names
+from hybrid.contact.activity import Activity, carrier_activities, carrier_names, moves
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.motion.context import gap_floor
@@ -20,6 +20,7 @@ from hybrid.motion.selecting import Moment
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import Impact
     from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.scales import Scales
     from hybrid.motion.context import Choice, Context
     from hybrid.motion.outcome import Event
 
@@ -85,7 +86,8 @@ def told_by_modes(event: Event, after: Mode | None) -> Event:
 def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mapping[str, tuple[float, ...]]) -> Moment:
     """What the carriers do at a state without history, from gaps and velocities to the tolerances."""
     terms = context.terms(t, q, v)
-    found = carrier_activities(context.dynamics, terms, sides=sides, tolerances=context.settings.tolerances)
+    scales = context.scales(t, q, v, terms)
+    found = carrier_activities(context.dynamics, terms, scales, sides=sides, tolerances=context.settings.tolerances)
     names = carrier_names(context.dynamics)
     activities = {name: Activity(int(value)) for name, value in zip(names, found, strict=True)}
     return Moment(t, q, v, activities, sides)
@@ -98,6 +100,7 @@ def moment_after(
     n = len(y) // 2
     q, v = y[:n], y[n:]
     terms = context.terms(t, q, v)
+    scales = context.scales(t, q, v, terms)
     by_name: dict[str, set[GuardKind]] = {}
     for guard in fired:
         for name in guard.carrier.split(","):
@@ -107,7 +110,7 @@ def moment_after(
     broken: dict[str, ContactMode] = {}
     for part in parts:
         kinds = by_name.get(part.name, set())
-        activities[part.name] = _activity(context, terms, part, kinds)
+        activities[part.name] = _activity(context, terms, scales, part, kinds)
         if not _is_stiction(terms, part):
             continue
         if part.sticks or GuardKind.STOP in kinds:
@@ -117,7 +120,7 @@ def moment_after(
         elif part.sticks and GuardKind.CONE_MINUS in kinds:
             broken[part.name] = ContactMode.SLIDE_PLUS
     if Activity.APPROACHING in activities.values():
-        activities |= _touching(context, terms, q, activities)
+        activities |= _touching(context, terms, scales, q, activities)
     q, v = settle(context, activities, t, q, v)
     if any(guard.kind is GuardKind.TOUCH for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
@@ -126,32 +129,35 @@ def moment_after(
     return Moment(t, q, v, activities, {}, frozenset(held), broken, ended, released)
 
 
-def _touching(context: Context, terms: Terms, q: Array, activities: Mapping[str, Activity]) -> dict[str, Activity]:
+def _touching(
+    context: Context, terms: Terms, scales: Scales, q: Array, activities: Mapping[str, Activity]
+) -> dict[str, Activity]:
     """Contacts that were open without force though they touch, and take part in an impact elsewhere."""
     found = {}
     for index, name in enumerate(context.dynamics.contacts):
-        at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity
+        at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity * scales.gap_dot[index]
         if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * gap_floor(terms, q, index):
             columns = context.dynamics.columns_of(name)
-            found[name] = by_slip(context, terms, columns) if columns else Activity.FRICTIONLESS
+            found[name] = by_slip(context, terms, scales, columns) if columns else Activity.FRICTIONLESS
     return found
 
 
 def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q: Array, v: Array) -> set[str]:
     """Carriers whose slip ends because a contact has closed; their activities are set to resting."""
     terms = context.terms(t, q, v)
+    scales = context.scales(t, q, v, terms)
     ended = set()
     for name in context.dynamics.columns:
         if activities[name] in SLIPPING:
-            activities[name] = by_slip(context, terms, context.dynamics.columns_of(name))
+            activities[name] = by_slip(context, terms, scales, context.dynamics.columns_of(name))
             if activities[name] is Activity.RESTING:
                 ended.add(name)
     return ended
 
 
-def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind]) -> Activity:
+def _activity(context: Context, terms: Terms, scales: Scales, part: Part, kinds: set[GuardKind]) -> Activity:
     if part.is_open:
-        tolerance = context.settings.tolerances.velocity
+        tolerance = context.settings.tolerances.velocity * scales.gap_dot[part.index]
         if GuardKind.TOUCH not in kinds or terms.gap_dot[part.index] > tolerance:
             return Activity.OPEN
         if terms.gap_dot[part.index] < -tolerance:
@@ -159,7 +165,7 @@ def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind])
     if not part.columns:
         return Activity.FRICTIONLESS
     if part.is_open:
-        return by_slip(context, terms, part.columns)
+        return by_slip(context, terms, scales, part.columns)
     if part.sticks or GuardKind.STOP in kinds:
         return Activity.RESTING
     if len(part.columns) == 2:
@@ -167,10 +173,10 @@ def _activity(context: Context, terms: Terms, part: Part, kinds: set[GuardKind])
     return Activity.SLIPPING_PLUS if part.slip_sign > 0 else Activity.SLIPPING_MINUS
 
 
-def by_slip(context: Context, terms: Terms, columns: tuple[int, ...]) -> Activity:
+def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, ...]) -> Activity:
     """What the slip tells of a contact that has just closed."""
     slip = terms.slip[list(columns)]
-    if np.linalg.norm(slip) <= context.settings.tolerances.velocity:
+    if not moves(slip, scales.slip[list(columns)], context.settings.tolerances):
         return Activity.RESTING
     if len(columns) == 2:
         return Activity.SLIPPING
@@ -187,14 +193,17 @@ def _is_stiction(terms: Terms, part: Part) -> bool:
 
 def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Moment:
     """What the carriers do after an impact: contacts that leave are open, the others closed with zero velocity."""
-    tolerance = context.settings.tolerances.velocity
+    terms = context.terms(moment.t, moment.q, moment.v)
+    context.scales(moment.t, moment.q, moment.v, terms)  # what an impact takes away leaves its rounding
     terms = context.terms(moment.t, moment.q, impact.v_after)
+    scales = context.scales(moment.t, moment.q, impact.v_after, terms)
     activities = dict(moment.activities)
     closed: set[str] = set()
     for name in carrier_names(context.dynamics):
         rate = impact.gap_dot_after.get(name)
         if name in context.dynamics.contacts and rate is None:
             continue
+        tolerance = context.settings.tolerances.velocity * _normal_speed(context, scales, name)
         if rate is not None and rate > tolerance and not _is_unresolvable(context, terms, moment.q, name, rate):
             activities[name] = Activity.OPEN
         elif rate is not None and rate < -tolerance:
@@ -219,13 +228,22 @@ def closed_again(
     while True:
         reached = settle(context, told, t, q, v)
         terms = context.terms(t, *reached)
-        found = {name: by_slip(context, terms, places) for name, places in frictional.items()}
+        scales = context.scales(t, *reached, terms)
+        found = {name: by_slip(context, terms, scales, places) for name, places in frictional.items()}
         found |= {name: Activity.RESTING for name in found if told[name] is Activity.RESTING}
         if all(told[name] is activity for name, activity in found.items()):
             break
         told |= found
     resting = frozenset(name for name in frictional if told[name] is Activity.RESTING)
     return Moment(t, *reached, told, {}, resting)
+
+
+def _normal_speed(context: Context, scales: Scales, name: str) -> float:
+    """Size of the normal velocity of a contact or of a rough rail; friction elements have none."""
+    dynamics = context.dynamics
+    if name in dynamics.contacts:
+        return float(scales.gap_dot[dynamics.contacts.index(name)])
+    return float(scales.constraint_dot[dynamics.rigid.index(name)]) if name in dynamics.rigid else 0.0
 
 
 def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: float) -> bool:

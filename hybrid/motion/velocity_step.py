@@ -123,8 +123,9 @@ def velocity_step(
     P, support = (np.zeros(problem.n_rows), ()) if found is None else found
     after = free + problem.G @ P
     touched = set()
+    slow = tolerances.velocity * (np.abs(problem.W).T @ (np.abs(v) + np.abs(smooth)) + np.abs(gamma))
     for carrier in problem.carriers:
-        labels[carrier.name] = _label(carrier, P, after, tolerances, persists=carrier.name in persisting)
+        labels[carrier.name] = _label(carrier, P, after, slow, persists=carrier.name in persisting)
         if carrier.kind is CarrierKind.CONTACT:
             impulse_N[dynamics.contacts.index(carrier.name)] = P[carrier.rows[0]]
             touched |= {carrier.name} if P[carrier.rows[0]] > 0.0 else set()
@@ -154,16 +155,16 @@ def _contact_velocities(
     return gamma, offset
 
 
-def _label(carrier: Carrier, P: Array, after: Array, tolerances: Tolerances, *, persists: bool) -> ContactMode:
-    """The mode of a carrier from its impulse and its velocity after the step."""
+def _label(carrier: Carrier, P: Array, after: Array, slow: Array, *, persists: bool) -> ContactMode:
+    """The mode of a carrier from its impulse and its velocity after the step, zero up to what is ``slow``."""
     if carrier.kind is CarrierKind.CONTACT:
-        leaves = not persists and after[carrier.rows[0]] > tolerances.velocity
+        leaves = not persists and after[carrier.rows[0]] > slow[carrier.rows[0]]
         if leaves or not P[carrier.rows[0]] > 0.0:
             return ContactMode.FREE
     if not carrier.tangential:
         return ContactMode.CLOSED
     slip = after[list(carrier.tangential)]
-    if np.max(np.abs(slip)) <= tolerances.velocity:
+    if np.max(np.abs(slip)) <= np.max(slow[list(carrier.tangential)]):
         return ContactMode.STICK
     if len(slip) == 2:
         return ContactMode.SLIDE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.units import is_angle
 from hybrid.tolerances import Tolerances
 
@@ -90,12 +91,10 @@ def rank(rows: Sequence[NDArray[np.float64]]) -> int:
 def closed_contacts(dynamics: Dynamics, state: State, parameters: Values | None) -> list[str]:
     """Contacts that take part at the state."""
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    tolerances = Tolerances()
-    return [
-        name
-        for index, name in enumerate(dynamics.contacts)
-        if abs(float(terms.gap[index])) <= tolerances.gap and abs(float(terms.gap_dot[index])) <= tolerances.velocity
-    ]
+    tolerances, scales = Tolerances(), scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
+    closed &= np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot
+    return [name for name, is_closed in zip(dynamics.contacts, closed, strict=True) if is_closed]
 
 
 def slip_rows(dynamics: Dynamics, state: State, terms: Terms) -> list[Row]:

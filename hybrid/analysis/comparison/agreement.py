@@ -18,6 +18,7 @@ from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.contact.compliance.grid import LABELS
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.problem import pose
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -175,10 +176,11 @@ def _limit(
 ) -> _Limits:
     terms = dynamics.terms(states.q, states.v, t=states.t, parameters=values)
     posed = pose(dynamics, terms, (Activity.RESTING,), sides={})
-    gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity, 0.0, terms.gap_dot)
+    scales = scales_of(dynamics, terms, states.q, states.v, t=states.t, parameters=values)
+    gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot, 0.0, terms.gap_dot)
     gamma = np.concatenate(np.broadcast_arrays(gap_dot, terms.slip), axis=-1)
     known = np.isin(verdict, [CellVerdict.UNREACHABLE, CellVerdict.PENETRATING], invert=True)
-    touches = known & np.broadcast_to(terms.gap[..., 0] <= tolerances.gap, verdict.shape)
+    touches = known & np.broadcast_to((terms.gap <= tolerances.gap * scales.gap)[..., 0], verdict.shape)
     # unreachable states hold no numbers, and open contacts feel no impact: any will do
     G = np.where(touches[..., None, None], np.broadcast_to(posed.G, (*verdict.shape, 2, 2)), np.eye(2))
     gamma = np.where(touches[..., None], np.broadcast_to(gamma, (*verdict.shape, 2)), 0.0)

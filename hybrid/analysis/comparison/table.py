@@ -16,6 +16,7 @@ from hybrid.contact.compliance.coefficients import check_stiffness
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import Selection, Verdict, select
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
@@ -171,11 +172,11 @@ def _resolution(inquiry: Inquiry) -> Resolution:
     try:
         return resolve(inquiry.dynamics, inquiry.state, method=KelvinVoigtLimit(inquiry.damping), **common)
     except ComputationError as error:
-        terms = inquiry.dynamics.terms(
-            inquiry.state.q, inquiry.state.v, t=inquiry.state.t, parameters=inquiry.parameters
-        )
-        closed = terms.gap <= inquiry.tolerances.gap
-        approaches = bool((terms.gap_dot[closed] < -inquiry.tolerances.velocity).any())
+        dynamics, state, tolerances = inquiry.dynamics, inquiry.state, inquiry.tolerances
+        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=inquiry.parameters)
+        scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=inquiry.parameters)
+        closed = terms.gap <= tolerances.gap * scales.gap
+        approaches = bool((closed & (terms.gap_dot < -tolerances.velocity * scales.gap_dot)).any())
         selection = None if approaches else select(inquiry.dynamics, inquiry.state, **common)
         return Resolution(Outcome.UNRESOLVED, str(error), selection)
 

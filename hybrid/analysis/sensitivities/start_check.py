@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.surfaces import Point, evaluate_point
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
+from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ def _held(motion: Replay, point: Point) -> Array:
     rates of the former, and slips of contacts that rest or begin to slide.
     """
     dynamics, terms = point.system.dynamics, point.at.terms
-    activities = carrier_activities(dynamics, terms, sides={}, tolerances=Tolerances())
+    (y,), (t,) = point.at.y, point.at.t
+    q, v = y[: dynamics.n], y[dynamics.n :]
+    scales = scales_of(dynamics, terms, q, v, t=t, parameters=point.system.parameters)
+    activities = carrier_activities(dynamics, terms, scales, sides={}, tolerances=Tolerances())
     gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
     rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]
     for index, (name, activity) in enumerate(zip(carrier_names(dynamics), activities.ravel(), strict=True)):

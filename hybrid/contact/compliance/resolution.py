@@ -16,6 +16,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.selection import Selection, Verdict, select
 from hybrid.contact.sliding import sliding_terms
 from hybrid.contact.touching import closed_contacts
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -112,9 +113,10 @@ def resolve(
         raise StateError(f"the stiffness of a compliant contact must be above 0, got {stiffness:g}")
     law = KelvinVoigtLimit() if method is None else method
     closed = closed_contacts(dynamics, state, wanted="paradox", parameters=parameters, tolerances=tolerances)
-    rates = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).gap_dot[closed]
-
-    if (rates < -tolerances.velocity).any():
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    slow = tolerances.velocity * scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters).gap_dot
+    rates = terms.gap_dot[closed]
+    if (rates < -slow[closed]).any():
         impact = resolve_impact(dynamics, state, law=law, parameters=parameters, tolerances=tolerances)
         return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {np.min(rates):.6g}", impact=impact)
     return resolve_selection(

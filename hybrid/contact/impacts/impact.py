@@ -14,6 +14,7 @@ from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -261,12 +262,8 @@ def impact_problem(
     """Pose the impact of the closed contacts of a state; arguments and errors as for :func:`resolve_impact`."""
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
     names = carrier_names(dynamics)
-    activities = [
-        _activity(
-            dynamics, name, float(terms.gap[index]) if index < len(dynamics.contacts) else 0.0, closed, tolerances
-        )
-        for index, name in enumerate(names)
-    ]
+    near = tolerances.gap * scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters).gap
+    activities = [_activity(dynamics, name, terms.gap, near, closed) for name in names]
     posed = pose(dynamics, terms, tuple(activities), sides={})
     if not any(carrier.kind is CarrierKind.CONTACT for carrier in posed.carriers):
         gaps = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))
@@ -279,13 +276,18 @@ def impact_problem(
 
 
 def _activity(
-    dynamics: Dynamics, name: str, gap: float, closed: tuple[str, ...] | None, tolerances: Tolerances
+    dynamics: Dynamics,
+    name: str,
+    gaps: NDArray[np.float64],
+    near: NDArray[np.float64],
+    closed: tuple[str, ...] | None,
 ) -> Activity:
     if name in dynamics.elements:
         return Activity.OPEN  # a given limit force has no impulse
     if name in dynamics.contacts:
-        if closed is None and gap < -tolerances.gap:
-            raise StateError(f"contact {name!r} penetrates: gap = {gap:.6g}")
-        if not (name in closed if closed is not None else gap <= tolerances.gap):
+        index = dynamics.contacts.index(name)
+        if closed is None and gaps[index] < -near[index]:
+            raise StateError(f"contact {name!r} penetrates: gap = {gaps[index]:.6g}")
+        if not (name in closed if closed is not None else gaps[index] <= near[index]):
             return Activity.OPEN
     return Activity.RESTING if dynamics.dimension(name) else Activity.FRICTIONLESS

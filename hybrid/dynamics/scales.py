@@ -1,0 +1,207 @@
+"""Sizes against which gaps and velocities are judged, made from the problem's own numbers: no unit is preferred.
+
+A gap or a velocity is zero if it is small next to what cancels in it. Where nothing need cancel, as of a rod that lies
+flat on the floor, the problem has lengths all the same: an angle turns by one radian, whatever the unit of length.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.kernel import Kernel, compile_kernel
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.model import SymbolicModel
+
+__all__ = ["Scales", "compile_turns", "coordinate_sizes", "motion_sizes", "scales_of"]
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Scales:
+    """Sizes of gaps and contact velocities at states.
+
+    Attributes
+    ----------
+    gap, gap_dot : array, (..., k)
+        Of every contact, in the units of gaps and their rates.
+    slip : array, (..., p)
+        Of every tangential column, in units of slip.
+    constraint, constraint_dot : array, (..., m)
+        Of every rigid constraint.
+    """
+
+    gap: Array
+    gap_dot: Array
+    slip: Array
+    constraint: Array
+    constraint_dot: Array
+
+
+def compile_turns(model: SymbolicModel, arguments: list[Any]) -> Kernel:
+    """Compile how fast the arguments of functions such as ``sin`` change with every coordinate.
+
+    These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
+    """
+    import sympy
+
+    functions = (sympy.sin, sympy.cos, sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh, sympy.exp)
+    matrices = (model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values())
+    inner = {node.args[0] for matrix in matrices for entry in matrix for node in entry.atoms(*functions)}
+    rates = [
+        [argument.diff(symbol) for argument in sorted(inner, key=str) if symbol in argument.free_symbols]
+        for symbol in model.coordinates
+    ]
+    return compile_kernel({str(index): found for index, found in enumerate(rates) if found}, arguments)
+
+
+def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, parameters: Values | None = None) -> Array:
+    """Sizes of the coordinates at positions: their values, or what turns an angle by one radian if that is more.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array_like, (..., n)
+    t : array_like, (...)
+    parameters : mapping, optional
+
+    Returns
+    -------
+    array, (..., n)
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> coordinate_sizes(rod, [0.0, 2.0, 0.3]).tolist()
+    [0.0, 2.0, 1.0]
+    """
+    q = np.asarray(q, dtype=float)
+    with np.errstate(all="ignore"):  # an argument may have no finite slope here, as that of sin(sqrt(x)) at 0
+        fastest = {
+            int(name): np.max(np.abs(rates), axis=-1) for name, rates in dynamics.turns(q, t, parameters).items()
+        }
+        sizes = [
+            np.fmax(np.abs(q[..., index]), np.where(fastest[index] > 0, 1.0 / fastest[index], 0.0))
+            if index in fastest
+            else np.abs(q[..., index])
+            for index in range(dynamics.n)
+        ]
+    return np.stack(np.broadcast_arrays(*sizes), axis=-1)
+
+
+def scales_of(
+    dynamics: Dynamics,
+    terms: Terms,
+    q: Any,
+    v: Any,
+    *,
+    t: Any = 0.0,
+    parameters: Values | None = None,
+    reach: tuple[Array, Array] | None = None,
+) -> Scales:
+    """Sizes of all gaps and contact velocities at one state or many.
+
+    A gap ``g`` has the size ``|W_N|^T |q|``, a velocity ``gamma = W^T v + drift`` that of its summands or, if it is
+    more, that which the accelerations ``M^-1 h`` give within the size of the position: a rod of length l under gravity
+    moves at about ``sqrt(g l)``.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At the states.
+    q, v : array_like, (..., n)
+    t : array_like, (...)
+    parameters : mapping, optional
+    reach : (array, array), (n,) each, optional
+        Sizes of the coordinates and velocities that a motion has had before, which left rounding behind.
+
+    Returns
+    -------
+    Scales
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> at = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+    >>> scales_of(rod, rod.terms(*at), *at).gap.tolist()
+    [1.0]
+    """
+    sizes = coordinate_sizes(dynamics, q, t=t, parameters=parameters)
+    speeds = np.abs(np.asarray(v, dtype=float))
+    if reach is not None:
+        sizes, speeds = np.fmax(sizes, reach[0]), np.fmax(speeds, reach[1])
+    accelerations = _accelerations(terms)
+
+    def of(rows: Array, rate: Array) -> tuple[Array, Array, Array]:
+        """Sizes of what has the gradients ``rows`` (..., n, c), of its rate by summands, and of its acceleration."""
+        across = np.swapaxes(np.abs(rows), -1, -2)
+        length, speed, lift = ((across @ item[..., None])[..., 0] for item in (sizes, speeds, accelerations))
+        drift = np.abs(rate - (np.swapaxes(rows, -1, -2) @ np.asarray(v, dtype=float)[..., None])[..., 0])
+        return length, speed + drift, lift
+
+    with np.errstate(invalid="ignore", over="ignore"):  # states that are no states have no sizes
+        length, approach, lift = of(terms.W_N, terms.gap_dot)
+        displacement, slip, push = of(terms.W_T, terms.slip)
+        deviation, rate, pull = of(np.swapaxes(terms.J, -1, -2), terms.constraint_dot)
+        return Scales(
+            gap=length,
+            gap_dot=np.fmax(approach, np.sqrt(length * lift)),
+            slip=np.fmax(slip, np.sqrt(displacement * _beside(dynamics, push, lift))),
+            constraint=deviation,
+            constraint_dot=np.fmax(rate, np.sqrt(deviation * pull)),
+        )
+
+
+def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:
+    """Sizes of the coordinates and velocities of a motion, (2n,), also of those that are zero, from those of others.
+
+    What moves one coordinate moves all of them, at speeds of like energy: ``M_ii v_i^2`` is of the size of the largest.
+
+    Parameters
+    ----------
+    terms : Terms
+        At one state.
+    sizes, speeds : array, (n,)
+        Of the coordinates and velocities themselves, as far as they have any.
+
+    Returns
+    -------
+    array, (2n,)
+        1 where neither the position nor the forces have any size.
+    """
+    inertia = np.sqrt(np.abs(np.diagonal(terms.M)))
+    length, speed, force = (float(np.max(inertia * item)) for item in (sizes, speeds, _accelerations(terms)))
+    speed = max(speed, np.sqrt(length * force))
+    if length == 0.0 and force > 0.0:
+        length = speed**2 / force
+    unit = np.where(inertia > 0.0, inertia, 1.0)
+    found = np.concatenate([length / unit, speed / unit])
+    return np.where(np.isfinite(found) & (found > 0.0), found, 1.0)
+
+
+def _beside(dynamics: Dynamics, push: Array, lift: Array) -> Array:
+    """Accelerations along tangential columns or, of a contact, across it: what presses it together moves it too."""
+    columns = [push[..., column] for column in range(push.shape[-1])]
+    for index, name in enumerate(dynamics.contacts):
+        for column in dynamics.columns_of(name):
+            columns[column] = np.fmax(columns[column], lift[..., index])
+    return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else push
+
+
+def _accelerations(terms: Terms) -> Array:
+    """Sizes of the accelerations without contacts, (..., n); zero where the mass matrix has no inverse."""
+    try:
+        return np.abs(np.linalg.solve(terms.M, terms.h[..., None])[..., 0])
+    except np.linalg.LinAlgError:
+        return np.zeros(terms.h.shape)

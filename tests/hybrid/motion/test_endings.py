@@ -369,7 +369,7 @@ def test_so_many_events_at_one_instant_end_a_motion(crowd, termination):
 
 
 @pytest.mark.parametrize("e", [0.5, 0.8])
-@pytest.mark.parametrize("share", [1e-7, 1e-9])
+@pytest.mark.parametrize("share", [1e-7, 1e-8])
 def test_an_accumulation_is_completed_when_little_of_it_remains(e, share):
     # hops last d, d e, d e^2, ...: after j impacts e^(j - 1) of the time from the first one to the limit remains
     ball = derive(mechanisms.load("bouncing_ball"))

@@ -129,11 +129,6 @@ class Tape:
         lines += [*late, f"        return ({''.join(f'{_text(result)}, ' for result in results)})", "    return f"]
         return compile_tape("\n".join(lines))
 
-    def depends_on_time(self, results: Sequence[Term]) -> bool:
-        """True if time occurs in what the results are computed from, other than through the state."""
-        texts = [text for _, text in self._needed(results)] + [_text(result) for result in results]
-        return any(f"a{2 * self._dynamics.n}" in _NAME.findall(text) for text in texts)
-
     def _needed(self, results: Sequence[Term]) -> list[tuple[str, str]]:
         wanted = {name for result in results for name in _NAME.findall(_text(result))}
         kept = []

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.events import first_event
-from hybrid.motion.horizon import Rest
 from hybrid.motion.parts import Guard, GuardKind, spatial_slides
+from hybrid.motion.rest import Rest
 from hybrid.motion.spatial_slip import (
     has_begun,
     passes_by,
@@ -35,7 +35,6 @@ Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
 _STALLED = 256.0  # a step of so few rounding units of the time makes no headway
 _PATIENCE = 20
-_AHEAD = 16.0  # steps for which the declared dependence on time is judged the first time
 
 
 @attrs.frozen(eq=False)
@@ -113,9 +112,7 @@ def follow(
         raise ComputationError(unstable)
     settings = while_it_begins(watch, told)
     stepper: Rest | Stepper = (
-        Rest(watch.resting, t, y, t_end, settings.max_step)
-        if rests
-        else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
+        Rest(watch, t, y, t_end) if rests else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     )
     way = _Way(watch, constraints, t_end, directions, t, y, stepper, settings)
     try:
@@ -154,13 +151,10 @@ class _Way:
 
     def advance(self) -> Passage | None:
         """Make one step; the passage if the arc ends in it."""
-        horizon, stepper = self.watch.horizon, self.stepper
-        if horizon.is_needed and isinstance(stepper, Stepper):
-            stepper.limit(horizon.reach(self.t, self.y, _AHEAD * stepper.proposed, self.t_end) - self.t)
-        step = stepper.step()
+        step = self.stepper.step()
         if step is None:
-            return self._passage(failure=stepper.cause)
-        found = None if stepper.is_clear else first_event(self.watch, step, is_first=self.watch.signs is None)
+            return self._passage(failure=self.stepper.cause)
+        found = first_event(self.watch, step, is_first=self.watch.signs is None)
         return self._pass(step) if found is None else self._meet(*found)
 
     def _passage(self, **how: Any) -> Passage:

@@ -27,7 +27,10 @@ NODES: Array = (1 - np.cos(_ANGLES)) / 2
 """Chebyshev points of [0, 1], ascending, without its ends."""
 _TRANSFORM = 2 / N_NODES * np.cos(np.outer(np.arange(N_NODES), np.pi - _ANGLES))
 _TRANSFORM[0] /= 2
+BETWEEN: Array = (NODES[1:] + NODES[:-1]) / 2
+"""Points halfway between them."""
 _AT_ZERO = (-1.0) ** np.arange(N_NODES)
+_BETWEEN = _TRANSFORM.T @ chebyshev.chebvander(2 * BETWEEN - 1, N_NODES - 1).T
 _DERIVATIVE = chebyshev.chebder(np.eye(N_NODES))
 
 
@@ -36,24 +39,23 @@ def series(values: Array) -> Array:
     return np.asarray(values @ _TRANSFORM.T)
 
 
+def between(values: Array) -> Array:
+    """Values at ``BETWEEN`` of the series through values at ``NODES``, along the last axis."""
+    return np.asarray(values @ _BETWEEN)
+
+
 def evaluate(coefficients: Array, s: float | Array) -> Array:
     """Value of a series at ``s`` in [0, 1]."""
     return np.asarray(chebyshev.chebval(2 * np.asarray(s) - 1, coefficients))
-
-
-def is_resolved(values: Array, share: float) -> bool:
-    """True if the last coefficients of the series through values (17,) are at most a share of what they vary by."""
-    sizes = np.abs(series(values))
-    return bool(sizes[-2:].max() <= share * sizes[1:].sum() + _EPSILON * sizes[0])
 
 
 def excludes_zero(values: Array) -> NDArray[np.bool_]:
     """For each row of values at ``NODES``, (number, 17): True if its function is certainly positive on [0, 1]."""
     with np.errstate(invalid="ignore"):  # a watched function may be infinite
         coefficients = series(values)
-    sizes = np.abs(coefficients)
-    tail = np.maximum(sizes[:, -1], sizes[:, -2])
-    return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > _BEYOND * tail)
+        sizes = np.abs(coefficients)
+        tail = np.maximum(sizes[:, -1], sizes[:, -2])
+        return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > _BEYOND * tail)
 
 
 def first_descent(

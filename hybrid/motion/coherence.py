@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.motion.events import is_known_zero
-from hybrid.motion.horizon import Rest
 from hybrid.motion.parts import GuardKind
+from hybrid.motion.rest import Rest
 from hybrid.motion.spatial_slip import references, while_it_begins
 from hybrid.motion.steps import PLACES, Stepper
 
@@ -49,7 +49,7 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     told = references(constraints, t, y, choice.directions, watch.settings)
     watch.flow.refer(told)
     if constraints.hold_everything(t, q, v):
-        rest = Rest(watch.resting, t, y, t_end, context.settings.max_step).step()
+        rest = Rest(watch, t, y, t_end).step()
         values = watch.oriented(rest.time(_SOON), np.repeat(y[:, None], len(_SOON), axis=1))
         # what comes soon decides, also where it is little next to what comes later
         return _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))

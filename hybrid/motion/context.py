@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ from hybrid.declaration.names import TIME
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
-from hybrid.motion.horizon import Horizon
-from hybrid.motion.outlook import Outlook, causes_of
 from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints, tangents_of
@@ -30,16 +28,17 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.motion.flow import Flow
-    from hybrid.motion.outlook import Rows
     from hybrid.motion.parts import Part
     from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.rules import SelectionRule
 
 Array = NDArray[np.float64]
+Rows = Callable[[Any, Any], Sequence[Any]]
+"""Functions of time and the state, arrays or intervals, with one row each."""
+
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
 _INTEGRATED = 10.0  # errors of a step, at most, in a function of the state that the motion keeps at zero
-_FORESEEN = 2.0**-16  # of a time that is not seen: below, it is left to the integrator's own estimate of its error
 
 
 @attrs.frozen(eq=False)
@@ -119,8 +118,6 @@ class Context:
     _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
     _user_rows: Rows | None = attrs.field(init=False, repr=False)
     _watched_names: frozenset[str] = attrs.field(init=False, repr=False)
-    _causes: Rows | None = attrs.field(init=False, repr=False)
-    _horizon: Horizon = attrs.field(init=False, repr=False)
 
     @_reach.default
     def _none_yet(self) -> Array:
@@ -161,25 +158,6 @@ class Context:
     @_watched_names.default
     def _names_that_are_watched(self) -> frozenset[str]:
         return frozenset().union(*(expression.names for _, expression in self.watched))
-
-    @_causes.default
-    def _declared_causes(self) -> Rows | None:
-        return causes_of(self.dynamics, self.parameters)
-
-    @_horizon.default
-    def _seen_ahead(self) -> Horizon:
-        outlook = Outlook(passing=self._timed_rows, causes=self._causes, roundings=(0.0,) * len(self.watched))
-        return Horizon(outlook, _FORESEEN)
-
-    @property
-    def _timed_rows(self) -> Rows | None:
-        return self._user_rows if any(TIME in expression.names for _, expression in self.watched) else None
-
-    def _resting(self, flow: Flow, timed: Rows | None, roundings: tuple[float, ...]) -> Outlook:
-        """What depends on time while the state rests."""
-        guards = None if self._causes is None else flow.guard_rows
-        causes = self._causes if guards is None or self.rank is not None else None
-        return Outlook(guards, timed, causes=causes, roundings=roundings)
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -225,22 +203,19 @@ class Context:
         Without the one of the rank near a singular configuration, and without the user's where only the mode counts.
         """
         flow = self.flow(choice)
-        guards, functions, timed = flow.guards, None, None
+        guards, functions = flow.guards, None
         floors: dict[int, float] = self._floors(flow, t, q, v)
         latitudes: dict[int, float] = {}
-        roundings: tuple[float, ...] = ()
         if with_users and self._user_rows is not None:
-            functions, timed = _table(self._user_rows), self._timed_rows
+            functions = _table(self._user_rows)
             guards = (*guards, *(guard for guard, _ in self.watched))
             told, latitudes = self._uncertain(flow, t, np.concatenate([q, v]))
-            floors, roundings = floors | told, tuple(told.values())
+            floors |= told
         if with_rank and self.rank is not None:
             guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
-        resting = self._resting(flow, timed, roundings)
-        uncertain = partial(self._uncertain, flow)
         settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
-        return Watch(flow, guards, functions, floors, latitudes, uncertain, settings, resting, self._horizon)
+        return Watch(flow, guards, functions, floors, latitudes, partial(self._uncertain, flow), settings)
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:
         self._reached(t, q, v)

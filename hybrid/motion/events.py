@@ -17,8 +17,6 @@ from hybrid.motion.steps import PLACES, Step, end_at, resampled
 
 if TYPE_CHECKING:
     from hybrid.motion.flow import Flow
-    from hybrid.motion.horizon import Horizon
-    from hybrid.motion.outlook import Outlook
     from hybrid.motion.settings import Settings
 
 __all__ = ["SINGULAR_FROM", "Functions", "Watch", "first_event", "is_known_zero"]
@@ -62,10 +60,6 @@ class Watch:
     settings : Settings
     uncertain : callable
         Floors and latitudes of the user's functions at a time and state.
-    resting : Outlook
-        What of it depends on time while the state rests.
-    horizon : Horizon
-        How far ahead time is seen on the way; the same one for all arcs.
     """
 
     flow: Flow
@@ -75,8 +69,6 @@ class Watch:
     latitudes: dict[int, float]
     uncertain: Callable[[float, Array], tuple[dict[int, float], dict[int, float]]]
     settings: Settings
-    resting: Outlook
-    horizon: Horizon
     signs: Array | None = None
     is_decided: bool = False
     _levels: Array = attrs.field(init=False)
@@ -88,10 +80,13 @@ class Watch:
 
     def values(self, t: Array, y: Array) -> Array:
         """Guards at N states, (number, N), with their signs."""
-        values = self.flow.guard_values(t, y)
-        if self.functions is not None:
-            values = np.concatenate([values, self.functions(t, y)])
+        values = self.unsigned(t, y)
         return np.asarray((values if self.signs is None else values * self.signs) - self._levels)
+
+    def unsigned(self, t: Array, y: Array) -> Array:
+        """Guards at N states, (number, N), as they are."""
+        values = self.flow.guard_values(t, y)
+        return values if self.functions is None else np.concatenate([values, self.functions(t, y)])
 
     def oriented(self, t: Array, y: Array) -> Array:
         """Guards at the instants of a step; signs that are not known yet are chosen from them."""
@@ -193,6 +188,8 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
     fallen = _descent(watch, step, position, row, start)
     if fallen is None or watch.guards[position].kind not in USERS:
         return None if fallen is None else (fallen, _Fall.ZERO)
+    if start is not None:
+        row = np.concatenate([[0.0], row[1:]])  # the rounding of the zero from which the arc starts has no sign
     jumped = jump(_function(watch, step, position), row, fallen)
     if jumped is None:
         return None

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.motion.outlook import Rows
     from hybrid.motion.spatial_slip import Reference
 
 Array = NDArray[np.float64]
@@ -68,10 +67,6 @@ class Flow(Protocol):
     def guard_values(self, t: Array, y: Array) -> Array:
         """The guards alone, (number of guards, N)."""
 
-    @property
-    def guard_rows(self) -> Rows | None:
-        """The guards over times, which may be intervals, at one state; None where they are not computed row by row."""
-
     def refer(self, references: Mapping[str, Reference]) -> None:
         """Tell what is known of the spatial slips at the start of a step."""
 
@@ -111,11 +106,6 @@ class CompiledFlow:
     def guard_values(self, t: Array, y: Array) -> Array:
         """The guards alone."""
         return self._table(t, y, sum(self._sizes))
-
-    @property
-    def guard_rows(self) -> Rows:
-        """The guards over times, which may be intervals, at one state."""
-        return lambda t, y: self._observation(t, y)[sum(self._sizes) :]
 
     def _table(self, t: Array, y: Array, first: int) -> Array:
         with np.errstate(all="ignore"):

@@ -113,10 +113,6 @@ class NumericFlow:
         """The guards alone."""
         return self.observe(t, y).guards
 
-    @property
-    def guard_rows(self) -> None:
-        """None: pivots and pseudo-inverses have no bounds."""
-
     def _direction(self, terms: Terms, part: Part) -> Array:
         slip = terms.slip[..., list(part.columns)]
         if len(part.columns) == 1:

@@ -32,7 +32,6 @@ PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 _ORDERS = np.arange(N_COEFFICIENTS)
 _AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
 
-_RESOLVED = 16.0  # rounding units of the time: scipy refuses steps below ten
 Derivative = Callable[[float, Array], Any]
 
 
@@ -100,8 +99,6 @@ class Stepper:
     first_step : float, optional
     """
 
-    is_clear = False  # whether guards vanish in the last step is for the caller to find out
-
     def __init__(
         self,
         derivative: Callable[[float, Array], Sequence[float]],
@@ -115,7 +112,6 @@ class Stepper:
 
         self.cause = ""
         self._derivative = derivative
-        self._max_step = settings.max_step
         kind = DOP853 if settings.stepper == "DOP853" else Radau
         if first_step is not None:
             first_step = min(first_step, t_end - t)
@@ -140,16 +136,6 @@ class Stepper:
         except (ValueError, ArithmeticError) as error:
             self.cause = f"{error} at t = {t:.12g}"
             return np.full(len(y), np.nan)
-
-    @property
-    def proposed(self) -> float:
-        """The length of the next step, if its error allows."""
-        return float(self._solver.h_abs)
-
-    def limit(self, width: float) -> None:
-        """Make no step longer than a width, as far as floating point resolves it."""
-        resolved = _RESOLVED * np.finfo(float).eps * abs(self._solver.t)
-        self._solver.max_step = min(max(width, resolved), self._max_step)
 
     def step(self) -> Step | None:
         """Advance by one step; None where no step succeeds."""

@@ -144,6 +144,7 @@ def simulate(
         require_drawing(declared)
     with ProgressBar(f"motion of {declared.name}") as bar:
         from hybrid.dynamics import derive, solve_state
+        from hybrid.motion import Termination
 
         dynamics = derive(declared)
         start = solve_state(dynamics, pins, parameters=values, branch=branch)
@@ -157,12 +158,17 @@ def simulate(
         print_json(answer)
     else:
         say(*motion_tables(answer), *written)
-    if "INTERRUPTED" in (answer["termination"], *(limb["termination"] for limb in answer.get("limbs", ()))):
+    ends = (answer, *answer.get("limbs", ()))
+    if any(end["termination"] == "INTERRUPTED" for end in ends):
         click.echo(f"interrupted at t = {answer['final']['t']:.10g}: what was computed is given", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
     if not is_written:
         click.echo("interrupted while writing files: not all of them are there", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+    given_up = [end for end in ends if Termination[end["termination"]].is_given_up]
+    if given_up:
+        click.echo(f"not computed further: {given_up[-1]['cause']}", err=True)
+        raise click.exceptions.Exit(ExitStatus.NOT_COMPUTED)
 
 
 @attrs.frozen

@@ -40,6 +40,11 @@ class Termination(Enum):
         """True if the motion was followed as far as was asked."""
         return self in (Termination.END_TIME, Termination.UNTIL)
 
+    @property
+    def is_given_up(self) -> bool:
+        """True if the motion goes on and could not be computed further."""
+        return self in (Termination.NOT_COMPUTED, Termination.STEP_SIZE, Termination.CROWDED, Termination.MAX_EVENTS)
+
 
 class EventKind(Enum):
     """What an event is; the value is the word in tables and JSON."""

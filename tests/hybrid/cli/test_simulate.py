@@ -263,3 +263,51 @@ def test_an_interrupt_while_writing_does_not_take_the_answer_away(tmp_path, caps
     out, err = capsys.readouterr()
     assert json.loads(out)["final"]["t"] == load(kept).t == 1.0
     assert "not all of them" in err
+
+
+def declared_in(path, text):
+    file = path / "declared.toml"
+    file.write_text(text)
+    return str(file)
+
+
+RUNAWAY = """
+name = "runaway"
+coordinates = ["x"]
+[dynamics]
+kinetic = "x_dot**2/2"
+potential = "0"
+[forces]
+x = "x_dot**2"
+"""
+SQUEEZED = """
+name = "squeezed"
+coordinates = ["x"]
+[dynamics]
+kinetic = "x_dot**2/2"
+potential = "0"
+[[contact]]
+name = "left"
+gap = "x"
+[[contact]]
+name = "right"
+gap = "1 - t - x"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "pins", "termination"),
+    [
+        (RUNAWAY, ["x=0", "x_dot=1"], "STEP_SIZE"),  # x_dot = 1/(1 - t)
+        (SQUEEZED, ["x=0", "x_dot=0"], "NOT_COMPUTED"),  # the right wall leaves no room at t = 1
+    ],
+)
+def test_a_motion_that_could_not_be_computed_further_is_given_with_status_3(text, pins, termination, tmp_path, capsys):
+    kept = tmp_path / "motion.npz"
+    asked = [declared_in(tmp_path, text), *(f"--pin={pin}" for pin in pins), "--t-end=3", "--law=newton"]
+    assert main(["simulate", *asked, "--json", "-o", str(kept)]) == 3
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["termination"] == termination
+    assert found["final"]["t"] == load(kept).t == pytest.approx(1.0, abs=1e-6)
+    assert found["cause"] in err

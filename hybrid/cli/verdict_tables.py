@@ -138,9 +138,11 @@ def _certificate(certificate: Answer) -> Iterator[RenderableType]:
     if certificate["farkas"] is not None:
         weights = ", ".join(number(float(weight)) for weight in certificate["farkas"])
         yield f"Not even the inequalities have a solution; Farkas vector ({weights})."
-    bases = 2 ** len(certificate["lcp"]["q"])
     outcome = "confirmed" if certificate["verified"] else "NOT confirmed"
-    yield f"Refutation of all {bases} complementary bases {outcome} in exact rational arithmetic."
+    refuted = f"{len(certificate['violations'])} modes"
+    if certificate["lcp"] is not None:
+        refuted = f"{2 ** len(certificate['lcp']['q'])} complementary bases"
+    yield f"Refutation of all {refuted} {outcome} in exact rational arithmetic."
 
 
 def _force_set(force_set: Answer) -> Iterator[RenderableType]:

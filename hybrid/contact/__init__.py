@@ -11,6 +11,7 @@ from hybrid.contact.force_set import ForceSet
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.impacts.reverse_chatter import ReverseChatter, reverse_chatter
+from hybrid.contact.mode_certificate import ModeCertificate, ModeRefutation
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.selection import Selection, Verdict, select, select_problem
@@ -32,6 +33,8 @@ __all__ = [
     "KelvinVoigt",
     "KelvinVoigtLimit",
     "Mode",
+    "ModeCertificate",
+    "ModeRefutation",
     "NewtonImpact",
     "Outcome",
     "Phase",

@@ -88,6 +88,11 @@ def mode_combinations(problem: ContactProblem) -> Iterator[tuple[CarrierMode, ..
     return itertools.product(*(solvable_modes(carrier) for carrier in problem.carriers))
 
 
+def count_modes(problem: ContactProblem) -> int:
+    """Number of combinations of the carriers' modes."""
+    return math.prod(len(solvable_modes(carrier)) for carrier in problem.carriers)
+
+
 def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Candidate, ...]:
     """Every mode of a problem solved at one state, spatial contacts at rest excepted."""
     scale = problem_scale(problem)

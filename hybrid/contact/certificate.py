@@ -22,6 +22,7 @@ from lcp.exact import NoSolutionCertificate
 if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.carriers import Carrier, CarrierMode
+    from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
 
 _AGREEMENT = 1e-6  # a stated value and the exact one differ by rounding times the condition of one small basis
@@ -112,7 +113,7 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
     return Certificate(violations, posed, refutation, problem)
 
 
-def verify_certificate(certificate: Certificate, problem: ContactProblem | None = None) -> bool:
+def verify_certificate(certificate: Certificate | ModeCertificate, problem: ContactProblem | None = None) -> bool:
     """Check a certificate in exact rational arithmetic, from the contact problem alone.
 
     The complementarity problem must be the one that the contact problem states, and its numbers are taken as the
@@ -122,7 +123,7 @@ def verify_certificate(certificate: Certificate, problem: ContactProblem | None 
 
     Parameters
     ----------
-    certificate : Certificate
+    certificate : Certificate or ModeCertificate
     problem : ContactProblem, optional
         Check as well that the certificate is about this problem, as posed by :func:`contact_problem` at a state.
 
@@ -139,8 +140,13 @@ def verify_certificate(certificate: Certificate, problem: ContactProblem | None 
     >>> verify_certificate(select(rod, state, parameters={"mu": 1.5}).certificate)
     True
     """
-    posed = certificate.posed
+    posed = certificate.posed if isinstance(certificate, Certificate) else certificate.problem
     if problem is not None and not _is_same(posed, problem):
+        return False
+    if not isinstance(certificate, Certificate):
+        from hybrid.contact.mode_certificate import verify_modes
+
+        return verify_modes(certificate)
         return False
     try:
         stated = to_lcp(posed)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.solutions import PhysicalSolution
 
 
 @attrs.frozen(eq=False)
 class ForceSet:
-    """All contact forces of a hyperstatic solution.
+    """All contact forces of a hyperstatic solution, or of a continuum of accelerations.
 
     Attributes
     ----------
@@ -31,6 +32,14 @@ class ForceSet:
     dimension: int
     vertices: NDArray[np.float64]
     rays: NDArray[np.float64]
+
+    def describe(self) -> str:
+        """The rest of a sentence about a continuum of accelerations."""
+        told = "has a continuum of forces with different accelerations, of which the extreme points are listed"
+        for ray in self.rays:
+            terms = [f"{name} {value:+.6g}" for name, value in zip(self.names, ray, strict=True) if value]
+            told += f"; the forces may grow without bound along {', '.join(terms)}"
+        return told
 
 
 def force_set(problem: ContactProblem, group: Sequence[PhysicalSolution]) -> ForceSet | None:
@@ -50,17 +59,46 @@ def force_set(problem: ContactProblem, group: Sequence[PhysicalSolution]) -> For
     if len(group) == 1 and not families:
         return None
     points = [solution.leading.forces[None] for solution in group if solution.leading.family is None]
+    return ForceSet(
+        names=force_names(problem),
+        dimension=max((family.dimension for family in families), default=0),
+        vertices=_distinct(np.vstack([*points, *(family.vertices for family in families)])),
+        rays=_distinct(_normalised(np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]))),
+    )
+
+
+def continuum_set(problem: ContactProblem, item: Candidate, corners: Sequence[Candidate]) -> ForceSet:
+    """All contact forces of a continuum of accelerations.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    item : Candidate
+        The family.
+    corners : sequence of Candidate
+        Its extreme points.
+
+    Returns
+    -------
+    ForceSet
+    """
+    family = item.family
+    return ForceSet(
+        names=force_names(problem),
+        dimension=0 if family is None else family.dimension,
+        vertices=_distinct(np.array([corner.forces for corner in corners])),
+        rays=_distinct(_normalised(np.zeros((0, problem.n_rows)) if family is None else family.rays)),
+    )
+
+
+def force_names(problem: ContactProblem) -> tuple[str, ...]:
+    """Names of the force components, in the order of the problem's rows."""
     names: list[str] = []
     for carrier in problem.carriers:
         names += [] if carrier.normal is None else [f"lambda_N.{carrier.name}"]
         count = len(carrier.tangential)
         names += [f"lambda_T.{carrier.name}" + (f".{axis + 1}" if count > 1 else "") for axis in range(count)]
-    return ForceSet(
-        names=tuple(names),
-        dimension=max((family.dimension for family in families), default=0),
-        vertices=_distinct(np.vstack([*points, *(family.vertices for family in families)])),
-        rays=_distinct(_normalised(np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]))),
-    )
+    return tuple(names)
 
 
 _SAME = 1e-9  # of the largest force; vertices reached from two modes differ by the tolerance of their inequalities

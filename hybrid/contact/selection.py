@@ -12,18 +12,20 @@ import numpy as np
 from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
 from hybrid.contact.candidates import Candidate, Standing, all_candidates
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
-from hybrid.contact.complementarity import to_lcp
+from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
 from hybrid.contact.conditions import Scale, problem_scale
+from hybrid.contact.continua import extreme_points, family_accelerates_alike
 from hybrid.contact.crosscheck import Crosscheck, crosscheck
-from hybrid.contact.force_set import ForceSet, force_set
+from hybrid.contact.force_set import ForceSet, continuum_set, force_set
 from hybrid.contact.laws import broken_law
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
+from hybrid.contact.mode_certificate import ModeCertificate, certify_modes
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.solutions import (
     PhysicalSolution,
     close_accelerations,
     distinct_accelerations,
-    family_accelerates_alike,
+    extreme_solutions,
     physical_solutions,
 )
 from hybrid.contact.spatial import resting_spatial_candidates
@@ -43,7 +45,7 @@ class Verdict(Enum):
     """What is true of a state; the value is the sentence shown to the user."""
 
     UNIQUE = "exactly one contact mode is consistent"
-    INDETERMINATE = "several contact modes are consistent, with different accelerations"
+    INDETERMINATE = "several contact modes are consistent, or one in a continuum of ways, with different accelerations"
     HYPERSTATIC = "the accelerations are unique, the contact forces are not"
     INCONSISTENT = "no contact mode is consistent"
     UNDECIDED = "the verdict hangs on a sign that lies within the tolerance, or on what was not computed"
@@ -58,14 +60,16 @@ class Selection:
     problem : ContactProblem
     verdict : Verdict
     branches : tuple of Branch
-        One per acceleration.
+        One per acceleration; of a continuum of them, one per extreme point.
     margin : float
         Smallest distance of a decision to its flip, in units of the problem's data; decisions within the tolerances
         make the verdict UNDECIDED.
-    certificate : Certificate or None
+    certificate : Certificate or ModeCertificate or None
         Proof, for INCONSISTENT.
     force_set : ForceSet or None
         For HYPERSTATIC.
+    continua : tuple of ForceSet
+        For INDETERMINATE, the forces of every mode that has a continuum of accelerations.
     decided_by : str
         The method that decided.
     crosscheck : Crosscheck or None
@@ -77,15 +81,16 @@ class Selection:
     verdict: Verdict
     branches: tuple[Branch, ...]
     margin: float
-    certificate: Certificate | None = None
+    certificate: Certificate | ModeCertificate | None = None
     force_set: ForceSet | None = None
+    continua: tuple[ForceSet, ...] = ()
     decided_by: str = "enumeration of all modes"
     crosscheck: Crosscheck | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
-        """Number of solutions with different accelerations."""
+        """Number of branches: of solutions with different accelerations, or of the extreme points of a continuum."""
         return len(self.branches)
 
     @property
@@ -177,7 +182,9 @@ def _by_enumeration(
     else:
         candidates = all_candidates(problem, tolerances)
     solutions = physical_solutions(problem, candidates, scale, tolerances)
-    distinct = distinct_accelerations(solutions, tolerances)
+    continua = [solution for solution in solutions if solution.is_continuum]
+    points = [point for solution in solutions for point in extreme_solutions(problem, solution, scale, tolerances)]
+    distinct = distinct_accelerations(points, tolerances)
     branches = tuple(branch(problem, group[0]) for group in distinct)
     check = crosscheck(problem, solutions, scale, tolerances)
     doubts = _doubts(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
@@ -187,16 +194,26 @@ def _by_enumeration(
     certificate = None
     if not doubts and not solutions:
         certificate, doubts = _certified(problem, candidates)
-    forces = force_set(problem, distinct[0]) if len(distinct) == 1 else None
+    forces = force_set(problem, distinct[0]) if len(distinct) == 1 and not continua else None
+    leading = [solution.leading for solution in continua]
+    sets = tuple(continuum_set(problem, item, extreme_points(problem, item, scale, tolerances)) for item in leading)
     return Selection(
         problem=problem,
-        verdict=_verdict(problem, distinct, doubts, forces),
+        verdict=_verdict(problem, distinct, doubts, forces, has_continuum=bool(continua)),
         branches=branches,
         margin=_margin(candidates, solutions, tolerances),
         certificate=certificate,
         force_set=forces,
+        continua=sets,
         crosscheck=check,
-        notes=tuple(doubts) + _redundancy_notes(problem),
+        notes=(
+            *doubts,
+            *(
+                f"mode {mode_of(problem, item).label} {found.describe()}"
+                for item, found in zip(leading, sets, strict=True)
+            ),
+            *_redundancy_notes(problem),
+        ),
     )
 
 
@@ -205,12 +222,14 @@ def _verdict(
     distinct: Sequence[Sequence[PhysicalSolution]],
     doubts: Sequence[str],
     forces: ForceSet | None,
+    *,
+    has_continuum: bool,
 ) -> Verdict:
     if doubts:
         return Verdict.UNDECIDED
     if not distinct:
         return Verdict.INCONSISTENT
-    if len(distinct) > 1:
+    if len(distinct) > 1 or has_continuum:
         return Verdict.INDETERMINATE
     return Verdict.HYPERSTATIC if forces is not None or problem.redundancy else Verdict.UNIQUE
 
@@ -246,17 +265,20 @@ def _doubts(
     return doubts
 
 
-def _certified(problem: ContactProblem, candidates: Sequence[Candidate]) -> tuple[Certificate | None, list[str]]:
+def _certified(
+    problem: ContactProblem, candidates: Sequence[Candidate]
+) -> tuple[Certificate | ModeCertificate | None, list[str]]:
     """The proof of inconsistency; without it the state is undecided."""
-    if any(np.any(c.static_friction != c.friction) for c in problem.carriers if c.is_resting):
-        return None, ["no mode is consistent, but with static friction above kinetic no certificate exists"]
-    try:
-        posed = to_lcp(problem)
-    except ComputationError as error:
-        return None, [f"no mode is consistent, but no certificate exists: {error}"]
-    certificate = certify(problem, posed, [(mode_of(problem, item), item) for item in candidates])
+    refuted = [(mode_of(problem, item), item) for item in candidates]
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]
+    certificate: Certificate | ModeCertificate | None
+    if bool(is_complementarity_problem(problem)):
+        certificate = certify(problem, to_lcp(problem), refuted)
+    else:
+        certificate = certify_modes(problem, refuted)
     if certificate is None:
-        return None, ["no mode is consistent in floating point, but exact arithmetic finds a solution"]
+        return None, ["no mode is consistent in floating point, but exact arithmetic does not confirm it"]
     if not verify_certificate(certificate):
         return None, ["no mode is consistent, but the certificate fails its check in exact arithmetic"]
     return certificate, []

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.candidates import Candidate, Standing
-from hybrid.contact.conditions import LOST, Scale, acceleration_shares, conditions
+from hybrid.contact.conditions import Scale, acceleration_shares, conditions
+from hybrid.contact.continua import contains, extreme_points, family_accelerates_alike, is_continuum, is_structural
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
@@ -33,12 +34,15 @@ class PhysicalSolution:
     contact_acceleration : array, (r,)
         Scaled, for comparison with other solutions.
     is_robust : bool
-        True if a small change of the data leaves exactly one solution in its place.
+        True if a small change of the data leaves exactly one solution in its place, or one continuum.
+    is_continuum : bool
+        True if the forces of the most definite member give different accelerations.
     """
 
     members: tuple[Candidate, ...]
     contact_acceleration: NDArray[np.float64]
     is_robust: bool
+    is_continuum: bool = False
 
     @property
     def leading(self) -> Candidate:
@@ -84,6 +88,7 @@ def physical_solutions(
             tuple(group),
             _accelerations(problem, group[0].forces, scale),
             _is_robust(problem, group, scale, tolerances),
+            is_continuum(problem, group[0], scale, tolerances),
         )
         for group in groups
     )
@@ -109,6 +114,22 @@ def distinct_accelerations(
     return groups
 
 
+def extreme_solutions(
+    problem: ContactProblem, solution: PhysicalSolution, scale: Scale, tolerances: Tolerances
+) -> tuple[PhysicalSolution, ...]:
+    """The extreme points of a continuum, each with the other modes that meet there; any other solution as it is."""
+    if not solution.is_continuum:
+        return (solution,)
+    unit = scale.row / scale.size
+    found = []
+    for corner in extreme_points(problem, solution.leading, scale, tolerances):
+        limit = tolerances.merge * (1.0 + np.max(np.abs(corner.forces * unit)))
+        meeting = [m for m in solution.members[1:] if np.max(np.abs((m.forces - corner.forces) * unit)) <= limit]
+        a = _accelerations(problem, corner.forces, scale)
+        found.append(PhysicalSolution((corner, *meeting), a, solution.is_robust))
+    return tuple(found)
+
+
 def close_accelerations(distinct: Sequence[Sequence[PhysicalSolution]], tolerances: Tolerances) -> list[str]:
     """The doubt, if any: redundant forces accelerate exactly alike, what does so only nearly may be two motions."""
     for first, *others in distinct:
@@ -126,18 +147,6 @@ def _same_acceleration(first: PhysicalSolution, second: PhysicalSolution, limit:
     return bool(np.max(difference, initial=0.0) <= limit * size)
 
 
-def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
-    """Tell whether all forces of a family give the same accelerations (the redundancy of a hyperstatic problem)."""
-    if item.family is None:
-        return True
-    spread = np.vstack([item.family.vertices - item.forces, item.family.rays])
-    effect = np.abs(spread @ problem.G) / (scale.row * scale.size)
-    size = 1.0 + np.max(np.abs(spread * scale.row / scale.size), initial=0.0)
-    # the last digits of huge forces, as where friction holds any impulse, accelerate nothing
-    rounding = LOST * np.max(np.abs(item.family.vertices), axis=0, initial=0.0) @ np.abs(problem.G)
-    return bool(np.all(effect <= tolerances.merge * size + rounding / (scale.row * scale.size)))
-
-
 def _accelerations(problem: ContactProblem, forces: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
     return np.asarray((problem.G @ forces + problem.c) / (scale.row * scale.size))
 
@@ -146,26 +155,24 @@ def _same(problem: ContactProblem, first: Candidate, second: Candidate, scale: S
     unit = scale.row / scale.size
     size = 1.0 + max(np.max(np.abs(item.forces * unit), initial=0.0) for item in (first, second))
     gap = np.abs(_accelerations(problem, first.forces, scale) - _accelerations(problem, second.forces, scale))
-    if np.max(gap, initial=0.0) > tolerances.merge * size:
+    if np.max(gap, initial=0.0) > tolerances.merge * size and not is_continuum(problem, first, scale, tolerances):
         return False
     if np.max(np.abs((first.forces - second.forces) * unit), initial=0.0) <= tolerances.merge * size:
         return True
     if first.family is None:
         return False
-    mode = conditions(problem, first.modes, scale)
-    points = second.forces[None] if second.family is None else second.family.vertices
-    x = points * unit
-    unmet = np.abs(x @ mode.E.T + mode.e)
-    slack = x @ mode.A.T + mode.b
-    limit = max(tolerances.merge, 2 * tolerances.sign) * size
-    return bool(np.max(unmet, initial=0.0) <= limit and np.min(slack, initial=0.0) >= -limit)
+    points, rays = (second.forces, None) if second.family is None else (second.family.vertices, second.family.rays)
+    return contains(problem, first, points, scale, tolerances, rays=rays)
 
 
 def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     leading = group[0]
     if leading.standing is Standing.FAMILY:
         interior = np.min(leading.scaled_slacks, initial=np.inf) > tolerances.sign
-        return bool(interior) and family_accelerates_alike(problem, leading, scale, tolerances)
+        return bool(interior) and (
+            family_accelerates_alike(problem, leading, scale, tolerances)
+            or is_structural(problem, leading, scale, tolerances)
+        )
     if leading.standing is Standing.CONSISTENT and len(group) == 1:
         return True
     if not _is_coherent(group):

@@ -22,7 +22,7 @@ class Termination(Enum):
     END_TIME = "the end of the time was reached"
     UNTIL = "the condition to stop at was met"
     INCONSISTENT = "no contact mode is consistent"
-    INDETERMINATE = "several contact modes are consistent, with different accelerations"
+    INDETERMINATE = "several contact modes are consistent, or one in a continuum of ways, with different accelerations"
     UNDECIDED = "which contact mode is consistent hangs on a sign within the tolerance"
     SINGULAR = "a sliding contact reached the point where its force grows beyond bounds"
     SINGULAR_CONFIGURATION = "the rigid constraints became dependent: a singular configuration"

@@ -15,11 +15,11 @@ from hybrid.contact.branches import mode_of
 from hybrid.contact.candidates import Standing, all_candidates, candidate, mode_combinations
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.conditions import problem_scale
+from hybrid.contact.continua import family_accelerates_alike
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Selection, Verdict, select_problem
 from hybrid.contact.smooth import also_called, is_unnamed
-from hybrid.contact.solutions import family_accelerates_alike
 from hybrid.motion.coherence import is_coherent
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.history import modes_of, with_history
@@ -178,10 +178,10 @@ def _among(
         return _by_rule(context, selection, moment, Termination.INCONSISTENT)
     carriers = selection.problem.carriers
     choices = [_choices(context, branch, moment, carriers, vanishing) for branch in branches]
+    if selection.verdict is Verdict.INDETERMINATE and (len(branches) > 1 or selection.continua):
+        return _by_rule(context, selection, moment, Termination.INDETERMINATE)
     if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
         return Decision(choices[0][0], selection)
-    if len(branches) > 1 and selection.verdict is Verdict.INDETERMINATE:
-        return _by_rule(context, selection, moment, Termination.INDETERMINATE)
     if selection.verdict is Verdict.UNDECIDED and any(_leaves_motion_open(context, selection, b) for b in branches):
         return _by_rule(context, selection, moment, Termination.UNDECIDED)
     # where forces are unique, a mode whose own guard has fired is the last to go on from there

@@ -13,7 +13,7 @@ from hybrid.reporting.branches import branch_record
 
 if TYPE_CHECKING:
     from hybrid.analysis import CriticalFriction, RegionMap
-    from hybrid.contact import Branch, Certificate, Mode, Selection
+    from hybrid.contact import Branch, Certificate, Mode, ModeCertificate, Selection
     from hybrid.dynamics import Dynamics, State
 
 __all__ = [
@@ -140,6 +140,7 @@ def verdict_record(
         "margin": selection.margin,
         "contact": _sliding(selection),
         "force_set": None if selection.force_set is None else attrs.asdict(selection.force_set),
+        "continua": [attrs.asdict(forces) for forces in selection.continua],
         "tangential": {name: attrs.asdict(report) for name, report in selection.tangential.items()},
         "decided_by": selection.decided_by,
         "crosscheck": None if selection.crosscheck is None else selection.crosscheck.sentence,
@@ -233,19 +234,30 @@ def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
     }
 
 
-def _certificate(certificate: Certificate) -> dict[str, Json]:
-    from hybrid.contact import verify_certificate
+def _certificate(certificate: Certificate | ModeCertificate) -> dict[str, Json]:
+    from hybrid.contact import Certificate, verify_certificate
     from lcp.exact import certificate_to_json
 
-    return {
+    record: dict[str, Json] = {
         "violations": [
             {**attrs.asdict(violation), "mode": labels(violation.mode)} for violation in certificate.violations
         ],
         "farkas": certificate.farkas,
-        "lcp": {"M": certificate.problem.M, "q": certificate.problem.q},
-        "refutation": certificate_to_json(certificate.refutation),
         "verified": verify_certificate(certificate),
     }
+    if isinstance(certificate, Certificate):
+        posed = {"M": certificate.problem.M, "q": certificate.problem.q}
+        return record | {"lcp": posed, "refutation": certificate_to_json(certificate.refutation)}
+    refutations = [
+        {
+            "mode": labels(item.mode),
+            "equations": [str(value) for value in item.equations],
+            "inequalities": [str(value) for value in item.inequalities],
+            "constant": str(item.constant),
+        }
+        for item in certificate.refutations
+    ]
+    return record | {"lcp": None, "refutation": {"kind": "no consistent mode", "refutations": refutations}}
 
 
 def closed_form_contacts(selection: Selection) -> tuple[str, ...]:

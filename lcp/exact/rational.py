@@ -14,7 +14,7 @@ from lcp.dictionary import Dictionary
 from lcp.errors import LCPError
 from lcp.problem import LCP
 
-__all__ = ["Number", "RationalLCP", "fraction", "integer_dictionary", "rational", "rational_vector"]
+__all__ = ["Number", "RationalLCP", "fraction", "integer_dictionary", "integer_row", "rational", "rational_vector"]
 
 Number: TypeAlias = int | float | Fraction
 
@@ -48,6 +48,18 @@ def _matrix(rows: Sequence[Sequence[Number]]) -> tuple[tuple[Fraction, ...], ...
         return tuple(rational_vector(row) for row in rows)
     except TypeError as error:
         raise LCPError(f"a matrix must be a sequence of rows: {error}") from error
+
+
+def integer_row(values: Sequence[Fraction]) -> list[int]:
+    """The smallest multiple of a row of fractions by their denominators that is a row of integers.
+
+    Examples
+    --------
+    >>> integer_row([Fraction(1, 2), Fraction(-2, 3)])
+    [3, -4]
+    """
+    factor = math.lcm(*(value.denominator for value in values))
+    return [int(value * factor) for value in values]
 
 
 @attrs.frozen

@@ -2,14 +2,13 @@
 
 from fractions import Fraction
 
-import attrs
 import numpy as np
 import pytest
 
 import hybrid
-from hybrid import Constraint, Contact, EquationDynamics, Mechanism, Tolerances, derive, select, solve_state
+from hybrid import Constraint, Contact, EquationDynamics, Mechanism, derive, select, solve_state
 from hybrid.analysis import Axis, region_map
-from hybrid.contact.batches import CellVerdict, Table, decide_together
+from hybrid.contact.batches import CellVerdict
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.selection import select_problem
 from tests.random_problems import problem_from
@@ -145,24 +144,6 @@ def test_cells_with_one_acceleration_and_two_forces_are_hyperstatic():
             values = {"mu": mu, "pull": pull}
             assert CellVerdict(int(found.verdict[i, j])).name == expected
             assert select(press, solve_state(press, {}, parameters=values), parameters=values).verdict.name == expected
-
-
-def test_a_batch_claims_no_inconsistency_that_a_state_cannot_prove():
-    # static friction above kinetic: there is no certificate, so that the state is undecided, and so must be the cell
-    G = [
-        [3.625, -1.234375, -2.421875, -1.1875],
-        [-1.234375, 0.42578125, 0.91015625, 0.4140625],
-        [-2.421875, 0.91015625, 2.95703125, 0.9453125],
-        [-1.1875, 0.4140625, 0.9453125, 0.40625],
-    ]
-    carriers = [Carrier("a", CONTACT, 0, (1,), (-1.0,), 5.0, 5.0), Carrier("b", CONTACT, 2, (3,), None, 5.0, 10.0)]
-    problem = problem_from(np.array(G), np.array([-7.890625, 2.23046875, 5.37109375, 0.7109375]), carriers)
-    alone = select_problem(problem)
-    assert (alone.verdict.name, alone.count) == ("UNDECIDED", 0)
-    table = Table(np.zeros(1, np.uint8), np.zeros(1, np.uint64), np.zeros(1))
-    batch = attrs.evolve(problem, G=problem.G[None], c=problem.c[None], rounding=problem.rounding[None])
-    decide_together(batch, np.ones(1, bool), Tolerances(), table)
-    assert table.verdict.tolist() == [CellVerdict.UNDECIDED]
 
 
 def test_gauss_principle_tells_independent_bodies_of_very_different_mass_apart():

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import islice, product
+
+import attrs
 import numpy as np
 import pytest
 
-from hybrid import Contact, EnergyDynamics, Mechanism, State, derive, select
+from hybrid import (
+    Contact,
+    EnergyDynamics,
+    EquationDynamics,
+    Mechanism,
+    State,
+    derive,
+    region_map,
+    select,
+    simulate,
+    verify_certificate,
+)
+from hybrid.analysis import Axis
+from hybrid.contact.batches import CellVerdict, Table, decide_together
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.selection import select_problem
+from hybrid.tolerances import Tolerances
+from tests.random_problems import problem_from
 
 
 def body_on_feet(places, *, height="0.4"):
@@ -45,3 +66,191 @@ def test_four_collinear_feet_at_rest_share_the_load(pull):
     np.testing.assert_allclose(T.sum(axis=1), -pull, atol=1e-8)
     np.testing.assert_allclose(N @ places + 0.4 * T.sum(axis=1), 0.0, atol=1e-8)
     assert (0.5 * N - np.abs(T)).min() > -1e-8
+
+
+def clamped_block(mu_floor="3/10", mu_ceiling="1/5"):
+    """A block of 1 kg between a floor and a ceiling that it touches both, pulled along them by F."""
+    return derive(
+        Mechanism(
+            name="clamped_block",
+            coordinates=["x", "y"],
+            parameters={"F": 0},
+            dynamics=EquationDynamics(mass_matrix=[[1, 0], [0, 1]], forces=["F", "-9.81"]),
+            contact=[
+                Contact(name="floor", gap="y", tangent="x", friction=mu_floor),
+                Contact(name="ceiling", gap="-y", tangent="x", friction=mu_ceiling),
+            ],
+        )
+    )
+
+
+def test_a_block_that_slides_while_clamped_has_a_continuum_of_accelerations():
+    # floor - ceiling = weight, any ceiling force P >= 0: a = -0.3 (9.81 + P) - 0.2 P, at most -0.3*9.81
+    found = select(clamped_block(), State([0, 0], [1, 0]))
+    assert found.verdict.name == "INDETERMINATE"
+    (corner,) = found.branches
+    assert corner.mode.label == "floor=slide+,ceiling=slide+"
+    np.testing.assert_allclose(corner.acceleration, [-0.3 * 9.81, 0.0], rtol=1e-13, atol=1e-15)
+    assert min(slack.value for slack in corner.slacks) >= -1e-15
+    (forces,) = found.continua
+    np.testing.assert_allclose(forces.rays, [[1.0, -0.3, 1.0, -0.2]], atol=1e-13)
+    assert "continuum" in found.notes[0]
+    assert "without bound along lambda_N.floor +1, lambda_T.floor -0.3" in found.notes[0]
+
+
+def test_a_bounded_continuum_is_told_by_its_two_ends():
+    # at rest, pulled by 7 N: a = 7 - 0.3 (9.81 + P) - 0.2 P >= 0 down to the P that holds the block, which may stick
+    found = select(clamped_block(), State([0, 0], [0, 0]), parameters={"F": 7.0})
+    assert found.verdict.name == "INDETERMINATE"
+    accelerations = sorted(branch.acceleration[0] for branch in found.branches)
+    np.testing.assert_allclose(accelerations, [0.0, 7 - 0.3 * 9.81], atol=1e-13)
+    (forces,) = found.continua
+    squeeze = (7 - 0.3 * 9.81) / 0.5
+    ends = [[9.81, -0.3 * 9.81, 0.0, 0.0], [9.81 + squeeze, -0.3 * (9.81 + squeeze), squeeze, -0.2 * squeeze]]
+    np.testing.assert_allclose(forces.vertices[np.argsort(forces.vertices[:, 2])], ends, rtol=1e-12, atol=1e-12)
+    assert not forces.rays.size
+
+
+def test_maps_and_motions_stop_at_a_continuum_of_accelerations():
+    found = region_map(
+        clamped_block(), axes=[Axis("F", 0, 8, 2), Axis("x_dot", -1, 1, 2)], pins={"x": 0, "gap.floor": 0, "y_dot": 0}
+    )
+    assert found.verdict_fractions == {"INDETERMINATE": 1.0}
+    motion = simulate(clamped_block(), State([0, 0], [1, 0]), t_end=1.0)
+    assert motion.termination.name == "INDETERMINATE"
+    assert motion.t == 0.0
+
+
+def test_a_block_without_friction_between_floor_and_ceiling_shares_no_doubt():
+    # the clamping forces are as undetermined, and they brake nothing
+    found = select(clamped_block("0", "0"), State([0, 0], [1, 0]), parameters={"F": 2.0})
+    assert found.verdict.name == "HYPERSTATIC"
+    np.testing.assert_allclose(found.branches[0].acceleration, [2.0, 0.0], atol=1e-13)
+
+
+def test_forces_undetermined_at_one_friction_alone_stay_a_tie():
+    # one contact with A = G_NN - mu G_NT = 0 and b = 0 (Genot and Brogliato 1999): beside it none, one or two modes
+    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 2.0, 2.0)
+    problem = problem_from(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.0, 1.0]), [carrier])
+    assert select_problem(problem).verdict.name == "UNDECIDED"
+
+
+def _solved(rows, right):
+    """Solution of a square system of fractions by elimination, or None."""
+    table = [[*row, value] for row, value in zip(rows, right, strict=True)]
+    n = len(table)
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if table[i][k]), None)
+        if pivot is None:
+            return None
+        table[k], table[pivot] = table[pivot], table[k]
+        table[k] = [value / table[k][k] for value in table[k]]
+        for i in range(n):
+            if i != k:
+                table[i] = [a - table[i][k] * b for a, b in zip(table[i], table[k], strict=True)]
+    return [row[-1] for row in table]
+
+
+def _consistent_modes(G, c, contacts):
+    """Modes of planar contacts (slip sign or 0, kinetic, static) that hold exactly; forces N, T of each in turn."""
+    G = [[Fraction(float(value)) for value in row] for row in G]
+    c = [Fraction(float(value)) for value in c]
+    r, found = len(c), []
+    choices = [("free", "slide") if sign else ("free", "stick", "+", "-") for sign, _, _ in contacts]
+    for modes in product(*choices):
+        rows, right = [], []
+
+        def unit(index):
+            return [Fraction(int(k == index)) for k in range(r)]
+
+        for i, (mode, (sign, kinetic, _)) in enumerate(zip(modes, contacts, strict=True)):
+            N, T = 2 * i, 2 * i + 1
+            if mode == "free":
+                rows += [unit(N), unit(T)]
+                right += [Fraction(0)] * 2
+                continue
+            rows.append(G[N])
+            right.append(-c[N])
+            if mode == "stick":
+                rows.append(G[T])
+                right.append(-c[T])
+            else:
+                side = {"slide": sign, "+": 1, "-": -1}[mode]
+                rows.append([t + side * Fraction(kinetic) * n for n, t in zip(unit(N), unit(T), strict=True)])
+                right.append(Fraction(0))
+        forces = _solved(rows, right)
+        assert forces is not None  # generic data
+        a = [sum((g * f for g, f in zip(row, forces, strict=True)), start) for row, start in zip(G, c, strict=True)]
+        holds = True
+        for i, (mode, (_, _, static)) in enumerate(zip(modes, contacts, strict=True)):
+            N, T = 2 * i, 2 * i + 1
+            holds &= a[N] >= 0 if mode == "free" else forces[N] >= 0
+            holds &= mode != "stick" or abs(forces[T]) <= Fraction(static) * forces[N]
+            holds &= mode != "+" or a[T] >= 0
+            holds &= mode != "-" or a[T] <= 0
+        if holds:
+            found.append(modes)
+    return found
+
+
+def _problems_with_static_friction(n):
+    """Random problems of a contact that slips beside one at rest, whose static friction is twice the kinetic one."""
+    rng = np.random.default_rng(20170112)
+    for _ in range(n):
+        W = rng.integers(-8, 9, size=(4, 3)) / 4.0
+        G, c = W @ W.T + np.eye(4) / 64, rng.integers(-64, 65, size=4) / 8.0
+        mu = float(rng.integers(1, 9))
+        contacts = [(-1, mu, mu), (0, mu, 2 * mu)]
+        carriers = [
+            Carrier("a", CarrierKind.CONTACT, 0, (1,), (-1.0,), mu, mu),
+            Carrier("b", CarrierKind.CONTACT, 2, (3,), None, mu, 2 * mu),
+        ]
+        yield problem_from(G, c, carriers), _consistent_modes(G, c, contacts)
+
+
+def test_inconsistency_with_static_friction_is_proved_mode_by_mode():
+    verdicts = {"INCONSISTENT": 0, "UNIQUE": 0, "INDETERMINATE": 0}
+    for problem, modes in _problems_with_static_friction(120):
+        found = select_problem(problem)
+        expected = {0: "INCONSISTENT", 1: "UNIQUE"}.get(len(modes), "INDETERMINATE")
+        assert found.verdict.name == expected
+        verdicts[expected] += 1
+        if found.certificate is None:
+            continue
+        assert expected == "INCONSISTENT"
+        assert verify_certificate(found.certificate)
+        assert len(found.certificate.refutations) == 2 * 4
+        batch = attrs.evolve(problem, G=problem.G[None], c=problem.c[None], rounding=problem.rounding[None])
+        table = Table(np.zeros(1, np.uint8), np.zeros(1, np.uint64), np.zeros(1))
+        decide_together(batch, np.ones(1, bool), Tolerances(), table)
+        assert table.verdict.tolist() == [CellVerdict.INCONSISTENT]
+    assert min(verdicts.values()) >= 3
+
+
+def test_a_doctored_refutation_of_modes_is_rejected():
+    inconsistent = (problem for problem, modes in _problems_with_static_friction(120) if not modes)
+    first, second = (select_problem(problem).certificate for problem in islice(inconsistent, 2))
+    doctored = [
+        attrs.evolve(first, refutations=()),
+        attrs.evolve(first, violations=()),
+        attrs.evolve(first, violations=(), refutations=()),
+        attrs.evolve(first, refutations=first.refutations[::-1]),
+        attrs.evolve(first, refutations=(first.refutations[0],) * 8),
+        attrs.evolve(first, violations=first.violations[::-1]),
+        attrs.evolve(first, refutations=second.refutations),
+        attrs.evolve(first, problem=second.problem),
+    ]
+    item = first.refutations[3]
+    for change in (
+        {"constant": -item.constant},
+        {"constant": item.constant / 2},
+        {"inequalities": tuple(-value for value in item.inequalities)},
+        {"inequalities": item.inequalities[1:]},
+        {"equations": tuple(value + 1 for value in item.equations)},
+        {"mode": first.refutations[0].mode},
+    ):
+        changed = (*first.refutations[:3], attrs.evolve(item, **change), *first.refutations[4:])
+        doctored.append(attrs.evolve(first, refutations=changed))
+    assert verify_certificate(first)
+    assert verify_certificate(second)
+    assert [verify_certificate(certificate) for certificate in doctored] == [False] * len(doctored)

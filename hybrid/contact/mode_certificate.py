@@ -1,0 +1,212 @@
+"""Evidence, mode by mode, that none is consistent: for laws of friction that are no complementarity problem.
+
+Static friction above the kinetic one holds a carrier by one coefficient and brakes it by another, which no linear
+complementarity problem states. Every mode is then a system of linear equations and inequalities of its own, and Farkas'
+lemma refutes each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.contact.candidates import mode_combinations
+from hybrid.contact.certificate import Violation
+from hybrid.contact.smooth import is_unnamed
+from lcp.double_description import cone_generators
+from lcp.exact.rational import integer_row, rational_vector
+
+if TYPE_CHECKING:
+    from hybrid.contact.candidates import Candidate
+    from hybrid.contact.carriers import CarrierMode, Row
+    from hybrid.contact.modes import Mode
+    from hybrid.contact.problem import ContactProblem
+
+__all__ = ["ModeCertificate", "ModeRefutation", "certify_modes", "verify_modes"]
+
+Vector = tuple[Fraction, ...]
+
+MAX_MODES = 256
+"""Modes refuted at most: four planar contacts at rest, some seconds of exact arithmetic."""
+
+
+@attrs.frozen
+class ModeRefutation:
+    """A contradiction in the conditions of one mode.
+
+    With equations ``E lambda + e = 0`` and inequalities ``A lambda + b >= 0``, multipliers ``y`` and ``u >= 0`` with
+    ``y E + u A = 0`` and ``y e + u b < 0`` leave no force (Farkas' lemma; Schrijver 1986, corollary 7.1d).
+
+    Attributes
+    ----------
+    mode : Mode
+    equations : tuple of Fraction
+        ``y``.
+    inequalities : tuple of Fraction
+        ``u``.
+    constant : Fraction
+        ``y e + u b``, negative.
+    """
+
+    mode: Mode
+    equations: Vector
+    inequalities: Vector
+    constant: Fraction
+
+
+@attrs.frozen(eq=False)
+class ModeCertificate:
+    """Proof of inconsistency by a refutation of every mode.
+
+    Attributes
+    ----------
+    violations : tuple of Violation
+        Every mode with the inequality it violates most.
+    problem : ContactProblem
+        Its ``G``, ``c`` and carriers, whose numbers are taken as the rationals they are.
+    refutations : tuple of ModeRefutation
+        In the order of the problem's modes.
+    """
+
+    violations: tuple[Violation, ...]
+    problem: ContactProblem
+    refutations: tuple[ModeRefutation, ...]
+
+    @property
+    def farkas(self) -> None:
+        """No single vector refutes all modes."""
+        return None
+
+
+def certify_modes(problem: ContactProblem, refuted: Sequence[tuple[Mode, Candidate]]) -> ModeCertificate | None:
+    """Prove that no mode of a contact problem is consistent.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state, without spatial contacts at rest.
+    refuted : sequence of (Mode, Candidate)
+        Every mode with its refuted candidate, in the order of :func:`mode_combinations`.
+
+    Returns
+    -------
+    ModeCertificate or None
+        None if exact arithmetic finds that a mode is consistent, or if there are more than ``MAX_MODES``.
+    """
+    if len(refuted) > MAX_MODES:
+        return None
+    exact = _Exact(problem)
+    refutations, violations = [], []
+    for (mode, item), modes in zip(refuted, mode_combinations(problem), strict=True):
+        found = _refutation(exact, mode, modes)
+        if found is None:
+            return None
+        worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
+        refutations.append(found)
+        violations.append(Violation(mode, *item.labels[worst], float(item.slacks[worst]), (), "", 0))
+    return ModeCertificate(tuple(violations), problem, tuple(refutations))
+
+
+def verify_modes(certificate: ModeCertificate) -> bool:
+    """Check a certificate in exact rational arithmetic, from the contact problem alone.
+
+    The conditions of every mode are put together anew from ``G``, ``c`` and the carriers. Every mode must be refuted,
+    in order, by multipliers that contradict its conditions exactly, and must have its violation.
+
+    Parameters
+    ----------
+    certificate : ModeCertificate
+
+    Returns
+    -------
+    bool
+    """
+    exact = _Exact(certificate.problem)
+    combinations = list(mode_combinations(certificate.problem))
+    if not len(combinations) == len(certificate.refutations) == len(certificate.violations):
+        return False
+    return all(
+        violation.mode == refutation.mode
+        and violation.value < 0
+        and _is_of(refutation.mode, modes)
+        and _contradicts(exact, modes, refutation)
+        for modes, refutation, violation in zip(
+            combinations, certificate.refutations, certificate.violations, strict=True
+        )
+    )
+
+
+class _Exact:
+    """The numbers of a contact problem as fractions."""
+
+    def __init__(self, problem: ContactProblem) -> None:
+        self.G = [rational_vector(row) for row in problem.G.tolist()]
+        self.c = rational_vector(problem.c.tolist())
+
+    def conditions(self, rows: Sequence[Row]) -> Iterator[tuple[list[Fraction], Fraction]]:
+        """Coefficients of the forces, and constant, of every row."""
+        for row in rows:
+            line, constant = [Fraction(0)] * len(self.c), Fraction(float(row.constant))
+            for index, value in row.alpha.items():
+                factor = Fraction(float(value))
+                line = [entry + factor * g for entry, g in zip(line, self.G[index], strict=True)]
+                constant += factor * self.c[index]
+            for index, value in row.beta.items():
+                line[index] += Fraction(float(value))
+            yield line, constant
+
+
+def _rows(modes: Sequence[CarrierMode]) -> tuple[list[Row], list[Row]]:
+    return (
+        [row for mode in modes for row in mode.equations],
+        [row for mode in modes for row in mode.inequalities],
+    )
+
+
+def _refutation(exact: _Exact, mode: Mode, modes: Sequence[CarrierMode]) -> ModeRefutation | None:
+    """A contradiction among the generators of the cone of multipliers that cancel the forces."""
+    equations, inequalities = _rows(modes)
+    given = list(exact.conditions([*equations, *inequalities]))
+    columns = list(zip(*(line for line, _ in given), strict=True))
+    free, n = len(equations), len(given)
+    generators = cone_generators(
+        [[int(place == index) for place in range(n)] for index in range(free, n)],
+        dimension=n,
+        tolerance=0,
+        unit=1,
+        equalities=[integer_row(column) for column in columns],
+    )
+    for vector in (*generators.rays, *generators.lines, *([-value for value in line] for line in generators.lines)):
+        multipliers = rational_vector(vector)
+        constant = _sum(zip(multipliers, (value for _, value in given), strict=True))
+        if constant < 0:
+            return ModeRefutation(mode, multipliers[:free], multipliers[free:], constant)
+    return None
+
+
+def _contradicts(exact: _Exact, modes: Sequence[CarrierMode], refutation: ModeRefutation) -> bool:
+    equations, inequalities = _rows(modes)
+    if len(refutation.equations) != len(equations) or len(refutation.inequalities) != len(inequalities):
+        return False
+    given = list(exact.conditions([*equations, *inequalities]))
+    multipliers = (*refutation.equations, *refutation.inequalities)
+    constant = _sum(zip(multipliers, (value for _, value in given), strict=True))
+    forces_left = (_sum(zip(multipliers, column, strict=True)) for column in zip(*(r for r, _ in given), strict=True))
+    return (
+        all(value >= 0 for value in refutation.inequalities)
+        and not any(forces_left)
+        and constant == refutation.constant
+        and constant < 0
+    )
+
+
+def _is_of(mode: Mode, modes: Sequence[CarrierMode]) -> bool:
+    """True if the labels are those of the conditions; those without friction are named by accelerations."""
+    return all(is_unnamed(part) or mode.get(part.carrier.name) is part.label for part in modes)
+
+
+def _sum(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
+    return sum((first * second for first, second in pairs), Fraction(0))

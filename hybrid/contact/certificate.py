@@ -147,7 +147,6 @@ def verify_certificate(certificate: Certificate | ModeCertificate, problem: Cont
         from hybrid.contact.mode_certificate import verify_modes
 
         return verify_modes(certificate)
-        return False
     try:
         stated = to_lcp(posed)
     except ComputationError:

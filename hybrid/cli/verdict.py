@@ -56,7 +56,8 @@ def verdict(
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values, branch=branch)
-        selection = select(dynamics, state, parameters=values, solver=solver)
+        # as texts: 4/3 is known exactly, its float is not
+        selection = select(dynamics, state, parameters=parameters, solver=solver)
         answer = verdict_record(dynamics, state, selection, parameters=values)
     if as_json:
         print_json(answer)

@@ -12,7 +12,7 @@ from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.batches import CellVerdict, Table, decide_together
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
-from hybrid.contact.selection import Verdict, select
+from hybrid.contact.selection import Verdict, select_in_floats
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -69,7 +69,7 @@ def classify(
 
     States that share a pattern of open, resting and slipping contacts are decided together: every mode's linear system
     is solved for all of them. States near a tie, with singular modes, or with spatial contacts at rest are decided one
-    by one as :func:`select` does, up to ``MAX_SINGLE_DECISIONS``.
+    by one as :func:`select` does in floats, up to ``MAX_SINGLE_DECISIONS``.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def _decide_singly(
         state = State(q[place], v[place], float(t[place]), states.sides)
         own = {name: float(value[place]) for name, value in values.items()}
         try:
-            selection = select(dynamics, state, parameters=own, tolerances=tolerances)
+            selection = select_in_floats(dynamics, state, parameters=own, tolerances=tolerances)
         except (ComputationError, StateError):
             table.verdict[place] = CellVerdict.UNREACHABLE
             continue

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
+_ENUMERATION = "enumeration of all modes"
+
 MAX_COMBINATIONS = 4096
 """Modes enumerated at most: six planar contacts at rest (4 modes each); beyond, Lemke's method alone is used."""
 
@@ -84,7 +86,7 @@ class Selection:
     certificate: Certificate | ModeCertificate | None = None
     force_set: ForceSet | None = None
     continua: tuple[ForceSet, ...] = ()
-    decided_by: str = "enumeration of all modes"
+    decided_by: str = _ENUMERATION
     crosscheck: Crosscheck | None = None
     notes: tuple[str, ...] = ()
 
@@ -108,6 +110,9 @@ def select(
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
 ) -> Selection:
     """Decide which contact modes are consistent at a state.
+
+    A tie that floats cannot decide is decided exactly where the state and the parameters are known as rational numbers
+    (``docs/decisions/0002-verdicts-at-ties.md``): give parameters such as 4/3 as texts, ``"4/3"``.
 
     Parameters
     ----------
@@ -139,6 +144,23 @@ def select(
     >>> select(rod, state, parameters={"mu": 1.5}).verdict.name
     'INCONSISTENT'
     """
+    selection = select_in_floats(dynamics, state, parameters=parameters, tolerances=tolerances, solver=solver)
+    if selection.verdict is not Verdict.UNDECIDED or selection.decided_by != _ENUMERATION:
+        return selection
+    from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
+
+    return decide_exactly(dynamics, state, selection, parameters=parameters)
+
+
+def select_in_floats(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+    solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+) -> Selection:
+    """As :func:`select`, for states whose numbers are computed: no tie is decided exactly."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
         problem = contact_problem(dynamics, state, parameters=parameters, tolerances=tolerances)
         if not (np.isfinite(problem.G).all() and np.isfinite(problem.c).all()):

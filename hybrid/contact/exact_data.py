@@ -1,0 +1,385 @@
+"""A contact problem in rational numbers: the mechanism's own expressions at data that are known exactly.
+
+A number of the state or of the parameters is *known* if it is given as an expression of numbers, such as ``"4/3"``, or
+as a float with a short decimal, which is then the number that was written: 0.3 is 3/10. A float of many digits is the
+outcome of a computation and stands for a number that it only approximates. Nothing is decided from those.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from math import isqrt
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from hybrid.contact.carriers import Carrier
+from hybrid.declaration.parser import parse_expression
+from hybrid.declaration.symbolic import to_sympy
+
+if TYPE_CHECKING:
+    import sympy
+
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+__all__ = ["Clock", "ExactProblem", "UnknownNumberError", "exact_problem", "known_number"]
+
+_DIGITS = 12
+"""A computed float has so short a decimal by accident once in ten thousand; what people write is shorter."""
+_LARGEST_POWER = 64
+"""Exponents beyond it would fill the memory with digits before they decide anything."""
+_AGREEMENT = 1e-9
+"""Share of a term by which its value in floats may differ from the exact one: more, and they mean different things."""
+
+Matrix = list[list[Fraction]]
+Vector = list[Fraction]
+
+
+class UnknownNumberError(Exception):
+    """A number that the decision needs is not known exactly, or not rational; the text says which."""
+
+
+@attrs.define
+class Clock:
+    """Processor time that a decision may still take: what it decides must not hang on what else the machine does."""
+
+    seconds: float
+    _start: float = attrs.field(factory=time.process_time)
+
+    def check(self) -> None:
+        """Raise UnknownNumberError if the time is over."""
+        if time.process_time() - self._start > self.seconds:
+            raise UnknownNumberError(f"exact arithmetic takes more than {self.seconds:g} s")
+
+
+class _Coefficient(Fraction):
+    """A fraction that stays one in products with the signs of laws, which are floats."""
+
+    def __mul__(self, other: Any) -> Any:
+        return _Coefficient(Fraction(self) * Fraction(other))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Any:
+        return _Coefficient(-Fraction(self))
+
+
+@attrs.frozen(eq=False)
+class ExactProblem:
+    """As :class:`hybrid.contact.problem.ContactProblem`, in fractions.
+
+    Attributes
+    ----------
+    carriers : tuple of Carrier
+        With friction in fractions.
+    G, c : r by r, and r
+    response_W : n by r
+    a_free : n
+    told : str
+        The data, in words.
+    """
+
+    carriers: tuple[Carrier, ...]
+    G: Matrix
+    c: Vector
+    response_W: Matrix
+    a_free: Vector
+    told: str
+
+
+def known_number(value: float) -> Fraction | None:
+    """The number that a float was written as, or None if it has more digits than people write.
+
+    Examples
+    --------
+    >>> known_number(0.3), known_number(1 / 3), known_number(-2.0)
+    (Fraction(3, 10), None, Fraction(-2, 1))
+    """
+    exact = Fraction(repr(float(value)))
+    digits = repr(float(value)).partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
+    return exact if len(digits) <= _DIGITS else None
+
+
+def exact_problem(
+    dynamics: Dynamics, state: State, problem: ContactProblem, parameters: Values | None, clock: Clock
+) -> ExactProblem:
+    """Evaluate a contact problem at data that are known exactly.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    problem : ContactProblem
+        The same in floats.
+    parameters : mapping, optional
+    clock : Clock
+
+    Returns
+    -------
+    ExactProblem
+
+    Raises
+    ------
+    UnknownNumberError
+        A number is not known, a term is irrational there, or the state is not exactly on its contacts, at rest or on
+        its constraints; or the time is over.
+    """
+    if any(len(carrier.tangential) == 2 for carrier in problem.carriers):
+        raise UnknownNumberError("friction in space has directions that are not rational")
+    names = dynamics.mechanism
+    values = _parameters(dynamics, parameters or {})
+    at = [*zip(names.coordinates, state.q, strict=True), *zip(names.velocities, state.v, strict=True), ("t", state.t)]
+    told = []
+    for name, value in at:
+        number = known_number(float(value))
+        if number is None:
+            raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
+        values[name] = number
+        told.append(f"{name} = {number}")
+    reader = _Reader(dynamics, {symbol: values[symbol.name] for symbol in _symbols(dynamics)}, clock)
+    _check_position(dynamics, state, reader, problem)
+    shown = [f"{name} = {values[name]}" for name in dynamics.model.parameters]
+    return _posed(dynamics, reader, problem, ", ".join([*told, *shown]))
+
+
+def _symbols(dynamics: Dynamics) -> list[sympy.Symbol]:
+    model = dynamics.model
+    return [*model.coordinates, *model.velocities, model.time, *model.parameters.values()]
+
+
+def _parameters(dynamics: Dynamics, overrides: Values) -> dict[str, Fraction]:
+    """Exact values of all parameters, those of expressions from the others."""
+    import sympy
+
+    declared: Mapping[str, Any] = {name: item.value for name, item in dynamics.mechanism.parameters.items()}
+    given = {**declared, **overrides}
+    found: dict[str, Fraction] = {}
+    waiting = list(given)
+    while waiting:
+        name = waiting.pop()
+        value = given[name]
+        if name in found:
+            continue
+        if isinstance(value, str):
+            expression = parse_expression(value, known=given.keys(), field=name)
+            missing = [other for other in expression.names if other not in found]
+            if missing:
+                waiting += [name, *missing]
+                continue
+            symbols = {other: sympy.Symbol(other, real=True) for other in expression.names}
+            numbers = {symbols[other]: found[other] for other in symbols}
+            found[name] = _evaluate(to_sympy(expression, symbols), numbers, {}, name)
+            continue
+        number = known_number(float(value))
+        if number is None:
+            raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
+        found[name] = number
+    return found
+
+
+@attrs.frozen(eq=False)
+class _Reader:
+    """Entries of the symbolic model at the exact data, each compared with its float."""
+
+    dynamics: Dynamics
+    values: Mapping[Any, Fraction]
+    clock: Clock
+    memory: dict[Any, Fraction] = attrs.field(factory=dict)
+
+    def entry(self, name: str, matrix: Any, row: int, column: int, near: float) -> Fraction:
+        self.clock.check()
+        exact = _evaluate(matrix[row, column], self.values, self.memory, name)
+        if abs(float(exact) - near) > _AGREEMENT * (1.0 + abs(near)):
+            raise UnknownNumberError(f"{name} has another value in floats than exactly, {near!r} and {float(exact)!r}")
+        return exact
+
+    def vector(self, name: str, near: Any) -> Vector:
+        matrix = self.dynamics.model.coefficients.get(name)
+        matrix = getattr(self.dynamics.model, name) if matrix is None else matrix
+        return [self.entry(name, matrix, index, 0, float(value)) for index, value in enumerate(near)]
+
+    def columns(self, name: str, near: Any) -> Matrix:
+        """Columns of a matrix."""
+        matrix = getattr(self.dynamics.model, name)
+        n, k = near.shape
+        return [[self.entry(name, matrix, i, j, float(near[i, j])) for i in range(n)] for j in range(k)]
+
+
+def _evaluate(expression: Any, values: Mapping[Any, Fraction], memory: dict[Any, Fraction], name: str) -> Fraction:
+    """A SymPy expression in rational numbers."""
+    if expression.is_Rational:
+        return Fraction(int(expression.p), int(expression.q))
+    if expression.is_Symbol:
+        return values[expression]
+    if expression not in memory:
+        arguments = [_evaluate(item, values, memory, name) for item in expression.args]
+        found = _applied(type(expression).__name__, arguments)
+        if found is None:
+            raise UnknownNumberError(f"{name} is not rational here: {type(expression).__name__} of {arguments}")
+        memory[expression] = found
+    return memory[expression]
+
+
+def _applied(operation: str, arguments: Sequence[Fraction]) -> Fraction | None:
+    """The value of an operation, None if it is irrational, unknown or undefined."""
+    if not arguments:  # pi
+        return None
+    x = arguments[0]
+    match operation:
+        case "Add":
+            return sum(arguments, Fraction(0))
+        case "Mul":
+            return reduce(lambda a, b: a * b, arguments)
+        case "Pow":
+            return _power(x, arguments[1])
+        case "Abs":
+            return abs(x)
+        case "sign":
+            return Fraction((x > 0) - (x < 0))
+        case "Max":
+            return max(arguments)
+        case "Min":
+            return min(arguments)
+        case "Heaviside":
+            return None if x == 0 else Fraction(x > 0)
+        case "sin" | "tan" | "asin" | "atan" | "sinh" | "tanh":
+            return x if x == 0 else None
+        case "cos" | "cosh" | "exp":
+            return Fraction(1) if x == 0 else None
+        case "log" | "acos":
+            return Fraction(0) if x == 1 else None
+        case "atan2":
+            return x if x == 0 and arguments[1] > 0 else None
+        case _:
+            return None
+
+
+def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    if abs(exponent) > _LARGEST_POWER or (base == 0 and exponent < 0):
+        return None
+    if exponent.denominator == 2 and base >= 0:
+        root = Fraction(isqrt(base.numerator), isqrt(base.denominator))
+        if root * root != base:
+            return None
+        base, exponent = root, exponent * 2
+    return Fraction(base**exponent.numerator) if exponent.denominator == 1 else None
+
+
+def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: ContactProblem) -> None:
+    """Refuse a state that is not exactly where the contact problem takes it to be."""
+    terms = problem.terms
+    gap, gap_dot = reader.vector("gap", terms.gap), reader.vector("gap_dot", terms.gap_dot)
+    slip = reader.vector("slip", terms.slip)
+    for carrier in problem.carriers:
+        if carrier.name in dynamics.contacts:
+            index = dynamics.contacts.index(carrier.name)
+            if gap[index] or gap_dot[index]:
+                raise UnknownNumberError(f"the gap of {carrier.name}, or its rate, is not exactly zero")
+        if carrier.direction is not None:
+            along = Fraction(carrier.direction[0]) * slip[problem.columns[carrier.name].start]
+            if along < 0 or (along == 0) != (carrier.name in state.sides):
+                raise UnknownNumberError(f"the slip of {carrier.name} has no exact sign")
+        elif any(slip[problem.columns.get(carrier.name, slice(0, 0))]):
+            raise UnknownNumberError(f"the slip of {carrier.name} is not exactly zero")
+    rates = reader.vector("constraint_dot", terms.constraint_dot)
+    if any(reader.vector("constraint", terms.constraint)) or any(rates):
+        raise UnknownNumberError("the constraints are not met exactly")
+
+
+def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, told: str) -> ExactProblem:
+    terms, model = problem.terms, dynamics.model
+    normals = reader.columns("W_N", terms.W_N), reader.vector("zeta_N", terms.zeta_N)
+    tangents = reader.columns("W_T", terms.W_T), reader.vector("zeta_T", terms.zeta_T)
+    J = [
+        [reader.entry("J", model.J, i, j, float(terms.J[i, j])) for j in range(dynamics.n)] for i in range(len(terms.J))
+    ]
+    rigid = J, reader.vector("zeta_B", terms.zeta_B)
+    rows: Matrix = []
+    zeta: Vector = []
+    for carrier in problem.carriers:
+        if carrier.normal is not None:
+            is_contact = carrier.name in dynamics.contacts
+            source, place = (normals, dynamics.contacts) if is_contact else (rigid, dynamics.rigid)
+            rows.append(source[0][place.index(carrier.name)])
+            zeta.append(source[1][place.index(carrier.name)])
+        if carrier.tangential:
+            column = problem.columns[carrier.name].start
+            rows.append(tangents[0][column])
+            zeta.append(tangents[1][column])
+    carried = {carrier.name for carrier in problem.carriers}
+    kept = [index for index, name in enumerate(dynamics.rigid) if name not in carried]
+    held = [J[index] for index in kept], [rigid[1][index] for index in kept]
+    M = reader.columns("M", terms.M)
+    h = reader.vector("h", terms.h)
+    answers = _answers(M, held, [h, *rows], reader.clock)
+    a_free, response = answers[0], answers[1:]
+    return ExactProblem(
+        carriers=tuple(_with_exact_friction(dynamics, reader, problem, carrier) for carrier in problem.carriers),
+        G=[[_dot(row, column) for column in response] for row in rows],
+        c=[_dot(row, a_free) + rest for row, rest in zip(rows, zeta, strict=True)],
+        response_W=[list(line) for line in zip(*response, strict=True)] if response else [[] for _ in h],
+        a_free=a_free,
+        told=told,
+    )
+
+
+def _with_exact_friction(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, carrier: Carrier) -> Carrier:
+    terms, coefficients = problem.terms, dynamics.model.coefficients
+    kinetic, static, names = "constraint_friction", "constraint_friction", dynamics.rigid
+    if carrier.name in dynamics.contacts:
+        kinetic, static, names = "friction", "static_friction", dynamics.contacts
+    elif carrier.name in dynamics.elements:
+        kinetic, static, names = "limit", "static_limit", dynamics.elements
+    index = names.index(carrier.name)
+    found = [
+        _Coefficient(reader.entry(name, coefficients[name], index, 0, float(getattr(terms, name)[index])))
+        for name in (kinetic, static)
+    ]
+    return attrs.evolve(carrier, friction=found[0], static_friction=found[1])
+
+
+def _answers(M: Matrix, held: tuple[Matrix, Vector], forces: list[Vector], clock: Clock) -> list[Vector]:
+    """Accelerations under generalised forces with constraints held: of the first, and per unit of the others."""
+    J, zeta = held
+    n, m = len(M), len(J)
+    lines = [[*row, *(-J[k][i] for k in range(m))] for i, row in enumerate(M)]
+    lines += [[*row, *[Fraction(0)] * m] for row in J]
+    drift = [-value for value in zeta]
+    rights = [[*force, *(drift if place == 0 else [Fraction(0)] * m)] for place, force in enumerate(forces)]
+    solved = _solve([[*line, *(right[i] for right in rights)] for i, line in enumerate(lines)], n + m, clock)
+    if solved is None:
+        raise UnknownNumberError("the constraints contradict each other, or the mass matrix is singular")
+    return [[solved[i][place] for i in range(n)] for place in range(len(forces))]
+
+
+def _solve(table: Matrix, unknowns: int, clock: Clock) -> Matrix | None:
+    """Solutions of a linear system for several right sides by elimination; what is undetermined is set to zero."""
+    pivots: list[int] = []
+    for column in range(unknowns):
+        clock.check()
+        rank = len(pivots)
+        pivot = next((i for i in range(rank, len(table)) if table[i][column]), None)
+        if pivot is None:
+            continue
+        table[rank], table[pivot] = table[pivot], table[rank]
+        lead = table[rank][column]
+        table[rank] = [value / lead for value in table[rank]]
+        for i, line in enumerate(table):
+            if i != rank and line[column]:
+                table[i] = [a - line[column] * b for a, b in zip(line, table[rank], strict=True)]
+        pivots.append(column)
+    if any(any(line[unknowns:]) for line in table[len(pivots) :]):
+        return None
+    found = [[Fraction(0)] * (len(table[0]) - unknowns) for _ in range(unknowns)]
+    for line, column in zip(table, pivots, strict=False):
+        found[column] = line[unknowns:]
+    return found
+
+
+def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))

@@ -1,0 +1,230 @@
+"""Ties decided exactly: every mode of a contact problem in rational numbers, where all data are known.
+
+Floats leave a state undecided where an inequality holds or fails by rounding and the number of solutions depends on
+it. Here the mechanism's own expressions are evaluated at rational data, and the set of forces of every mode is found
+without any tolerance. What is decided is the state with exactly these data, and no other one near it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from hybrid.contact.branches import branch_from_forces
+from hybrid.contact.carriers import CarrierMode, Row, solvable_modes
+from hybrid.contact.exact_data import Clock, ExactProblem, UnknownNumberError, exact_problem
+from hybrid.contact.force_set import ForceSet, force_names
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.selection import Selection, Verdict
+from hybrid.contact.smooth import is_unnamed
+from lcp.double_description import cone_generators
+from lcp.exact.rational import integer_row
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.state import State
+
+__all__ = ["decide_exactly"]
+
+Vector = tuple[Fraction, ...]
+
+_MAX_MODES = 256
+_SECONDS = 20.0
+"""A tie that takes longer stays undecided: some ten times what four planar contacts at rest take."""
+
+
+@attrs.frozen(eq=False)
+class _Set:
+    """All forces of one mode, with its labels."""
+
+    mode: Mode
+    vertices: tuple[Vector, ...]
+    rays: tuple[Vector, ...]
+    accelerations: frozenset[Vector]
+    n_tight: int
+
+    @property
+    def is_continuum(self) -> bool:
+        return len(self.accelerations) > 1
+
+
+def decide_exactly(
+    dynamics: Dynamics, state: State, undecided: Selection, *, parameters: Values | None = None
+) -> Selection:
+    """Decide a state that floats leave undecided, if its data are known exactly and rational.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    undecided : Selection
+        By enumeration of all modes.
+    parameters : mapping, optional
+
+    Returns
+    -------
+    Selection
+        The one given, with a note why, if a number is not known or not rational, if no mode is consistent, or if it
+        takes too long.
+    """
+    problem = undecided.problem
+    try:
+        exact = exact_problem(dynamics, state, problem, parameters, Clock(_SECONDS))
+        sets = _sets(exact, problem, Clock(_SECONDS))
+    except UnknownNumberError as error:
+        return attrs.evolve(undecided, notes=(*undecided.notes, f"not decided exactly either: {error}"))
+    if not sets:
+        note = "in exact arithmetic no mode is consistent, but there is no certificate in floating point"
+        return attrs.evolve(undecided, notes=(*undecided.notes, note))
+    return _selection(problem, exact, sets, undecided)
+
+
+def _sets(exact: ExactProblem, problem: ContactProblem, clock: Clock) -> list[_Set]:
+    """The sets of forces of all modes that have some."""
+    combinations: list[tuple[CarrierMode, ...]] = [()]
+    for carrier in exact.carriers:
+        combinations = [(*head, mode) for head in combinations for mode in solvable_modes(carrier)]
+        if len(combinations) > _MAX_MODES:
+            raise UnknownNumberError(f"there are more than {_MAX_MODES} modes")
+    found = []
+    for modes in combinations:
+        clock.check()
+        one = _forces(exact, problem, modes)
+        if one is not None:
+            found.append(one)
+    return found
+
+
+def _forces(exact: ExactProblem, problem: ContactProblem, modes: tuple[CarrierMode, ...]) -> _Set | None:
+    """The set of forces of one mode; None if it is empty."""
+    equations = [_condition(exact, row) for part in modes for row in part.equations]
+    inequalities = [_condition(exact, row) for part in modes for row in part.inequalities]
+    r = len(exact.c)
+    generators = cone_generators(
+        [[0] * r + [1], *map(integer_row, inequalities)],
+        dimension=r + 1,
+        tolerance=0,
+        unit=1,
+        equalities=list(map(integer_row, equations)),
+    )
+    vertices = tuple(tuple(Fraction(x, ray[-1]) for x in ray[:-1]) for ray in generators.rays if ray[-1])
+    if not vertices:
+        return None
+    directions = [ray for ray in generators.rays if not ray[-1]]
+    directions += [*generators.lines, *([-x for x in line] for line in generators.lines)]
+    rays = tuple(tuple(Fraction(x, max(map(abs, ray[:-1]))) for x in ray[:-1]) for ray in directions)
+    moved = [tuple(a + b for a, b in zip(vertices[0], ray, strict=True)) for ray in rays]
+    accelerations = frozenset(_acceleration(exact, forces) for forces in (*vertices, *moved))
+    centre = tuple(sum(column, Fraction(0)) / len(vertices) for column in zip(*(vertices + rays), strict=True))
+    if not r:
+        centre = ()
+    n_tight = sum(not _value(row, centre) for row in inequalities)
+    labels = {part.carrier.name: _label(exact, part, centre) for part in modes}
+    mode = Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
+    return _Set(mode, vertices, rays, accelerations, n_tight)
+
+
+def _condition(exact: ExactProblem, row: Row) -> Vector:
+    """Coefficients of the forces and, last, the constant of a condition."""
+    line = [Fraction(0)] * (len(exact.c) + 1)
+    line[-1] = Fraction(row.constant)
+    for index, value in row.alpha.items():
+        factor = Fraction(value)
+        line = [entry + factor * g for entry, g in zip(line, (*exact.G[index], exact.c[index]), strict=True)]
+    for index, value in row.beta.items():
+        line[index] += Fraction(value)
+    return tuple(line)
+
+
+def _value(row: Vector, forces: Vector) -> Fraction:
+    return sum((a * x for a, x in zip(row, (*forces, Fraction(1)), strict=True)), Fraction(0))
+
+
+def _acceleration(exact: ExactProblem, forces: Vector) -> Vector:
+    return tuple(
+        a + sum((w * x for w, x in zip(row, forces, strict=True)), Fraction(0))
+        for a, row in zip(exact.a_free, exact.response_W, strict=True)
+    )
+
+
+def _label(exact: ExactProblem, part: CarrierMode, forces: Vector) -> ContactMode:
+    if not is_unnamed(part):
+        return part.label
+    row = part.carrier.tangential[0]
+    a = _value((*exact.G[row], exact.c[row]), forces)
+    if not a:
+        return ContactMode.STICK
+    return ContactMode.SLIDE_PLUS if a > 0 else ContactMode.SLIDE_MINUS
+
+
+def _selection(problem: ContactProblem, exact: ExactProblem, sets: list[_Set], undecided: Selection) -> Selection:
+    """The verdict and its branches; the sets that hold most freely lead."""
+    sets = sorted(sets, key=lambda one: (one.n_tight, -len(one.vertices) - len(one.rays)))
+    accelerations = list(dict.fromkeys(a for one in sets for a in sorted(one.accelerations)))
+    forces = {vertex for one in sets for vertex in one.vertices}
+    has_rays = any(one.rays for one in sets)
+    continua = [one for one in sets if one.is_continuum]
+    if len(accelerations) > 1:
+        verdict = Verdict.INDETERMINATE
+    elif len(forces) > 1 or has_rays or problem.redundancy:
+        verdict = Verdict.HYPERSTATIC
+    else:
+        verdict = Verdict.UNIQUE
+    branches = []
+    for acceleration in accelerations:
+        points = [(one, v) for one in sets for v in one.vertices if _acceleration(exact, v) == acceleration]
+        if not points:
+            continue  # only the far end of a ray
+        leading = points[0][0]
+        middle = [v for one, v in points if one is leading]
+        mean = np.array([[float(x) for x in v] for v in middle]).reshape(len(middle), -1).mean(axis=0)
+        equivalent = dict.fromkeys(one.mode for one, _ in points if one.mode != leading.mode)
+        found = branch_from_forces(problem, mean, leading.mode)
+        branches.append(attrs.evolve(found, equivalent_modes=tuple(equivalent), margin=0.0))
+    told = f"decided exactly, for {exact.told}; beside it the number of solutions may be another"
+    shared = _force_set(problem, sets) if verdict is Verdict.HYPERSTATIC and (len(forces) > 1 or has_rays) else None
+    own = tuple(_force_set(problem, [one]) for one in continua)
+    return attrs.evolve(
+        undecided,
+        verdict=verdict,
+        branches=tuple(branches),
+        margin=0.0,
+        force_set=shared,
+        continua=own,
+        decided_by="exact rational arithmetic",
+        notes=(*(f"mode {one.mode.label} {found.describe()}" for one, found in zip(continua, own, strict=True)), told),
+    )
+
+
+def _force_set(problem: ContactProblem, sets: Sequence[_Set]) -> ForceSet:
+    r = problem.n_rows
+    vertices = list(dict.fromkeys(v for one in sets for v in one.vertices))
+    rays = list(dict.fromkeys(ray for one in sets for ray in one.rays))
+    return ForceSet(
+        names=force_names(problem),
+        dimension=max(_dimension(one) for one in sets),
+        vertices=np.array(vertices, dtype=float).reshape(-1, r),
+        rays=np.array(rays, dtype=float).reshape(-1, r),
+    )
+
+
+def _dimension(one: _Set) -> int:
+    """Dimension of a set: the rank of its edges and rays."""
+    edges = [tuple(x - y for x, y in zip(v, one.vertices[0], strict=True)) for v in one.vertices[1:]]
+    rows = [list(edge) for edge in (*edges, *one.rays)]
+    rank = 0
+    for column in range(len(one.vertices[0])):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            factor = rows[i][column] / rows[rank][column]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank

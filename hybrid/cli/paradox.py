@@ -73,22 +73,40 @@ def critical_friction(
         say(*_description(answer))
 
 
+def _joint(joint: Mapping[str, Any] | None) -> Iterator[str]:
+    """The limit of several contacts that slide at once."""
+    if joint is None:
+        return
+    if joint["factor"] is None:
+        yield "All closed contacts sliding jointly are never paradoxical, whatever multiplies their friction."
+        return
+    place = ", ".join(f"{name} = {number(value)}" for name, value in joint["at"].items())
+    modes = ", ".join(f"{name} {mode}" for name, mode in joint["modes"].items())
+    limits = ", ".join(f"{name} {number(value)}" for name, value in joint["friction"].items())
+    yield f"All closed contacts sliding jointly: paradoxical from {joint['factor']:.12g} times their friction on"
+    yield f"({limits}), at {place}, where {modes}."
+
+
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     if not answer["at"]:
         yield f"{answer['mechanism']}: sliding of {answer['contact']} is never paradoxical, whatever the friction."
     else:
         place = ", ".join(f"{name} = {number(value)}" for name, value in answer["at"].items())
-        yield f"{answer['mechanism']}: the least critical friction of {answer['contact']} is {answer['minimum']:.12g},"
+        alone = "" if answer["joint"] is None else " alone"
+        whose = f"{answer['contact']}{alone}"
+        yield f"{answer['mechanism']}: the least critical friction of {whose} is {answer['minimum']:.12g},"
         yield f"at {place}, where {answer['mode']} becomes paradoxical first."
         if abs(answer["gap"]) > _OPEN:
             state = "is open" if answer["gap"] > 0 else "penetrates"
             gap = number(answer["gap"])
             yield f"Note: the contact {state} there (gap = {gap}): the sweep leaves the closed postures."
+    yield from _joint(answer["joint"])
     intervals = answer["paradox_intervals"]
     rows = [(mode, number(low), number(high)) for mode, found in intervals.items() for low, high in found]
     if rows:
         yield ""
         yield table("Paradoxical at the current friction", ("mode", "from", "to"), rows)
     elif intervals:
-        yield "There is no paradox at the current friction."
+        yield "There is no paradox at the current friction that the scan of the sweep sees."
+    yield "Minima and intervals are those that the scan of the sweep sees; a narrower dip may be missed."
     yield from branch_sentences(answer["branch"])

@@ -25,8 +25,9 @@ _CONTRACTION = 0.25
 _CORRECTIONS = 5
 # A correction as small as this leaves an error of its square, 1e-12; relative to the coordinates.
 _SMALL = 1e-6
-# A fold is a square root in what is pinned: a step of 2^-30 next to it moves the posture by 3e-5 of a full one.
-_SHORTEST = 2.0**-30
+# Of the way between two nodes, some hundredth of a sweep. A fold is a square root in what is pinned: so near to it the
+# posture is 4e-3 of a node's distance from singular, and what lies between counts as beyond it.
+_SHORTEST = 2.0**-16
 
 
 def orientation(problem: PositionProblem, q: Array) -> NDArray[np.int8]:

@@ -32,7 +32,7 @@ _NODES = {0: 1, 1: 65, 2: 65, 3: 17}
 _FEWEST = 7
 _SAMPLE = 17  # nodes along each quantity among which a start is looked for, if there is none in the middle
 _REACH = 2.0  # nodes: a posture further than this from all nodes that the branch reaches is not on it
-_TRIED = 4  # nodes from which it is tried to reach a posture
+_TRIED = 2  # nodes from which it is tried to reach a posture
 
 
 @attrs.frozen(eq=False)

@@ -159,7 +159,7 @@ def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
     Returns
     -------
     dict
-        ``minimum``, ``at``, ``mode``, ``paradox_intervals``, ``contact`` and ``gap``; ``branch``, as
+        ``minimum``, ``at``, ``mode``, ``paradox_intervals``, ``contact``, ``gap`` and ``joint``; ``branch``, as
         :func:`branch_record` has it.
 
     Examples

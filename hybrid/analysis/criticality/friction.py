@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.intervals import negative_intervals
-from hybrid.analysis.criticality.optimum import global_maximum, scan_points
+from hybrid.analysis.criticality.joint import JointFriction, sliding_contacts
+from hybrid.analysis.criticality.optimum import global_maximum, global_maximum_of, scan_points
 from hybrid.analysis.criticality.response import (
     ContactResponse,
     contact_response,
@@ -21,12 +22,16 @@ from hybrid.analysis.criticality.response import (
 )
 from hybrid.analysis.maps.axes import Axis, check_axes, placed
 from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.posture_branch import PostureBranch
 
 Intervals = tuple[tuple[float, float], ...]
+Placed = Callable[[NDArray[np.float64]], tuple[Any, Any, Any]]
+
+_PROBES = 33  # postures of a sweep at which contacts must be closed to count as closed over all of it
 
 _LARGEST = 1e150  # squares of it, and their sums, stay in double precision
 _A_TURN = 16  # points of the scan in which the ups and downs of a turn are seen
@@ -35,7 +40,7 @@ _SOMEWHERE = 0.37  # a posture that is special in no mechanism
 
 @attrs.frozen
 class CriticalFriction:
-    """Least critical friction of a contact over swept quantities.
+    """Least critical friction of a contact alone, and of several jointly, over swept quantities, as far as a scan sees.
 
     The critical friction of a posture is ``mu_c = G_NN / abs(G_NT)`` (Genot and Brogliato 1999, eq. 12; Hogan and
     Kristiansen 2017): above it, sliding in one direction has no or two solutions.
@@ -43,18 +48,22 @@ class CriticalFriction:
     Attributes
     ----------
     minimum : float
-        Infinite where normal and tangential motion are not coupled at any posture.
+        Of the contact alone: the others count as open, and jointly with them it may be lower. Infinite where normal and
+        tangential motion are not coupled at any posture.
     at : mapping of str to float
         Values of the swept quantities there; empty if the minimum is infinite.
     mode : str
         The sliding mode that is paradoxical first: ``slide+``, ``slide-`` or, in space, ``slide``.
     paradox_intervals : mapping of str to tuple of (low, high)
-        When one quantity is swept: for each sliding mode, the intervals on which ``A_s < 0`` at the current friction.
-        In space: ``slide``, where this holds for some direction of slip.
+        When one quantity is swept: for each sliding mode, the intervals on which ``A_s < 0`` at the current friction,
+        of those that a scan sees. In space: ``slide``, where this holds for some direction of slip.
     contact : str
     gap : float
         Gap of the contact at the minimum: 0 where it is closed. A sweep of all coordinates leaves the closed postures;
         the critical friction is then that of the same posture on a shifted guide.
+    joint : JointFriction or None
+        The limit of all contacts that are closed over the whole sweep, pressing and sliding at once, which may be lower
+        than that of each alone; None if there are not several, one is spatial, or a rough rail pushes one.
     branch : PostureBranch or None
         The branch of postures over which it is least; None where the pins fix the posture by linear equations.
     """
@@ -65,6 +74,7 @@ class CriticalFriction:
     paradox_intervals: Mapping[str, Intervals]
     contact: str
     gap: float = 0.0
+    joint: JointFriction | None = None
     branch: PostureBranch | None = None
 
 
@@ -78,6 +88,9 @@ def critical_friction(
     branch: Mapping[str, Any] | None = None,
 ) -> CriticalFriction:
     """Minimise the critical friction over one or several quantities.
+
+    The sweep is scanned (at 4097 values of one quantity, 181 times 181 of two), and from the lowest points of the scan
+    the minimum is descended to. A dip so narrow that no point of the scan lies in it is missed.
 
     Parameters
     ----------
@@ -96,7 +109,8 @@ def critical_friction(
     Returns
     -------
     CriticalFriction
-        The minimum to about 1e-14 (relative), its place to about 1e-12 of the interval, ends of intervals to rounding.
+        Of the dips that the scan sees, the lowest to about 1e-14 (relative), its place to about 1e-12 of the interval,
+        ends of intervals to rounding.
 
     Raises
     ------
@@ -146,8 +160,9 @@ def critical_friction(
         swept = ", ".join(f"{axis.name} from {axis.low:g} to {axis.high:g}" for axis in over)
         raise StateError(f"no posture of {dynamics.name} can be reached over {swept}")
     intervals = _intervals(over[0], response) if len(over) == 1 else {}
+    joint = _joint(dynamics, over, placed_at)
     if value == 0:
-        return CriticalFriction(np.inf, {}, "", intervals, contact, branch=followed)
+        return CriticalFriction(np.inf, {}, "", intervals, contact, joint=joint, branch=followed)
     at = response(place[None])
     q, t, values = placed_at(place[None])
     gaps = dynamics.kinematics(q, np.zeros(dynamics.n), t=t, parameters=values)["gap"]
@@ -158,8 +173,28 @@ def critical_friction(
         mode=_paradoxical_mode(at.G_NT),
         paradox_intervals=intervals,
         contact=contact,
+        joint=joint,
         branch=followed,
     )
+
+
+def _joint(dynamics: Dynamics, over: Sequence[Axis], placed_at: Placed) -> JointFriction | None:
+    """The limit of all contacts that are closed over the sweep."""
+    share = np.linspace(0.0, 1.0, _PROBES)
+    diagonal = np.stack([axis.at(share if k % 2 == 0 else share[::-1]) for k, axis in enumerate(over)], axis=-1)
+    contacts = sliding_contacts(dynamics, *placed_at(diagonal), tolerances=Tolerances())
+    if contacts is None:
+        return None
+
+    def coupling(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        factors = contacts.multipliers(*placed_at(x))
+        return np.broadcast_to(1.0 / (1.0 + factors**2), (len(x), factors.shape[-1]))
+
+    place, value, member = global_maximum_of(coupling, [axis.low for axis in over], [axis.high for axis in over])
+    if value <= 0:
+        return JointFriction(np.inf, {}, {}, {})
+    at = {axis.name: float(x) for axis, x in zip(over, place, strict=True)}
+    return contacts.described(member, at, *placed_at(place[None]))
 
 
 def _paradoxical_mode(G_NT: NDArray[np.float64]) -> str:

@@ -39,11 +39,16 @@ class RefinedFractions:
     mode_fractions : mapping of str to float
         By region, as in :class:`RegionMap`, largest first.
     error : float
-        Estimate of the largest error of any of them.
+        Estimate of the largest error of any of them, provided that the scan met every region and every turn of a
+        boundary: it is the difference of two rules of integration over what was found. A region that lies between the
+        lines and points of the scan is missing from the fractions and from the estimate.
+    scan : tuple of int
+        Numbers of points of that scan along the two axes.
     """
 
     mode_fractions: Mapping[str, float]
     error: float
+    scan: tuple[int, int]
 
 
 def refined_fractions(
@@ -56,7 +61,7 @@ def refined_fractions(
     tolerances: Tolerances = Tolerances(),
     accuracy: float = 1e-6,
 ) -> RefinedFractions:
-    """Integrate the areas of regions by exact boundaries.
+    """Integrate the areas of regions by exact boundaries, as far as a scan finds the regions.
 
     Across the plane run lines along one axis, on which the places where the region changes are found by bisection. The
     order of regions along a line changes at events (a boundary turns, ends, meets another or runs along the line);
@@ -67,14 +72,15 @@ def refined_fractions(
     ----------
     dynamics : Dynamics
     axes : sequence of two Axis
-        Their numbers of cells, if given, are those of the scan that must meet every region; 200 otherwise.
+        Their numbers of cells, if given, are those of the scan; 200 otherwise. It must meet every region: one between
+        its lines is missed without a trace. Regions that are met are followed to tips narrower than the scan.
     pins : mapping of str to float or str, optional
     parameters : mapping of str to float or str, optional
     branch : mapping of str to float or str, optional
         As for :func:`region_map`.
     tolerances : Tolerances, optional
     accuracy : float, optional
-        Of each fraction.
+        Of each fraction, given that all regions were met.
 
     Returns
     -------
@@ -102,7 +108,9 @@ def refined_fractions(
     sums, error = _integrated(lines, cuts, accuracy)
     shares = {lines.dictionary.region(code): share for code, share in sums.items()}
     ordered = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
-    return RefinedFractions({name: share for name, share in ordered if share > 0}, error)
+    points = (len(lines.nodes), len(lines.scan))
+    scan = points if lines.is_first_inner else points[::-1]
+    return RefinedFractions({name: share for name, share in ordered if share > 0}, error, scan)
 
 
 def _is_first_inner(dynamics: Dynamics, axes: tuple[Axis, Axis]) -> bool:

@@ -95,10 +95,11 @@ class Lines:
     @property
     def lines_at_once(self) -> int:
         """Lines that are scanned together, which bounds the memory used."""
-        return max(1, _STATES_AT_ONCE // len(self._nodes))
+        return max(1, _STATES_AT_ONCE // len(self.nodes))
 
     @property
-    def _nodes(self) -> Array:
+    def nodes(self) -> Array:
+        """Shares of the inner axis at which every line is looked at."""
         n = self.inner.n or _SCAN_CELLS
         return np.concatenate([[_INSET], (np.arange(n) + 0.5) / n, [1 - _INSET]])
 
@@ -110,7 +111,7 @@ class Lines:
     def changes(self, outer: Array, *, width: float) -> tuple[Transitions, NDArray[np.uint64]]:
         """Where the region changes along lines (k,), and the code at the beginning of each."""
         extra = self.known.around(outer)
-        fixed = np.broadcast_to(self._nodes, (len(outer), len(self._nodes)))
+        fixed = np.broadcast_to(self.nodes, (len(outer), len(self.nodes)))
         nodes = np.sort(np.concatenate([fixed, np.where(np.isnan(extra), _INSET, extra)], axis=1), axis=1)
         codes = self.code_at(outer[:, None], nodes)
         line, node = np.nonzero(codes[:, 1:] != codes[:, :-1])

@@ -2,10 +2,13 @@
 
 from math import asin, atan, pi, sqrt
 
+import attrs
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
+import mechanisms
+from hybrid import derive
 from hybrid.analysis import Axis, refined_fractions
 from tests.catalogue import dynamics_of
 from tests.incline import fractions_at_rest
@@ -91,6 +94,32 @@ def test_a_region_thinner_than_the_scan_is_followed_to_its_tips():
     found = areas(0, plane=[Axis("phi", 0, pi, 60), Axis("phi_dot", -3, 3, 60)], mu=0.745)
     by_hand = fractions_at_rest(mu=0.745, epsilon=0, n=400_000)
     assert found.mode_fractions["stick"] == pytest.approx(by_hand["stick"], abs=1e-7)
+
+
+def test_the_estimate_is_of_what_the_scan_met_and_says_which_scan():
+    # friction mu + 3 exp(-((x - x0)/w)^2) on the rod: around x0 sliding is paradoxical, in a strip of width of order w
+    # that a scan of 40 lines misses; the estimate then knows nothing of it, and names the scan on which it hangs
+    rod = mechanisms.load("rod_on_incline")
+    (tip,) = rod.contact
+    bump = attrs.evolve(rod, contact=[attrs.evolve(tip, friction="mu + 3*exp(-((x - 0.5137)/0.001)**2)")])
+    dynamics = derive(bump)
+    pins, mu = {"phi_dot": 0, "slip.tip": -1}, {"mu": 0.5}
+    missed = refined_fractions(dynamics, axes=[Axis("x", 0, 1, 40), Axis("phi", 0, pi, 60)], pins=pins, parameters=mu)
+    assert missed.scan == (42, 62)
+    assert missed.mode_fractions == {"slide-": pytest.approx(1, abs=1e-12)}
+
+    def paradoxical(friction):  # 1 + 3 c (c - mu s) < 0 between the roots of tan
+        root = 9 * friction**2 - 16
+        return (
+            0.0 if root <= 0 else (atan((3 * friction + sqrt(root)) / 2) - atan((3 * friction - sqrt(root)) / 2)) / pi
+        )
+
+    half = 0.001 * sqrt(-np.log((4 / 3 - 0.5) / 3))
+    exact = 2 * quad(lambda u: paradoxical(0.5 + 3 * np.exp(-((u / 0.001) ** 2))), 0, half, epsabs=1e-12)[0]
+    assert exact > 1e-4 > missed.error  # what is missed is not in the estimate
+    # a scan that meets the strip finds it, to its estimate
+    met = refined_fractions(dynamics, axes=[Axis("x", 0.5, 0.53, 60), Axis("phi", 0, pi, 60)], pins=pins, parameters=mu)
+    assert met.mode_fractions["none"] == pytest.approx(exact / 0.03, abs=1e-6)
 
 
 def test_a_plane_of_one_region():

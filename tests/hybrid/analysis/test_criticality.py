@@ -132,6 +132,32 @@ def test_two_link_arm_over_postures_at_a_height(height, expected, postures):
         assert reached == pytest.approx(postures, abs=1e-3)
 
 
+@pytest.mark.parametrize("width", [1e-3, 1e-4, 5e-5])
+@pytest.mark.parametrize("centre", [0.5137, 0.3])
+def test_a_narrow_dip_that_the_scan_sees_is_descended_to_its_bottom(width, centre):
+    # a point mass over a guide whose tangent leans: G_NN = 1 and G_NT = c(s), so that mu_c = 1/c; c is 0.65 apart from
+    # a peak of 0.9, of which the nearest of 4097 points sees the flank
+    mass = hybrid.derive(
+        hybrid.Mechanism(
+            name="leaning",
+            coordinates=["x", "y"],
+            parameters={"s": 0.0, "mu": 0.5},
+            dynamics=hybrid.EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="y"),
+            contact=[
+                hybrid.Contact(
+                    name="tip",
+                    gap="y",
+                    tangent=f"x + (0.65 + 0.25*exp(-((s - {centre})/{width})**2))*y",
+                    friction="mu",
+                )
+            ],
+        )
+    )
+    found = critical_friction(mass, over=[Axis("s", 0, 1)], pins={"x": 0})
+    assert found.minimum == pytest.approx(10 / 9, rel=1e-13)
+    assert found.at["s"] == pytest.approx(centre, abs=1e-3 * width)
+
+
 def test_spatial_rod_has_the_planar_minimum_in_its_own_plane():
     # Tip Delassus 4 I - 3 r r^T: mu_c = (1 + 3 c^2) / (3 s c), whatever the azimuth.
     found = critical_friction(dynamics_of("oblique_rod"), over=QUARTER, pins={"psi": 0.7}, parameters={"mu": 1.5})

@@ -1,0 +1,187 @@
+"""The friction of several sliding contacts at once from which on their sliding is paradoxical."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.criticality.multipliers import first_negative
+from hybrid.contact.rails import rough_rails
+from hybrid.contact.reduction import free_motion
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.tolerances import Tolerances
+
+__all__ = ["JointFriction", "SlidingContacts", "sliding_contacts"]
+
+Array = NDArray[np.float64]
+Signs = tuple[int, ...]
+
+_RANK = 1e-9  # of slips that velocities can give the contacts: the root of rounding, with room for long mechanisms
+
+
+@attrs.frozen
+class JointFriction:
+    """The least common multiplier of the friction of several sliding contacts that makes sliding paradoxical.
+
+    With all closed contacts pressing and sliding, ``a_N = A lambda_N + b`` with ``A_ij = G_NN[i, j] - f s_j mu_j
+    G_NT[i, j]``, where ``s`` are the signs of the slips and ``f`` multiplies every coefficient of friction. Sliding has
+    exactly one solution, whatever ``b``, if and only if all principal minors of ``A`` are positive (Samelson, Thrall
+    and Wesler 1958). ``factor`` is the least ``f`` at which one becomes negative, for slips that velocities can give
+    the closed contacts; minors that vanish whatever ``f``, as those of redundant supports do, are skipped.
+
+    Attributes
+    ----------
+    factor : float
+        Dimensionless; infinite where no minor becomes negative.
+    at : mapping of str to float
+        Values of the swept quantities there; empty if it is infinite.
+    modes : mapping of str to str
+        The contacts of that minor, each with ``slide+`` or ``slide-`` (``closed`` without friction).
+    friction : mapping of str to float
+        Their coefficients of friction there, multiplied by ``factor``.
+    """
+
+    factor: float
+    at: Mapping[str, float]
+    modes: Mapping[str, str]
+    friction: Mapping[str, float]
+
+
+@attrs.frozen(eq=False)
+class SlidingContacts:
+    """Contacts that are closed at the same postures.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    indices : tuple of int, length k
+        Of the contacts; frictionless ones too, which press.
+    """
+
+    dynamics: Dynamics
+    indices: tuple[int, ...]
+
+    @property
+    def members(self) -> list[tuple[tuple[int, ...], Signs]]:
+        """Sets of contacts, by their place among ``indices``, with signs of slip, 0 without friction: the minors."""
+        found = []
+        for size in range(1, len(self.indices) + 1):
+            for chosen in combinations(range(len(self.indices)), size):
+                signs = product(*[(1, -1) if self._is_rough(i) else (0,) for i in chosen])
+                found += [(chosen, sign) for sign in signs if any(sign)]
+        return found
+
+    def _is_rough(self, place: int) -> bool:
+        return self.dynamics.dimension(self.dynamics.contacts[self.indices[place]]) > 0
+
+    def multipliers(self, q: Array, t: Any, parameters: Values) -> Array:
+        """Least multipliers (N, m) at which the minors of the members become negative.
+
+        Infinite where they do not, NaN where there is no posture, or no velocity makes the contacts slip so.
+        """
+        dynamics = self.dynamics
+        terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
+        response = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).response
+        W_N = terms.W_N[..., :, list(self.indices)]
+        W_T = np.zeros_like(W_N)
+        for place, index in enumerate(self.indices):
+            if self._is_rough(place):
+                W_T[..., :, place] = terms.W_T[..., :, dynamics.columns[dynamics.contacts[index]].start]
+        shape = np.broadcast_shapes(response.shape[:-2], W_N.shape[:-2], terms.friction.shape[:-1])
+        normal = np.swapaxes(W_N, -1, -2) @ response
+        size = np.sqrt(np.abs(np.sum(W_N * (response @ W_N), axis=-2)))
+        scale = np.broadcast_to(size, (*shape, len(self.indices)))
+        G_NN = np.broadcast_to(normal @ W_N, (*shape, *2 * (len(self.indices),)))
+        pushed = np.broadcast_to((normal @ W_T) * terms.friction[..., None, list(self.indices)], G_NN.shape)
+        allowed = self._allowed(W_N, W_T, terms.J, shape)
+        columns = []
+        for (chosen, signs), is_allowed in zip(self.members, allowed, strict=True):
+            part = (..., *np.ix_(chosen, chosen))
+            factor = first_negative(G_NN[part], pushed[part] * np.array(signs), scale[..., list(chosen)])
+            columns.append(np.where(is_allowed, factor, np.nan))
+        found = np.stack(columns, axis=-1)
+        reached = np.broadcast_to(np.isfinite(q).all(axis=-1), shape)
+        return np.asarray(np.where(reached[..., None], found, np.nan))
+
+    def described(self, member: int, at: Mapping[str, float], q: Array, t: Any, parameters: Values) -> JointFriction:
+        """The limit at one posture (1, n), where a member's minor becomes negative."""
+        dynamics = self.dynamics
+        chosen, signs = self.members[member]
+        names = [dynamics.contacts[self.indices[place]] for place in chosen]
+        factor = float(np.ravel(self.multipliers(q, t, parameters)[..., member])[0])
+        terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
+        friction = {name: float(np.ravel(terms.friction[..., dynamics.contacts.index(name)])[0]) for name in names}
+        words = {1: "slide+", -1: "slide-", 0: "closed"}
+        return JointFriction(
+            factor=factor,
+            at=dict(at),
+            modes={name: words[sign] for name, sign in zip(names, signs, strict=True)},
+            friction={name: factor * value for name, value in friction.items() if dynamics.dimension(name)},
+        )
+
+    def _allowed(self, W_N: Array, W_T: Array, J: Array, shape: tuple[int, ...]) -> list[NDArray[np.bool_]]:
+        """Where some velocity keeps the contacts closed and gives them slips of the signs of each member.
+
+        Where slips are dependent, but not all fixed by one of them, all signs count as possible: the multiplier is then
+        the least of more minors than needed.
+        """
+        rough = [place for place in range(len(self.indices)) if self._is_rough(place)]
+        slips = _slips(W_N, W_T[..., :, rough], J)
+        free = np.max(np.linalg.norm(W_T[..., :, rough], axis=-2), axis=-1)
+        left, size, _ = np.linalg.svd(slips, full_matrices=False)
+        rank = np.sum(size > _RANK * free[..., None], axis=-1)
+        line = left[..., 0]
+        told = np.where(np.abs(line) > _RANK, np.sign(line), 0.0)
+        found = []
+        for chosen, signs in self.members:
+            wanted = [(rough.index(place), sign) for place, sign in zip(chosen, signs, strict=True) if sign]
+            along = np.ones(rank.shape, dtype=bool)
+            against = along.copy()
+            for column, sign in wanted:
+                along &= told[..., column] == sign
+                against &= told[..., column] == -sign
+            found.append(np.broadcast_to((rank > 1) | ((rank == 1) & (along | against)), shape))
+        return found
+
+
+def _slips(W_N: Array, W_T: Array, J: Array) -> Array:
+    """Slips (..., k, n) by velocities that keep the contacts closed and the constraints satisfied."""
+    lead = np.broadcast_shapes(W_N.shape[:-2], W_T.shape[:-2], J.shape[:-2])
+    parts = [np.broadcast_to(part, (*lead, *part.shape[-2:])) for part in (np.swapaxes(W_N, -1, -2), J)]
+    held = np.concatenate(parts, axis=-2)
+    held = held / np.maximum(np.linalg.norm(held, axis=-1, keepdims=True), np.finfo(float).tiny)
+    tangents = np.broadcast_to(np.swapaxes(W_T, -1, -2), (*lead, *W_T.shape[:-3:-1]))
+    finite = np.isfinite(held).all(axis=(-2, -1)) & np.isfinite(tangents).all(axis=(-2, -1))
+    held, tangents = (np.where(finite[..., None, None], part, 0.0) for part in (held, tangents))
+    return np.asarray(tangents - tangents @ np.linalg.pinv(held, rcond=_RANK) @ held)
+
+
+def sliding_contacts(
+    dynamics: Dynamics, q: Array, t: Any, parameters: Values, *, tolerances: Tolerances
+) -> SlidingContacts | None:
+    """The contacts that are closed at all postures (N, n) of a sweep, if several may slide jointly.
+
+    Returns
+    -------
+    SlidingContacts, or None
+        None if fewer than two contacts are closed, none of them has friction, one is spatial, or the friction of a
+        rail pushes one along its normal.
+    """
+    terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
+    with np.errstate(invalid="ignore"):
+        open_ = np.any(np.abs(terms.gap) > tolerances.gap, axis=tuple(range(terms.gap.ndim - 1)))
+    closed = tuple(int(index) for index in np.flatnonzero(~open_))
+    dimensions = [dynamics.dimension(dynamics.contacts[index]) for index in closed]
+    if len(closed) < 2 or max(dimensions) != 1:
+        return None
+    motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
+    if any(rough_rails(dynamics, terms, motion, terms.W_N[..., :, index]) for index in closed):
+        return None
+    return SlidingContacts(dynamics, closed)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from hybrid.analysis import Axis
@@ -47,9 +48,18 @@ def _assignments(_: click.Context, option: click.Parameter, values: tuple[str, .
     return read
 
 
+def _mechanisms(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell offers for MECH: names of the catalogues, and files where no name begins so."""
+    from hybrid.cli.loading import catalogues
+
+    names = sorted({name for catalogue in catalogues().values() for name in catalogue.names()})
+    found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return found or [CompletionItem(incomplete, type="file")]
+
+
 def mechanism_argument(command: Command) -> Command:
     """Add the argument MECH, a catalogue name or a path."""
-    return click.argument("mechanism", metavar="MECH")(command)
+    return click.argument("mechanism", metavar="MECH", shell_complete=_mechanisms)(command)
 
 
 def parameter_option(command: Command) -> Command:

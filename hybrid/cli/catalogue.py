@@ -46,7 +46,7 @@ def list_(*, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", type=click.Path())
 @json_option
 def check(*, file: str, as_json: bool) -> None:
     """Every error of a mechanism's declaration at once, with its line and column."""

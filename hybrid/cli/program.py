@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.shell_completion import shell_complete
 
 from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
@@ -28,9 +29,12 @@ from hybrid.cli.verdict import verdict
 
 __all__ = ["main", "program"]
 
+COMPLETION = "_PAINLEVE_COMPLETE"
+"""With ``bash_source``, ``zsh_source`` or ``fish_source`` the program prints what that shell runs to complete words."""
+
 _EPILOG = """\
 MECH is a name of the catalogue (painleve list) or a file.toml. Values are expressions: --pin phi=pi/3.
-Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be computed.
+Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be computed, 130 interrupted.
 """
 
 
@@ -42,7 +46,7 @@ class _Program(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and look at its options."""
         name, command, rest = super().resolve_command(ctx, args)
-        if command is not None:
+        if command is not None and not ctx.resilient_parsing:  # as it is while a shell asks how to go on
             with click.Context(command, info_name=name, parent=ctx) as inner:
                 _, _, given = command.make_parser(inner).parse_args(list(rest))
                 once = [
@@ -111,4 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             with contextlib.suppress(ValueError, OSError):
                 stream.reconfigure(errors="replace")
+    asked = os.environ.get(COMPLETION)
+    if asked and arguments is None:
+        return shell_complete(program, {}, "painleve", COMPLETION, asked)
     return run(program, arguments)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.declaration.dimensions import dimension_problems
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.fields import Path, entries
 from hybrid.declaration.inertia import inertia_problems
@@ -50,6 +51,9 @@ def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
     if len(parameters.defaults) == len(mechanism.parameters):
         problems += parameters.violations(parameters.defaults)
         problems += inertia_problems(mechanism, read, scope, parameters.defaults)
+    if not problems:
+        ordered_values = {name: parameters.given[name] for name in parameters.order}
+        problems += dimension_problems(mechanism, read, scope, ordered_values)
     return scope, parameters, problems
 
 

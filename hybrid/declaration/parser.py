@@ -6,7 +6,7 @@
     product = signed (("*" | "/") signed)*
     signed  = ("+" | "-") signed | power
     power   = atom ["**" signed]
-    atom    = number | name | function "(" sum ("," sum)* ")" | "(" sum ")"
+    atom    = number ["deg"] | name | function "(" sum ("," sum)* ")" | "(" sum ")"
 
 Binding and association are Python's. Nothing is ever evaluated by Python; there is no syntax for attributes, indices,
 strings, assignments or comparisons, so none can be smuggled in, and Python's keywords are names like any other.
@@ -27,6 +27,7 @@ from hybrid.declaration.tokens import SyntaxProblem, Token, tokenize
 from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
 from hybrid.errors import DeclarationError, Problem
 
+DEGREE = "deg"
 MAX_NODES = 4_000
 MAX_NESTING = 50
 MAX_EXPONENT = 100
@@ -178,6 +179,12 @@ class _Parser:
         # A zero may carry any exponent: never hand that to Fraction.
         exact = Fraction(token.text) if nearest else Fraction(0)
         self._push(Number(exact, nearest), nearest, token.column)
+        if self._next.text == DEGREE and DEGREE not in self._known:
+            self._position += 1
+            self._push(Name("pi", token.column), CONSTANTS["pi"], token.column)
+            self._apply("*", 2, token.column)
+            self._push(Number(Fraction(180), 180.0), 180.0, token.column)
+            self._apply("/", 2, token.column)
 
     def _name(self, token: Token, depth: int) -> None:
         name = token.text

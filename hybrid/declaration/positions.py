@@ -62,6 +62,8 @@ class Positions:
         return attrs.evolve(problem, line=line, column=column)
 
     def _spot(self, path: Path) -> Spot | None:
+        if path[1:2] == (0,) and path[:2] not in self._spots and len(path) > 2:
+            path = (path[0], *path[2:])  # one table where an array of them must stand
         if (*path, "value") in self._spots:
             return self._spots[*path, "value"]
         for length in range(len(path), 0, -1):

@@ -56,6 +56,7 @@ class Structure:
         self.problems: list[Problem] = []
         self._names_are_lost = False
         self._replaced: set[Path] = set()
+        self._single: set[Path] = set()  # tables where arrays of them must stand
 
     def build(self, tables: Mapping[str, Any], *, source: str) -> Mechanism | None:
         """Return the mechanism, or None if there are problems."""
@@ -63,7 +64,7 @@ class Structure:
         self.problems = [attrs.evolve(problem, source=source) for problem in self.problems]
         if self._names_are_lost or len(self.problems) >= MAX_PROBLEMS:
             return None
-        reported = {problem.path for problem in self.problems} | self._replaced
+        reported = ({problem.path for problem in self.problems} | self._replaced) - self._single
         try:
             mechanism = Mechanism(**arguments, source=source)
         except DeclarationError as error:
@@ -157,6 +158,10 @@ class Structure:
 
     def _array(self, value: Any, place: Place) -> list[Any]:
         name = place.field
+        if isinstance(value, Mapping):
+            self._add("must be an array of tables", place, f"write [[{name}]] instead of [{name}]")
+            self._single.add(place.path)
+            value = [value]  # what is wrong within it is told, too
         if not isinstance(value, list):
             self._add("must be an array of tables", place, f"write [[{name}]] above each")
             return []

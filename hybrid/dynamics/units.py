@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
+from hybrid.declaration.unit_names import UnitError, read_unit
 from hybrid.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Units", "is_angle", "quantity_units", "unit_powers"]
 
-_TOKEN = re.compile(r"([A-Za-z]+)\s*(?:\^\s*(\(?-?[0-9./]+\)?))?|([/*()·])|(1)")
-# Powers of metre, kilogram and second.
-_BASES = {
-    "m": (1, 0, 0),
-    "kg": (0, 1, 0),
-    "s": (0, 0, 1),
-    "N": (1, 1, -2),
-    "J": (2, 1, -2),
-    "W": (2, 1, -3),
-    "Pa": (-1, 1, -2),
-    "Hz": (0, 0, -1),
-    "rad": (0, 0, 0),
-}
 _SCALE = 2 / 3  # below 1, so that a coefficient of restitution whose unit is not given stays one
 _FORCES: Mapping[int | None, str] = {0: "N m", 1: "N"}
 _RATES: Mapping[int | None, str] = {0: "rad/s²", 1: "m/s²"}
@@ -119,24 +106,13 @@ def unit_powers(unit: str) -> tuple[float, float, float] | None:
     >>> unit_powers("kg m^2"), unit_powers("m/s^2"), unit_powers("furlong")
     ((2.0, 1.0, 0.0), (1.0, 0.0, -2.0), None)
     """
-    if not unit or _TOKEN.sub("", unit).strip():
+    try:
+        powers = read_unit(unit)
+    except UnitError:
         return None
-    total, sign = np.zeros(3), 1.0
-    for name, power, operator, _ in _TOKEN.findall(unit):
-        if operator == "/":
-            sign = -1.0
-        if not name:
-            continue
-        if name not in _BASES:
-            return None
-        numerator, _, denominator = power.strip("()").partition("/")
-        try:
-            exponent = float(numerator or 1) / float(denominator or 1)
-        except (ValueError, ZeroDivisionError):
-            return None
-        total += sign * exponent * np.array(_BASES[name])
-    metre, kilogram, second = total.tolist()
-    return (metre, kilogram, second)
+    if not unit.strip() or not powers.keys() <= {"m", "kg", "s"}:
+        return None
+    return (float(powers.get("m", 0)), float(powers.get("kg", 0)), float(powers.get("s", 0)))
 
 
 def is_angle(dynamics: Dynamics, state: State, index: int, *, parameters: Values | None = None) -> bool:

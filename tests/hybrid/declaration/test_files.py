@@ -127,7 +127,10 @@ def test_text_with_escapes_is_reported_at_its_key():
         (BALL.replace('"ball"', "3"), "1:1: name: must be a text, not 3"),
         (BALL.replace('"m*y_dot**2/2"', "[1]"), "6:1: dynamics.kinetic: must be an expression or a number, not a list"),
         ("contact = 3\n" + BALL, "1:1: contact: must be an array of tables; write [[contact]] above each"),
-        (BALL + "[contact]\nname = 'a'\n", "7:1: contact: must be an array of tables; write [[contact]] above each"),
+        (
+            BALL + "[contact]\nname = 'a'\ngap = 'y'\n",
+            "7:1: contact: must be an array of tables; write [[contact]] instead of [contact]",
+        ),
         ("contact = [3]\n" + BALL, "1:12: contact[1]: must be a table; write [[contact]] above each"),
         ("forces = 3\n" + BALL, "1:1: forces: must be a table; write [forces] above its lines"),
         ("drawing = 3\n" + BALL, "1:1: drawing: must be a table"),

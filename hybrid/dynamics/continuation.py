@@ -37,7 +37,7 @@ def orientation(problem: PositionProblem, q: Array) -> NDArray[np.int8]:
 
 
 def _signs(A: Array) -> NDArray[np.int8]:
-    defined = np.isfinite(A).all(axis=(-2, -1))
+    defined = np.asarray(np.isfinite(A).all(axis=(-2, -1)))
     sign, _ = np.linalg.slogdet(np.where(defined[:, None, None], A, 0.0))
     return np.asarray(sign, dtype=np.int8)
 

@@ -71,7 +71,7 @@ class PostureBranch:
     q: Array = attrs.field(repr=False)
     sign: int = attrs.field(repr=False)
 
-    def of(self, dynamics: Dynamics | None) -> PostureBranch:
+    def of(self, dynamics: Any) -> PostureBranch:
         """The same branch with another copy of its mechanism, or with none."""
         return attrs.evolve(self, problem=attrs.evolve(self.problem, dynamics=dynamics))
 
@@ -107,7 +107,7 @@ class PostureBranch:
     def _near(self, problem: PositionProblem) -> NDArray[np.intp]:
         """Nodes (N, k) from which to go to each posture, nearest first; -1 for none."""
         shape = np.array([len(column) for column in self.nodes])
-        is_reached = np.isfinite(self.q).all(axis=1)
+        is_reached = np.asarray(np.isfinite(self.q).all(axis=1))
         place = np.zeros((len(problem.time), len(shape)))
         for axis, name in enumerate(self.names):
             place[:, axis] = np.interp(_quantity(problem, name), self.nodes[axis], np.arange(shape[axis]))
@@ -115,7 +115,7 @@ class PostureBranch:
         offsets = np.stack(around, axis=-1).reshape(-1, len(shape))
         index = np.floor(place).astype(np.intp)[:, None, :] + offsets
         distance = np.linalg.norm(index - place[:, None, :], axis=-1)
-        inside = ((index >= 0) & (index < shape)).all(axis=-1)
+        inside = np.asarray(((index >= 0) & (index < shape)).all(axis=-1))
         flat = np.ravel_multi_index(tuple(np.moveaxis(np.clip(index, 0, shape - 1), -1, 0)), tuple(shape))
         usable = inside & is_reached[flat] & (distance <= _REACH)
         order = np.argsort(np.where(usable, distance, np.inf), axis=1, kind="stable")[:, :_TRIED]
@@ -233,7 +233,7 @@ def _start_node(
         return here
     coarse = [np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.intp)) for size in shape]
     index = np.stack(np.meshgrid(*coarse, indexing="ij"), axis=-1).reshape(-1, len(shape))
-    rows = np.ravel_multi_index(tuple(index.T), shape)
+    rows = np.asarray(np.ravel_multi_index(tuple(index.T), shape))
     reached = solve_positions(problem.take(rows), tolerances)[1]
     distance = np.linalg.norm((index - np.array(centre or [0])) / np.array(shape), axis=1)
     return int(rows[np.argmin(np.where(reached, distance, np.inf))])

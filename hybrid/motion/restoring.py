@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.contact.activity import carrier_names
 from hybrid.declaration.specification import mechanism_from_toml
@@ -125,13 +126,15 @@ def _means(part: Entries, place: str, steps: int, n: int) -> Observation | None:
     names = [field.name for field in attrs.fields(Observation) if f"{place}_{field.name}" in part.arrays]
     if not names:
         return None
-    means = {name: part.arrays.get(f"{place}_{name}") for name in ("acceleration", "lambda_N", "lambda_T", "guards")}
-    for name, values in means.items():
+    means: dict[str, NDArray[Any]] = {}
+    for name in ("acceleration", "lambda_N", "lambda_T", "guards"):
+        values = part.arrays.get(f"{place}_{name}")
         rows = n if name == "acceleration" else None
         if values is None or values.dtype.kind != "f" or values.ndim != 2 or values.shape[1] != steps:
             part.refuse(f"{place}_{name}", f"an array of numbers of shape (any, {steps})")
         if rows is not None and len(values) != rows:
             part.refuse(f"{place}_{name}", f"an array of numbers of shape ({rows}, {steps})")
+        means[name] = values
     return Observation(**means)
 
 

@@ -60,7 +60,7 @@ def energetic_velocities(G: Array, gamma: Array, mu: float, e: float) -> Array:
 
 
 def compliant_velocities(G: Array, gamma: Array, mu: Array, d: Array, kappa: Array) -> Array:
-    """Contact velocities (2k,) after planar contacts of stiffness ``kappa`` and damping ``d`` have let go (fast system).
+    """Contact velocities (2k,) after planar contacts of stiffness ``kappa`` and damping ``d`` have let go (fast).
 
     Rows are normal and tangential ones in turn, ``G`` regular.
     """

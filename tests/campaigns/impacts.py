@@ -304,7 +304,7 @@ def _restituted(case: Case, compression: Array, total: Array) -> str:
     N, T, slip = more[::2], more[1::2], after[1::2]
     if np.any(np.abs(N - share * given)[after[::2] > size] > 10 * force):
         return "impulses of restitution are not in one share"
-    if np.any(N < (share * given if lifted.any() else 0.0) - 10 * force):
+    if np.any((share * given if lifted.any() else 0.0) - 10 * force > N):
         return "less than the share of restitution"
     if np.any(np.abs(T) > case.mu * N + 10 * force):
         return "restitution beyond Coulomb's cone"

@@ -96,14 +96,14 @@ class _Portable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         plane = self.plane
-        fields = (plane.axes, dict(plane.pins), dict(plane.parameters), plane.tolerances)
+        given = {"axes": plane.axes, "pins": dict(plane.pins), "parameters": dict(plane.parameters)}
         branch = None if plane.branch is None else plane.branch.of(None)
-        return _derived, (plane.dynamics.mechanism, branch, *fields)
+        return _derived, (plane.dynamics.mechanism, branch, {**given, "tolerances": plane.tolerances})
 
 
-def _derived(mechanism: Any, branch: PostureBranch | None, *fields: Any) -> _Portable:
+def _derived(mechanism: Any, branch: PostureBranch | None, given: dict[str, Any]) -> _Portable:
     dynamics = derive(mechanism)
-    return _Portable(Plane(dynamics, *fields, branch=None if branch is None else branch.of(dynamics)))
+    return _Portable(Plane(dynamics=dynamics, branch=None if branch is None else branch.of(dynamics), **given))
 
 
 def _classified(portable: _Portable, chunk: Chunk) -> Classification:

@@ -131,7 +131,7 @@ def _kink_times(leg: Leg, measure: Measure | None) -> Array:
     sources = [leg.system.partials.switches, *([] if measure is None else [measure.switches])]
     found = np.array([time for switches in sources for time in _crossings(leg, switches)])
     distances = np.abs(found[:, None] - leg.knots).min(axis=1, initial=np.inf)
-    return found[distances > _ONE_KNOT * np.max(np.abs(leg.knots))]
+    return np.asarray(found[distances > _ONE_KNOT * np.max(np.abs(leg.knots))])
 
 
 def _crossings(leg: Leg, switches: Switches) -> list[float]:

@@ -132,7 +132,7 @@ class CompliantPassage:
     def _coming_back(self, y: Array, standing: CompliantStanding) -> NDArray[np.bool_]:
         """Contacts of the impact, at its start or since, that have let go and approach."""
         pressing = np.array(standing.presses[: len(self.struck)])
-        return self.struck & ~pressing & (self._at(y, standing).gap_dot < -self.tolerances.velocity)
+        return np.asarray(self.struck & ~pressing & (self._at(y, standing).gap_dot < -self.tolerances.velocity))
 
     def _will_press(self, y: Array, standing: CompliantStanding) -> bool:
         """True if a contact of the impact comes back to the surface before the horizon."""

@@ -23,6 +23,7 @@ import ast
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import operator
 import sys
 from pathlib import Path
 
@@ -140,7 +141,8 @@ class _Loader(importlib.machinery.SourceFileLoader):
 class _Finder(importlib.abc.MetaPathFinder):
     def __init__(self, seed: int) -> None:
         double = OtherRounding(seed)
-        self.names = {f"_rounded_{name}": double.product(getattr(np, name)) for name in PRODUCTS}
+        products = {name: getattr(np, name) for name in PRODUCTS} | {"matmul": operator.matmul}  # not of arrays alone
+        self.names = {f"_rounded_{name}": double.product(function) for name, function in products.items()}
         self.names |= {f"_rounded_{name}": double.solver(getattr(np.linalg, name)) for name in SOLVERS}
         self.names |= {f"_rounded_{name}": double.function(getattr(np, name)) for name in FUNCTIONS}
 

@@ -84,7 +84,8 @@ def test_constraints_of_light_and_heavy_bodies_both_hold(factor):
     triple = bodies([1e-6, 1e6, 1], [1, 2, -3], constraint=rails, contact=[floor])
     found = select(triple, hybrid.State([0, 0, 0], [0, 0, 0]))
     assert found.verdict.name == "UNIQUE"
-    assert abs(found.branches[0].acceleration).max() < 1e-12
+    # each is the difference of two accelerations of this size, which may leave some units in the last place
+    assert (abs(found.branches[0].acceleration) <= 1e-14 * np.array([1 / 1e-6, 5 / 1e6, 3])).all()
     assert found.branches[0].lambda_N["floor"] == pytest.approx(3.0, rel=1e-12)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 import sympy
 
-from hybrid.automaton.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
 from hybrid.automaton.structure import Part, eliminated_rows
 from hybrid.contact.carriers import CarrierKind
+from hybrid.dynamics.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics

@@ -11,8 +11,8 @@ import sympy
 from hybrid.automaton.algebra import Algebra, RowTable
 from hybrid.automaton.laws import ForceLaw, force_law
 from hybrid.automaton.notation import fresh_symbol, text
-from hybrid.automaton.rational import Element, Row, SingularError, TooLongError
 from hybrid.automaton.structure import NodeMode, Part, eliminated_rows
+from hybrid.dynamics.rational import Element, Row, SingularError, TooLongError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics

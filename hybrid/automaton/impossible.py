@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import attrs
 import sympy
 
-from hybrid.automaton.rational import Fractions, Row, TooLongError
 from hybrid.automaton.structure import FREE, STICK, NodeMode, Part, eliminated_rows
 from hybrid.contact.carriers import CarrierKind
+from hybrid.dynamics.rational import Fractions, Row, TooLongError
 
 if TYPE_CHECKING:
     from hybrid.automaton.algebra import Algebra, RowTable

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
+from typing import Any
 
 import sympy
 from sympy.printing.str import StrPrinter
@@ -21,7 +23,19 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_Heaviside(self, expr: sympy.Heaviside) -> str:
         return f"((1 + sign({self._print(expr.args[0])}))/2)"
 
+    def _print_Mul(self, expr: sympy.Expr) -> Any:
+        return _term(expr)
+
     _print_Abs = _print_Max = _print_Min = _print_LatticeOp = _print_Function
+
+
+@lru_cache(maxsize=1 << 14)
+def _term(expression: sympy.Expr) -> Any:
+    """A product; the modes of a mechanism share the long ones of its equations of motion."""
+    return StrPrinter._print_Mul(_PRINTER, expression)
+
+
+_PRINTER = _Printer({"abbrev": False})
 
 
 def text(expression: sympy.Expr) -> str:
@@ -33,7 +47,7 @@ def text(expression: sympy.Expr) -> str:
     >>> text(sympy.Abs(x) ** 2 / sympy.sqrt(1 + x**2))
     'x**2/sqrt(x**2 + 1)'
     """
-    return str(_Printer({"abbrev": False}).doprint(expression))
+    return str(_PRINTER.doprint(expression))
 
 
 def fresh_symbol(name: str, taken: Collection[str]) -> sympy.Symbol:

@@ -130,8 +130,19 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         [(item["name"], item["kind"], ", ".join(item["modes"])) for item in answer["contacts"]],
     )
     yield table(
-        "Equations", ("term", "expression"), list(_lines(answer["equations"], coordinates=answer["coordinates"]))
+        "Equations",
+        ("term", "expression"),
+        list(_lines(_named(answer["equations"]), coordinates=answer["coordinates"])),
     )
+
+
+def _named(equations: Mapping[str, Any]) -> dict[str, Any]:
+    """For people, what follows from the Delassus terms by their names."""
+    contacts = {
+        name: {key: text for key, text in ({**terms, **terms.get("by_name", {})}).items() if key != "by_name"}
+        for name, terms in equations["contact"].items()
+    }
+    return {**equations, "contact": contacts}
 
 
 def _lines(equations: Any, prefix: str = "", coordinates: Sequence[str] = ()) -> Iterator[tuple[str, str]]:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 import sympy
 
+from hybrid.dynamics.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
+
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.model import SymbolicModel
 
-__all__ = ["readable_equations"]
+__all__ = ["TOO_LONG", "readable_equations"]
 
-# Beyond this many operations simplification takes seconds, and nobody reads what it returns.
-_MAX_OPERATIONS = 150
+TOO_LONG = "too long to be shown"
+"""How the sentence begins that stands in place of a formula."""
+
+_MAX_SHOWN = 100  # operations: some five lines of text, more than anybody reads
+_MAX_READ = 150  # operations of an expression that is looked through for a shorter form
+_MAX_TERMS = 40  # above and below the line together; arithmetic with longer quotients takes seconds
+_MAX_SYSTEM = 600  # operations of all equations of motion that are solved in closed form
 
 Text = str | list["Text"] | dict[str, "Text"]
 
@@ -31,9 +40,12 @@ def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
         ``M`` (rows) and ``h``; ``gap``, ``W_N``, ``zeta_N``, ``slip``, ``W_T``, ``zeta_T`` by contact;
         ``constraint`` by constraint; and ``contact``: for each contact the Delassus terms ``G_NN``, ``G_NT``,
         ``G_TT``, the free normal acceleration ``b`` and, if planar, ``A_slide+`` and ``A_slide-``
-        (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999) and the critical friction ``G_NN / abs(G_NT)``.
-        Bilateral constraints are eliminated; all other contacts are open. Where the dry friction of a constraint pushes
-        the contact along its normal, there are the Delassus terms alone: ``a_N = A_s lambda_N + b`` is not true there.
+        (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999), the critical friction ``G_NN / abs(G_NT)``, and these
+        three once more ``by_name`` of the Delassus terms. Bilateral constraints are eliminated; all other contacts are
+        open. Where the dry friction of a constraint pushes the contact along its normal, there are the Delassus terms
+        alone: ``a_N = A_s lambda_N + b`` is not true there. A formula that nobody could read is not worked out: what
+        follows from the Delassus terms is given by their names, and in place of any other stands a sentence that
+        begins with :data:`TOO_LONG`.
 
     Examples
     --------
@@ -45,20 +57,37 @@ def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
     """
     model = dynamics.model
     planar = {name: dynamics.columns[name] for name in dynamics.columns}
+    held = _field(model)
+
+    def write(name: str, row: int, column: int = 0) -> str:
+        matrix = getattr(model, name)
+        place = f"[{row}]" if matrix.cols == 1 else f"[{row}, {column}]"
+        return _text(held, matrix[row, column], f"model.{name}{place}")
+
+    def columns(name: str, column: int) -> Text:
+        return [write(name, row, column) for row in range(len(model.coordinates))]
+
     answer: dict[str, Text] = {
-        "M": [[_text(entry) for entry in model.M.row(row)] for row in range(model.M.rows)],
-        "h": [_text(entry) for entry in model.h],
-        "gap": {name: _text(model.gap[index]) for index, name in enumerate(dynamics.contacts)},
-        "W_N": {name: _column(model.W_N, index) for index, name in enumerate(dynamics.contacts)},
-        "zeta_N": {name: _text(model.zeta_N[index]) for index, name in enumerate(dynamics.contacts)},
-        "slip": {name: _few([_text(model.slip[i]) for i in _indices(at)]) for name, at in planar.items()},
-        "W_T": {name: _few([_column(model.W_T, i) for i in _indices(at)]) for name, at in planar.items()},
-        "zeta_T": {name: _few([_text(model.zeta_T[i]) for i in _indices(at)]) for name, at in planar.items()},
-        "constraint": {name: _text(model.constraint[index]) for index, name in enumerate(dynamics.rigid)},
+        "M": [[write("M", row, column) for column in range(model.M.cols)] for row in range(model.M.rows)],
+        "h": [write("h", row) for row in range(model.h.rows)],
+        "gap": {name: write("gap", index) for index, name in enumerate(dynamics.contacts)},
+        "W_N": {name: columns("W_N", index) for index, name in enumerate(dynamics.contacts)},
+        "zeta_N": {name: write("zeta_N", index) for index, name in enumerate(dynamics.contacts)},
+        "slip": {name: _few([write("slip", i) for i in _indices(at)]) for name, at in planar.items()},
+        "W_T": {name: _few([columns("W_T", i) for i in _indices(at)]) for name, at in planar.items()},
+        "zeta_T": {name: _few([write("zeta_T", i) for i in _indices(at)]) for name, at in planar.items()},
+        "constraint": {name: write("constraint", index) for index, name in enumerate(dynamics.rigid)},
     }
-    response = _Response.of(dynamics)
+    response = _Response.of(model, held)
     answer["contact"] = {name: _closed_form(dynamics, response, name) for name in dynamics.contacts}
     return answer
+
+
+def _field(model: SymbolicModel) -> Fractions:
+    """The field in which short expressions are looked through."""
+    matrices = (model.M, model.h, model.gap, model.W_N, model.zeta_N, model.slip, model.W_T, model.zeta_T)
+    expressions = [entry for matrix in (*matrices, model.constraint, model.J, model.zeta_B) for entry in matrix]
+    return fractions_of((entry for entry in expressions if _operations(entry) <= _MAX_READ), max_terms=_MAX_TERMS)
 
 
 @attrs.frozen(eq=False)
@@ -67,64 +96,145 @@ class _Response:
 
     Attributes
     ----------
-    free : Matrix, (n, 1)
-    normal, tangential : Matrix, (n, k) and (n, p)
+    held : Fractions
+    normal, tangential : tuple of rows (n, k) and (n, p), or None
+        Force directions.
+    free : row (n), or None
+        None where the closed form is too long.
+    to_normal, to_tangential : tuple of rows (n, k) and (n, p), or None
     """
 
-    free: sympy.Matrix
-    normal: sympy.Matrix
-    tangential: sympy.Matrix
+    held: Fractions
+    normal: Sequence[Row] | None = None
+    tangential: Sequence[Row] | None = None
+    free: Row | None = None
+    to_normal: Sequence[Row] | None = None
+    to_tangential: Sequence[Row] | None = None
 
     @classmethod
-    def of(cls, dynamics: Dynamics) -> _Response:
-        model = dynamics.model
-        n, m = model.M.rows, model.J.rows
-        # Simplified before they are combined: what comes out of the solve is then short enough to simplify again.
-        forces = sympy.Matrix.hstack(model.h.applyfunc(_simple), model.W_N, model.W_T)
-        bordered = model.M.row_join(-model.J.T).col_join(model.J.row_join(sympy.zeros(m, m)))
-        right = forces.col_join(sympy.zeros(m, forces.cols))
-        right[n:, 0] = -model.zeta_B
-        solved = bordered.LUsolve(right)[:n, :]
-        k = model.W_N.cols
-        return cls(solved[:, :1], solved[:, 1 : 1 + k], solved[:, 1 + k :])
+    def of(cls, model: SymbolicModel, held: Fractions) -> _Response:
+        directions = (*model.M, *model.J, *model.W_N, *model.W_T)
+        if not _is_short(directions):
+            return cls(held)
+        n, m, k = model.M.rows, model.J.rows, model.W_N.cols
+        try:
+            M, J, W_N, W_T = (_elements(held, matrix) for matrix in (model.M, model.J, model.W_N, model.W_T))
+            zero = held.field.zero
+            bordered = [[*M[i], *(-row[i] for row in J)] for i in range(n)] + [[*row, *[zero] * m] for row in J]
+            right = [[*W_N[i], *W_T[i]] for i in range(n)] + [[zero] * (k + model.W_T.cols) for _ in range(m)]
+            solved = held.solve_definite(bordered, right)[:n]
+        except (TooLongError, SingularError):
+            return cls(held)
+        free: Row | None = None
+        try:
+            if _is_short((*directions, *model.h, *model.zeta_B)):
+                forces = [*model.h, *(-model.zeta_B)]
+                free = [row[0] for row in held.solve_definite(bordered, [[held.element(f)] for f in forces])[:n]]
+        except TooLongError:
+            free = None
+        return cls(held, W_N, W_T, free, [row[:k] for row in solved], [row[k:] for row in solved])
 
 
 def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
-    model = dynamics.model
+    model, held = dynamics.model, response.held
     index = dynamics.contacts.index(name)
-    normal = model.W_N[:, index].T
-    G_NN = _simple((normal * response.normal[:, index])[0])
-    is_pushed = _is_pushed(dynamics, response, normal)
+    kept = ", the constraints kept" if dynamics.rigid else ""
+    is_pushed = _is_pushed(dynamics, response, index)
+
+    def delassus(left: str, i: int, right: str, j: int) -> sympy.Expr | None:
+        columns, answers = {"N": response.normal, "T": response.tangential}[left], response.to_normal
+        answers = answers if right == "N" else response.to_tangential
+        if columns is None or answers is None:
+            return None
+        return _expression(held, [row[i] for row in columns], [row[j] for row in answers])
+
+    def shown(value: sympy.Expr | None, words: str) -> str:
+        return f"{TOO_LONG}: {words}{kept}" if value is None else str(value)
+
+    G_NN = delassus("N", index, "N", index)
     free: dict[str, Text] = {}
     if not is_pushed:
-        free["b"] = str(_simple((normal * response.free)[0] + model.zeta_N[index]))
+        zeta = model.zeta_N[index]
+        b = None
+        if response.normal is not None and response.free is not None and _operations(zeta) <= _MAX_READ:
+            b = _expression(held, [row[index] for row in response.normal], response.free, zeta)
+        free["b"] = shown(b, "W_N^T M^-1 h + zeta_N")
+    answer: dict[str, Text] = {"G_NN": shown(G_NN, "W_N^T M^-1 W_N")}
     if name not in dynamics.columns:
-        return {"G_NN": str(G_NN), **free}
+        return answer | free
     columns = _indices(dynamics.columns[name])
-    G_NT = [_simple((normal * response.tangential[:, i])[0]) for i in columns]
-    # Symmetric: what lies below the diagonal is not simplified a second time.
-    upper = {
-        (i, j): _simple((model.W_T[:, i].T * response.tangential[:, j])[0]) for i in columns for j in columns if i <= j
-    }
-    G_TT = [[upper[min(i, j), max(i, j)] for j in columns] for i in columns]
+    G_NT = [delassus("N", index, "T", i) for i in columns]
+    G_TT: list[list[Text]] = [
+        [shown(delassus("T", min(i, j), "T", max(i, j)), "W_T^T M^-1 W_T") for j in columns] for i in columns
+    ]
+    crossed: list[Text] = [shown(entry, "W_N^T M^-1 W_T") for entry in G_NT]
     if len(columns) == 2:
-        rows: list[Text] = [[str(entry) for entry in row] for row in G_TT]
-        return {"G_NN": str(G_NN), "G_NT": [str(entry) for entry in G_NT], "G_TT": rows, **free}
-    mu = model.coefficients["friction"][index]
-    answer: dict[str, Text] = {"G_NN": str(G_NN), "G_NT": str(G_NT[0]), "G_TT": str(G_TT[0][0]), **free}
-    if is_pushed:
-        return answer
-    answer |= {"A_slide+": str(G_NN - mu * G_NT[0]), "A_slide-": str(G_NN + mu * G_NT[0])}
-    if G_NT[0] != 0:
-        answer["critical_friction"] = str(G_NN / sympy.Abs(G_NT[0]))
-    return answer
+        rows: list[Text] = list(G_TT)
+        return answer | {"G_NT": crossed, "G_TT": rows} | free
+    answer |= {"G_NT": crossed[0], "G_TT": G_TT[0][0]} | free
+    return answer if is_pushed else answer | _sliding(G_NN, G_NT[0], model.coefficients["friction"][index])
 
 
-def _is_pushed(dynamics: Dynamics, response: _Response, normal: sympy.Matrix) -> bool:
+def _sliding(G_NN: sympy.Expr | None, G_NT: sympy.Expr | None, mu: sympy.Expr) -> dict[str, Text]:
+    """What decides about sliding: in full where that is short, and by name of the Delassus terms."""
+    is_coupled = G_NT is None or G_NT != 0
+    factor = f"({mu})" if mu.is_Add else str(mu)
+    names: dict[str, Text] = dict.fromkeys(("A_slide+", "A_slide-"), "G_NN")
+    if is_coupled:
+        if mu != 0:
+            names = {"A_slide+": f"G_NN - {factor}*G_NT", "A_slide-": f"G_NN + {factor}*G_NT"}
+        names["critical_friction"] = "G_NN/abs(G_NT)"
+    if G_NN is None or G_NT is None or not _is_shown(G_NN - mu * G_NT):
+        return {**names, "by_name": names}
+    full = {"A_slide+": str(G_NN - mu * G_NT), "A_slide-": str(G_NN + mu * G_NT)}
+    if is_coupled:
+        full["critical_friction"] = str(G_NN / sympy.Abs(G_NT))
+    return {**full, "by_name": names}
+
+
+def _is_pushed(dynamics: Dynamics, response: _Response, index: int) -> bool:
     """Whether the dry friction of a constraint may push along a normal: unless that is seen to vanish, it may."""
     friction = dynamics.model.coefficients["constraint_friction"]
     rough = [name for name in dynamics.rigid if name in dynamics.columns and friction[dynamics.rigid.index(name)] != 0]
-    return any(_simple((normal * response.tangential[:, dynamics.columns[name].start])[0]) != 0 for name in rough)
+    if response.normal is None or response.to_tangential is None:
+        return bool(rough)
+    normal = [row[index] for row in response.normal]
+    for name in rough:
+        column = dynamics.columns[name].start
+        try:
+            pushing = response.held.dot(normal, [row[column] for row in response.to_tangential])
+        except TooLongError:
+            return True
+        if not response.held.is_zero(pushing):
+            return True
+    return False
+
+
+def _expression(held: Fractions, left: Row, right: Row, rest: sympy.Expr | None = None) -> sympy.Expr | None:
+    """A sum of products and a rest; None if it is too long."""
+    try:
+        total: Element = held.dot(left, right)
+        value = held.expression(total if rest is None else held.short(total + held.element(rest)))
+    except TooLongError:
+        return None
+    return value if _is_shown(value) else None
+
+
+def _elements(held: Fractions, matrix: sympy.Matrix) -> list[Row]:
+    return [[held.element(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
+
+
+def _is_short(expressions: Iterable[sympy.Expr]) -> bool:
+    counts = [_operations(expression) for expression in expressions]
+    return max(counts, default=0) <= _MAX_READ and sum(counts) <= _MAX_SYSTEM
+
+
+def _is_shown(expression: sympy.Expr) -> bool:
+    return _operations(expression) <= _MAX_SHOWN
+
+
+def _operations(expression: sympy.Expr) -> int:
+    return int(expression.count_ops())
 
 
 def _indices(columns: slice) -> range:
@@ -136,13 +246,11 @@ def _few(items: list[Text]) -> Text:
     return items[0] if len(items) == 1 else items
 
 
-def _column(matrix: sympy.Matrix, index: int) -> Text:
-    return [_text(entry) for entry in matrix.col(index)]
-
-
-def _text(expression: sympy.Expr) -> str:
-    return str(_simple(expression))
-
-
-def _simple(expression: sympy.Expr) -> sympy.Expr:
-    return sympy.simplify(expression) if expression.count_ops() <= _MAX_OPERATIONS else expression
+def _text(held: Fractions, expression: sympy.Expr, place: str) -> str:
+    """The shorter of an expression and its quotient, or where in a ``Dynamics`` it is."""
+    count = _operations(expression)
+    if count <= _MAX_READ:
+        expression = min(expression, held.tidied(expression), key=_operations)
+    if _is_shown(expression):
+        return str(expression)
+    return f"{TOO_LONG}: {count} operations, in Python {place} of what derive() gives"

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from hybrid.dynamics.readable import TOO_LONG
 from hybrid.reporting.html import Html, environment
 from hybrid.reporting.inline import inline_svg
 from hybrid.reporting.labelling import quantities_with_units
 from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
-from hybrid.reporting.wording import mode_text, number_text, settled, sliding_sentence, verdict_sentences
+from hybrid.reporting.wording import (
+    mode_text,
+    number_text,
+    rail_sentence,
+    settled,
+    sliding_sentence,
+    verdict_sentences,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -53,6 +62,7 @@ _KINEMATIC = {
     "constraint": "f",
 }
 _PINS = ("gap", "gap_dot", "slip")
+_FOLDED = 4000  # characters of formulas beyond which they are folded: more than a page of them
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
@@ -126,7 +136,7 @@ def report_environment(*, autoescape: bool) -> jinja2.Environment:
             "number": number,
             "settled": lambda value, branch: number(settled(value, _size(branch)), exact=value),
             "sym": lambda name: Html(_dotted(name) if "." in name else symbol_html(name)),
-            "formula": lambda text: Html(formula_html(text)),
+            "formula": lambda text: Html(html.escape(text) if text.startswith(TOO_LONG) else formula_html(text)),
             "dotted": lambda name: Html(_dotted(name)),
             "unit": lambda text: Html(_unit_html(text)),
             "italic": lambda text: Html(re.sub(r"\b([Ab])\b", r"<i>\1</i>", html.escape(text))),
@@ -198,8 +208,11 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "sections": [(name, _title(name, record)) for name in _SECTIONS if not absent.get(name)],
         "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
         "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
+        "is_long": len(json.dumps(record["equations"])) > _FOLDED,
         "flows": _FLOWS,
         "sliding": sliding_sentence,
+        "on_rail": rail_sentence,
+        "rails": set(dynamics.rigid),
         "mode_text": mode_text,
         "sweep": report.region_map.axes[0] if report.region_map else None,
         "held": report.held,

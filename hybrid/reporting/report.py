@@ -48,8 +48,6 @@ class Report:
     parameters : mapping of str to float
         The replaced ones.
     selection : Selection
-    equations : mapping of str to text
-        As of :func:`hybrid.dynamics.readable_equations`.
     units : Units
     critical : mapping of str to CriticalFriction
         By contact, over the first axis of the map; empty where an interrupt came before.
@@ -69,7 +67,6 @@ class Report:
     state: State
     parameters: Mapping[str, float]
     selection: Selection
-    equations: Mapping[str, Any]
     units: Units
     critical: Mapping[str, CriticalFriction]
     region_map: RegionMap | None
@@ -78,6 +75,13 @@ class Report:
     command: str
     version: str
     is_complete: bool = True
+
+    @property
+    def equations(self) -> Mapping[str, Any]:
+        """Formulas as text, as of :func:`hybrid.dynamics.readable.readable_equations`; worked out when asked for."""
+        from hybrid.dynamics.readable import readable_equations
+
+        return readable_equations(self.dynamics)
 
     @property
     def consistent(self) -> tuple[str, ...]:
@@ -145,18 +149,17 @@ def build_report(
     """
     from hybrid.automaton import build_automaton
     from hybrid.contact import select
-    from hybrid.dynamics.readable import readable_equations
+    from hybrid.reporting.window import can_be_traced, surroundings
 
     keeps = keeps_partial(on_interrupt)
     parameters = dict(parameters or {})
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
-    equations = readable_equations(dynamics)
-    found, held = _surroundings(dynamics, state, parameters, axes, pins, tolerances, on_interrupt)
+    found, held = surroundings(dynamics, state, parameters, axes, pins, tolerances, on_interrupt)
     critical: dict[str, CriticalFriction] = {}
     automaton = None
     is_complete = found is None or found.is_complete
     try:
-        if found is not None and is_complete:
+        if found is not None and is_complete and can_be_traced(dynamics, found):
             critical = _critical(dynamics, state, selection, parameters, found.axes[0])
         if is_complete and _n_modes(dynamics) <= MAX_DRAWN_NODES:
             automaton = build_automaton(dynamics)
@@ -169,7 +172,6 @@ def build_report(
         state=state,
         parameters=parameters,
         selection=selection,
-        equations=equations,
         units=quantity_units(dynamics, state, parameters=parameters),
         critical=critical,
         region_map=found,
@@ -220,7 +222,12 @@ def report_record(report: Report) -> dict[str, Json]:
         "critical_friction": {name: critical_friction_record(item) for name, item in report.critical.items()},
         "map": None
         if found is None
-        else map_record(found) | {"state": plain(report.place), "pins": plain(report.held)},
+        else map_record(found)
+        | {
+            "state": plain(report.place),
+            "pins": plain(report.held),
+            "has_curves": bool(found.boundaries) or len(found.regions) < 2,
+        },
         "consistent_modes": [labels(item.mode) for item in report.selection.branches],
         "command": report.command,
         "version": report.version,
@@ -239,40 +246,6 @@ def _problem(report: Report) -> dict[str, Any]:
             for i in range(len(carrier.tangential))
         ]
     return {"rows": rows, "G": problem.G, "c": problem.c}
-
-
-def _surroundings(
-    dynamics: Dynamics,
-    state: State,
-    parameters: Mapping[str, float],
-    axes: Sequence[Axis] | None,
-    pins: Mapping[str, Any] | None,
-    tolerances: Tolerances,
-    on_interrupt: OnInterrupt,
-) -> tuple[RegionMap | None, dict[str, Any]]:
-    """The map around the state, and its pins."""
-    from hybrid.analysis import region_map
-    from hybrid.reporting.around import pins_around
-    from hybrid.reporting.branches import branch_through
-    from hybrid.reporting.window import default_axes
-
-    chosen = axes or default_axes(dynamics, state, parameters=parameters)
-    if chosen is None:
-        return None, {}
-    held = {name: value for name, value in parameters.items() if name not in {axis.name for axis in chosen}}
-    names = [axis.name for axis in chosen]
-    fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
-    found = region_map(
-        dynamics,
-        axes=chosen,
-        pins=fixed,
-        parameters=held,
-        branch=branch_through(dynamics, state, names, pins=fixed, parameters=parameters),
-        tolerances=tolerances,
-        with_boundaries=True,
-        on_interrupt=on_interrupt,
-    )
-    return found, fixed
 
 
 def _critical(

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis import Axis
+from hybrid.analysis import Axis, region_map
 from hybrid.contact.reduction import free_motion
 from hybrid.dynamics.units import is_angle
 from hybrid.reporting.around import closed_contacts, pins_around, rank, slip_rows
+from hybrid.reporting.branches import branch_through
 
 if TYPE_CHECKING:
+    from hybrid.analysis import RegionMap
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
+    from hybrid.interrupts import OnInterrupt
+    from hybrid.tolerances import Tolerances
 
-__all__ = ["default_axes"]
+__all__ = ["can_be_traced", "default_axes", "surroundings"]
 
 CELLS = 240
 """Cells along each axis of a report's map; curves are refined by root finding, so more are not sharper."""
 
+_MAX_TRACED = 6_000_000
+"""States that are classified to trace curves, times the cube of the number of coordinates, which solving for the
+positions of a state costs: some seconds."""
 _PROBES = 65
 
 
@@ -66,6 +75,27 @@ def default_axes(
     second = _velocity_axis(dynamics, state, index, first, parameters, cells)
     second = second or _friction_axis(dynamics, state, parameters, cells)
     return None if second is None else (first, second)
+
+
+def can_be_traced(dynamics: Dynamics, found: RegionMap) -> bool:
+    """Whether the regions of a map are bounded by so few curves that tracing them takes seconds.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    found : RegionMap
+        Without curves.
+
+    Returns
+    -------
+    bool
+    """
+    # every edge between two regions costs some forty states, every square in which three regions meet 13 000
+    region = found.region
+    edges = np.count_nonzero(region[1:] != region[:-1]) + np.count_nonzero(region[:, 1:] != region[:, :-1])
+    corners = np.sort(np.stack([region[1:, 1:], region[1:, :-1], region[:-1, 1:], region[:-1, :-1]]), axis=0)
+    meetings = np.count_nonzero(np.count_nonzero(np.diff(corners, axis=0), axis=0) > 1)
+    return bool((40 * edges + 13_000 * meetings) * dynamics.n**3 <= _MAX_TRACED)
 
 
 def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | None, closed: list[str]) -> int | None:
@@ -171,3 +201,54 @@ def _rounded_up(value: float) -> float:
     """The next number with one digit."""
     unit = 10.0 ** math.floor(math.log10(value))
     return math.ceil(value / unit - 1e-9) * unit
+
+
+def surroundings(
+    dynamics: Dynamics,
+    state: State,
+    parameters: Mapping[str, float],
+    axes: Sequence[Axis] | None,
+    pins: Mapping[str, Any] | None,
+    tolerances: Tolerances,
+    on_interrupt: OnInterrupt,
+) -> tuple[RegionMap | None, dict[str, Any]]:
+    """Map the states around one, with curves between regions where they are few enough.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping of str to float
+        The replaced ones.
+    axes : sequence of two Axis, or None for those of :func:`default_axes`
+    pins : mapping, or None for those of the state
+    tolerances : Tolerances
+    on_interrupt : str
+        As of :func:`hybrid.analysis.region_map`.
+
+    Returns
+    -------
+    RegionMap or None
+        None without two quantities to vary.
+    dict of str to float or str
+        The pins of the map.
+    """
+    chosen = axes or default_axes(dynamics, state, parameters=parameters)
+    if chosen is None:
+        return None, {}
+    held = {name: value for name, value in parameters.items() if name not in {axis.name for axis in chosen}}
+    names = [axis.name for axis in chosen]
+    fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
+    around = partial(
+        region_map,
+        dynamics,
+        axes=chosen,
+        pins=fixed,
+        parameters=held,
+        branch=branch_through(dynamics, state, names, pins=fixed, parameters=parameters),
+        tolerances=tolerances,
+        on_interrupt=on_interrupt,
+    )
+    found = around()
+    is_whole = found.is_complete and can_be_traced(dynamics, found)
+    return (around(with_boundaries=True) if is_whole else found), fixed

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["mode_text", "number_text", "settled", "sliding_sentence", "verdict_sentences"]
+__all__ = ["mode_text", "number_text", "rail_sentence", "settled", "sliding_sentence", "verdict_sentences"]
 
 _DIGITS = 6
 ROUNDING = 1e-13
@@ -80,6 +80,41 @@ def sliding_sentence(mode: str, A: float | None, b: float | None) -> str:
         (False, False): "neither sliding in contact nor separation is possible",
     }
     return f"{signs}, {outcome[A > 0, b > 0]}"
+
+
+def rail_sentence(mode: str, A: float | None, A_other: float | None, b: float | None) -> str:
+    """What ``0 = A lambda_N + b`` allows on a rail, which never opens and pushes to either side.
+
+    Friction goes by the size of the normal force: where that is negative, the factor of the other slide holds.
+
+    Parameters
+    ----------
+    mode : str
+        ``slide+`` or ``slide-``.
+    A, A_other : float or None
+        Factor of a positive and of a negative normal force: those of the mode and of the other slide.
+    b : float or None
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rail_sentence("slide+", 0.8, 1.2, -3.0)
+    'slide+: the normal force of the rail is positive'
+    >>> rail_sentence("slide+", -0.2, 1.2, -3.0)
+    'slide+: the rail can exert no normal force that lets it slide so'
+    """
+    if A is None or A_other is None or b is None or A == 0 or A_other == 0 or b == 0:
+        return f"{mode}: on the boundary between two cases"
+    outcome = {
+        (True, False): "the normal force of the rail is positive",
+        (False, True): "the normal force of the rail is negative",
+        (True, True): "the normal force of the rail can be positive or negative, with different motions",
+        (False, False): "the rail can exert no normal force that lets it slide so",
+    }
+    return f"{mode}: {outcome[A * b < 0, A_other * b > 0]}"
 
 
 def mode_text(mode: Mapping[str, str]) -> str:

@@ -1,6 +1,7 @@
 """Pins, command lines and axes around a state lead back to it."""
 
 import shlex
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from hybrid import Contact, EquationDynamics, Mechanism, derive, solve_state
 from hybrid.reporting import command_line, default_axes, pins_around
 from hybrid.reporting.posture import posture
+from hybrid.reporting.window import can_be_traced
+from mechanisms import load
 from tests.hybrid.reporting.states import STATES, solved
 
 FREE = sorted(set(STATES) - {"bouncing_ball", "block_on_incline", "brake_shoe", "two_carts"})
@@ -106,3 +109,16 @@ def test_friction_is_swept_where_the_velocity_changes_nothing():
     assert (first.name, second.name) == ("phi", "mu")
     assert second.low == 0 < 1.6 < second.high
     assert pins_around(dynamics, state, ["phi", "mu"])["phi_dot"] == 5
+
+
+def test_only_regions_with_few_curves_between_them_are_traced():
+    rod = derive(load("rod_on_incline"))
+    half = np.zeros((240, 240), dtype=int)
+    half[:, 120:] = 1
+    assert can_be_traced(rod, SimpleNamespace(region=half))
+    # 115 000 edges: regions that alternate from cell to cell
+    assert not can_be_traced(rod, SimpleNamespace(region=np.indices((240, 240)).sum(axis=0) % 2))
+    # 100 squares in which three regions meet cost 13 000 states each
+    stairs = half.copy()
+    stairs[::2, 120:] = 2
+    assert not can_be_traced(rod, SimpleNamespace(region=stairs))

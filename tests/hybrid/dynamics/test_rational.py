@@ -7,7 +7,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.automaton.rational import SingularError, TooLongError, fractions_of
+from hybrid.dynamics.rational import SingularError, TooLongError, fractions_of
 
 x, y = sympy.symbols("x y", real=True)
 ATOMS = [x, y, sympy.sin(x), sympy.cos(x), sympy.sqrt(1 + y**2), sympy.Integer(2), sympy.Rational(1, 3)]

@@ -76,7 +76,11 @@ class Fractions:
         base, exponent = expression.as_base_exp()
         if base == expression:
             raise KeyError(f"{expression} is not in the field")
-        return self.bounded(self.element(base) ** int(exponent))
+        factor = self.element(base) if exponent > 0 else 1 / self.element(base)
+        power = factor
+        for _ in range(abs(int(exponent)) - 1):
+            power = self.bounded(power * factor)  # at once, a power of a sum could have millions of terms
+        return power
 
     def length(self, element: Element) -> int:
         """Number of terms above and below the line."""

@@ -148,11 +148,12 @@ class Automaton:
         graph = nx.MultiDiGraph(name=self.name)
         for key in self.mode_keys():
             graph.add_node(key, **node_attributes(self.location(key)))
-        if self.has_impact:
+        edges = [edge for key in list(graph) for edge in self.successors(key)]
+        if any(edge.target == IMPACT for edge in edges):  # an impact that no mode leads to is not shown
             graph.add_node(IMPACT, **node_attributes(None))
-        for key in list(graph):
-            for edge in self.successors(key):
-                graph.add_edge(edge.source, edge.target, transition=edge)
+            edges += self.successors(IMPACT)
+        for edge in edges:
+            graph.add_edge(edge.source, edge.target, transition=edge)
         return graph
 
     def is_consistent(

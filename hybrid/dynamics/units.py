@@ -37,7 +37,7 @@ class Units:
     accelerations : mapping of str to str
         Of the second derivatives, by coordinate.
     forces, contact_accelerations : mapping of str to str
-        Normal to every contact.
+        Normal to every contact and to every bilateral constraint with friction.
     tangential_forces, tangential_accelerations : mapping of str to str
         Along every contact, friction element and bilateral constraint with friction.
     """
@@ -88,6 +88,7 @@ def quantity_units(dynamics: Dynamics, state: State, *, parameters: Values | Non
         coordinates |= {name: unit, rate: f"{unit}/s" if unit else ""}
         accelerations[name] = f"{unit}/s²" if unit else ""
     normal = {name: ("W_N", index) for index, name in enumerate(dynamics.contacts)}
+    normal |= {name: ("J", row) for row, name in enumerate(dynamics.rigid) if name in dynamics.columns}
     tangential = {name: ("W_T", columns.start) for name, columns in dynamics.columns.items()}
     along = [
         {name: _direction_power(dynamics, state, parameters, powers, place) for name, place in places.items()}
@@ -182,10 +183,12 @@ def _coordinate_powers(dynamics: Dynamics, state: State, parameters: Values | No
 def _direction_power(
     dynamics: Dynamics, state: State, parameters: Values | None, powers: list[int | None], place: tuple[str, int]
 ) -> int | None:
-    """Power of the metre of the displacement along a force direction, a column of ``W_N`` or ``W_T``."""
+    """Power of the metre of the displacement along a force direction: a column of ``W_N``, ``W_T`` or ``J^T``."""
     matrix, column = place
     declared = getattr(dynamics.terms(state.q, state.v, t=state.t, parameters=parameters), matrix)
     rescaled = [_rescaled_terms(dynamics, state, parameters, base, matrix) for base in (0, None)]
+    if matrix == "J":
+        declared, rescaled = declared.T, [terms.T for terms in rescaled]
     index = int(np.argmax(np.abs(declared[:, column])))
     plain, longer, blind = (float(terms[index, column]) for terms in (declared, *rescaled))
     own = powers[index]

@@ -24,6 +24,7 @@ _KIND_COLOURS = {"cone": _CONE, "cone+": _CONE, "cone-": _CONE, "slip": _SLIP, "
 _LEGEND_HEIGHT = 64.0
 _ARCH = 376.0  # clears the nodes above and below the middle of the diamond
 _IMPACT_SIZE = (124.0, 60.0)
+_LONGEST = 160  # characters of a formula that is shown on hovering: two lines
 
 
 @attrs.frozen
@@ -43,7 +44,7 @@ def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), p
 
     One carrier of contact force: every edge with its guard. Several: the modes as a grid, with the edges along which
     one contact changes without a paradox; the other edges are in the JSON. Hovering shows invariants, equations and
-    rules.
+    rules, long formulas only their beginning.
 
     Parameters
     ----------
@@ -76,8 +77,10 @@ def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), p
     body += [_heading(*heading) for heading in placed.headings]
     body += [_drawn(line, prefix) for line in lines]
     body += [_words(line) for line in lines if line.label]
-    body += [_box(node, placed, found, is_highlighted(node, marked)) for node in found.nodes]
-    kinds = {guard.kind for node in found.nodes for guard in node.guards}
+    struck = {arrow.source: set(arrow.kinds) for arrow in arrows(found) if arrow.target == "impact"}
+    for node in found.nodes:
+        body.append(_box(node, placed, found, is_highlighted(node, marked), struck.get(node.key, set())))
+    kinds = {kind for kinds in struck.values() for kind in kinds}
     body += _legend(placed, height, kinds=kinds, lines=lines)
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
@@ -170,13 +173,13 @@ def _typeset(label: str) -> str:
     return escape(label).replace("λ_N", f"λ{lowered}")
 
 
-def _box(node: NodeText, placed: Layout, found: Outline, is_marked: bool) -> str:
+def _box(node: NodeText, placed: Layout, found: Outline, is_marked: bool, struck: set[str]) -> str:
     x, y = placed.centres[node.key]
     width, height = placed.size
     if node.kind == "impact":
         return _impact(x, y, placed.is_grid)
     fill, line = (_MARKED, _MARKED_LINE) if is_marked else (_FILL, _INK)
-    words = [*node.invariant, *node.vector_field, *node.definitions]
+    words = [_cut(formula) for formula in (*node.invariant, *node.vector_field, *node.definitions)]
     rows = [node.key.partition(" (")[0]]
     if len(found.contacts) > 1:
         rows = [f"{name} {label}" for name, label in node.mode.items()]
@@ -190,12 +193,17 @@ def _box(node: NodeText, placed: Layout, found: Outline, is_marked: bool) -> str
     below = first + 16 * len(rows) - 1
     texts.append(_text(x, below, freedom, size=10, fill=_SOFT))
     if placed.is_grid:
-        texts.append(_badges(node, x + width / 2, y - height / 2))
+        texts.append(_badges(struck, x + width / 2, y - height / 2))
     return (
         f'<g class="mode{" consistent" if is_marked else ""}"><title>{escape(chr(10).join([node.key, *words]))}</title>'
         f'<rect x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}" rx="9" '
         f'fill="{fill}" stroke="{line}" stroke-width="{2.4 if is_marked else 1.3}"/>{"".join(texts)}</g>'
     )
+
+
+def _cut(formula: str) -> str:
+    """The beginning of a long formula; the whole is in the JSON."""
+    return formula if len(formula) <= _LONGEST else f"{formula[:_LONGEST]} ... (in full in the JSON)"
 
 
 def _text(x: float, y: float, words: str, *, size: int, weight: str = "normal", fill: str = _INK) -> str:
@@ -205,11 +213,10 @@ def _text(x: float, y: float, words: str, *, size: int, weight: str = "normal", 
     )
 
 
-def _badges(node: NodeText, x: float, y: float) -> str:
+def _badges(struck: set[str], x: float, y: float) -> str:
     """Dots for the guards that lead to the impact."""
-    kinds = {guard.kind for guard in node.guards}
-    found = [_JUMP] if "touchdown" in kinds else []
-    found += [_PARADOX] if "singular" in kinds else []
+    found = [_JUMP] if "touchdown" in struck else []
+    found += [_PARADOX] if struck - {"touchdown"} else []
     places = enumerate(found)
     return "".join(f'<circle cx="{x - 9 - 12 * i:g}" cy="{y + 9:g}" r="4" fill="{colour}"/>' for i, colour in places)
 
@@ -244,7 +251,7 @@ def _legend(placed: Layout, height: float, *, kinds: set[str], lines: list[_Line
     entries = [entry for entry in entries if entry[1] in colours]
     if placed.is_grid:
         entries += [("dot", _JUMP, "touchdown leads to the impact")] if "touchdown" in kinds else []
-        entries += [("dot", _PARADOX, "A can vanish: paradox, impact")] if "singular" in kinds else []
+        entries += [("dot", _PARADOX, "a paradox leads to the impact")] if kinds - {"touchdown"} else []
     x, y = 24.0, height - _LEGEND_HEIGHT + 24
     for shape, colour, words in entries:
         width = 46 + 6.6 * len(words)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.motion.outcome import EnergyBalance
+from hybrid.motion.outcome import EnergyBalance, EventKind
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import Impact
@@ -43,6 +43,8 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
             worked = _guides_in_impact(trajectory, event, event.impact)
             applied += worked
             impacts += _energy_change(trajectory, event) - worked
+        elif event.kind is EventKind.ACCUMULATION:
+            impacts += _energy_change(trajectory, event)
     for arc in trajectory.arcs:
         t, weights = _quadrature(arc)
         if not t.size:

@@ -60,7 +60,7 @@ def energetic_velocities(G: Array, gamma: Array, mu: float, e: float) -> Array:
 
 
 def compliant_velocities(G: Array, gamma: Array, mu: Array, d: Array, kappa: Array) -> Array:
-    """Contact velocities (2k,) after planar contacts of stiffness ``kappa`` and damping ``d`` have let go (fast).
+    """Contact velocities (2k,) after contacts of stiffness ``kappa`` and damping ``d`` have let go (fast system).
 
     Rows are normal and tangential ones in turn, ``G`` regular.
     """
@@ -173,7 +173,9 @@ def _phase(
             below[at] = below[at + 1] = below[at] and below[at + 1]
         return np.asarray(below)
 
-    floor = 1e-12 * speed * np.max(np.abs(watch), axis=1)
+    # sticking ends beyond its bound by more than release by its: where the force vanishes both are met at once
+    shares = np.array([1e-9 if name == "slip" else 1e-12 for name, _ in names])
+    floor = shares * speed * np.max(np.abs(watch), axis=1)
     h = _STEP / max(float(np.max(np.abs(np.linalg.eigvals(L)))), 1e-6)
     for _ in range(200_000):
         terms = [x]

@@ -45,7 +45,7 @@ def first_negative(G: Array, B: Array, size: Array) -> Array:
     shape = np.broadcast_shapes(G.shape[:-2], B.shape[:-2])
     m = G.shape[-1]
     flat = [np.broadcast_to(part, (*shape, m, m)).reshape(-1, m, m) for part in (G, B)]
-    finite = np.isfinite(flat[0]).all(axis=(-2, -1)) & np.isfinite(flat[1]).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(flat[0]).all(axis=(-2, -1)) & np.isfinite(flat[1]).all(axis=(-2, -1)))
     found = np.full(len(finite), np.nan)
     if finite.any():
         found[finite] = _first(_coefficients(flat[0][finite], flat[1][finite]))

@@ -110,6 +110,7 @@ def findings() -> Iterator[Finding]:
     yield from (_import_name(name) for name in IMPORT_NAMES)
     yield _catalogues()
     yield _derivation()
+    yield _kernel()
     yield _convex_solver()
 
 
@@ -156,6 +157,27 @@ def _derivation() -> Finding:
     right = abs(weight - 2 * 9.81) < 1e-9
     detail = f"a ball of 2 kg presses with {weight:.6g} N"
     return Finding(check, right, detail, "" if right else "19.62 N is right; run `make test` and report what fails")
+
+
+def _kernel() -> Finding:
+    """A small function compiled as the kernels are, and where they are kept."""
+    check = "compiled kernels (numba)"
+    try:
+        from lcp.kernels import pivoting
+        from lcp.kernels.compiled import compiled, kept_in
+
+        right = compiled(_tripled)(14.0) == 42.0
+        place = kept_in(pivoting.lemke_into.py_func)
+    except Exception as error:  # noqa: BLE001 - whatever a compiler may fail with
+        return Finding(check, False, f"{type(error).__name__}: {error}", "reinstall numba and llvmlite")
+    if place is None:
+        advice = "set NUMBA_CACHE_DIR to a folder of your own, or every process compiles its kernels anew"
+        return Finding(check, right, "compiled, and kept nowhere", advice)
+    return Finding(check, right, f"compiled, and kept in {place}", "" if right else "reinstall numba and llvmlite")
+
+
+def _tripled(number: float) -> float:
+    return 3.0 * number
 
 
 def _convex_solver() -> Finding:

@@ -1,13 +1,17 @@
-"""How the kernels are compiled: numba, with arithmetic as NumPy's and results kept on disk."""
+"""How the kernels are compiled: numba, with arithmetic as NumPy's and results kept on disk where there is a place."""
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import FunctionCache
 
-__all__ = ["compiled", "entry", "finite", "inlined", "threaded", "unordered"]
+__all__ = ["compiled", "entry", "finite", "inlined", "kept_in", "threaded", "unordered"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -16,9 +20,38 @@ F = TypeVar("F", bound=Callable[..., object])
 CONTRACT = frozenset({"contract"})
 
 
+_PLACES: dict[Path, str | None] = {}
+
+
+def kept_in(function: Callable[..., object]) -> str | None:
+    """The folder in which compiled code of a function is kept; None if there is none, and every process compiles anew.
+
+    There is none in a read-only installation without a home. One that belongs to somebody else than the user and the
+    source is not used: what lies in it would be run.
+    """
+    source = Path(inspect.getfile(function))
+    if source.parent not in _PLACES:
+        _PLACES[source.parent] = _place(function, source)
+    return _PLACES[source.parent]
+
+
+def _place(function: Callable[..., object], source: Path) -> str | None:
+    try:
+        place = str(FunctionCache(function).cache_path)
+        owner = Path(place).stat().st_uid
+        users = {source.stat().st_uid, os.getuid() if hasattr(os, "getuid") else owner}
+    except (RuntimeError, OSError):
+        return None
+    return place if owner in users else None
+
+
+def _jit(function: F, **options: Any) -> F:
+    return cast("F", njit(cache=kept_in(function) is not None, **options)(function))
+
+
 def compiled(function: F) -> F:
     """Compile a function at its first call."""
-    return cast("F", njit(cache=True, error_model="numpy", fastmath=set(CONTRACT))(function))
+    return _jit(function, error_model="numpy", fastmath=set(CONTRACT))
 
 
 def entry(admit: Callable[..., None]) -> Callable[[F], F]:
@@ -44,19 +77,19 @@ def entry(admit: Callable[..., None]) -> Callable[[F], F]:
 
 def inlined(function: F) -> F:
     """Compile a function into those that call it."""
-    return cast("F", njit(cache=True, error_model="numpy", fastmath=set(CONTRACT), forceinline=True)(function))
+    return _jit(function, error_model="numpy", fastmath=set(CONTRACT), forceinline=True)
 
 
 def unordered(function: F) -> F:
     """Compile a function whose sums may be formed in any order, several terms an instruction."""
-    return cast("F", njit(cache=True, error_model="numpy", fastmath={"reassoc", *CONTRACT})(function))
+    return _jit(function, error_model="numpy", fastmath={"reassoc", *CONTRACT})
 
 
 def finite(function: F) -> F:
     """Compile a function that meets no NaN, so that maxima may be formed in any order."""
-    return cast("F", njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})(function))
+    return _jit(function, error_model="numpy", fastmath={"nnan", "nsz"})
 
 
 def threaded(function: F) -> F:
     """Compile a function whose `prange` loops run on all processors."""
-    return cast("F", njit(cache=True, error_model="numpy", fastmath=set(CONTRACT), parallel=True)(function))
+    return _jit(function, error_model="numpy", fastmath=set(CONTRACT), parallel=True)

@@ -21,7 +21,7 @@ from numba import carray, cfunc, types
 
 from lcp.arrays import FloatArray
 from lcp.kernels.admission import admit_apart
-from lcp.kernels.compiled import inlined
+from lcp.kernels.compiled import inlined, kept_in
 from lcp.kernels.vectors import Generated, intrinsic, ir
 
 __all__ = ["ask", "direct", "fits", "integer", "matrix", "vector"]
@@ -141,7 +141,7 @@ def direct(code: Entry) -> Callable[[F], F]:
             if len(kept) > 1:
                 admit_apart(*arguments, *(keywords[name] for name in ("M", "q", "z", "Z") if name in keywords))
                 return dispatcher(*arguments, **keywords)
-            kept.append(cfunc(SIGNATURE, cache=True)(code))
+            kept.append(cfunc(SIGNATURE, cache=kept_in(code) is not None)(code))
             definition.call = kept[1].address
             return entry(*arguments, **keywords)
 

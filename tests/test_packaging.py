@@ -36,5 +36,5 @@ def test_the_wheel_offers_the_command_and_the_catalogue(wheel):
     (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     entries = configparser.ConfigParser()
     entries.read_string(wheel.read(name).decode())
-    assert entries["console_scripts"]["painleve"] == "hybrid.cli:main"
+    assert entries["console_scripts"]["painleve"] == "mechanisms.launch:main"
     assert entries["hybrid.mechanisms"]["mechanisms"] == "mechanisms"

@@ -124,7 +124,9 @@ def _import_name(name: str) -> Finding:
     if not others and found == ours:
         return Finding(f"import name {name}", True, detail)
     whose = f"; {', '.join(others)} installs it too" if others else f", but painleve is in {ours}"
-    remedy = f"pip uninstall {' '.join(others)}" if others else f"remove {found}/{name} from the import path"
+    # both are written into one folder, so that uninstalling one takes files of the other away
+    again = f"pip uninstall {' '.join(others)} {DISTRIBUTION}`, then `pip install {DISTRIBUTION}"
+    remedy = again if others else f"remove {found}/{name} from the import path"
     return Finding(
         f"import name {name}",
         False,

@@ -1,0 +1,42 @@
+"""The command ``painleve`` starts here: other distributions have a package ``hybrid`` too."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import packages_distributions
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["foreign_hybrid", "main"]
+
+_NOT_COMPUTED = 3
+_OWN = "Hybrid-automaton models of mechanisms"  # how our package begins
+
+
+def main() -> int:
+    """Run ``painleve`` as :func:`hybrid.cli.main`, or say in one sentence that ``hybrid`` is another one's."""
+    said = foreign_hybrid()
+    if said:
+        sys.stderr.write(f"error: {said}\n")
+        return _NOT_COMPUTED
+    from hybrid.cli import main as run
+
+    return run()
+
+
+def foreign_hybrid() -> str:
+    """A sentence if the package ``hybrid`` that Python finds is not that of painleve; otherwise empty.
+
+    Examples
+    --------
+    >>> foreign_hybrid()
+    ''
+    """
+    found = find_spec("hybrid")
+    file = Path(found.origin) if found is not None and found.origin else None
+    if file is not None and _OWN in file.read_text(encoding="utf-8", errors="replace")[:200]:
+        return ""
+    others = sorted(set(packages_distributions().get("hybrid", ())) - {"painleve"})
+    whose = f" of {' and '.join(others)}" if others else ""
+    where = f"the package hybrid in {file.parent} is another one's{whose}" if file else "the package hybrid is missing"
+    return f"{where}; install painleve in an environment of its own (painleve doctor there checks it)"

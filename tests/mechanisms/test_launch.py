@@ -1,0 +1,33 @@
+"""The command where another distribution's package `hybrid` is found in place of ours."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from mechanisms.launch import foreign_hybrid
+
+ROOT = Path(__file__).parents[2]
+
+
+def launched(folder):
+    program = f"import sys; sys.path[:0] = [{str(folder)!r}, {str(ROOT)!r}]; sys.argv[1:] = ['--version']; "
+    program += "from mechanisms.launch import main; sys.exit(main())"
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_foreign_package_is_named_in_one_sentence(tmp_path):
+    (tmp_path / "hybrid").mkdir()
+    (tmp_path / "hybrid" / "__init__.py").write_text('"""A framework for quantum annealing."""\nimport dwave\n')
+    done = launched(tmp_path)
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert str(tmp_path / "hybrid") in done.stderr
+    assert "environment of its own" in done.stderr
+
+
+def test_our_own_is_run(tmp_path):
+    done = launched(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("painleve ")
+    assert foreign_hybrid() == ""

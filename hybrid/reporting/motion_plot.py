@@ -9,12 +9,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics import State
-from hybrid.dynamics.units import Units, quantity_units
 from hybrid.motion.outcome import EventKind
-from hybrid.reporting.labelling import heading, with_unit
+from hybrid.reporting.labelling import heading
+from hybrid.reporting.panels import Panel, panels_of
 from hybrid.reporting.plot import settings
-from hybrid.reporting.symbols import symbol_mathtext
+from hybrid.reporting.scene import constraint_forces
 from hybrid.reporting.timeline import ink_on, mode_fill
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ class _Curves:
     v: Array
     lambda_N: Array
     lambda_T: Array
+    lambda_B: Array
     is_struck: NDArray[np.bool_]
 
 
@@ -68,13 +68,13 @@ def plot_motion(motion: Trajectory, *, title: str = "") -> Figure:
     >>> ball = derive(mechanisms.load("bouncing_ball"))
     >>> figure = plot_motion(simulate(ball, State([1.0], [0.0]), t_end=0.4))
     >>> [axes.get_ylabel() for axes in figure.axes]
-    ['position', 'velocity', 'contact force', '']
+    ['position (m)', 'velocity (m/s)', 'contact force (N)', '']
     """
-    return _drawn({"": motion}, title or motion.dynamics.mechanism.title or motion.dynamics.name)
+    return _drawn({"": motion}, title or motion.dynamics.mechanism.title or motion.dynamics.name, {})
 
 
 def plot_tree(tree: MotionTree, *, title: str = "") -> Figure:
-    """Draw a tree of motions: every part, numbered at its end and in the rows of modes.
+    """Draw a tree of motions: a panel for each quantity, in it a style for each part, numbered in the rows of modes.
 
     Parameters
     ----------
@@ -95,67 +95,60 @@ def plot_tree(tree: MotionTree, *, title: str = "") -> Figure:
     >>> rod = derive(mechanisms.load("rod_on_incline"))
     >>> start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters={"mu": 1.5})
     >>> figure = plot_tree(simulate_branches(rod, start, t_end=0.05, parameters={"mu": 1.5}))
-    >>> [label.get_text() for label in figure.axes[3].get_yticklabels()]
+    >>> [label.get_text() for label in figure.axes[-1].get_yticklabels()]
     ['0: tip', '1: tip', '2: tip']
     """
     mechanism = tree.limbs[0].motion.dynamics.mechanism
-    taken = [f"{n}: {limb.choice} after {limb.parent}" for n, limb in enumerate(tree.limbs) if limb.parent is not None]
+    choices = {
+        str(number): str(number) if limb.parent is None else f"{number}: {limb.choice} after {limb.parent}"
+        for number, limb in enumerate(tree.limbs)
+    }
+    taken = [choices[str(number)] for number, limb in enumerate(tree.limbs) if limb.parent is not None]
     rest = [f"{len(taken) - _NAMED} more"] if len(taken) > _NAMED else []
     heading = "\n".join([title or mechanism.title or mechanism.name, ", ".join([*taken[:_NAMED], *rest])])
-    return _drawn({str(number): limb.motion for number, limb in enumerate(tree.limbs)}, heading.rstrip())
+    return _drawn({str(number): limb.motion for number, limb in enumerate(tree.limbs)}, heading.rstrip(), choices)
 
 
-def _drawn(motions: Mapping[str, Trajectory], title: str) -> Figure:
+def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, str]) -> Figure:
     """The figure of motions of one mechanism, by the number that tells them apart; empty for a single one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     rows = [(part, name) for part, motion in motions.items() for name in _carriers(motion)]
     span = min(m.t_start for m in motions.values()), max(m.t for m in motions.values())
+    curves = {part: _curves(motion, span[1] - span[0]) for part, motion in motions.items()}
+    panels = panels_of(next(iter(motions.values())), one_each=len(motions) > 1)
     with settings():
         # without contacts there are neither forces nor modes to show
-        heights = [2.0, 2.0, *((2.0, 0.35 * max(len(rows), 2)) if rows else ())]
+        each = 2.0 if len(panels) <= 3 else 1.3
+        heights = [*(each for _ in panels), *((0.35 * max(len(rows), 2),) if rows else ())]
         figure = Figure(figsize=(7.6, sum(heights) + 1.0), layout="constrained")
         FigureCanvasAgg(figure)
-        panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
-        for part, motion in motions.items():
-            _draw_motion(panels, part, motion, span)
-        if rows:
-            _draw_modes(panels[3], motions, rows, span)
+        drawn = np.atleast_1d(figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)).tolist()
         events = sorted(event.t for motion in motions.values() for event in motion.events)
-        for axes, label in zip(panels, ("position", "velocity", "contact force"), strict=False):
-            axes.set_ylabel(label)
+        for axes, panel in zip(drawn, panels, strict=False):
+            for (part, found), style in zip(curves.items(), _styles(len(curves)), strict=True):
+                _draw(axes, panel, found, choices.get(part, part), style if len(curves) > 1 else None)
+            axes.set_ylabel(panel.label)
             axes.axhline(0.0, color="0.8", linewidth=0.6, zorder=0)
             for t in _apart(events, _APART * (span[1] - span[0])):
                 axes.axvline(t, color="0.7", linewidth=0.6, linestyle=":", zorder=0)
-            if axes.get_legend_handles_labels()[1]:
+            if axes.get_legend_handles_labels()[1] and (axes is drawn[0] or len(curves) == 1):
                 axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        panels[-1].set_xlabel("time $t$ (s)")
+        for motion in motions.values():
+            if motion.handed_over is not None:
+                _mark_springs(drawn[0], motion.handed_over.t)
+        if rows:
+            _draw_modes(drawn[-1], motions, rows, span)
+        drawn[-1].set_xlabel("time $t$ (s)")
         if span[1] > span[0]:
-            panels[-1].set_xlim(*span)
+            drawn[-1].set_xlim(*span)
         figure.suptitle(heading(title, inches=7.2, size=10), fontsize=10)
     return figure
 
 
 def _carriers(motion: Trajectory) -> tuple[str, ...]:
     return tuple(motion.arcs[0].mode) if motion.arcs else (*motion.dynamics.contacts, *motion.dynamics.elements)
-
-
-def _draw_motion(panels: Sequence[Axes], part: str, motion: Trajectory, span: tuple[float, float]) -> None:
-    """Coordinates, velocities and forces of one motion; lines that stand in the legend already are not named again."""
-    dynamics = motion.dynamics
-    curves = _curves(motion, span[1] - span[0])
-    start = State(motion.q_start, motion.v_start, motion.t_start)
-    units = quantity_units(dynamics, start, parameters=motion.parameters)
-    names = dynamics.mechanism.coordinates, dynamics.mechanism.velocities
-    for axes, wanted, values in zip(panels, names, (curves.q, curves.v), strict=False):
-        _draw(axes, curves.t, [(symbol_mathtext(name), units.coordinates[name]) for name in wanted], values)
-    if len(panels) > 2:
-        _draw_forces(panels[2], motion, curves, units)
-    for value in motion.q if part and motion.t - motion.t_start > _APART * (span[1] - span[0]) else ():
-        panels[0].annotate(part, (motion.t, value), xytext=(2, 0), textcoords="offset points", va="center", fontsize=7)
-    if motion.handed_over is not None:
-        _mark_springs(panels[0], motion.handed_over.t)
 
 
 def _mark_springs(axes: Axes, t: float) -> None:
@@ -175,7 +168,8 @@ def _mark_springs(axes: Axes, t: float) -> None:
 def _curves(motion: Trajectory, whole: float) -> _Curves:
     dynamics = motion.dynamics
     k, p = len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
-    lost = np.full(2 * dynamics.n + k + p + 1, np.nan)
+    m = len(dynamics.rigid)
+    lost = np.full(2 * dynamics.n + k + p + m + 1, np.nan)
     span = max(whole, 1e-300)
     struck = np.array([event.t for event in motion.events if event.kind is EventKind.IMPACT])
     blocks: list[Array] = []
@@ -184,15 +178,16 @@ def _curves(motion: Trajectory, whole: float) -> _Curves:
         t = _instants(arc, span)
         q, v = arc.sample(t)
         seen = motion.forces(arc, t)
-        blocks += [np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T]), lost[None, :]]
+        rails = constraint_forces(motion.dynamics_at(arc.start), t, q, v, seen, motion.parameters)[:, :m]
+        blocks += [np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T, rails]), lost[None, :]]
         steps = arc.knots[arc.step_of(t)]
         in_impact += [np.isin(steps, struck) & (arc.means is not None), np.array([False])]
     if not blocks:
-        end = np.concatenate([[motion.t], motion.q, motion.v, np.full(k + p, np.nan)])
+        end = np.concatenate([[motion.t], motion.q, motion.v, np.full(k + p + m, np.nan)])
         blocks, in_impact = [end[None, :]], [np.array([False])]
     table = np.vstack(blocks)
-    t, q, v, lambda_N, lambda_T = np.split(table, np.cumsum([1, dynamics.n, dynamics.n, k]), axis=1)
-    return _Curves(t[:, 0], q, v, lambda_N, lambda_T, np.concatenate(in_impact))
+    t, q, v, *forces = np.split(table, np.cumsum([1, dynamics.n, dynamics.n, k, p]), axis=1)
+    return _Curves(t[:, 0], q, v, *forces, np.concatenate(in_impact))
 
 
 def _instants(arc: Arc, span: float) -> Array:
@@ -202,16 +197,22 @@ def _instants(arc: Arc, span: float) -> Array:
     return np.linspace(arc.start, arc.end, max(_LEAST, int(np.ceil(_POINTS * (arc.end - arc.start) / span))))
 
 
-def _draw(axes: Axes, t: Array, labels: Sequence[tuple[str, str]], values: Array) -> None:
-    for (label, unit), column, (colour, dash) in zip(labels, values.T, _styles(len(labels)), strict=True):
-        shown = with_unit(label, unit)
-        marker = "." if len(t) == 1 else ""
-        axes.plot(t, column, label=_once(axes, shown), color=colour, linestyle=dash, linewidth=1.2, marker=marker)
-
-
-def _once(axes: Axes, label: str) -> str:
-    """A label for the legend, or what matplotlib leaves out of it."""
-    return "_again" if label in axes.get_legend_handles_labels()[1] else label
+def _draw(axes: Axes, panel: Panel, curves: _Curves, part: str, style: tuple[str, str] | None) -> None:
+    """The quantities of a panel in styles of their own, or all in that of a part of a tree."""
+    styles = _styles(len(panel.columns))
+    drawn = []
+    for name, (field, column), own in zip(panel.names, panel.columns, styles, strict=True):
+        values = getattr(curves, field)[:, column]
+        colour, dash = own if style is None else style
+        marker = "." if len(curves.t) == 1 else ""
+        label = name if style is None else part
+        axes.plot(curves.t, values, label=label, color=colour, linestyle=dash, linewidth=1.2, marker=marker)
+        drawn.append(values)
+    if panel.field.startswith("lambda") and curves.is_struck.any():
+        steady = np.column_stack(drawn)[~curves.is_struck]
+        low, high = np.nanmin(steady, initial=0.0), np.nanmax(steady, initial=0.0)
+        room = 0.1 * (high - low) or 1.0
+        axes.set_ylim(low - room, high + room)
 
 
 def _styles(count: int) -> list[tuple[str, str]]:
@@ -219,29 +220,6 @@ def _styles(count: int) -> list[tuple[str, str]]:
     colours = ("#123a6d", "#c1571a", "#2f8f5b", "#7a4fa3", "#8c6d1f")
     styles = [(colour, dash) for dash in ("-", "--", "-.", ":") for colour in colours]
     return [styles[index % len(styles)] for index in range(count)]
-
-
-def _draw_forces(axes: Axes, motion: Trajectory, curves: _Curves, units: Units) -> None:
-    dynamics = motion.dynamics
-    places = {name: index for index, name in enumerate((*dynamics.contacts, *dynamics.columns))}
-    colours = [colour for colour, _ in _styles(5)]
-
-    def draw(label: str, unit: str, values: Array, name: str, dash: str) -> None:
-        colour = colours[list(places).index(name) % len(colours)]
-        shown = with_unit(label, unit)
-        axes.plot(curves.t, values, color=colour, linestyle=dash, linewidth=1.2, label=_once(axes, shown))
-
-    for index, name in enumerate(dynamics.contacts):
-        draw(rf"$\lambda_N$ {name}", units.forces.get(name, ""), curves.lambda_N[:, index], name, "-")
-    for name, columns in dynamics.columns.items():
-        for axis, column in enumerate(range(columns.start, columns.stop)):
-            label = rf"$\lambda_T$ {name}" if dynamics.dimension(name) == 1 else rf"$\lambda_{{T{axis + 1}}}$ {name}"
-            draw(label, units.tangential_forces.get(name, ""), curves.lambda_T[:, column], name, ("--", ":")[axis])
-    if curves.is_struck.any():
-        steady = np.column_stack([curves.lambda_N, curves.lambda_T])[~curves.is_struck]
-        low, high = np.nanmin(steady, initial=0.0), np.nanmax(steady, initial=0.0)
-        room = 0.1 * (high - low) or 1.0
-        axes.set_ylim(low - room, high + room)
 
 
 def _draw_modes(

@@ -14,9 +14,12 @@ from hybrid.reporting.touching import Touching, drawn_points, touching
 
 if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
+    from hybrid.dynamics import Dynamics
+    from hybrid.dynamics.derive import Values
     from hybrid.motion import Trajectory
+    from hybrid.motion.flow import Observation
 
-__all__ = ["Force", "Scene", "Surface", "build_scene", "require_drawing"]
+__all__ = ["Force", "Scene", "Surface", "build_scene", "constraint_forces", "require_drawing"]
 
 Array = NDArray[np.float64]
 
@@ -156,6 +159,19 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
         if name not in found or found[name].tangents.shape[1] != dynamics.dimension(name)
     )
     return Scene(t, points, dynamics.mechanism.drawing.links, tuple(surfaces), tuple(forces), lacking, size)
+
+
+def constraint_forces(
+    dynamics: Dynamics, t: Array, q: Array, v: Array, seen: Observation, parameters: Values | None
+) -> Array:
+    """Normal forces (N, m) of rigid constraints: what is left of ``M v' - h`` by the contact forces, along ``J``."""
+    if not any(name in dynamics.columns for name in dynamics.rigid):
+        return np.zeros((len(t), len(dynamics.rigid)))  # nobody asks for the forces of smooth ones
+    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    a = seen.acceleration.T
+    left = (terms.M @ a[..., None])[..., 0] - terms.h
+    left = left - (terms.W_N @ seen.lambda_N.T[..., None])[..., 0] - (terms.W_T @ seen.lambda_T.T[..., None])[..., 0]
+    return np.asarray((np.linalg.pinv(np.swapaxes(terms.J, -1, -2)) @ left[..., None])[..., 0])
 
 
 def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array, Array]:

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from hybrid import State, derive, plot_motion, simulate, solve_state
+from hybrid import (
+    Constraint,
+    EnergyDynamics,
+    Mechanism,
+    Parameter,
+    State,
+    derive,
+    plot_motion,
+    simulate,
+    solve_state,
+)
 from hybrid.contact import NewtonImpact
 from hybrid.motion import simulate_branches
 from hybrid.reporting import figure_svg, plot_tree
@@ -31,11 +41,14 @@ def test_velocities_break_where_they_jump(bounced):
 def test_curves_are_labelled_with_their_units_and_hold_the_motion():
     rod = derive(load("rod_on_incline"))
     motion = simulate(rod, solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}), t_end=2)
-    position, velocity, force, modes = plot_motion(motion).axes
-    assert list(lines(position)) == ["$x$ (m)", "$y$ (m)", r"$\varphi$ (rad)"]
-    assert list(lines(velocity))[2] == r"$\dot{\varphi}$ (rad/s)"
+    position, angle, velocity, spin, force, modes = plot_motion(motion).axes
+    labels = ["position (m)", "angle (rad)", "velocity (m/s)", "angular\nvelocity (rad/s)", "contact force (N)"]
+    assert [axes.get_ylabel() for axes in (position, angle, velocity, spin, force)] == labels
+    assert list(lines(position)) == ["$x$ (m)", "$y$ (m)"]
+    assert list(lines(velocity)) == [r"$\dot{x}$ (m/s)", r"$\dot{y}$ (m/s)"]
+    assert list(lines(spin)) == [r"$\dot{\varphi}$ (rad/s)"]
     assert list(lines(force)) == [r"$\lambda_N$ tip (N)", r"$\lambda_T$ tip (N)"]
-    t, phi = lines(position)[r"$\varphi$ (rad)"].T
+    t, phi = lines(angle)[r"$\varphi$ (rad)"].T
     seen = ~np.isnan(t)
     assert phi[seen] == pytest.approx(motion.sample(t[seen])[0][:, 2], abs=1e-12)
     assert [text.get_text() for text in modes.texts] == ["stick", "slide-", "slide+"]
@@ -60,8 +73,8 @@ def test_impulses_of_time_stepping_do_not_flatten_the_forces():
 def test_a_motion_without_arcs_is_drawn_as_points():
     rod = derive(load("rod_on_incline"))
     start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters={"mu": 1.5})
-    position, *_ = plot_motion(simulate(rod, start, t_end=1, parameters={"mu": 1.5})).axes
-    assert lines(position)[r"$\varphi$ (rad)"].tolist() == [[0.0, 2.0]]
+    _, angle, *_ = plot_motion(simulate(rod, start, t_end=1, parameters={"mu": 1.5})).axes
+    assert lines(angle)[r"$\varphi$ (rad)"].tolist() == [[0.0, 2.0]]
 
 
 def test_the_same_motion_gives_the_same_picture(bounced):
@@ -73,14 +86,37 @@ def test_every_part_of_a_tree_is_drawn_and_named():
     pins = {"phi": 2.0, "phi_dot": 1.3, "slip.tip": 1}
     tree = simulate_branches(rod, solve_state(rod, pins, parameters={"mu": 1.5}), t_end=0.1, parameters={"mu": 1.5})
     figure = plot_tree(tree)
-    position, velocity, _, modes = figure.axes
+    *panels, modes = figure.axes
     assert [text.get_text() for text in modes.texts] == [" ends at once: indeterminate", "free", "slide+"]
-    assert {text.get_text() for text in position.texts} == {"1", "2"}
     assert "1: free after 0, 2: slide+ after 0" in figure.get_suptitle()
-    assert list(lines(position)) == ["$x$ (m)", "$y$ (m)", r"$\varphi$ (rad)"]  # each stands in the legend once
-    drawn = [line.get_xydata() for line in velocity.get_lines() if len(line.get_xdata()) > 2]
-    ends = [[curve[~np.isnan(curve[:, 0])][-1, 1] for curve in drawn[start : start + 3]] for start in (0, 3)]
-    np.testing.assert_allclose(ends, [tree.limbs[1].motion.v, tree.limbs[2].motion.v], atol=1e-12)
+    assert [axes.get_ylabel() for axes in panels[:3]] == ["$x$ (m)", "$y$ (m)", r"$\varphi$ (rad)"]
+    for axes in panels:
+        parts = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+        assert [line.get_label() for line in parts] == ["0", "1: free after 0", "2: slide+ after 0"]
+        assert len({(line.get_color(), line.get_linestyle()) for line in parts}) == 3
+    assert len([axes for axes in panels if axes.get_legend()]) == 1
+    for index, axes in enumerate(panels[3:6]):
+        drawn = lines(axes)
+        for limb, label in zip(tree.limbs[1:], ("1: free after 0", "2: slide+ after 0"), strict=True):
+            curve = drawn[label]
+            assert curve[~np.isnan(curve[:, 0])][-1, 1] == pytest.approx(limb.motion.v[index], abs=1e-12)
+
+
+def test_forces_of_a_rough_rail_are_drawn():
+    # a bead of 2 kg that slides on a level rail: 20 N carry it, 0.5 of them brake it
+    bead = Mechanism(
+        name="bead",
+        coordinates=["x", "y"],
+        parameters={"m": Parameter(2, unit="kg"), "g": Parameter(10, unit="m/s^2"), "mu": Parameter(0.5, unit="1")},
+        dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2)/2", potential="m*g*y"),
+        constraint=[Constraint(name="rail", equation="y", tangent="x", friction="mu")],
+    )
+    dynamics = derive(bead)
+    figure = plot_motion(simulate(dynamics, solve_state(dynamics, {"x": 0, "slip.rail": 1}), t_end=0.1))
+    drawn = lines(next(axes for axes in figure.axes if axes.get_ylabel() == "contact force (N)"))
+    for label, expected in ((r"$\lambda_N$ rail (N)", 20), (r"$\lambda_T$ rail (N)", -10)):
+        force = drawn[label][:, 1]
+        assert force[~np.isnan(force)] == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_mechanism_without_contacts_has_no_empty_panels():
@@ -89,5 +125,5 @@ def test_a_mechanism_without_contacts_has_no_empty_panels():
         pendulum, solve_state(pendulum, {"theta1": 0.1, "theta2": 0.2, "theta1_dot": 0, "theta2_dot": 0}), t_end=0.5
     )
     position, velocity = plot_motion(motion).axes
-    assert [axes.get_ylabel() for axes in (position, velocity)] == ["position", "velocity"]
+    assert [axes.get_ylabel() for axes in (position, velocity)] == ["angle (rad)", "angular\nvelocity (rad/s)"]
     assert velocity.get_xlabel() == "time $t$ (s)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import platform
 import re
 from collections.abc import Iterator
@@ -165,12 +166,16 @@ def _kernel() -> Finding:
     """A small function compiled as the kernels are, and where they are kept."""
     check = "compiled kernels (numba)"
     try:
+        from numba.core.errors import NumbaError
+
         from lcp.kernels import pivoting
         from lcp.kernels.compiled import compiled, kept_in
-
+    except (ImportError, OSError) as error:  # a library of the compiler may be missing
+        return Finding(check, False, f"{type(error).__name__}: {error}", "reinstall numba and llvmlite")
+    try:
         right = compiled(_tripled)(14.0) == 42.0
-        place = kept_in(pivoting.lemke_into.py_func)
-    except Exception as error:  # noqa: BLE001 - whatever a compiler may fail with
+        place = kept_in(inspect.unwrap(pivoting.lemke_into))
+    except (NumbaError, OSError, RuntimeError, TypeError, ValueError) as error:
         return Finding(check, False, f"{type(error).__name__}: {error}", "reinstall numba and llvmlite")
     if place is None:
         advice = "set NUMBA_CACHE_DIR to a folder of your own, or every process compiles its kernels anew"

@@ -23,7 +23,7 @@ def _of(scale: Mapping[str, int] | None = None, **bases: int) -> Exponents:
 
 _MINUTE = {"2": 2, "3": 1, "5": 1}
 _UNITS: Mapping[str, Exponents] = {
-    **{name: _of(**{name: 1}) for name in BASES},
+    **{name: {name: Fraction(1)} for name in BASES},
     "g": _of({"2": -3, "5": -3}, kg=1),
     "t": _of({"2": 3, "5": 3}, kg=1),
     "N": _of(kg=1, m=1, s=-2),

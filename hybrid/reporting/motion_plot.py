@@ -186,8 +186,8 @@ def _curves(motion: Trajectory, whole: float) -> _Curves:
         end = np.concatenate([[motion.t], motion.q, motion.v, np.full(k + p + m, np.nan)])
         blocks, in_impact = [end[None, :]], [np.array([False])]
     table = np.vstack(blocks)
-    t, q, v, *forces = np.split(table, np.cumsum([1, dynamics.n, dynamics.n, k, p]), axis=1)
-    return _Curves(t[:, 0], q, v, *forces, np.concatenate(in_impact))
+    t, q, v, pressing, dragging, held = np.split(table, np.cumsum([1, dynamics.n, dynamics.n, k, p]), axis=1)
+    return _Curves(t[:, 0], q, v, pressing, dragging, held, np.concatenate(in_impact))
 
 
 def _instants(arc: Arc, span: float) -> Array:

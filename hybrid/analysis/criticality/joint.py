@@ -103,8 +103,9 @@ class SlidingContacts:
         allowed = self._allowed(W_N, W_T, terms.J, shape)
         columns = []
         for (chosen, signs), is_allowed in zip(self.members, allowed, strict=True):
-            part = (..., *np.ix_(chosen, chosen))
-            factor = first_negative(G_NN[part], pushed[part] * np.array(signs), scale[..., list(chosen)])
+            rows, across = np.ix_(chosen, chosen)
+            slopes = pushed[..., rows, across] * np.array(signs)
+            factor = first_negative(G_NN[..., rows, across], slopes, scale[..., list(chosen)])
             columns.append(np.where(is_allowed, factor, np.nan))
         found = np.stack(columns, axis=-1)
         reached = np.broadcast_to(np.isfinite(q).all(axis=-1), shape)

@@ -16,6 +16,7 @@ from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.complementarity import to_lcp
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.smooth import is_unnamed
 from hybrid.errors import ComputationError
 from lcp.exact import NoSolutionCertificate
 
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
 
-_AGREEMENT = 1e-6  # a stated value and the exact one differ by rounding times the condition of one small basis
+AGREEMENT = 1e-6
+"""Share by which a stated value and the exact one may differ: rounding times the condition of one small basis."""
 
-_ALL_TOGETHER = "the conditions of the mode have a solution"
+ALL_TOGETHER = "the conditions of the mode have a solution"
 """What a mode violates whose equations determine no forces of which one inequality could be named."""
 
 
@@ -99,7 +101,7 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
     posed : lcp.LCP
         The same as a complementarity problem.
     refuted : sequence of (Mode, Candidate)
-        Every mode with its refuted candidate.
+        Every mode with its refuted candidate, in the order of :func:`mode_combinations`.
 
     Returns
     -------
@@ -109,7 +111,10 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
     refutation = lcp.exact.refute(posed)
     if refutation is None:
         return None
-    violations = tuple(_violation(problem, mode, item, refutation) for mode, item in refuted)
+    violations = tuple(
+        _violation(problem, mode, item, _basis(problem.carriers, modes), refutation)
+        for (mode, item), modes in zip(refuted, mode_combinations(problem), strict=True)
+    )
     return Certificate(violations, posed, refutation, problem)
 
 
@@ -171,16 +176,20 @@ def _is_same(first: ContactProblem, second: ContactProblem) -> bool:
     )
 
 
+def is_called(mode: Mode, modes: Sequence[CarrierMode]) -> bool:
+    """True if the labels are those of the conditions; those without friction are named by accelerations."""
+    return all(is_unnamed(part) or mode.get(part.carrier.name) is part.label for part in modes)
+
+
 def _holds(certificate: Certificate, modes: Sequence[CarrierMode], violation: Violation) -> bool:
     """Whether a violation is one of this mode, and true."""
     carriers = certificate.posed.carriers
-    labels = {part.carrier.name: part.label for part in modes}
-    if any(violation.mode.get(name) is not label for name, label in labels.items()):
+    if not is_called(violation.mode, modes) or violation.contact not in ("", *violation.mode):
         return False
     if violation.basis != _basis(carriers, modes) or not violation.value < 0:
         return False
     if not violation.variable:
-        if (violation.contact, violation.inequality, violation.index) != ("", _ALL_TOGETHER, 0):
+        if (violation.contact, violation.inequality, violation.index) != ("", ALL_TOGETHER, 0):
             return False
         return violation.value == _contradiction(certificate.refutation, violation.basis)
     parts = [part for part in modes if part.carrier.name == violation.contact]
@@ -192,7 +201,7 @@ def _holds(certificate: Certificate, modes: Sequence[CarrierMode], violation: Vi
     if solution is None:
         return False
     value = solution[0 if violation.variable == "z" else 1][violation.index]
-    return value < 0 and math.isclose(float(value), violation.value, rel_tol=_AGREEMENT)
+    return value < 0 and math.isclose(float(value), violation.value, rel_tol=AGREEMENT)
 
 
 def _contradiction(refutation: NoSolutionCertificate, basis: Sequence[int]) -> float:
@@ -200,13 +209,14 @@ def _contradiction(refutation: NoSolutionCertificate, basis: Sequence[int]) -> f
     return float(found.constant / sum(map(abs, found.multipliers)))
 
 
-def _violation(problem: ContactProblem, mode: Mode, item: Candidate, refutation: NoSolutionCertificate) -> Violation:
+def _violation(
+    problem: ContactProblem, mode: Mode, item: Candidate, basis: tuple[int, ...], refutation: NoSolutionCertificate
+) -> Violation:
     """The worst condition of a mode and where it stands in the LCP of :func:`to_lcp`."""
-    basis = _basis(problem.carriers, item.modes)
     worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
     contact, inequality = item.labels[worst]
     if not contact or item.orientation == 0:
-        return Violation(mode, "", _ALL_TOGETHER, _contradiction(refutation, basis), basis, "", 0)
+        return Violation(mode, "", ALL_TOGETHER, _contradiction(refutation, basis), basis, "", 0)
     variable, index = _place(problem.carriers, problem.carrier(contact), inequality)
     return Violation(mode, contact, inequality, float(item.slacks[worst]), basis, variable, index)
 

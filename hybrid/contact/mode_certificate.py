@@ -7,6 +7,7 @@ lemma refutes each of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.certificate import Violation
-from hybrid.contact.smooth import is_unnamed
+from hybrid.contact.certificate import AGREEMENT, ALL_TOGETHER, Violation, is_called
+from hybrid.contact.exact_numbers import exact_numbers
 from lcp.double_description import cone_generators
 from lcp.exact.rational import integer_row, rational_vector
 
@@ -66,7 +67,7 @@ class ModeCertificate:
     violations : tuple of Violation
         Every mode with the inequality it violates most.
     problem : ContactProblem
-        Its ``G``, ``c`` and carriers, whose numbers are taken as the rationals they are.
+        Its ``G``, ``c`` and carriers, whose numbers are taken as the rationals they are (:func:`exact_numbers`).
     refutations : tuple of ModeRefutation
         In the order of the problem's modes.
     """
@@ -104,9 +105,8 @@ def certify_modes(problem: ContactProblem, refuted: Sequence[tuple[Mode, Candida
         found = _refutation(exact, mode, modes)
         if found is None:
             return None
-        worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
         refutations.append(found)
-        violations.append(Violation(mode, *item.labels[worst], float(item.slacks[worst]), (), "", 0))
+        violations.append(_violation(exact, modes, item, found))
     return ModeCertificate(tuple(violations), problem, tuple(refutations))
 
 
@@ -114,7 +114,7 @@ def verify_modes(certificate: ModeCertificate) -> bool:
     """Check a certificate in exact rational arithmetic, from the contact problem alone.
 
     The conditions of every mode are put together anew from ``G``, ``c`` and the carriers. Every mode must be refuted,
-    in order, by multipliers that contradict its conditions exactly, and must have its violation.
+    in order, by multipliers that contradict its conditions exactly, and must have a violation that is true of it.
 
     Parameters
     ----------
@@ -130,9 +130,9 @@ def verify_modes(certificate: ModeCertificate) -> bool:
         return False
     return all(
         violation.mode == refutation.mode
-        and violation.value < 0
-        and _is_of(refutation.mode, modes)
+        and is_called(refutation.mode, modes)
         and _contradicts(exact, modes, refutation)
+        and _is_true(exact, modes, violation, refutation)
         for modes, refutation, violation in zip(
             combinations, certificate.refutations, certificate.violations, strict=True
         )
@@ -140,11 +140,10 @@ def verify_modes(certificate: ModeCertificate) -> bool:
 
 
 class _Exact:
-    """The numbers of a contact problem as fractions."""
+    """The conditions of a contact problem's modes in fractions."""
 
     def __init__(self, problem: ContactProblem) -> None:
-        self.G = [rational_vector(row) for row in problem.G.tolist()]
-        self.c = rational_vector(problem.c.tolist())
+        self.G, self.c = exact_numbers(problem)
 
     def conditions(self, rows: Sequence[Row]) -> Iterator[tuple[list[Fraction], Fraction]]:
         """Coefficients of the forces, and constant, of every row."""
@@ -203,9 +202,54 @@ def _contradicts(exact: _Exact, modes: Sequence[CarrierMode], refutation: ModeRe
     )
 
 
-def _is_of(mode: Mode, modes: Sequence[CarrierMode]) -> bool:
-    """True if the labels are those of the conditions; those without friction are named by accelerations."""
-    return all(is_unnamed(part) or mode.get(part.carrier.name) is part.label for part in modes)
+def _violation(exact: _Exact, modes: Sequence[CarrierMode], item: Candidate, refutation: ModeRefutation) -> Violation:
+    """The worst condition of a mode, or the contradiction of its refutation where its equations fix no forces."""
+    worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
+    stated = Violation(refutation.mode, *item.labels[worst], float(item.slacks[worst]), (), "", 0)
+    if stated.contact and _is_true(exact, modes, stated, refutation):
+        return stated
+    return Violation(refutation.mode, "", ALL_TOGETHER, _contradiction(refutation), (), "", 0)
+
+
+def _is_true(exact: _Exact, modes: Sequence[CarrierMode], violation: Violation, refutation: ModeRefutation) -> bool:
+    """Whether a violation is one of this mode, by the value that the exact solution of its equations gives."""
+    if violation.basis or violation.variable or violation.index or not violation.value < 0:
+        return False
+    if not violation.contact:
+        return violation.inequality == ALL_TOGETHER and violation.value == _contradiction(refutation)
+    rows = [
+        row
+        for part in modes
+        for row in part.inequalities
+        if (part.carrier.name, row.label) == (violation.contact, violation.inequality)
+    ]
+    forces = _solution(list(exact.conditions(_rows(modes)[0])))
+    if not rows or forces is None:
+        return False
+    line, constant = next(exact.conditions(rows))
+    value = _sum(zip(line, forces, strict=True)) + constant
+    return value < 0 and math.isclose(float(value), violation.value, rel_tol=AGREEMENT)
+
+
+def _contradiction(refutation: ModeRefutation) -> float:
+    """What the multipliers leave, whose magnitudes add up to one."""
+    return float(refutation.constant / sum(map(abs, (*refutation.equations, *refutation.inequalities))))
+
+
+def _solution(equations: Sequence[tuple[Sequence[Fraction], Fraction]]) -> Vector | None:
+    """The forces of square equations ``line . x + constant = 0``; None where they are singular."""
+    left = [[*line, constant] for line, constant in equations]
+    for column in range(len(left)):
+        place = next((k for k in range(column, len(left)) if left[k][column]), None)
+        if place is None:
+            return None
+        left[column], left[place] = left[place], left[column]
+        pivot = left[column]
+        for k, line in enumerate(left):
+            if k != column and line[column]:
+                factor = line[column] / pivot[column]
+                left[k] = [a - factor * b for a, b in zip(line, pivot, strict=True)]
+    return tuple(-line[-1] / line[k] for k, line in enumerate(left))
 
 
 def _sum(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:

@@ -294,11 +294,10 @@ def _certified(
     refuted = [(mode_of(problem, item), item) for item in candidates]
     if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
         return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]
-    certificate: Certificate | ModeCertificate | None
+    certificate: Certificate | ModeCertificate | None = None
     if bool(is_complementarity_problem(problem)):
         certificate = certify(problem, to_lcp(problem), refuted)
-    else:
-        certificate = certify_modes(problem, refuted)
+    certificate = certificate or certify_modes(problem, refuted)
     if certificate is None:
         return None, ["no mode is consistent in floating point, but exact arithmetic does not confirm it"]
     if not verify_certificate(certificate):

@@ -129,6 +129,10 @@ def test_feet_that_a_rail_blocks_jointly_are_weighed_together():
     assert selection.force_set.dimension == 1
     (ray,) = selection.force_set.rays
     np.testing.assert_allclose(ray, [1.0, 3 / 7], rtol=1e-12)  # no moment: 0.3 left = 0.7 right
+    rising = select(two_feet(" - t**2/2"), state)
+    # gaps: -0.3 phi'' >= 0 and 0.7 phi'' - 1 >= 0 contradict each other, though the forces may be as large as they like
+    assert rising.verdict is Verdict.INCONSISTENT
+    assert verify_certificate(rising.certificate, rising.problem)
     sinking = select(two_feet(" + t**2/2"), state)
     # -0.3 phi'' >= 0 and 0.7 phi'' + 1 >= 0; a force on one foot alone would turn the block, but nothing else does
     assert sinking.verdict is Verdict.UNIQUE

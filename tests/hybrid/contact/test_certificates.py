@@ -10,7 +10,10 @@ import lcp
 import lcp.exact
 import mechanisms
 from hybrid import Constraint, Contact, EquationDynamics, Mechanism, State, derive, select, solve_state
-from hybrid.contact import verify_certificate
+from hybrid.contact import contact_problem, select_problem, verify_certificate
+from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.exact_numbers import exact_numbers
+from tests.random_problems import problem_from
 
 VALUES = {"mu": 1.5}
 
@@ -103,3 +106,71 @@ def test_the_violation_of_a_mode_without_forces_is_that_of_its_refutation():
     np.testing.assert_array_equal(certificate.problem.M, [[0.0]])
     for changes in ({"value": -0.5}, {"inequality": "nonsense"}, {"contact": "stop"}, {"index": 1}):
         assert not verify_certificate(attrs.evolve(certificate, violations=(free, attrs.evolve(closed, **changes))))
+
+
+def paradox_beside_a_seal(b=-1.0):
+    """One contact that slips towards the paradox (A = 1 - 3/2, b < 0) beside a seal that holds better at rest."""
+    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
+    seal = Carrier("seal", CarrierKind.ELEMENT, None, (2,), None, 0.5, 0.7)
+    G = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return problem_from(G, np.array([b, 0.3, 0.3]), [tip, seal])
+
+
+def test_a_tampered_certificate_of_modes_is_refused():
+    found, other = select_problem(paradox_beside_a_seal()), select_problem(paradox_beside_a_seal(-2.0))
+    certificate = found.certificate
+    assert verify_certificate(certificate, found.problem)
+    assert not verify_certificate(certificate, other.problem)
+    first, second, *rest = certificate.violations
+
+    def table(*violations):
+        return attrs.evolve(certificate, violations=violations)
+
+    changed = [
+        table(),
+        table(first, first, *rest),
+        table(second, first, *rest),
+        table(first, second, *rest, second),
+        *(
+            table(attrs.evolve(first, **changes), second, *rest)
+            for changes in (
+                {"value": 2 * first.value},
+                {"value": -first.value},
+                {"value": float("nan")},
+                {"contact": "nonsense"},
+                {"inequality": "mu > 7"},
+                {"contact": "", "inequality": "", "value": -77.0},
+                {"mode": second.mode},
+                {"variable": "z"},
+            )
+        ),
+        attrs.evolve(certificate, problem=other.problem),
+        attrs.evolve(certificate, refutations=certificate.refutations[1:]),
+    ]
+    assert [index for index, item in enumerate(changed) if verify_certificate(item)] == []
+
+
+def test_the_exact_numbers_of_a_problem_have_the_rank_of_its_directions():
+    numbers = [f"p{i}{j}" for i in range(4) for j in range(2)] + ["fx", "fy"]
+    mechanism = Mechanism(
+        name="point",
+        coordinates=["x", "y"],
+        parameters=dict.fromkeys(numbers, 1.0),
+        dynamics=EquationDynamics(mass_matrix=[["1.3", 0], [0, "1.3"]], forces=["fx", "fy"]),
+        contact=[Contact(name=f"c{i}", gap=f"p{i}0*x + p{i}1*y") for i in range(4)],
+    )
+    dynamics, rng = derive(mechanism), np.random.default_rng(3)
+    for _ in range(20):
+        values = dict(zip(numbers, rng.normal(size=10), strict=True))
+        problem = contact_problem(dynamics, State([0, 0], [0, 0]), parameters=values)
+        G, c = exact_numbers(problem)
+        rows = [[*line, value] for line, value in zip(G, c, strict=True)]
+        for k in range(2):  # elimination in fractions leaves nothing of the last two rows
+            place = next(i for i in range(k, 4) if rows[i][k])
+            rows[k], rows[place] = rows[place], rows[k]
+            rows[k + 1 :] = [
+                [x - line[k] / rows[k][k] * y for x, y in zip(line, rows[k], strict=True)] for line in rows[k + 1 :]
+            ]
+        assert not any(any(line) for line in rows[2:])
+        np.testing.assert_allclose(np.array(G, dtype=float), problem.G, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(np.array(c, dtype=float), problem.c, rtol=1e-9, atol=1e-12)

@@ -67,7 +67,7 @@ def report(
         built = build_report(
             dynamics,
             solve_state(dynamics, pins, parameters=values),
-            parameters=values,
+            parameters=parameters,
             axes=[Axis.parse(text, values=resolved) for text in axes] or None,
             command=command_as_written(
                 "report",

@@ -31,6 +31,10 @@ __all__ = ["Clock", "ExactProblem", "UnknownNumberError", "exact_problem", "know
 
 _DIGITS = 12
 """A computed float has so short a decimal by accident once in ten thousand; what people write is shorter."""
+_DENOMINATOR = 10**6
+"""Largest one of a component that was solved from pins; what it is taken for is checked against the pins."""
+_ROUNDING = Fraction(1, 2**48)
+"""Of a component that was solved from pins, relative: some tens of units in the last place."""
 _LARGEST_POWER = 64
 """Exponents beyond it would fill the memory with digits before they decide anything."""
 _AGREEMENT = 1e-9
@@ -131,20 +135,54 @@ def exact_problem(
     """
     if any(len(carrier.tangential) == 2 for carrier in problem.carriers):
         raise UnknownNumberError("friction in space has directions that are not rational")
-    names = dynamics.mechanism
     values = _parameters(dynamics, parameters or {})
+    components = _components(dynamics, state)
+    exact_at = {symbol: (values | components)[symbol.name] for symbol in _symbols(dynamics)}
+    reader = _Reader(dynamics, exact_at, clock)
+    _check_position(dynamics, state, reader, problem)
+    _check_pins(dynamics, state, reader, problem, values, components)
+    told = ", ".join(f"{symbol.name} = {value}" for symbol, value in exact_at.items())
+    return _posed(dynamics, reader, problem, told)
+
+
+def _components(dynamics: Dynamics, state: State) -> dict[str, Fraction]:
+    """Rational numbers for the components of a state and the time; those of solved ones are to be checked."""
+    names = dynamics.mechanism
     at = [*zip(names.coordinates, state.q, strict=True), *zip(names.velocities, state.v, strict=True), ("t", state.t)]
-    told = []
+    found = {}
     for name, value in at:
         number = known_number(float(value))
+        if number is None and state.pins:
+            near = Fraction(float(value)).limit_denominator(_DENOMINATOR)
+            number = near if abs(near - Fraction(float(value))) <= _ROUNDING * abs(near) else None
         if number is None:
             raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
-        values[name] = number
-        told.append(f"{name} = {number}")
-    reader = _Reader(dynamics, {symbol: values[symbol.name] for symbol in _symbols(dynamics)}, clock)
-    _check_position(dynamics, state, reader, problem)
-    shown = [f"{name} = {values[name]}" for name in dynamics.model.parameters]
-    return _posed(dynamics, reader, problem, ", ".join([*told, *shown]))
+        found[name] = number
+    return found
+
+
+def _check_pins(
+    dynamics: Dynamics,
+    state: State,
+    reader: _Reader,
+    problem: ContactProblem,
+    values: Mapping[str, Fraction],
+    components: Mapping[str, Fraction],
+) -> None:
+    """Refuse numbers that do not satisfy the pins exactly from which the state was solved."""
+    terms = problem.terms
+    for name, given in state.pins.items():
+        kind, _, place = name.partition(".")
+        if not place:
+            exact = components[name]
+        elif kind == "slip":
+            contact, _, axis = place.partition(".")
+            column = problem.columns[contact].start + int(axis or 1) - 1
+            exact = reader.vector("slip", terms.slip)[column]
+        else:
+            exact = reader.vector(kind, getattr(terms, kind))[dynamics.contacts.index(place)]
+        if exact != _number(name, given, values):
+            raise UnknownNumberError(f"no rational state satisfies the pin {name} = {given} exactly")
 
 
 def _symbols(dynamics: Dynamics) -> list[sympy.Symbol]:
@@ -154,8 +192,6 @@ def _symbols(dynamics: Dynamics) -> list[sympy.Symbol]:
 
 def _parameters(dynamics: Dynamics, overrides: Values) -> dict[str, Fraction]:
     """Exact values of all parameters, those of expressions from the others."""
-    import sympy
-
     declared: Mapping[str, Any] = {name: item.value for name, item in dynamics.mechanism.parameters.items()}
     given = {**declared, **overrides}
     found: dict[str, Fraction] = {}
@@ -165,21 +201,27 @@ def _parameters(dynamics: Dynamics, overrides: Values) -> dict[str, Fraction]:
         value = given[name]
         if name in found:
             continue
-        if isinstance(value, str):
-            expression = parse_expression(value, known=given.keys(), field=name)
-            missing = [other for other in expression.names if other not in found]
-            if missing:
-                waiting += [name, *missing]
-                continue
-            symbols = {other: sympy.Symbol(other, real=True) for other in expression.names}
-            numbers = {symbols[other]: found[other] for other in symbols}
-            found[name] = _evaluate(to_sympy(expression, symbols), numbers, {}, name)
-            continue
-        number = known_number(float(value))
-        if number is None:
-            raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
-        found[name] = number
+        used = parse_expression(value, known=given.keys(), field=name).names if isinstance(value, str) else ()
+        missing = [other for other in used if other not in found]
+        if missing:
+            waiting += [name, *missing]
+        else:
+            found[name] = _number(name, value, found)
     return found
+
+
+def _number(name: str, value: str | float, values: Mapping[str, Fraction]) -> Fraction:
+    """The number that a text or a float gives."""
+    import sympy
+
+    if isinstance(value, str):
+        expression = parse_expression(value, known=values.keys(), field=name)
+        symbols = {other: sympy.Symbol(other, real=True) for other in expression.names}
+        return _evaluate(to_sympy(expression, symbols), {symbols[other]: values[other] for other in symbols}, {}, name)
+    number = known_number(float(value))
+    if number is None:
+        raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
+    return number
 
 
 @attrs.frozen(eq=False)

@@ -85,7 +85,7 @@ def solve_state(
         raise _unreached(dynamics, pins, parameters, tolerances)
     problem, _ = position_problem(dynamics, sort_pins(dynamics, pins, parameters), parameters)
     others = tuple(distinct_postures(problem, [solved.q], tolerances)[1:])
-    return State(solved.q, solved.v, float(solved.t), solved.sides, others)
+    return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
 
 
 def solve_states(

@@ -20,6 +20,10 @@ def _sides(sides: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
     return {name: tuple(float(s) for s in np.atleast_1d(np.asarray(side))) for name, side in sides.items()}
 
 
+def _pins(pins: Mapping[str, str | float]) -> dict[str, str | float]:
+    return dict(pins)
+
+
 @attrs.frozen
 class State:
     """Position and velocity of a mechanism at a time.
@@ -37,6 +41,8 @@ class State:
 
     alternatives : tuple of array, (n,)
         Further positions that satisfy the same pins, if it was solved from pins that have several. Not compared.
+    pins : mapping of str to str or float
+        What it was solved from, if it was; a text is known exactly where its float is rounded. Not compared.
 
     Examples
     --------
@@ -49,6 +55,7 @@ class State:
     t: float = attrs.field(default=0.0, converter=float)
     sides: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict, converter=_sides)
     alternatives: tuple[NDArray[np.float64], ...] = attrs.field(default=(), eq=False, repr=False)
+    pins: Mapping[str, str | float] = attrs.field(factory=dict, converter=_pins, eq=False, repr=False)
 
 
 @attrs.frozen(eq=False)

@@ -115,7 +115,7 @@ def build_report(
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping of str to float, optional
+    parameters : mapping of str to float or str, optional
         Values that replace the declared ones.
     axes : sequence of two Axis, optional
         Of the map. By default the posture and its velocity, see :func:`hybrid.reporting.default_axes`; no map if
@@ -152,8 +152,9 @@ def build_report(
     from hybrid.reporting.window import can_be_traced, surroundings
 
     keeps = keeps_partial(on_interrupt)
-    parameters = dict(parameters or {})
-    selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)
+    selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)  # texts are known exactly
+    values = dynamics.mechanism.parameter_values(parameters)
+    parameters = {name: float(values[name]) for name in parameters or {}}
     found, held = surroundings(dynamics, state, parameters, axes, pins, tolerances, on_interrupt)
     critical: dict[str, CriticalFriction] = {}
     automaton = None

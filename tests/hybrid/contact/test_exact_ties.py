@@ -14,13 +14,13 @@ from hybrid.contact.exact_data import known_number
 REST = State(np.zeros(3), np.zeros(3))
 
 
-def balanced_body(places=("33/20", "1/20", "0"), *, slope="0"):
+def balanced_body(places=("33/20", "1/20", "0"), *, lengths=None):
     """A body on collinear feet, the last of which stands under its centre and the others to one side."""
     return derive(
         Mechanism(
             name="balanced_body",
             coordinates=["x", "y", "phi"],
-            parameters={"m": 1, "J": 0.5, "g": 9.81, "mu": 0.5, "slope": slope, "p": 1},
+            parameters={"m": 1, "J": 0.5, "g": 9.81, "mu": 0.5, "slope": 0, "p": 1} | (lengths or {}),
             dynamics=EnergyDynamics(
                 kinetic="m*(x_dot**2 + y_dot**2)/2 + J*phi_dot**2/2",
                 potential="m*g*(1001/1000)**(p - 1)*(y*cos(slope) + x*sin(slope))",
@@ -118,15 +118,16 @@ def test_the_command_line_knows_its_parameters_exactly(tmp_path, capsys):
         '[[contact]]\nname = "tip"\ngap = "y"\ntangent = "x"\nfriction = "mu"\n'
     )
     # M^-1 is proportional to [[3, 1], [1, 3]]: A = 3 - mu = 0 at mu = 9/3, and b = 1/2 - 3/6 = 0
-    command = ["verdict", str(file), "--pin", "x=0", "--pin", "slip.tip=1/3", "--param", "mu=9/3", "--json"]
-    main(command)
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["verdict"] == "UNDECIDED"  # x_dot = 1/3 is solved from the pin, in floats
-    command[5] = "slip.tip=1/4"
+    command = ["verdict", str(file), "--pin", "x=1/7", "--pin", "slip.tip=1/3", "--param", "mu=9/3", "--json"]
     main(command)
     answer = json.loads(capsys.readouterr().out)
     assert (answer["verdict"], answer["decided_by"]) == ("INDETERMINATE", "exact rational arithmetic")
     assert answer["continua"][0]["rays"] == [[pytest.approx(1 / 3), -1.0]]
+    assert "x = 1/7, y = 0, x_dot = 1/3, y_dot = 0" in answer["notes"][-1]
+    command[5] = "slip.tip=sqrt(2)"
+    main(command)
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["verdict"], answer["decided_by"]) == ("UNDECIDED", "enumeration of all modes")
 
 
 def test_short_decimals_are_what_was_written_and_long_ones_are_not_known():
@@ -140,3 +141,24 @@ def test_short_decimals_are_what_was_written_and_long_ones_are_not_known():
         "123456789012",
     ]
     assert [known_number(value) for value in (0.1 + 0.2, 1 / 3, np.pi, 1e-20 / 3, 1234567890123.0)] == [None] * 5
+
+
+@pytest.fixture(scope="module")
+def three_feet():
+    return balanced_body(("a", "b", "c"), lengths={"a": -1, "b": 0, "c": 1})
+
+
+@pytest.mark.parametrize("mu", [0.5, 0.0])
+def test_three_feet_anywhere_beside_the_centre_stand_or_topple_as_moments_say(three_feet, mu):
+    for places in ((-1, 0, 1), (-2, 1, 2), (0, 1, 2), (-2, -1, 0), (1, 2, 3), (-3, -2, -1)):
+        values = dict(zip("abc", places, strict=True)) | {"mu": mu}
+        found = select(three_feet, REST, parameters=values)
+        if min(places) < 0 < max(places):
+            expected = "HYPERSTATIC"  # two equations for three normal forces
+        else:
+            expected = "UNIQUE"  # all on the foot under the centre, or toppling about the nearest one
+        assert (places, found.verdict.name) == (places, expected)
+        nearest = min(max(places), 0) if max(places) <= 0 else max(min(places), 0)
+        # toppling about a foot at distance d without a lever for friction: N = m g J / (J + m d^2)
+        topples = 9.81 * nearest / (0.5 + nearest**2) if nearest else 0.0
+        np.testing.assert_allclose(found.branches[0].acceleration[2], topples, rtol=1e-12, atol=1e-12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -138,6 +140,7 @@ def test_spatial_contact_at_rest_next_to_a_slipping_planar_one(slip):
         assert selection.count == 0
 
 
+@cache
 def rod_by_its_centre():
     """A uniform rod of length 2 and mass 1 in space, its lower end on a rough floor, by the coordinates of its centre.
 

@@ -192,7 +192,16 @@ class _Way:
         stopped = self._turn(step) if self.turns else None
         if stopped is None:
             self.stepper.correct(self.y)
+            if isinstance(self.stepper, Stepper) and self.stepper.is_stiff:
+                self._go_over(step)
         return stopped
+
+    def _go_over(self, step: Step) -> None:
+        """Go on by the implicit method, to the end of the arc."""
+        begins = self.settings is not self.watch.settings
+        self.watch.settings = attrs.evolve(self.watch.settings, stepper="Radau")
+        settings = attrs.evolve(self.settings, stepper="Radau") if begins else self.watch.settings
+        self._restart(settings, step.end - step.start)
 
     def _turn(self, step: Step) -> Passage | None:
         """Look after spatial slips: the passage if one ends soon, which no step of the integrator reaches."""

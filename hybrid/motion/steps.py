@@ -32,6 +32,10 @@ PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 _ORDERS = np.arange(N_COEFFICIENTS)
 _AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
 
+_STABLE = 3.0  # half of -h times the eigenvalue to which DOP853 is stable (6.1 in dop853.f): steps hover below that
+_STIFF = 15  # steps beyond that, without _OTHERS others in a row, make an arc stiff (both as in dop853.f)
+_OTHERS = 6
+_FAR = 1000.0  # steps like the last one to the end of the time: with fewer the explicit method is soon there
 Derivative = Callable[[float, Array], Any]
 
 
@@ -126,6 +130,7 @@ class Stepper:
                 max_step=settings.max_step,
                 first_step=first_step,
             )
+        self._stiff_steps, self._other_steps = 0, 0
         self._is_explicit = kind is DOP853
         if self._is_explicit:
             self._solver.fun = self._guarded  # takes any sequence; spares the class's conversions at every stage
@@ -146,12 +151,37 @@ class Stepper:
             if solver.status == "failed" or not np.isfinite(solver.y).all():
                 return None
             dense = solver.dense_output()
+            if self._is_explicit and solver.t_bound - solver.t > _FAR * (solver.t - solver.t_old):
+                self._count(first, solver.t - solver.t_old)
         if self._is_explicit:
             coefficients = _FROM_DIFFERENCES @ dense.F
             coefficients[0] += first
         else:
             coefficients = _TRANSFORM @ dense(solver.t_old + _POINTS * (solver.t - solver.t_old)).T
         return Step(float(solver.t_old), float(solver.t), first, np.array(solver.y), coefficients)
+
+    @property
+    def is_stiff(self) -> bool:
+        """True if for some time steps have been held short by the stability of the explicit method, and many remain.
+
+        Hairer and Wanner (1996), Solving Ordinary Differential Equations II, section IV.2, equation (2.26): the last
+        two stages are taken at the same time at two states near each other, so that ``|f(y_2) - f(y_1)|/|y_2 - y_1|``
+        estimates the dominant eigenvalue.
+        """
+        return self._stiff_steps >= _STIFF
+
+    def _count(self, first: Array, h: float) -> None:
+        """Count a step that is as long as the method is stable, or one that is not."""
+        solver, last = self._solver, self._solver.n_stages - 1
+        slopes = solver.K[:last]
+        apart = np.linalg.norm(solver.y - first - h * (solver.A[last, :last] @ slopes))
+        rates = np.linalg.norm(solver.K[last + 1] - solver.K[last])
+        if h * rates > _STABLE * apart > 0.0:
+            self._stiff_steps, self._other_steps = self._stiff_steps + 1, 0
+        elif self._other_steps + 1 >= _OTHERS:
+            self._stiff_steps, self._other_steps = 0, 0
+        else:
+            self._other_steps += 1
 
     def finish(self) -> tuple[Array, Array] | None:
         """Go to the end of the interval; the state there and its rate, None where no step succeeds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import numpy as np
@@ -71,9 +71,9 @@ class PostureBranch:
     q: Array = attrs.field(repr=False)
     sign: int = attrs.field(repr=False)
 
-    def of(self, dynamics: Any) -> PostureBranch:
+    def of(self, dynamics: Dynamics | None) -> PostureBranch:
         """The same branch with another copy of its mechanism, or with none."""
-        return attrs.evolve(self, problem=attrs.evolve(self.problem, dynamics=dynamics))
+        return attrs.evolve(self, problem=attrs.evolve(self.problem, dynamics=cast("Dynamics", dynamics)))
 
     def solve(self, problem: PositionProblem, tolerances: Tolerances) -> tuple[Array, NDArray[np.bool_]]:
         """Positions on the branch, as :func:`solve_positions` gives them on any.
@@ -233,7 +233,7 @@ def _start_node(
         return here
     coarse = [np.unique(np.linspace(0, size - 1, _SAMPLE).astype(np.intp)) for size in shape]
     index = np.stack(np.meshgrid(*coarse, indexing="ij"), axis=-1).reshape(-1, len(shape))
-    rows = np.asarray(np.ravel_multi_index(tuple(index.T), shape))
+    rows = np.asarray(np.ravel_multi_index(tuple(index.T), shape), dtype=np.intp)
     reached = solve_positions(problem.take(rows), tolerances)[1]
     distance = np.linalg.norm((index - np.array(centre or [0])) / np.array(shape), axis=1)
     return int(rows[np.argmin(np.where(reached, distance, np.inf))])

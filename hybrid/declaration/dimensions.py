@@ -32,8 +32,8 @@ _JOULE = read_unit("J")
 _FACTORS = frozenset(Fraction(a, b) for a in range(1, 10) for b in (1, 2, 4, 8)) | {Fraction(12)}
 _PURE_FUNCTIONS = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")
 _PURE_ROLES = (fields.FRICTION, fields.RESTITUTION, fields.RATIO)
-_LENGTHS: tuple[dict[str, Fraction], ...] = ({"m": Fraction(1)}, {})
-_VELOCITIES = ({"m": Fraction(1), "s": Fraction(-1)}, {"s": Fraction(-1)})
+_LENGTHS: tuple[Exponents, ...] = ({"m": Fraction(1)}, {})
+_VELOCITIES: tuple[Exponents, ...] = ({"m": Fraction(1), "s": Fraction(-1)}, {"s": Fraction(-1)})
 
 
 @attrs.frozen

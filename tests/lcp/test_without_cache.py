@@ -21,7 +21,7 @@ def answered(tmp_path, **variables):
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
     done = subprocess.run(
-        [sys.executable, str(file)], capture_output=True, text=True, timeout=100, env={**os.environ, **variables}
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=500, env={**os.environ, **variables}
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 def launched(folder):
     program = f"import sys; sys.path[:0] = [{str(folder)!r}, {str(ROOT)!r}]; sys.argv[1:] = ['--version']; "
     program += "from mechanisms.launch import main; sys.exit(main())"
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=500, check=False)
 
 
 def test_a_foreign_package_is_named_in_one_sentence(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 def asked(instruction, **variables):
     environment = {**os.environ, "_PAINLEVE_COMPLETE": instruction, **variables}
     done = subprocess.run(
-        [sys.executable, "-m", "hybrid"], capture_output=True, text=True, timeout=60, env=environment, check=False
+        [sys.executable, "-m", "hybrid"], capture_output=True, text=True, timeout=500, env=environment, check=False
     )
     assert "Traceback" not in done.stderr
     return done.stdout

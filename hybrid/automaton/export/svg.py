@@ -21,6 +21,7 @@ _INK, _SOFT, _PARADOX, _JUMP = "#22303c", "#6b7a88", "#b3261e", "#1565c0"
 _RELEASE, _CONE, _SLIP = "#6b7a88", "#c25e00", "#1b7f5a"
 _FILL, _MARKED, _MARKED_LINE = "#f4f7fa", "#ffe08a", "#7a5b00"
 _KIND_COLOURS = {"cone": _CONE, "cone+": _CONE, "cone-": _CONE, "slip": _SLIP, "exhausted": _INK}
+_DASHES = {_PARADOX: "6 4", _CONE: "2 3", _SLIP: "9 3 2 3"}  # kinds are told apart without colour too
 _LEGEND_HEIGHT = 64.0
 _ARCH = 376.0  # clears the nodes above and below the middle of the diamond
 _IMPACT_SIZE = (124.0, 60.0)
@@ -34,7 +35,6 @@ class _Line:
     arrow: Arrow
     curve: Curve
     colour: str
-    is_dashed: bool
     label: str
     at: float
 
@@ -96,15 +96,14 @@ def _labelled_lines(found: Outline, placed: Layout) -> Iterator[_Line]:
         if source == target:
             continue
         first, second = shapes[source], shapes[target]
-        is_dashed = not arrow.regular
-        colour = _PARADOX if is_dashed else _JUMP if source == "impact" else _INK
+        colour = _PARADOX if not arrow.regular else _JUMP if source == "impact" else _INK
         label = "" if source == "impact" else arrow.label
         if {source, target} == {"slide-", "impact"} and "slide+" in shapes:
             curve, at = arch(first, second, height=_ARCH if source == "impact" else -_ARCH), 0.5
         else:
             curve = bow(first, second, bulge=_bulge(source, target, is_double=(target, source) in pairs))
             at = 0.25 if (source, target) == ("stick", "free") else 0.5
-        yield _Line(arrow, curve, colour, is_dashed, label, at)
+        yield _Line(arrow, curve, colour, label, at)
 
 
 def _bulge(source: str, target: str, *, is_double: bool) -> float:
@@ -131,7 +130,7 @@ def _grid_lines(found: Outline, placed: Layout) -> Iterator[_Line]:
         distance = [abs(b - a) / step for a, b, step in zip(first.centre, second.centre, placed.step, strict=True)]
         bulge = 7.0 if max(distance) < 1.5 else 34.0 + 9.0 * max(distance)
         colour = _KIND_COLOURS.get(arrow.kinds[0], _RELEASE)
-        yield _Line(arrow, bow(first, second, bulge=bulge), colour, False, "", 0.5)
+        yield _Line(arrow, bow(first, second, bulge=bulge), colour, "", 0.5)
 
 
 def _defs(prefix: str) -> str:
@@ -144,12 +143,16 @@ def _defs(prefix: str) -> str:
     return "<defs>" + "".join(dict.fromkeys(heads)) + "</defs>"
 
 
+def _dash(colour: str) -> str:
+    return f' stroke-dasharray="{_DASHES[colour]}"' if colour in _DASHES else ""
+
+
 def _marker(prefix: str, colour: str) -> str:
     return f"{prefix}head-{colour[1:]}"
 
 
 def _drawn(line: _Line, prefix: str) -> str:
-    dash = ' stroke-dasharray="6 4"' if line.is_dashed else ""
+    dash = _dash(line.colour)
     words = f"{line.arrow.source} to {line.arrow.target}\n" + "\n".join(line.arrow.sentences)
     return (
         f'<path class="edge" d="{line.curve.path}" fill="none" stroke="{line.colour}" stroke-width="1.4"{dash} '
@@ -246,7 +249,7 @@ def _legend(placed: Layout, height: float, *, kinds: set[str], lines: list[_Line
     colours = {line.colour for line in lines}
     entries = [("line", _INK, "no admissible forces left" if placed.is_grid else "a guard fires")]
     entries += [("line", _RELEASE, "λ_N reaches 0"), ("line", _CONE, "friction cone reached")]
-    entries += [("line", _SLIP, "slip reaches 0"), ("dash", _PARADOX, "only in a paradox")]
+    entries += [("line", _SLIP, "slip reaches 0"), ("line", _PARADOX, "only in a paradox")]
     entries += [("line", _JUMP, "impact law, then verdict")]
     entries = [entry for entry in entries if entry[1] in colours]
     if placed.is_grid:
@@ -260,7 +263,7 @@ def _legend(placed: Layout, height: float, *, kinds: set[str], lines: list[_Line
         if shape == "dot":
             yield f'<circle cx="{x + 14:g}" cy="{y - 4:g}" r="4" fill="{colour}"/>'
         else:
-            dash = ' stroke-dasharray="6 4"' if shape == "dash" else ""
+            dash = _dash(colour)
             yield f'<path d="M{x:g} {y - 4:g}h28" stroke="{colour}" stroke-width="1.6"{dash}/>'
         yield f'<text x="{x + 34:g}" y="{y:g}" font-size="11" fill="{_SOFT}">{_typeset(words)}</text>'
         x += width

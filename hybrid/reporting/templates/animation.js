@@ -96,7 +96,10 @@
       high = middle.map((value) => value + 1.5 * body);
     }
     const room = Math.max(high[0] - low[0], high[1] - low[1], 1e-300), edge = 0.1 * room;
-    const scale = Math.min(width / (high[0] - low[0] + 2 * edge), (height - 34) / (high[1] - low[1] + 2 * edge));
+    /* an arrow ends at a point of the mechanism: the longest that begins outside of it is still seen */
+    const margin = arrows.checked && scene.forces.length ? LONGEST * unitLength({ width, height }) : 0;
+    const fit = (pixels, length) => Math.min(pixels / (length + 2 * edge), (pixels - 2 * margin) / Math.max(length, 1e-9 * room));
+    const scale = Math.min(fit(width, high[0] - low[0]), fit(height - 34, high[1] - low[1]));
     const centre = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2];
     const onScreen = (place) => {
       const seen = flat(place);
@@ -179,7 +182,7 @@
   }
   const LONGEST = 2;
   function unitLength(view) {
-    return 0.14 * Math.min(view.width, view.height);
+    return 0.09 * Math.min(view.width, view.height - 34);
   }
   function drawForce(view, force, at) {
     /* forces jump where the mode changes: that of the frame, not a blend with the next mode's */

@@ -176,6 +176,7 @@ def _phase(
     # sticking ends beyond its bound by more than release by its: where the force vanishes both are met at once
     shares = np.array([1e-9 if name == "slip" else 1e-12 for name, _ in names])
     floor = shares * speed * np.max(np.abs(watch), axis=1)
+    still = [k + 2 * i + 1 for i in range(k) if press[i] and not slip[i]]
     h = _STEP / max(float(np.max(np.abs(np.linalg.eigvals(L)))), 1e-6)
     for _ in range(200_000):
         terms = [x]
@@ -184,8 +185,11 @@ def _phase(
         series = np.array(terms)
         end = series.sum(axis=0)
         if fired(watch @ end).any():
-            return _located(series, watch, fired, names)
+            x, event, which = _located(series, watch, fired, names)
+            x[still] = 0.0  # but for rounding
+            return x, event, which
         x = end
+        x[still] = 0.0
     raise ArithmeticError("a phase of a compliant impact does not end")
 
 

@@ -12,12 +12,12 @@ import stat
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from hybrid.errors import FileError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["read_arrays", "read_file", "read_json"]
 
@@ -147,6 +147,8 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
 
 def _array(member: zipfile.ZipInfo, content: bytes) -> NDArray[Any]:
     """An array of numbers or text from the bytes of an NPY file, without a copy."""
+    import numpy as np  # takes a tenth of a second, which a command that reads no arrays need not wait for
+
     wide = 2 if content[6:7] == b"\x01" else 4  # bytes that tell the length of the header
     start = 8 + wide
     end = start + min(int.from_bytes(content[8:start], "little"), _HEADER_BYTES)

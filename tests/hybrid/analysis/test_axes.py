@@ -78,5 +78,5 @@ def test_sweep_refuses_what_is_no_sweep():
         critical_friction(dynamics_of("rod_two_ends"), over=[Axis("phi", 0, 1)])
     with pytest.raises(StateError, match="no contact with friction"):
         critical_friction(dynamics_of("bouncing_ball"), over=[Axis("z", 0, 1)])
-    with pytest.raises(StateError, match="no posture of two_link_arm can be reached"):
+    with pytest.raises(StateError, match="no posture of two_link_arm"):
         critical_friction(dynamics_of("two_link_arm"), over=[Axis("theta2", 0, 1)], parameters={"H": 3.0})

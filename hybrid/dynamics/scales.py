@@ -200,8 +200,14 @@ def _beside(dynamics: Dynamics, push: Array, lift: Array) -> Array:
 
 
 def _accelerations(terms: Terms) -> Array:
-    """Sizes of the accelerations without contacts, (..., n); zero where the mass matrix has no inverse."""
+    """Sizes of the accelerations that the forces give, (..., n); zero where the mass matrix has no inverse.
+
+    Contacts turn forces into any direction: ``M_ii a_i^2`` is of the size of the largest for all coordinates.
+    """
     try:
-        return np.abs(np.linalg.solve(terms.M, terms.h[..., None])[..., 0])
+        found = np.abs(np.linalg.solve(terms.M, terms.h[..., None])[..., 0])
     except np.linalg.LinAlgError:
         return np.zeros(terms.h.shape)
+    inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
+    largest = np.max(inertia * found, axis=-1, keepdims=True, initial=0.0)
+    return np.asarray(largest / np.where(inertia > 0.0, inertia, np.inf))

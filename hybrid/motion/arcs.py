@@ -184,9 +184,9 @@ class _Way:
         """Go to the end of a step without events, back onto the constraints."""
         self.steps.append(step)
         self.stalled = self.stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
+        self.t, self.y = step.end, self._projected(step.end, step.last)
         if self.stalled > _PATIENCE:
             return self._passage(failure="")
-        self.t, self.y = step.end, self._projected(step.end, step.last)
         if self.stepper.is_finished:
             return self._passage()
         stopped = self._turn(step) if self.turns else None

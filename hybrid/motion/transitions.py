@@ -218,13 +218,18 @@ def closed_again(
 ) -> Moment:
     """The moment at which some carriers press whose slip is not known yet.
 
-    It is read off velocities that satisfy what is held: to bring them there moves every slip, and a small one may
-    change its sign. That one is held at rest may end others in turn: they are asked until no more come to rest.
+    One that an impact has brought to rest is held there. Another slip is read off velocities that satisfy what is held:
+    to bring them there moves every slip, and a small one may change its sign. That one is held at rest may end others
+    in turn: they are asked until no more come to rest.
     """
     told = dict(activities)
     columns = {name: context.dynamics.columns_of(name) for name in closed}
     told |= dict.fromkeys(columns, Activity.FRICTIONLESS)
     frictional = {name: places for name, places in columns.items() if places}
+    terms = context.terms(t, q, v)
+    scales = context.scales(t, q, v, terms)
+    first = {name: by_slip(context, terms, scales, places) for name, places in frictional.items()}
+    told |= {name: activity for name, activity in first.items() if activity is Activity.RESTING}
     while True:
         reached = settle(context, told, t, q, v)
         terms = context.terms(t, *reached)

@@ -84,17 +84,20 @@ def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, parameters: Va
     [0.0, 2.0, 1.0]
     """
     q = np.asarray(q, dtype=float)
+    return np.asarray(np.fmax(np.abs(q), _radians(dynamics, q, t, parameters)))
+
+
+def _radians(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None) -> Array:
+    """What turns an angle by one radian, for every coordinate (..., n); zero for one that is in no angle."""
     with np.errstate(all="ignore"):  # an argument may have no finite slope here, as that of sin(sqrt(x)) at 0
         fastest = {
             int(name): np.max(np.abs(rates), axis=-1) for name, rates in dynamics.turns(q, t, parameters).items()
         }
         sizes = [
-            np.fmax(np.abs(q[..., index]), np.where(fastest[index] > 0, 1.0 / fastest[index], 0.0))
-            if index in fastest
-            else np.abs(q[..., index])
+            np.where(fastest[index] > 0, 1.0 / fastest[index], 0.0) if index in fastest else np.zeros(())
             for index in range(dynamics.n)
         ]
-    return np.stack(np.broadcast_arrays(*sizes), axis=-1)
+    return np.nan_to_num(np.stack(np.broadcast_arrays(*sizes), axis=-1))
 
 
 def scales_of(
@@ -109,9 +112,9 @@ def scales_of(
 ) -> Scales:
     """Sizes of all gaps and contact velocities at one state or many.
 
-    A gap ``g`` has the size ``|W_N|^T |q|``, a velocity ``gamma = W^T v + drift`` that of its summands or, if it is
-    more, that which the accelerations ``M^-1 h`` give within the size of the position: a rod of length l under gravity
-    moves at about ``sqrt(g l)``.
+    A gap ``g`` has the size ``|W_N|^T |q|``, where a body that turns has a length, its radius of gyration. A velocity
+    ``gamma = W^T v + drift`` has that of its summands or, if it is more, that which the accelerations ``M^-1 h`` give
+    within the size of the position: a rod of length l under gravity moves at about ``sqrt(g l)``.
 
     Parameters
     ----------
@@ -134,10 +137,14 @@ def scales_of(
     >>> from hybrid import derive
     >>> rod = derive(mechanisms.load("rod_on_incline"))
     >>> at = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-    >>> scales_of(rod, rod.terms(*at), *at).gap.tolist()
-    [1.0]
+    >>> scales_of(rod, rod.terms(*at), *at).gap.round(6).tolist()
+    [1.57735]
     """
     sizes = coordinate_sizes(dynamics, q, t=t, parameters=parameters)
+    inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
+    turning = inertia * _radians(dynamics, np.asarray(q, dtype=float), t, parameters)
+    gyration = np.max(turning, axis=-1, keepdims=True, initial=0.0) / np.where(inertia > 0.0, inertia, np.inf)
+    sizes = np.fmax(sizes, gyration)
     speeds = np.abs(np.asarray(v, dtype=float))
     if reach is not None:
         sizes, speeds = np.fmax(sizes, reach[0]), np.fmax(speeds, reach[1])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names, moves
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.reduction import free_motion
 from hybrid.motion.context import gap_floor
 from hybrid.motion.outcome import EventKind
 from hybrid.motion.parts import USERS, Guard, GuardKind, Part, parts_of
@@ -252,10 +253,10 @@ def _normal_speed(context: Context, scales: Scales, name: str) -> float:
 
 
 def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: float) -> bool:
-    """True if a contact would hop so low that floating point cannot tell its gap from zero."""
+    """True if a contact would hop so low that floating point cannot tell its gap from zero; constraints hold."""
     index = context.dynamics.contacts.index(name)
-    normal = terms.W_N[:, index]
-    a = float(normal @ np.linalg.solve(terms.M, terms.h) + terms.zeta_N[index])
+    motion = free_motion(terms, eliminated=tuple(range(len(context.dynamics.rigid))))
+    a = float(terms.W_N[:, index] @ motion.a_free + terms.zeta_N[index])
     return a < 0.0 and rate * rate / (-2.0 * a) <= _LOWEST_HOP * gap_floor(terms, q, index)
 
 

@@ -40,13 +40,15 @@ def test_a_contact_is_closed_by_the_size_of_the_rod(length, gap, is_closed):
 def test_a_coordinate_in_a_sine_has_the_size_of_a_radian():
     rod = derive(mechanisms.load("rod_two_ends"))
     assert coordinate_sizes(rod, [0.0, 1e-9, 0.0]).tolist() == [0.0, 1e-9, 1.0]
-    # the rod lies flat: nothing cancels in a gap of 0, and its half length of 1e-9 is its size, under gravity 1
+    # the rod lies flat: nothing cancels in a gap of 0, and its half length l and radius of gyration l/sqrt(3), with
+    # I = m l^2/3, make its size, under gravity 1
+    size = 1e-9 * (1 + 3**-0.5)
     at = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
     values = {"l": 1e-9}
     scales = scales_of(rod, rod.terms(*at, parameters=values), *at, parameters=values)
-    assert scales.gap == pytest.approx([1e-9, 1e-9])
-    # an angular acceleration of like energy, sqrt(m/I) g with I = m l^2/3, lifts an end by sqrt(3) g more
-    assert scales.gap_dot == pytest.approx([(1e-9 * (1 + 3**0.5)) ** 0.5] * 2)
+    assert scales.gap == pytest.approx([size] * 2)
+    # an angular acceleration of like energy, sqrt(m/I) g, lifts an end by sqrt(3) g more
+    assert scales.gap_dot == pytest.approx([(size * (1 + 3**0.5)) ** 0.5] * 2)
 
 
 def test_a_bouncing_rod_moves_in_nanometres_as_in_metres():

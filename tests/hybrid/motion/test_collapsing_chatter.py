@@ -5,7 +5,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, select, simulate
+from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, select, simulate
 from hybrid.contact import NewtonImpact
 
 STARTS = [  # heights, masses, coefficients of restitution
@@ -72,3 +72,24 @@ def test_a_squeezed_ball_comes_to_rest_where_its_impacts_accumulate(stack, heigh
     assert select(stack, State([0, 0], [0, 0]), parameters=values).verdict is Verdict.UNIQUE
     # all of the energy has gone into the impacts
     assert motion.energy().residual == pytest.approx(0.0, abs=1e-9 * motion.energy().initial)
+
+
+def test_a_bead_that_a_rail_leads_to_a_wall_comes_to_rest_there():
+    # along the rail y = s x gravity pulls with g s/(1 + s^2) in x, and without the rail with nothing: hops are judged
+    # by the acceleration that the rail allows. They last t1, 2 e t1, 2 e^2 t1, ... and end at t1 (1 + e)/(1 - e).
+    bead = derive(
+        Mechanism(
+            name="bead",
+            coordinates=["x", "y"],
+            parameters={"s": 0.4686, "g": 9.48, "e": 0.268},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="g*y"),
+            constraint=[Constraint(name="rail", equation="y - s*x")],
+            contact=[Contact(name="wall", gap="x + 0.5", restitution="e")],
+        )
+    )
+    motion = simulate(bead, State([-0.3, -0.3 * 0.4686], [0.0, 0.0]), t_end=1.5, law=NewtonImpact())
+    first = (2 * 0.2 * (1 + 0.4686**2) / (9.48 * 0.4686)) ** 0.5
+    assert motion.termination is Termination.END_TIME
+    # what is left of the series when a hop is no longer resolved lasts some sqrt(1e-13/4)
+    assert motion.events[-1].t == pytest.approx(first * 1.268 / 0.732, abs=1e-6)
+    assert motion.q == pytest.approx([-0.5, -0.5 * 0.4686], abs=1e-12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,7 @@ class Report:
     version: str
     is_complete: bool = True
 
-    @property
+    @cached_property
     def equations(self) -> Mapping[str, Any]:
         """Formulas as text, as of :func:`hybrid.dynamics.readable.readable_equations`; worked out when asked for."""
         from hybrid.dynamics.readable import readable_equations

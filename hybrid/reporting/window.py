@@ -28,9 +28,13 @@ __all__ = ["can_be_traced", "default_axes", "surroundings"]
 CELLS = 240
 """Cells along each axis of a report's map; curves are refined by root finding, so more are not sharper."""
 
-_MAX_TRACED = 6_000_000
-"""States that are classified to trace curves, times the cube of the number of coordinates, which solving for the
-positions of a state costs: some seconds."""
+_MAX_TRACING = 5.0
+"""Seconds of tracing curves, as estimated: the whole report of a robot with seven coordinates takes under ten."""
+_CLASSIFYING = 2e-5
+"""Seconds for one state of a curve whose posture is explicit; measured 6 to 39 microseconds over the catalogue."""
+_SOLVING = 1e-5
+"""Seconds for one whose posture is solved for on its branch, by the square of the number of coordinates; measured 14
+(two-link arm) and 6 to 13 microseconds (two legs, seven coordinates)."""
 _PROBES = 65
 
 
@@ -80,6 +84,8 @@ def default_axes(
 def can_be_traced(dynamics: Dynamics, found: RegionMap) -> bool:
     """Whether the regions of a map are bounded by so few curves that tracing them takes seconds.
 
+    Counted in states, so that the answer is the same on every machine.
+
     Parameters
     ----------
     dynamics : Dynamics
@@ -95,7 +101,8 @@ def can_be_traced(dynamics: Dynamics, found: RegionMap) -> bool:
     edges = np.count_nonzero(region[1:] != region[:-1]) + np.count_nonzero(region[:, 1:] != region[:, :-1])
     corners = np.sort(np.stack([region[1:, 1:], region[1:, :-1], region[:-1, 1:], region[:-1, :-1]]), axis=0)
     meetings = np.count_nonzero(np.count_nonzero(np.diff(corners, axis=0), axis=0) > 1)
-    return bool((40 * edges + 13_000 * meetings) * dynamics.n**3 <= _MAX_TRACED)
+    each = _CLASSIFYING if found.branch is None else _CLASSIFYING + _SOLVING * dynamics.n**2
+    return bool((40 * edges + 13_000 * meetings) * each <= _MAX_TRACING)
 
 
 def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | None, closed: list[str]) -> int | None:
@@ -169,15 +176,12 @@ def _critical_speed(
     """Median over the postures of the speed at which inertia balances the free normal acceleration."""
     from hybrid.dynamics import solve_states
 
-    swept = first.at((np.arange(_PROBES) + 0.5) / _PROBES)
+    swept = {first.name: first.at((np.arange(_PROBES) + 0.5) / _PROBES), name: np.array([[0.0], [1.0]])}
     pins = pins_around(dynamics, state, [first.name, name], parameters=parameters)
-    accelerations = []
-    for speed in (0.0, 1.0):
-        states = solve_states(dynamics, {**pins, first.name: swept, name: speed}, parameters=parameters)
-        terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
-        free = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).a_free
-        accelerations.append((np.swapaxes(terms.W_N, -1, -2) @ free[..., None])[..., 0] + terms.zeta_N)
-    rest, moving = accelerations
+    states = solve_states(dynamics, pins | swept, parameters=parameters)
+    terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
+    free = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).a_free
+    rest, moving = (np.swapaxes(terms.W_N, -1, -2) @ free[..., None])[..., 0] + terms.zeta_N
     with np.errstate(divide="ignore", invalid="ignore"):
         speeds = np.sqrt(np.abs(rest / (moving - rest)))[..., closed]
     finite = speeds[np.isfinite(speeds) & (speeds > 0)]

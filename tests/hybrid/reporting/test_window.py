@@ -115,10 +115,33 @@ def test_only_regions_with_few_curves_between_them_are_traced():
     rod = derive(load("rod_on_incline"))
     half = np.zeros((240, 240), dtype=int)
     half[:, 120:] = 1
-    assert can_be_traced(rod, SimpleNamespace(region=half))
+    assert can_be_traced(rod, SimpleNamespace(region=half, branch=None))
     # 115 000 edges: regions that alternate from cell to cell
-    assert not can_be_traced(rod, SimpleNamespace(region=np.indices((240, 240)).sum(axis=0) % 2))
+    assert not can_be_traced(rod, SimpleNamespace(region=np.indices((240, 240)).sum(axis=0) % 2, branch=None))
     # 100 squares in which three regions meet cost 13 000 states each
     stairs = half.copy()
     stairs[::2, 120:] = 2
-    assert not can_be_traced(rod, SimpleNamespace(region=stairs))
+    assert not can_be_traced(rod, SimpleNamespace(region=stairs, branch=None))
+
+
+def test_postures_solved_for_on_a_branch_of_many_coordinates_are_not_traced():
+    # measured: the map of a robot with two legs and 7 coordinates, on which 732 cells have another neighbour, took
+    # 18 s to trace, that of a biped with 4 explicit coordinates and 6 squares of three regions 2 s
+    region = np.zeros((240, 240), dtype=int)
+    region[:, 100:], region[:180, 200:] = 1, 2
+    region[:, 120:123] = 2
+    legs, biped = (SimpleNamespace(n=n) for n in (7, 4))
+    assert not can_be_traced(legs, SimpleNamespace(region=region, branch=object()))
+    assert can_be_traced(biped, SimpleNamespace(region=region, branch=None))
+
+
+def test_the_speed_axis_reaches_beyond_where_inertia_lifts_the_tip():
+    # uniform rod: the free normal acceleration of its tip is -g + l sin(phi) phi_dot^2, g normal to the plane, so at
+    # the posture phi it changes sign at the speed sqrt(g / (l sin(phi))); the axis takes 2.5 times the median over phi
+    dynamics, state, parameters = solved("rod_on_incline")
+    values = dynamics.mechanism.parameter_values(parameters)
+    phi = np.pi * (np.arange(65) + 0.5) / 65
+    speeds = np.sqrt(values["g"] / (values["l"] * np.sin(phi)))
+    _, second = default_axes(dynamics, state, parameters=parameters)
+    least = 2.5 * np.median(speeds)
+    assert least <= second.high <= least + 10 ** np.floor(np.log10(least))

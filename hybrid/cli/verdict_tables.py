@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from hybrid.cli.output import number, table
+from hybrid.reporting.wording import inequality_unit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from hybrid.dynamics.units import Units
+
 __all__ = ["verdict_tables"]
 
 Answer = Mapping[str, Any]
+Names = Mapping[str, Mapping[str, str]]
 
 # Sums of a few terms solved from well-scaled systems of up to ten unknowns are off by some 10 units of 1e-16.
 ROUNDING = 1e-13
 
 
-def verdict_tables(answer: Answer) -> Iterator[RenderableType]:
+def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
     """Lay out what :func:`hybrid.reporting.records.verdict_record` found.
 
     Parameters
     ----------
     answer : mapping
+    units : Units
+        Of the quantities in it.
 
     Yields
     ------
@@ -32,6 +40,7 @@ def verdict_tables(answer: Answer) -> Iterator[RenderableType]:
     """
     from rich.text import Text
 
+    named = attrs.asdict(units)
     yield Text(f"{answer['mechanism']}: {answer['verdict']}", style="bold")
     yield f"{_capital(answer['sentence'])}."
     yield ""
@@ -41,16 +50,16 @@ def verdict_tables(answer: Answer) -> Iterator[RenderableType]:
     if answer["branches"]:
         has_contacts = any(branch["mode"] for branch in answer["branches"])
         if has_contacts:
-            yield _forces(answer)
+            yield _forces(answer, named)
         yield _accelerations(answer)
         if has_contacts:
-            yield _slacks(answer)
+            yield _slacks(answer, named)
     if answer["contact"]:
         yield _sliding(answer)
     if answer["certificate"] is not None:
-        yield from _certificate(answer["certificate"])
+        yield from _certificate(answer["certificate"], named)
     if answer["force_set"] is not None:
-        yield from _force_set(answer["force_set"])
+        yield from _force_set(answer["force_set"], named)
     for name, report in answer["tangential"].items():
         yield from (f"{name}: {report[kind]} ({kind} paradox)." for kind in ("algebraic", "dynamic") if report[kind])
     yield f"Decided by {answer['decided_by']}; margin {number(answer['margin'])}."
@@ -76,13 +85,23 @@ def _shown(value: float | list[float] | None, size: float) -> str:
     return number(0.0 if value is not None and abs(value) < ROUNDING * size else value)
 
 
+def _with(shown: str, unit: str | None) -> str:
+    """A number with its unit, if there are both."""
+    return f"{shown} {unit}" if shown and unit else shown
+
+
+def _compared(item: Answer, units: Names) -> str:
+    """The value of an inequality with its unit."""
+    return _with(number(item["value"]), inequality_unit(units, item["contact"], item["inequality"]))
+
+
 def _mode(mode: Mapping[str, str]) -> str:
     if len(mode) == 1:
         return next(iter(mode.values()))
     return ", ".join(f"{name}={label}" for name, label in mode.items())
 
 
-def _forces(answer: Answer) -> RenderableType:
+def _forces(answer: Answer, units: Names) -> RenderableType:
     columns = ("branch", "contact", "mode", "lambda_N", "lambda_T", "a_N", "a_T", "margin")
     rows, size = [], _size(answer)
     for index, branch in enumerate(answer["branches"], start=1):
@@ -93,10 +112,10 @@ def _forces(answer: Answer) -> RenderableType:
                     str(index) if place == 0 else "",
                     name,
                     label,
-                    _shown(branch["lambda_N"].get(name), size),
-                    _shown(branch["lambda_T"].get(name), size),
-                    _shown(at["normal"], size),
-                    _shown(at["tangential"], size),
+                    _with(_shown(branch["lambda_N"].get(name), size), units["forces"].get(name)),
+                    _with(_shown(branch["lambda_T"].get(name), size), units["tangential_forces"].get(name)),
+                    _with(_shown(at["normal"], size), units["contact_accelerations"].get(name)),
+                    _with(_shown(at["tangential"], size), units["tangential_accelerations"].get(name)),
                     number(branch["margin"]) if place == 0 else "",
                 )
             )
@@ -114,9 +133,9 @@ def _accelerations(answer: Answer) -> RenderableType:
     return table("Accelerations", columns, rows)
 
 
-def _slacks(answer: Answer) -> RenderableType:
+def _slacks(answer: Answer, units: Names) -> RenderableType:
     rows = [
-        (str(index), slack["contact"], slack["inequality"], number(slack["value"]), number(slack["scaled"]))
+        (str(index), slack["contact"], slack["inequality"], _compared(slack, units), number(slack["scaled"]))
         for index, branch in enumerate(answer["branches"], start=1)
         for slack in branch["slacks"]
     ]
@@ -129,9 +148,9 @@ def _sliding(answer: Answer) -> RenderableType:
     return table("Sliding in closed form: a_N = A lambda_N + b", columns, rows)
 
 
-def _certificate(certificate: Answer) -> Iterator[RenderableType]:
+def _certificate(certificate: Answer, units: Names) -> Iterator[RenderableType]:
     rows = [
-        (_mode(item["mode"]), item["contact"], item["inequality"], number(item["value"]))
+        (_mode(item["mode"]), item["contact"], item["inequality"], _compared(item, units))
         for item in certificate["violations"]
     ]
     yield table("Certificate: what every mode violates", ("mode", "contact", "must hold", "is"), rows)
@@ -145,8 +164,15 @@ def _certificate(certificate: Answer) -> Iterator[RenderableType]:
     yield f"Refutation of all {refuted} {outcome} in exact rational arithmetic."
 
 
-def _force_set(force_set: Answer) -> Iterator[RenderableType]:
+def _force_set(force_set: Answer, units: Names) -> Iterator[RenderableType]:
     rows = [("vertex", *(number(value) for value in vertex)) for vertex in force_set["vertices"]]
     rows += [("direction", *(number(value) for value in ray)) for ray in force_set["rays"]]
     title = f"All contact forces: a set of dimension {force_set['dimension']}"
-    yield table(title, ("", *force_set["names"]), rows)
+    yield table(title, ("", *(_force_heading(name, units) for name in force_set["names"])), rows)
+
+
+def _force_heading(name: str, units: Names) -> str:
+    """``lambda_N.tip`` with its unit."""
+    kind, _, contact = name.partition(".")
+    unit = units["forces" if kind == "lambda_N" else "tangential_forces"].get(contact.partition(".")[0])
+    return f"{name} ({unit})" if unit else name

@@ -17,6 +17,7 @@ from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
 from hybrid.reporting.wording import (
+    inequality_unit,
     mode_text,
     number_text,
     rail_sentence,
@@ -214,6 +215,7 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "on_rail": rail_sentence,
         "rails": set(dynamics.rigid),
         "mode_text": mode_text,
+        "inequality_unit": inequality_unit,
         "sweep": report.region_map.axes[0] if report.region_map else None,
         "held": report.held,
         "spatial": {name for name in dynamics.contacts if dynamics.dimension(name) == 2},

@@ -64,7 +64,8 @@ def render_animation(motion: Trajectory, *, title: str = "") -> str:
     mechanism = motion.dynamics.mechanism
     require_drawing(mechanism)
     axes = len(next(iter(mechanism.drawing.points.values())))
-    per_frame = axes * (len(mechanism.drawing.points) + 3 * (len(mechanism.contact) + len(mechanism.friction)))
+    acting = len(mechanism.contact) + len(mechanism.friction) + len(mechanism.constraint)
+    per_frame = axes * (len(mechanism.drawing.points) + 3 * acting)
     scene = build_scene(motion, frames=min(1200, max(100, _NUMBERS // per_frame)))
     data = _data(motion, scene)
     # In a script element only "<" could end it; the escape means the same to a reader of JSON.
@@ -116,6 +117,7 @@ def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
                 "at": _whole((surface.at - low) / grid),
                 "normal": [float(f"{value:.6f}") for value in surface.normal.ravel()],
                 "still": surface.is_still,
+                "guide": surface.is_guide,
             }
             for surface in scene.surfaces
         ],

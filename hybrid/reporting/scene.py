@@ -29,18 +29,21 @@ _STILL = 1e-6  # of the picture's size: a surface that moves less is at rest
 
 @attrs.frozen(eq=False)
 class Surface:
-    """The surface of a contact, one place for all frames if it is at rest.
+    """The surface of a contact or the guide of a constraint, one place for all frames if it is at rest.
 
     Attributes
     ----------
     contact : str
     at, normal : array, (N, d) or (1, d)
         A point of it below the touching point, and its normal of length 1, out of the solid.
+    is_guide : bool
+        It holds the point from both sides; of a curved one these are the tangents.
     """
 
     contact: str
     at: Array
     normal: Array
+    is_guide: bool = False
 
     @property
     def is_still(self) -> bool:
@@ -50,7 +53,7 @@ class Surface:
 
 @attrs.frozen(eq=False)
 class Force:
-    """The force of a contact or friction element on the drawing.
+    """The force of a contact, friction element or rough rail on the drawing.
 
     Attributes
     ----------
@@ -77,7 +80,7 @@ class Scene:
     surfaces : tuple of Surface
     forces : tuple of Force
     without_force : tuple of str
-        Contacts and friction elements whose forces, or tangential forces, act at no point of the drawing.
+        Contacts, friction elements and rough rails whose forces, or tangential forces, act at no point of the drawing.
     size : float
         Diagonal of the box around all points of all frames.
     """
@@ -134,7 +137,7 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
     """
     require_drawing(motion.dynamics.mechanism)
     dynamics, parameters = motion.dynamics, motion.parameters
-    t, q, v, lambda_N, lambda_T = _frames(motion, frames)
+    t, q, v, lambda_N, lambda_T, lambda_B = _frames(motion, frames)
     points = drawn_points(dynamics, q, t, parameters)
     for name, place in points.items():
         lost = ~np.isfinite(place).all(axis=1)
@@ -143,19 +146,21 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
     size = float(np.linalg.norm(np.ptp(np.concatenate(list(points.values())), axis=0))) or 1.0
     found = touching(dynamics, q, v, t, parameters=parameters)
     gap = np.broadcast_to(dynamics.terms(q, v, t=t, parameters=parameters).gap, (len(t), len(dynamics.contacts)))
+    distance = dict(zip(dynamics.contacts, gap.T, strict=True)) | {name: np.zeros(len(t)) for name in dynamics.rigid}
     surfaces = [
-        _surface(acting, points, gap[:, dynamics.contacts.index(name)], size)
+        _surface(acting, points, distance[name], size, is_guide=name in dynamics.rigid)
         for name, acting in found.items()
-        if name in dynamics.contacts and len(acting.points) == 1
+        if name in distance and len(acting.points) == 1
     ]
+    pressing = dict(zip((*dynamics.contacts, *dynamics.rigid), (*lambda_N, *lambda_B), strict=True))
     forces: list[Force] = []
     for name, acting in found.items():
-        normal = lambda_N[dynamics.contacts.index(name)] if name in dynamics.contacts else np.zeros(len(t))
+        normal = pressing.get(name, np.zeros(len(t)))
         tangential = lambda_T[dynamics.columns[name]].T if name in dynamics.columns else np.zeros((len(t), 0))
         forces += _forces(acting, normal, tangential)
     lacking = tuple(
         name
-        for name in (*dynamics.contacts, *dynamics.elements)
+        for name in dict.fromkeys((*dynamics.contacts, *dynamics.elements, *dynamics.columns))
         if name not in found or found[name].tangents.shape[1] != dynamics.dimension(name)
     )
     return Scene(t, points, dynamics.mechanism.drawing.links, tuple(surfaces), tuple(forces), lacking, size)
@@ -174,13 +179,14 @@ def constraint_forces(
     return np.asarray((np.linalg.pinv(np.swapaxes(terms.J, -1, -2)) @ left[..., None])[..., 0])
 
 
-def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Instants, positions, velocities and contact forces, both ends of every arc among them."""
+def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """Instants, positions, velocities, contact forces and those of constraints, both ends of every arc among them."""
     dynamics = motion.dynamics
     k, p = len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
     span = motion.t - motion.t_start
     spacing = span / frames
-    rows: list[tuple[Array, Array, Array, Array, Array]] = []
+    m = len(dynamics.rigid)
+    rows: list[tuple[Array, Array, Array, Array, Array, Array]] = []
     skipped = 0.0
     for arc in motion.arcs:
         skipped += arc.end - arc.start
@@ -190,23 +196,26 @@ def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array
         t = np.linspace(arc.start, arc.end, max(2, int(np.ceil((arc.end - arc.start) / max(spacing, 1e-300))) + 1))
         q, v = arc.sample(t)
         seen = motion.forces(arc, t)
-        rows.append((t, q, v, seen.lambda_N.T, seen.lambda_T.T))
+        held = constraint_forces(motion.dynamics_at(arc.start), t, q, v, seen, motion.parameters)[:, :m]
+        rows.append((t, q, v, seen.lambda_N.T, seen.lambda_T.T, held))
     if not rows:
         still = (np.array([motion.t]), motion.q[None, :], motion.v[None, :])
-        return (*still, np.zeros((k, 1)), np.zeros((p, 1)))
-    t, q, v, lambda_N, lambda_T = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    return t, q, v, lambda_N.T, lambda_T.T
+        return (*still, np.zeros((k, 1)), np.zeros((p, 1)), np.zeros((m, 1)))
+    t, q, v, lambda_N, lambda_T, lambda_B = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return t, q, v, lambda_N.T, lambda_T.T, lambda_B.T
 
 
-def _surface(place: Touching, points: Mapping[str, Array], gap: Array, size: float) -> Surface:
+def _surface(
+    place: Touching, points: Mapping[str, Array], gap: Array, size: float, *, is_guide: bool = False
+) -> Surface:
     steepness = np.linalg.norm(place.normal, axis=1, keepdims=True)
     normal = place.normal / np.maximum(steepness, 1e-300)
     at = points[place.points[0]] - normal * gap[:, None] / np.maximum(steepness, 1e-300)
     turned = np.max(np.abs(normal - normal[0]))
     raised = np.max(np.abs((at - at[0]) @ normal[0]))
     if turned <= _STILL and raised <= _STILL * size:
-        return Surface(place.name, at[:1], normal[:1])
-    return Surface(place.name, at, normal)
+        return Surface(place.name, at[:1], normal[:1], is_guide)
+    return Surface(place.name, at, normal, is_guide)
 
 
 def _forces(place: Touching, normal: Array, tangential: Array) -> list[Force]:

@@ -85,7 +85,7 @@ def touching(
     names: Iterable[str] | None = None,
     parameters: Values | None = None,
 ) -> dict[str, Touching]:
-    """Find where the contacts and friction elements of a mechanism act on its drawing.
+    """Find where the contacts, friction elements and rigid constraints of a mechanism act on its drawing.
 
     A contact acts at the point ``P`` for which the generalised normal direction is ``W_N = (dP/dq)^T n`` with some
     direction ``n`` of the drawing; between two bodies, ``W_N = (dP_2/dq - dP_1/dq)^T n``. Of several such points, which
@@ -97,7 +97,7 @@ def touching(
     q, v : array, (N, n)
     t : float or array, (N,)
     names : iterable of str, optional
-        Contacts and friction elements to look for; by default all.
+        Those to look for; by default all.
     parameters : mapping, optional
 
     Returns
@@ -112,9 +112,11 @@ def touching(
     terms = dynamics.terms(q, v, t=t, parameters=parameters)
     all_N, all_T = (np.broadcast_to(W, (len(q), *W.shape[-2:])) for W in (terms.W_N, terms.W_T))
     found = {}
-    for name in (*dynamics.contacts, *dynamics.elements) if names is None else names:
+    all_J = np.broadcast_to(terms.J, (len(q), *terms.J.shape[-2:]))
+    for name in (*dynamics.contacts, *dynamics.elements, *dynamics.rigid) if names is None else names:
         W_T = np.swapaxes(all_T[..., dynamics.columns.get(name, slice(0, 0))], -1, -2)
         W_N = all_N[..., dynamics.contacts.index(name)] if name in dynamics.contacts else None
+        W_N = all_J[..., dynamics.rigid.index(name), :] if name in dynamics.rigid else W_N
         place = _place(name, points, moved, W_N, W_T)
         if place is not None:
             found[name] = attrs.evolve(place, normal=place.normal[:count], tangents=place.tangents[:count])

@@ -153,6 +153,13 @@
     const screen = onScreen(foot), u = [along[0], -along[1]], d = [down[0], -down[1]];
     const to = (a, b) => [screen[0] + a * scale * u[0] + b * d[0], screen[1] + a * scale * u[1] + b * d[1]];
     pen.lineWidth = 1.6;
+    if (surface.guide) {
+      /* held from both sides: dashed, without the strokes of a solid */
+      pen.setLineDash([9, 5]);
+      line(pen, to(-reach, 0), to(reach, 0));
+      pen.setLineDash([]);
+      return;
+    }
     line(pen, to(-reach, 0), to(reach, 0));
     pen.lineWidth = 0.8;
     /* strokes stand at fixed places of the surface, so that one sees it pass by */

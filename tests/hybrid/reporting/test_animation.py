@@ -11,6 +11,7 @@ import pytest
 
 from hybrid import (
     ComputationError,
+    Constraint,
     Contact,
     DeclarationError,
     EnergyDynamics,
@@ -260,3 +261,31 @@ def test_labels_are_legible_on_their_colours(label):
     fill = MODE_FILLS[label]
     light, dark = sorted((relative_luminance(fill), relative_luminance(ink_on(fill))), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_a_rough_rail_has_its_guide_and_its_force_in_the_picture():
+    # a bead of 2 kg slides down the rail y = -0.3 x with mu = 0.1: the rail carries m g cos(alpha) across itself, and
+    # friction of a tenth of that points up the slope, alpha = atan(0.3)
+    rail = Constraint(
+        name="rail", equation="(y + 0.3*x)/sqrt(1.09)", tangent="(x - 0.3*y)/sqrt(1.09)", friction="0.1"
+    )
+    bead = Mechanism(
+        name="bead",
+        coordinates=["x", "y"],
+        dynamics=EnergyDynamics(kinetic="x_dot**2 + y_dot**2", potential="20*y"),
+        constraint=[rail],
+        drawing={"points": {"bead": ["x", "y"]}},
+    )
+    dynamics = derive(bead)
+    scene = build_scene(simulate(dynamics, solve_state(dynamics, {"x": 0, "x_dot": 1}), t_end=0.3))
+    (guide,) = scene.surfaces
+    assert guide.is_guide
+    assert guide.is_still
+    along = np.array([1.0, -0.3]) / math.sqrt(1.09)
+    assert abs(guide.normal[0] @ along) < 1e-9
+    (force,) = scene.forces
+    normal = 20 / math.sqrt(1.09)
+    across = np.array([0.3, 1.0]) / math.sqrt(1.09)
+    # central differences of the points are good to 1e-9
+    assert np.allclose(force.vector, normal * (across - 0.1 * along), rtol=1e-6)
+    assert scene.without_force == ()

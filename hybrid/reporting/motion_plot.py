@@ -30,6 +30,7 @@ _POINTS = 1500  # over the whole time: more than the pixels it gets
 _LEAST = 12  # in one arc: a bounce is still round
 _APART = 0.004  # of the time: lines nearer to each other would merge into a grey field
 _ROOM = 0.06  # of the time: a label fits
+_LEGEND = 6  # parts of a tree that are named beside one panel
 _NAMED = 4  # parts of a tree in the heading
 
 
@@ -133,8 +134,12 @@ def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, 
             axes.axhline(0.0, color="0.8", linewidth=0.6, zorder=0)
             for t in _apart(events, _APART * (span[1] - span[0])):
                 axes.axvline(t, color="0.7", linewidth=0.6, linestyle=":", zorder=0)
-            if axes.get_legend_handles_labels()[1] and (axes is drawn[0] or len(curves) == 1):
-                axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+            handles, labels = axes.get_legend_handles_labels()
+            if len(curves) > 1:  # parts of a tree are the same in every panel: named over the panels, as many as fit
+                named = slice(_LEGEND * drawn.index(axes), _LEGEND * (drawn.index(axes) + 1))
+                handles, labels = handles[named], labels[named]
+            if labels:
+                axes.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         for motion in motions.values():
             if motion.handed_over is not None:
                 _mark_springs(drawn[0], motion.handed_over.t)

@@ -34,6 +34,7 @@ LAWS = {
 }
 _EXACT = 1e-8  # of the velocities, against exact numbers and closed forms: conditions stay below 1e5
 _FOLLOWED = 1e-6  # against what is integrated in phases, by either side to about 1e-11
+_PUSH = 1e-11  # of the speed: far below what answers are compared to
 _TURNING = 2e-5  # where spatial slip is taken away by an impulse once it is below 1e-7 of the speed
 _PLAN = (  # share of the cases, law, coordinates, contacts, tangents of each
     (0.16, "newton", 2, 1, 1),
@@ -104,7 +105,8 @@ def _bookkeeping(case: Case, impact: Impact) -> str:
         return "the velocities do not follow from the impulses"
     if abs(energy - impact.energy_change) > 1e-9 * before:
         return f"the energy changes by {energy}, not by {impact.energy_change}"
-    if energy > 1e-9 * before and case.law != "newton":
+    # no law of restitution in impulses bounds the energy of several contacts with friction: such an answer must warn
+    if energy > 1e-9 * before and case.law != "newton" and not (case.law == "poisson" and len(case.mu) > 1):
         return f"energy is created: {energy} on top of {before}"
     if (energy > 1e-9 * before) is not any("created energy" in text for text in impact.warnings):
         return "a warning of energy created, or none"
@@ -250,7 +252,7 @@ def _restituted(case: Case, compression: Array, total: Array) -> str:
 def _kelvin_voigt(case: Case, impact: Impact | None) -> str:
     G, gamma = _floats(case)
     try:
-        expected = compliant_velocities(G, gamma, case.mu, case.d, case.kappa)
+        expected = compliant_velocities(G, _pushed(G, gamma, case.mu), case.mu, case.d, case.kappa)
     except ArithmeticError as error:
         return f"the own computation failed: {error}"
     return _compared(impact, [expected], gamma, _FOLLOWED)
@@ -264,10 +266,17 @@ def _spatial(case: Case, impact: Impact | None) -> str:
     if gamma[0] > 0.0 or (gamma[0] == 0.0 and not _dives(G, gamma, mu)):
         return _compared(impact, [gamma], gamma, _EXACT)
     if case.law == "kelvin-voigt":
-        expected = spatial_compliant(G, gamma, mu, d)
+        expected = spatial_compliant(G, _pushed(G, gamma, case.mu), mu, d)
     else:
         expected = spatial_path(G, gamma, mu, e, law=case.law)
     return "" if expected is None else _compared(impact, [expected], gamma, _TURNING)
+
+
+def _pushed(G: Array, gamma: Array, mu: Array) -> Array:
+    """Velocities from which a contact that slips and would dive does so; without a push it is in equilibrium."""
+    if len(mu) > 1 or gamma[0] != 0.0 or not _dives(G, gamma, float(mu[0])):
+        return gamma
+    return np.array([-_PUSH * float(np.linalg.norm(gamma)), *gamma[1:]])
 
 
 def _dives(G: Array, gamma: Array, mu: float) -> bool:

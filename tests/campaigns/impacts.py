@@ -86,6 +86,8 @@ def _judged(dynamics: Dynamics, case: Case) -> str:
     told = "" if impact is None else _bookkeeping(case, impact)
     if told:
         return told
+    if impact is not None and np.all(_exact_velocities(case)[:: tangents + 1] > 0):
+        return ""  # nothing approaches: there is no impact, though impulses could be another solution of its laws
     if tangents == 2:
         return _spatial(case, impact)
     return _ORACLES[case.law](case, impact)

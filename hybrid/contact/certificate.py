@@ -14,10 +14,9 @@ import lcp
 import lcp.exact
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.carriers import CarrierKind
-from hybrid.contact.complementarity import to_lcp
+from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed
-from hybrid.errors import ComputationError
 from lcp.exact import NoSolutionCertificate
 
 if TYPE_CHECKING:
@@ -31,6 +30,12 @@ AGREEMENT = 1e-6
 
 ALL_TOGETHER = "the conditions of the mode have a solution"
 """What a mode violates whose equations determine no forces of which one inequality could be named."""
+
+
+_NUMBERS = ("G", "c", "rounding", "W", "response_W", "length")
+"""What the numbers of a certified problem are taken from, beside the masses."""
+
+_AT_REST = (ContactMode.STICK, ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
 
 
 @attrs.frozen
@@ -152,10 +157,9 @@ def verify_certificate(certificate: Certificate | ModeCertificate, problem: Cont
         from hybrid.contact.mode_certificate import verify_modes
 
         return verify_modes(certificate)
-    try:
-        stated = to_lcp(posed)
-    except ComputationError:
+    if not is_complementarity_problem(posed):
         return False
+    stated = to_lcp(posed)
     if stated != certificate.problem or not lcp.exact.verify(stated, certificate.refutation):
         return False
     combinations = list(mode_combinations(posed))
@@ -171,20 +175,21 @@ def _is_same(first: ContactProblem, second: ContactProblem) -> bool:
         first.names == second.names
         and [attrs.astuple(carrier) for carrier in first.carriers]
         == [attrs.astuple(carrier) for carrier in second.carriers]
-        and np.array_equal(first.G, second.G)
-        and np.array_equal(first.c, second.c)
+        and all(np.array_equal(getattr(first, name), getattr(second, name)) for name in _NUMBERS)
+        and np.array_equal(first.terms.M, second.terms.M)
     )
 
 
-def is_called(mode: Mode, modes: Sequence[CarrierMode]) -> bool:
+def _is_called(mode: Mode, modes: Sequence[CarrierMode], names: Sequence[str]) -> bool:
     """True if the labels are those of the conditions; those without friction are named by accelerations."""
-    return all(is_unnamed(part) or mode.get(part.carrier.name) is part.label for part in modes)
+    labels = {part.carrier.name: _AT_REST if is_unnamed(part) else (part.label,) for part in modes}
+    return tuple(mode) == tuple(names) and all(mode[name] in labels.get(name, (ContactMode.FREE,)) for name in names)
 
 
 def _holds(certificate: Certificate, modes: Sequence[CarrierMode], violation: Violation) -> bool:
     """Whether a violation is one of this mode, and true."""
     carriers = certificate.posed.carriers
-    if not is_called(violation.mode, modes) or violation.contact not in ("", *violation.mode):
+    if not _is_called(violation.mode, modes, certificate.posed.names):
         return False
     if violation.basis != _basis(carriers, modes) or not violation.value < 0:
         return False

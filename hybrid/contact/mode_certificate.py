@@ -8,22 +8,24 @@ lemma refutes each of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
 
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.certificate import AGREEMENT, ALL_TOGETHER, Violation, is_called
+from hybrid.contact.certificate import AGREEMENT, ALL_TOGETHER, Violation
+from hybrid.contact.conditions import problem_scale
 from hybrid.contact.exact_numbers import exact_numbers
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.smooth import is_unnamed
 from lcp.double_description import cone_generators
-from lcp.exact.rational import integer_row, rational_vector
+from lcp.exact.rational import fraction, integer_row, rational_vector
 
 if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.carriers import CarrierMode, Row
-    from hybrid.contact.modes import Mode
     from hybrid.contact.problem import ContactProblem
 
 __all__ = ["ModeCertificate", "ModeRefutation", "certify_modes", "verify_modes"]
@@ -53,9 +55,9 @@ class ModeRefutation:
     """
 
     mode: Mode
-    equations: Vector
-    inequalities: Vector
-    constant: Fraction
+    equations: Vector = attrs.field(converter=rational_vector)
+    inequalities: Vector = attrs.field(converter=rational_vector)
+    constant: Fraction = attrs.field(converter=fraction)
 
 
 @attrs.frozen(eq=False)
@@ -65,7 +67,8 @@ class ModeCertificate:
     Attributes
     ----------
     violations : tuple of Violation
-        Every mode with the inequality it violates most.
+        Every mode with the inequality that it violates most; where its equations have no solution, or several, the
+        contradiction of its refutation.
     problem : ContactProblem
         Its ``G``, ``c`` and carriers, whose numbers are taken as the rationals they are (:func:`exact_numbers`).
     refutations : tuple of ModeRefutation
@@ -102,11 +105,13 @@ def certify_modes(problem: ContactProblem, refuted: Sequence[tuple[Mode, Candida
     exact = _Exact(problem)
     refutations, violations = [], []
     for (mode, item), modes in zip(refuted, mode_combinations(problem), strict=True):
-        found = _refutation(exact, mode, modes)
+        forces = exact.forces(modes)
+        called = _called(exact, modes, forces, mode)
+        found = _refutation(exact, called, modes)
         if found is None:
             return None
         refutations.append(found)
-        violations.append(_violation(exact, modes, item, found))
+        violations.append(_violation(exact, modes, forces, item, found))
     return ModeCertificate(tuple(violations), problem, tuple(refutations))
 
 
@@ -114,7 +119,9 @@ def verify_modes(certificate: ModeCertificate) -> bool:
     """Check a certificate in exact rational arithmetic, from the contact problem alone.
 
     The conditions of every mode are put together anew from ``G``, ``c`` and the carriers. Every mode must be refuted,
-    in order, by multipliers that contradict its conditions exactly, and must have a violation that is true of it.
+    in order, by multipliers that contradict its conditions exactly. Its violation must bear the labels of all contacts
+    in that mode; where the mode's equations have one solution, it must be an inequality of the mode and have the value
+    that this solution gives, otherwise the words and the constant of the refutation.
 
     Parameters
     ----------
@@ -124,19 +131,20 @@ def verify_modes(certificate: ModeCertificate) -> bool:
     -------
     bool
     """
-    exact = _Exact(certificate.problem)
-    combinations = list(mode_combinations(certificate.problem))
+    problem = certificate.problem
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        return False  # its slides are no mode of linear conditions, and would go unrefuted
+    exact = _Exact(problem)
+    combinations = list(mode_combinations(problem))
     if not len(combinations) == len(certificate.refutations) == len(certificate.violations):
         return False
-    return all(
-        violation.mode == refutation.mode
-        and is_called(refutation.mode, modes)
-        and _contradicts(exact, modes, refutation)
-        and _is_true(exact, modes, violation, refutation)
-        for modes, refutation, violation in zip(
-            combinations, certificate.refutations, certificate.violations, strict=True
-        )
-    )
+    for modes, refutation, violation in zip(combinations, certificate.refutations, certificate.violations, strict=True):
+        forces = exact.forces(modes)
+        if violation.mode != refutation.mode or _called(exact, modes, forces, violation.mode) != violation.mode:
+            return False
+        if not _contradicts(exact, modes, refutation) or not _is_true(exact, modes, forces, violation, refutation):
+            return False
+    return True
 
 
 class _Exact:
@@ -144,6 +152,9 @@ class _Exact:
 
     def __init__(self, problem: ContactProblem) -> None:
         self.G, self.c = exact_numbers(problem)
+        self.names = problem.names
+        scale = problem_scale(problem)
+        self.sizes = scale.row * scale.size
 
     def conditions(self, rows: Sequence[Row]) -> Iterator[tuple[list[Fraction], Fraction]]:
         """Coefficients of the forces, and constant, of every row."""
@@ -156,6 +167,13 @@ class _Exact:
             for index, value in row.beta.items():
                 line[index] += Fraction(float(value))
             yield line, constant
+
+    def forces(self, modes: Sequence[CarrierMode]) -> Vector | None:
+        """The solution of a mode's equations; None where they have none or more than one."""
+        return _solution(list(self.conditions(_rows(modes)[0])))
+
+    def acceleration(self, row: int, forces: Vector) -> Fraction:
+        return _sum(zip(self.G[row], forces, strict=True)) + self.c[row]
 
 
 def _rows(modes: Sequence[CarrierMode]) -> tuple[list[Row], list[Row]]:
@@ -202,33 +220,58 @@ def _contradicts(exact: _Exact, modes: Sequence[CarrierMode], refutation: ModeRe
     )
 
 
-def _violation(exact: _Exact, modes: Sequence[CarrierMode], item: Candidate, refutation: ModeRefutation) -> Violation:
+def _called(exact: _Exact, modes: Sequence[CarrierMode], forces: Vector | None, given: Mapping[str, object]) -> Mode:
+    """The labels of a mode: those given of carriers at rest without friction, if their accelerations allow them."""
+    labels = {part.carrier.name: part.label for part in modes}
+    for part in filter(is_unnamed, modes):
+        allowed = [ContactMode.STICK]
+        if forces is not None:
+            row = part.carrier.tangential[0]
+            a = exact.acceleration(row, forces)
+            slides = [ContactMode.SLIDE_PLUS if a > 0 else ContactMode.SLIDE_MINUS] if a else []
+            # a small one may be rounding of the data, and zero
+            allowed = (allowed if abs(a) <= AGREEMENT * exact.sizes[row] else []) + slides
+        name = part.carrier.name
+        labels[name] = next((label for label in allowed if label is given.get(name)), allowed[0])
+    return Mode({name: labels.get(name, ContactMode.FREE) for name in exact.names})
+
+
+def _violation(
+    exact: _Exact, modes: Sequence[CarrierMode], forces: Vector | None, item: Candidate, refutation: ModeRefutation
+) -> Violation:
     """The worst condition of a mode, or the contradiction of its refutation where its equations fix no forces."""
-    worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
-    stated = Violation(refutation.mode, *item.labels[worst], float(item.slacks[worst]), (), "", 0)
-    if stated.contact and _is_true(exact, modes, stated, refutation):
-        return stated
-    return Violation(refutation.mode, "", ALL_TOGETHER, _contradiction(refutation), (), "", 0)
+    if forces is None:
+        return Violation(refutation.mode, "", ALL_TOGETHER, _contradiction(refutation), (), "", 0)
+    values = list(_values(exact, modes, forces))
+    _, (contact, inequality, value) = min(
+        (float(scaled), stated) for scaled, stated in zip(item.scaled_slacks, values, strict=False) if stated[2] < 0
+    )
+    return Violation(refutation.mode, contact, inequality, float(value), (), "", 0)
 
 
-def _is_true(exact: _Exact, modes: Sequence[CarrierMode], violation: Violation, refutation: ModeRefutation) -> bool:
+def _values(exact: _Exact, modes: Sequence[CarrierMode], forces: Vector) -> Iterator[tuple[str, str, Fraction]]:
+    """Contact, wording and value of every inequality of a mode."""
+    for part in modes:
+        for row, (line, constant) in zip(part.inequalities, exact.conditions(part.inequalities), strict=True):
+            yield part.carrier.name, row.label, _sum(zip(line, forces, strict=True)) + constant
+
+
+def _is_true(
+    exact: _Exact,
+    modes: Sequence[CarrierMode],
+    forces: Vector | None,
+    violation: Violation,
+    refutation: ModeRefutation,
+) -> bool:
     """Whether a violation is one of this mode, by the value that the exact solution of its equations gives."""
-    if violation.basis or violation.variable or violation.index or not violation.value < 0:
+    if not isinstance(violation.value, float) or (violation.basis, violation.variable, violation.index) != ((), "", 0):
         return False
-    if not violation.contact:
-        return violation.inequality == ALL_TOGETHER and violation.value == _contradiction(refutation)
-    rows = [
-        row
-        for part in modes
-        for row in part.inequalities
-        if (part.carrier.name, row.label) == (violation.contact, violation.inequality)
-    ]
-    forces = _solution(list(exact.conditions(_rows(modes)[0])))
-    if not rows or forces is None:
-        return False
-    line, constant = next(exact.conditions(rows))
-    value = _sum(zip(line, forces, strict=True)) + constant
-    return value < 0 and math.isclose(float(value), violation.value, rel_tol=AGREEMENT)
+    stated = violation.contact, violation.inequality
+    if forces is None:
+        return stated == ("", ALL_TOGETHER) and violation.value == _contradiction(refutation)
+    values = {(contact, inequality): value for contact, inequality, value in _values(exact, modes, forces)}
+    value = float(values.get(stated, 0))
+    return value < 0 and math.isclose(value, violation.value, rel_tol=AGREEMENT)
 
 
 def _contradiction(refutation: ModeRefutation) -> float:

@@ -10,7 +10,15 @@ import lcp
 import lcp.exact
 import mechanisms
 from hybrid import Constraint, Contact, EquationDynamics, Mechanism, State, derive, select, solve_state
-from hybrid.contact import contact_problem, select_problem, verify_certificate
+from hybrid.contact import (
+    Mode,
+    ModeCertificate,
+    ModeRefutation,
+    Violation,
+    contact_problem,
+    select_problem,
+    verify_certificate,
+)
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.exact_numbers import exact_numbers
 from tests.random_problems import problem_from
@@ -122,10 +130,14 @@ def test_a_tampered_certificate_of_modes_is_refused():
     assert verify_certificate(certificate, found.problem)
     assert not verify_certificate(certificate, other.problem)
     first, second, *rest = certificate.violations
+    assert (first.contact, second.contact) == ("tip", "tip")
 
     def table(*violations):
         return attrs.evolve(certificate, violations=violations)
 
+    constant = certificate.refutations[0].constant
+    multipliers = (*certificate.refutations[0].equations, *certificate.refutations[0].inequalities)
+    masses = attrs.evolve(found.problem, terms=attrs.evolve(found.problem.terms, M=2 * found.problem.terms.M))
     changed = [
         table(),
         table(first, first, *rest),
@@ -140,14 +152,102 @@ def test_a_tampered_certificate_of_modes_is_refused():
                 {"contact": "nonsense"},
                 {"inequality": "mu > 7"},
                 {"contact": "", "inequality": "", "value": -77.0},
+                {"contact": "seal"},
+                {"inequality": "lambda_N >= 0"},  # of the tip when it presses
+                {"inequality": "", "contact": ""},
+                {"value": None},
                 {"mode": second.mode},
+                {"mode": Mode({**first.mode, "nonsense": "free"})},
                 {"variable": "z"},
+                {"index": 1},
+                {"basis": (0,)},
+                {  # the words are kept for modes whose equations have no solution, or several
+                    "contact": "",
+                    "inequality": "the conditions of the mode have a solution",
+                    "value": float(constant / sum(map(abs, multipliers))),
+                },
             )
         ),
+        attrs.evolve(certificate, problem=masses, refutations=()),
         attrs.evolve(certificate, problem=other.problem),
         attrs.evolve(certificate, refutations=certificate.refutations[1:]),
     ]
     assert [index for index, item in enumerate(changed) if verify_certificate(item)] == []
+    assert not verify_certificate(certificate, masses)
+
+
+def stop_beside_a_seal():
+    """A drive without mobility that wants through a stop, beside a seal at rest: with the stop closed, no solution."""
+    stop = Carrier("stop", CarrierKind.CONTACT, 0, (), None, 0.0, 0.0)
+    seal = Carrier("seal", CarrierKind.ELEMENT, None, (1,), None, 0.5, 0.7)
+    return problem_from(np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([-1.0, 0.3]), [stop, seal])
+
+
+def test_modes_without_a_solution_are_refused_by_the_constant_of_their_refutation_alone():
+    problem = stop_beside_a_seal()
+    certificate = select_problem(problem).certificate
+    assert verify_certificate(certificate, problem)
+    words = "the conditions of the mode have a solution"
+    open_, closed = certificate.violations[:3], certificate.violations[3:]
+    # a_N = -1 whatever the forces: the stop's own inequality if it is free. Closed, the seal sticks and 1 * (a_N = -1)
+    # is left, or slips against its own acceleration: (0.3 - 0.5)/2 and -(0.3 + 0.5)/2, the sums of two multipliers of 1
+    assert {(item.contact, item.inequality, item.value) for item in open_} == {("stop", "a_N >= 0", -1.0)}
+    assert {(item.contact, item.inequality) for item in closed} == {("", words)}
+    assert [item.value for item in closed] == pytest.approx([-1.0, -0.1, -0.4], rel=1e-15)
+    for changes in (
+        {"value": -0.5},
+        {"value": float("nan")},
+        {"inequality": "nonsense"},
+        {"contact": "stop"},
+        {"contact": "stop", "inequality": "lambda_N >= 0"},
+        {"mode": certificate.violations[-1].mode},
+    ):
+        tampered = attrs.evolve(closed[0], **changes)
+        assert not verify_certificate(attrs.evolve(certificate, violations=(*open_, tampered, *closed[1:])))
+
+
+def test_contacts_without_friction_are_called_by_their_accelerations():
+    # beside the paradox a plate at rest without friction, pushed to the left (a_T = -2, nothing couples)
+    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
+    seal = Carrier("seal", CarrierKind.ELEMENT, None, (2,), None, 0.5, 0.7)
+    plate = Carrier("plate", CarrierKind.ELEMENT, None, (3,), None, 0.0, 0.0)
+    G = np.eye(4)
+    G[0, 1] = G[1, 0] = 0.5
+    certificate = select_problem(problem_from(G, np.array([-1.0, 0.3, 0.3, -2.0]), [tip, seal, plate])).certificate
+    assert verify_certificate(certificate)
+    assert {item.mode["plate"].value for item in certificate.violations} == {"slide-"}
+    for label in ("slide+", "stick", "closed", "free"):
+
+        def called(item, label=label):
+            return attrs.evolve(item, mode=Mode({**item.mode, "plate": label}))
+
+        (first, *violations), (other, *refutations) = certificate.violations, certificate.refutations
+        tampered = attrs.evolve(
+            certificate, violations=(called(first), *violations), refutations=(called(other), *refutations)
+        )
+        assert not verify_certificate(tampered)
+
+
+def test_a_complementarity_problem_is_no_proof_where_a_contact_holds_better_than_it_slides():
+    # at rest it can stick: a = 0 with lambda_N = 23/15, lambda_T = -16/15; the proof is of the same numbers in slip
+    held = Carrier("tip", CarrierKind.CONTACT, 0, (1,), None, 3.0, 5.0)
+    slipping = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
+    G, c = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([-1.0, 0.3])
+    certificate = select_problem(problem_from(G, c, [slipping])).certificate
+    assert verify_certificate(certificate)
+    posed = problem_from(G, c, [held])
+    assert select_problem(posed).verdict.name != "INCONSISTENT"
+    assert not verify_certificate(attrs.evolve(certificate, posed=posed))
+
+
+def test_modes_of_a_circular_cone_are_not_refuted_by_those_that_are_linear():
+    # pressed and pulled along: it slides, which is no mode of linear conditions; free and stick alone are refuted
+    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
+    problem = problem_from(np.eye(3), np.array([-1.0, 3.0, 0.0]), [tip])
+    assert select_problem(problem).verdict.name == "UNIQUE"
+    free = ModeRefutation({"tip": "free"}, (1, 0, 0), (1,), -1)
+    violations = (Violation(Mode({"tip": "free"}), "tip", "a_N >= 0", -1.0, (), "", 0),)
+    assert not verify_certificate(ModeCertificate(violations, problem, (free,)))
 
 
 def test_the_exact_numbers_of_a_problem_have_the_rank_of_its_directions():

@@ -7,18 +7,15 @@ outcome of a computation and stands for a number that it only approximates. Noth
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
-from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hybrid.contact.carriers import Carrier
+from hybrid.contact.rational_numbers import Clock, UnknownNumberError, evaluate, known_number, number_of, solve
 from hybrid.declaration.parser import parse_expression
-from hybrid.declaration.symbolic import to_sympy
 
 if TYPE_CHECKING:
     import sympy
@@ -27,38 +24,17 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-__all__ = ["Clock", "ExactProblem", "UnknownNumberError", "exact_problem", "known_number"]
+__all__ = ["ExactProblem", "exact_problem"]
 
-_DIGITS = 12
-"""A computed float has so short a decimal by accident once in ten thousand; what people write is shorter."""
 _DENOMINATOR = 10**6
 """Largest one of a component that was solved from pins; what it is taken for is checked against the pins."""
 _ROUNDING = Fraction(1, 2**48)
 """Of a component that was solved from pins, relative: some tens of units in the last place."""
-_LARGEST_POWER = 64
-"""Exponents beyond it would fill the memory with digits before they decide anything."""
 _AGREEMENT = 1e-9
 """Share of a term by which its value in floats may differ from the exact one: more, and they mean different things."""
 
 Matrix = list[list[Fraction]]
 Vector = list[Fraction]
-
-
-class UnknownNumberError(Exception):
-    """A number that the decision needs is not known exactly, or not rational; the text says which."""
-
-
-@attrs.define
-class Clock:
-    """Processor time that a decision may still take: what it decides must not hang on what else the machine does."""
-
-    seconds: float
-    _start: float = attrs.field(factory=time.process_time)
-
-    def check(self) -> None:
-        """Raise UnknownNumberError if the time is over."""
-        if time.process_time() - self._start > self.seconds:
-            raise UnknownNumberError(f"exact arithmetic takes more than {self.seconds:g} s")
 
 
 class _Coefficient(Fraction):
@@ -94,19 +70,6 @@ class ExactProblem:
     response_W: Matrix
     a_free: Vector
     told: str
-
-
-def known_number(value: float) -> Fraction | None:
-    """The number that a float was written as, or None if it has more digits than people write.
-
-    Examples
-    --------
-    >>> known_number(0.3), known_number(1 / 3), known_number(-2.0)
-    (Fraction(3, 10), None, Fraction(-2, 1))
-    """
-    exact = Fraction(repr(float(value)))
-    digits = repr(float(value)).partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
-    return exact if len(digits) <= _DIGITS else None
 
 
 def exact_problem(
@@ -181,7 +144,7 @@ def _check_pins(
             exact = reader.vector("slip", terms.slip)[column]
         else:
             exact = reader.vector(kind, getattr(terms, kind))[dynamics.contacts.index(place)]
-        if exact != _number(name, given, values):
+        if exact != number_of(name, given, values):
             raise UnknownNumberError(f"no rational state satisfies the pin {name} = {given} exactly")
 
 
@@ -206,22 +169,8 @@ def _parameters(dynamics: Dynamics, overrides: Values) -> dict[str, Fraction]:
         if missing:
             waiting += [name, *missing]
         else:
-            found[name] = _number(name, value, found)
+            found[name] = number_of(name, value, found)
     return found
-
-
-def _number(name: str, value: str | float, values: Mapping[str, Fraction]) -> Fraction:
-    """The number that a text or a float gives."""
-    import sympy
-
-    if isinstance(value, str):
-        expression = parse_expression(value, known=values.keys(), field=name)
-        symbols = {other: sympy.Symbol(other, real=True) for other in expression.names}
-        return _evaluate(to_sympy(expression, symbols), {symbols[other]: values[other] for other in symbols}, {}, name)
-    number = known_number(float(value))
-    if number is None:
-        raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
-    return number
 
 
 @attrs.frozen(eq=False)
@@ -235,7 +184,7 @@ class _Reader:
 
     def entry(self, name: str, matrix: Any, row: int, column: int, near: float) -> Fraction:
         self.clock.check()
-        exact = _evaluate(matrix[row, column], self.values, self.memory, name)
+        exact = evaluate(matrix[row, column], self.values, self.memory, name)
         if abs(float(exact) - near) > _AGREEMENT * (1.0 + abs(near)):
             raise UnknownNumberError(f"{name} has another value in floats than exactly, {near!r} and {float(exact)!r}")
         return exact
@@ -250,66 +199,6 @@ class _Reader:
         matrix = getattr(self.dynamics.model, name)
         n, k = near.shape
         return [[self.entry(name, matrix, i, j, float(near[i, j])) for i in range(n)] for j in range(k)]
-
-
-def _evaluate(expression: Any, values: Mapping[Any, Fraction], memory: dict[Any, Fraction], name: str) -> Fraction:
-    """A SymPy expression in rational numbers."""
-    if expression.is_Rational:
-        return Fraction(int(expression.p), int(expression.q))
-    if expression.is_Symbol:
-        return values[expression]
-    if expression not in memory:
-        arguments = [_evaluate(item, values, memory, name) for item in expression.args]
-        found = _applied(type(expression).__name__, arguments)
-        if found is None:
-            raise UnknownNumberError(f"{name} is not rational here: {type(expression).__name__} of {arguments}")
-        memory[expression] = found
-    return memory[expression]
-
-
-def _applied(operation: str, arguments: Sequence[Fraction]) -> Fraction | None:
-    """The value of an operation, None if it is irrational, unknown or undefined."""
-    if not arguments:  # pi
-        return None
-    x = arguments[0]
-    match operation:
-        case "Add":
-            return sum(arguments, Fraction(0))
-        case "Mul":
-            return reduce(lambda a, b: a * b, arguments)
-        case "Pow":
-            return _power(x, arguments[1])
-        case "Abs":
-            return abs(x)
-        case "sign":
-            return Fraction((x > 0) - (x < 0))
-        case "Max":
-            return max(arguments)
-        case "Min":
-            return min(arguments)
-        case "Heaviside":
-            return None if x == 0 else Fraction(x > 0)
-        case "sin" | "tan" | "asin" | "atan" | "sinh" | "tanh":
-            return x if x == 0 else None
-        case "cos" | "cosh" | "exp":
-            return Fraction(1) if x == 0 else None
-        case "log" | "acos":
-            return Fraction(0) if x == 1 else None
-        case "atan2":
-            return x if x == 0 and arguments[1] > 0 else None
-        case _:
-            return None
-
-
-def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
-    if abs(exponent) > _LARGEST_POWER or (base == 0 and exponent < 0):
-        return None
-    if exponent.denominator == 2 and base >= 0:
-        root = Fraction(isqrt(base.numerator), isqrt(base.denominator))
-        if root * root != base:
-            return None
-        base, exponent = root, exponent * 2
-    return Fraction(base**exponent.numerator) if exponent.denominator == 1 else None
 
 
 def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: ContactProblem) -> None:
@@ -393,34 +282,10 @@ def _answers(M: Matrix, held: tuple[Matrix, Vector], forces: list[Vector], clock
     lines += [[*row, *[Fraction(0)] * m] for row in J]
     drift = [-value for value in zeta]
     rights = [[*force, *(drift if place == 0 else [Fraction(0)] * m)] for place, force in enumerate(forces)]
-    solved = _solve([[*line, *(right[i] for right in rights)] for i, line in enumerate(lines)], n + m, clock)
+    solved = solve([[*line, *(right[i] for right in rights)] for i, line in enumerate(lines)], n + m, clock)
     if solved is None:
         raise UnknownNumberError("the constraints contradict each other, or the mass matrix is singular")
     return [[solved[i][place] for i in range(n)] for place in range(len(forces))]
-
-
-def _solve(table: Matrix, unknowns: int, clock: Clock) -> Matrix | None:
-    """Solutions of a linear system for several right sides by elimination; what is undetermined is set to zero."""
-    pivots: list[int] = []
-    for column in range(unknowns):
-        clock.check()
-        rank = len(pivots)
-        pivot = next((i for i in range(rank, len(table)) if table[i][column]), None)
-        if pivot is None:
-            continue
-        table[rank], table[pivot] = table[pivot], table[rank]
-        lead = table[rank][column]
-        table[rank] = [value / lead for value in table[rank]]
-        for i, line in enumerate(table):
-            if i != rank and line[column]:
-                table[i] = [a - line[column] * b for a, b in zip(line, table[rank], strict=True)]
-        pivots.append(column)
-    if any(any(line[unknowns:]) for line in table[len(pivots) :]):
-        return None
-    found = [[Fraction(0)] * (len(table[0]) - unknowns) for _ in range(unknowns)]
-    for line, column in zip(table, pivots, strict=False):
-        found[column] = line[unknowns:]
-    return found
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:

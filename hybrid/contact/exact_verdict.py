@@ -16,9 +16,10 @@ import numpy as np
 
 from hybrid.contact.branches import branch_from_forces
 from hybrid.contact.carriers import CarrierMode, Row, solvable_modes
-from hybrid.contact.exact_data import Clock, ExactProblem, UnknownNumberError, exact_problem
+from hybrid.contact.exact_data import ExactProblem, exact_problem
 from hybrid.contact.force_set import ForceSet, force_names
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.rational_numbers import Clock, UnknownNumberError
 from hybrid.contact.selection import Selection, Verdict
 from hybrid.contact.smooth import is_unnamed
 from lcp.double_description import cone_generators

@@ -10,16 +10,14 @@ import attrs
 import numpy as np
 
 from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
-from hybrid.contact.candidates import Candidate, Standing, all_candidates
-from hybrid.contact.certificate import Certificate, certify, verify_certificate
-from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
-from hybrid.contact.conditions import Scale, problem_scale
-from hybrid.contact.continua import extreme_points, family_accelerates_alike
+from hybrid.contact.candidates import Candidate, all_candidates
+from hybrid.contact.conditions import problem_scale
+from hybrid.contact.continua import extreme_points
 from hybrid.contact.crosscheck import Crosscheck, crosscheck
+from hybrid.contact.doubts import certified, doubts_of, margin_of
 from hybrid.contact.force_set import ForceSet, continuum_set, force_set
 from hybrid.contact.laws import broken_law
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
-from hybrid.contact.mode_certificate import ModeCertificate, certify_modes
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.solutions import (
     PhysicalSolution,
@@ -34,6 +32,8 @@ from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from hybrid.contact.certificate import Certificate
+    from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
@@ -209,13 +209,13 @@ def _by_enumeration(
     distinct = distinct_accelerations(points, tolerances)
     branches = tuple(branch(problem, group[0]) for group in distinct)
     check = crosscheck(problem, solutions, scale, tolerances)
-    doubts = _doubts(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
+    doubts = doubts_of(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
     doubts += [sentence for item in branches if (sentence := broken_law(problem, item, scale, tolerances))]
     if check is not None and check.agrees is False:
         doubts.append(f"{check.sentence}: the two roads disagree")
     certificate = None
     if not doubts and not solutions:
-        certificate, doubts = _certified(problem, candidates)
+        certificate, doubts = certified(problem, candidates)
     forces = force_set(problem, distinct[0]) if len(distinct) == 1 and not continua else None
     leading = [solution.leading for solution in continua]
     sets = tuple(continuum_set(problem, item, extreme_points(problem, item, scale, tolerances)) for item in leading)
@@ -223,7 +223,7 @@ def _by_enumeration(
         problem=problem,
         verdict=_verdict(problem, distinct, doubts, forces, has_continuum=bool(continua)),
         branches=branches,
-        margin=_margin(candidates, solutions, tolerances),
+        margin=margin_of(candidates, solutions, tolerances),
         certificate=certificate,
         force_set=forces,
         continua=sets,
@@ -254,67 +254,6 @@ def _verdict(
     if len(distinct) > 1 or has_continuum:
         return Verdict.INDETERMINATE
     return Verdict.HYPERSTATIC if forces is not None or problem.redundancy else Verdict.UNIQUE
-
-
-def _doubts(
-    problem: ContactProblem,
-    candidates: Sequence[Candidate],
-    solutions: Sequence[PhysicalSolution],
-    scale: Scale,
-    tolerances: Tolerances,
-) -> list[str]:
-    """Why the number of solutions cannot be vouched for; empty if it can."""
-    doubts = []
-    for item in candidates:
-        if item.standing is Standing.ESCAPING:
-            name = mode_of(problem, item).label
-            doubts.append(f"the equations of mode {name} are singular here: a small change admits unbounded forces")
-    for solution in solutions:
-        if solution.is_robust:
-            continue
-        leading = solution.leading
-        name = mode_of(problem, leading).label
-        if not family_accelerates_alike(problem, leading, scale, tolerances):
-            doubts.append(f"mode {name} has a continuum of forces with different accelerations")
-        else:
-            tied = min(solution.members, key=lambda item: np.min(np.abs(item.scaled_slacks), initial=np.inf))
-            worst = tied.labels[int(np.argmin(np.abs(tied.scaled_slacks)))] if tied.labels else ("", "")
-            doubts.append(
-                f"mode {mode_of(problem, tied).label} holds or fails by "
-                f"{np.min(np.abs(tied.scaled_slacks), initial=np.inf):.1e} of the data ({worst[0]}: {worst[1]}), and "
-                f"the number of solutions depends on it"
-            )
-    return doubts
-
-
-def _certified(
-    problem: ContactProblem, candidates: Sequence[Candidate]
-) -> tuple[Certificate | ModeCertificate | None, list[str]]:
-    """The proof of inconsistency; without it the state is undecided."""
-    refuted = [(mode_of(problem, item), item) for item in candidates]
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
-        return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]
-    certificate: Certificate | ModeCertificate | None = None
-    if bool(is_complementarity_problem(problem)):
-        certificate = certify(problem, to_lcp(problem), refuted)
-    certificate = certificate or certify_modes(problem, refuted)
-    if certificate is None:
-        return None, ["no mode is consistent in floating point, but exact arithmetic does not confirm it"]
-    if not verify_certificate(certificate):
-        return None, ["no mode is consistent, but the certificate fails its check in exact arithmetic"]
-    return certificate, []
-
-
-def _margin(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances) -> float:
-    """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out."""
-    harmless = {
-        id(item)
-        for solution in solutions
-        if solution.is_robust
-        for item in solution.members
-        if (item.standing is not Standing.CONSISTENT and len(solution.members) > 1) or item.family is not None
-    }
-    return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
 
 
 def _redundancy_notes(problem: ContactProblem) -> tuple[str, ...]:

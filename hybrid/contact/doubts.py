@@ -1,0 +1,84 @@
+"""What a verdict hangs on: doubts about the number of solutions, distance to a tie, proof that there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid.contact.branches import mode_of
+from hybrid.contact.candidates import Candidate, Standing
+from hybrid.contact.certificate import Certificate, certify, verify_certificate
+from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
+from hybrid.contact.continua import family_accelerates_alike
+from hybrid.contact.mode_certificate import ModeCertificate, certify_modes
+
+if TYPE_CHECKING:
+    from hybrid.contact.conditions import Scale
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.solutions import PhysicalSolution
+    from hybrid.tolerances import Tolerances
+
+__all__ = ["certified", "doubts_of", "margin_of"]
+
+
+def doubts_of(
+    problem: ContactProblem,
+    candidates: Sequence[Candidate],
+    solutions: Sequence[PhysicalSolution],
+    scale: Scale,
+    tolerances: Tolerances,
+) -> list[str]:
+    """Why the number of solutions cannot be vouched for; empty if it can."""
+    doubts = []
+    for item in candidates:
+        if item.standing is Standing.ESCAPING:
+            name = mode_of(problem, item).label
+            doubts.append(f"the equations of mode {name} are singular here: a small change admits unbounded forces")
+    for solution in solutions:
+        if solution.is_robust:
+            continue
+        leading = solution.leading
+        name = mode_of(problem, leading).label
+        if not family_accelerates_alike(problem, leading, scale, tolerances):
+            doubts.append(f"mode {name} has a continuum of forces with different accelerations")
+        else:
+            tied = min(solution.members, key=lambda item: np.min(np.abs(item.scaled_slacks), initial=np.inf))
+            worst = tied.labels[int(np.argmin(np.abs(tied.scaled_slacks)))] if tied.labels else ("", "")
+            doubts.append(
+                f"mode {mode_of(problem, tied).label} holds or fails by "
+                f"{np.min(np.abs(tied.scaled_slacks), initial=np.inf):.1e} of the data ({worst[0]}: {worst[1]}), and "
+                f"the number of solutions depends on it"
+            )
+    return doubts
+
+
+def certified(
+    problem: ContactProblem, candidates: Sequence[Candidate]
+) -> tuple[Certificate | ModeCertificate | None, list[str]]:
+    """The proof of inconsistency; without it the state is undecided."""
+    refuted = [(mode_of(problem, item), item) for item in candidates]
+    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]
+    certificate: Certificate | ModeCertificate | None = None
+    if bool(is_complementarity_problem(problem)):
+        certificate = certify(problem, to_lcp(problem), refuted)
+    certificate = certificate or certify_modes(problem, refuted)
+    if certificate is None:
+        return None, ["no mode is consistent in floating point, but exact arithmetic does not confirm it"]
+    if not verify_certificate(certificate):
+        return None, ["no mode is consistent, but the certificate fails its check in exact arithmetic"]
+    return certificate, []
+
+
+def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances) -> float:
+    """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out."""
+    harmless = {
+        id(item)
+        for solution in solutions
+        if solution.is_robust
+        for item in solution.members
+        if (item.standing is not Standing.CONSISTENT and len(solution.members) > 1) or item.family is not None
+    }
+    return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))

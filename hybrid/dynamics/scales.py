@@ -97,7 +97,7 @@ def _radians(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None) ->
             np.where(fastest[index] > 0, 1.0 / fastest[index], 0.0) if index in fastest else np.zeros(())
             for index in range(dynamics.n)
         ]
-    return np.nan_to_num(np.stack(np.broadcast_arrays(*sizes), axis=-1))
+    return np.asarray(np.nan_to_num(np.stack(np.broadcast_arrays(*sizes), axis=-1)))
 
 
 def scales_of(

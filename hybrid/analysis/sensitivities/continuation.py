@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.periodic import PeriodicMotion, periodic_of, solve_closed
+from hybrid.analysis.sensitivities.periodic import ON_CIRCLE, PeriodicMotion, StabilityChange, periodic_of, solve_closed
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.shooting import Shooting, Shot
 from hybrid.analysis.sensitivities.smoothness import nearest_dip
@@ -29,25 +29,8 @@ _CORRECTIONS = 8
 _CLOSED = 1e-11  # of the size of the states
 _FIRST, _LONGEST, _SHORTEST = 0.05, 0.2, 1e-7  # steps along the branch, in units of the start's size
 _GRAZED = 1e-4  # of a guard's largest value: where a branch ends this close to a surface, it grazes it
+_SLOW = 1e-3  # of what would change the positions by their own size in a period
 _SIDE = 1e-6  # the imaginary part beside which a multiplier counts as real
-
-
-@attrs.frozen
-class StabilityChange:
-    """Where a multiplier crosses the unit circle.
-
-    Attributes
-    ----------
-    value : float
-        Of the parameter.
-    kind : str
-        ``"fold"`` (multiplier 1), ``"flip"`` (-1) or ``"torus"`` (a complex pair).
-    multiplier : complex
-    """
-
-    value: float
-    kind: str
-    multiplier: complex
 
 
 @attrs.frozen(eq=False)
@@ -203,7 +186,8 @@ def continue_periodic(
     if isinstance(first, Refusal):
         return first
     n = dynamics.n
-    sizes = [max(float(np.max(np.abs(part))), 1e-300) for part in (first.x[:n], first.x[n:])]
+    q, v = (float(np.max(np.abs(part))) for part in (first.x[:n], first.x[n:]))
+    sizes = [max(q, _SLOW * v * first.T, 1e-300), max(v, _SLOW * q / first.T, 1e-300)]  # it may start at rest
     scale = np.concatenate([np.repeat(sizes, n), [first.T, max(abs(start), abs(to - start))]])
     branch = _Branch(shooting, given, parameter, guess.t, scale)
     return _followed(branch, _Point(first, start), start, to, max_points)
@@ -213,7 +197,7 @@ def _followed(branch: _Branch, point: _Point, start: float, to: float, max_point
     along = np.zeros(len(branch.scale))
     along[-1] = np.sign(to - start)
     direction = branch.tangent(point, along)
-    points, changes = [point], []
+    points, changes, sided = [point], [], point if _is_sided(branch, point) else None
     step, ending = _FIRST, f"the branch has {max_points} points"
     sense = np.sign(to - start)
     while len(points) < max_points:
@@ -228,8 +212,10 @@ def _followed(branch: _Branch, point: _Point, start: float, to: float, max_point
         last = sense * (found.value - to) >= 0
         if last:
             found = _at(branch, point, found, to) or found
-        changes += _changes(branch, point, found, direction)
         points.append(found)
+        if _is_sided(branch, found):
+            changes += _changes(branch, sided, found, direction)
+            sided = found
         if last:
             ending = f"{branch.name} = {to:g} was reached"
             break
@@ -278,10 +264,14 @@ def _largest(branch: _Branch, point: _Point) -> complex:
     return complex(multipliers[0]) if len(multipliers) else 0j
 
 
-def _changes(branch: _Branch, before: _Point, after: _Point, direction: Array) -> list[StabilityChange]:
+def _is_sided(branch: _Branch, point: _Point) -> bool:
+    return abs(abs(_largest(branch, point)) - 1.0) > ON_CIRCLE
+
+
+def _changes(branch: _Branch, before: _Point | None, after: _Point, direction: Array) -> list[StabilityChange]:
     from scipy.optimize import brentq
 
-    if (abs(_largest(branch, before)) - 1) * (abs(_largest(branch, after)) - 1) >= 0:
+    if before is None or (abs(_largest(branch, before)) - 1) * (abs(_largest(branch, after)) - 1) >= 0:
         return []
     start, end = branch.place(before), branch.place(after)
     met: list[_Point] = []

@@ -19,13 +19,32 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import State
     from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["PeriodicMotion", "periodic_motion"]
+__all__ = ["ON_CIRCLE", "PeriodicMotion", "StabilityChange", "periodic_motion"]
 
 Array = NDArray[np.float64]
 
 _ITERATIONS = 30
 _CLOSED = 1e-11  # of the size of the states
 _HALVINGS = 8
+ON_CIRCLE = 1e-6  # so close to the unit circle a multiplier is on no side: a double one moves by the root of rounding
+
+
+@attrs.frozen
+class StabilityChange:
+    """Where a multiplier crosses the unit circle.
+
+    Attributes
+    ----------
+    value : float
+        Of the parameter.
+    kind : str
+        ``"fold"`` (multiplier 1), ``"flip"`` (-1) or ``"torus"`` (a complex pair).
+    multiplier : complex
+    """
+
+    value: float
+    kind: str
+    multiplier: complex
 
 
 @attrs.frozen(eq=False)
@@ -61,8 +80,8 @@ class PeriodicMotion:
 
     @property
     def is_stable(self) -> bool:
-        """True if every multiplier lies inside the unit circle."""
-        return bool(np.all(np.abs(self.multipliers) < 1.0))
+        """True if every multiplier lies inside the unit circle by more than rounding, as none of a vibration does."""
+        return bool(np.all(np.abs(self.multipliers) < 1.0 - ON_CIRCLE))
 
 
 def periodic_motion(

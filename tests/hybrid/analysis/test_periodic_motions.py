@@ -5,9 +5,12 @@ import pytest
 
 from hybrid import (
     ComputationError,
+    EnergyDynamics,
+    Mechanism,
     State,
     StateError,
     continue_periodic,
+    derive,
     periodic_motion,
     simulate,
 )
@@ -144,6 +147,25 @@ def test_stick_slip_cycle_on_a_belt():
     assert found.period == pytest.approx(period, abs=1e-10)
     # it sticks: every change of the slip phase is forgotten, and what is left is the phase itself
     assert found.multipliers == pytest.approx(np.zeros(len(found.multipliers)), abs=1e-10)
+
+
+def test_vibrations_without_damping_change_no_stability():
+    # x'' + x = cos(w t) has the motion cos(w t)/(1 - w^2), with the multipliers exp(+-2 pi i/w) for every w
+    oscillator = Mechanism(
+        name="undamped",
+        coordinates=["x"],
+        parameters={"w": 1.7},
+        dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2"),
+        forces={"x": "cos(w*t)"},
+    )
+    start = State([1 / (1 - 1.7**2)], [0.0])
+    found = continue_periodic(derive(oscillator), start, parameter="w", to=1.9, period="2*pi/w")
+    assert found.values[-1] == pytest.approx(1.9)
+    assert found.changes == ()
+    for w, motion in zip(found.values, found.motions, strict=True):
+        expected = np.exp(2j * np.pi / w * np.array([-1, 1]))
+        assert sorted(motion.multipliers, key=np.imag) == pytest.approx(sorted(expected, key=np.imag), abs=1e-8)
+        assert not motion.is_stable
 
 
 def test_continuation_ends_where_the_motion_grazes():

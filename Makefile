@@ -25,7 +25,7 @@ demo: $(READY) ## write out/rod_on_incline.html for a paradoxical state and prin
 
 test: $(READY) ## run the test suite (the quick one)
 	@echo "==> running the test suite on $(WORKERS) processes"
-	@$(BIN)/python -m pytest -n $(WORKERS) -q
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
 
 test-long: $(READY) ## run the tests that take minutes
 	@echo "==> running the long tests on $(WORKERS) processes"

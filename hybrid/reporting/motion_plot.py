@@ -183,11 +183,7 @@ def _curves(motion: Trajectory, whole: float) -> _Curves:
         t = _instants(arc, span)
         q, v = arc.sample(t)
         seen = motion.forces(arc, t)
-        here = motion.dynamics_at(arc.start)
-        held = constraint_forces(here, t, q, v, seen, motion.parameters)
-        rails = np.zeros((len(t), m))  # springs may have taken the place of some
-        for column, name in enumerate(dynamics.rigid):
-            rails[:, column] = held[:, here.rigid.index(name)] if name in here.rigid else np.nan
+        rails = constraint_forces(motion, arc, t, q, v, seen)
         blocks += [np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T, rails]), lost[None, :]]
         steps = arc.knots[arc.step_of(t)]
         in_impact += [np.isin(steps, struck) & (arc.means is not None), np.array([False])]

@@ -14,10 +14,9 @@ from hybrid.reporting.touching import Touching, drawn_points, touching
 
 if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
-    from hybrid.dynamics import Dynamics
-    from hybrid.dynamics.derive import Values
     from hybrid.motion import Trajectory
     from hybrid.motion.flow import Observation
+    from hybrid.motion.trajectory import Arc
 
 __all__ = ["Force", "Scene", "Surface", "build_scene", "constraint_forces", "require_drawing"]
 
@@ -166,17 +165,24 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
     return Scene(t, points, dynamics.mechanism.drawing.links, tuple(surfaces), tuple(forces), lacking, size)
 
 
-def constraint_forces(
-    dynamics: Dynamics, t: Array, q: Array, v: Array, seen: Observation, parameters: Values | None
-) -> Array:
-    """Normal forces (N, m) of rigid constraints: what is left of ``M v' - h`` by the contact forces, along ``J``."""
+def constraint_forces(motion: Trajectory, arc: Arc, t: Array, q: Array, v: Array, seen: Observation) -> Array:
+    """Normal forces (N, m) of rigid constraints: what is left of ``M v' - h`` by the contact forces, along ``J``.
+
+    NaN for those in whose place there is a spring.
+    """
+    dynamics, names = motion.dynamics_at(arc.start), motion.dynamics.rigid
+    forces = np.full((len(t), len(names)), np.nan)
+    kept = [column for column, name in enumerate(names) if name in dynamics.rigid]
     if not any(name in dynamics.columns for name in dynamics.rigid):
-        return np.zeros((len(t), len(dynamics.rigid)))  # nobody asks for the forces of smooth ones
-    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+        forces[:, kept] = 0.0  # nobody asks for the forces of smooth ones
+        return forces
+    terms = dynamics.terms(q, v, t=t, parameters=motion.parameters)
     a = seen.acceleration.T
     left = (terms.M @ a[..., None])[..., 0] - terms.h
     left = left - (terms.W_N @ seen.lambda_N.T[..., None])[..., 0] - (terms.W_T @ seen.lambda_T.T[..., None])[..., 0]
-    return np.asarray((np.linalg.pinv(np.swapaxes(terms.J, -1, -2)) @ left[..., None])[..., 0])
+    found = (np.linalg.pinv(np.swapaxes(terms.J, -1, -2)) @ left[..., None])[..., 0]
+    forces[:, kept] = found[:, [dynamics.rigid.index(names[column]) for column in kept]]
+    return forces
 
 
 def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -196,8 +202,8 @@ def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array
         t = np.linspace(arc.start, arc.end, max(2, int(np.ceil((arc.end - arc.start) / max(spacing, 1e-300))) + 1))
         q, v = arc.sample(t)
         seen = motion.forces(arc, t)
-        held = constraint_forces(motion.dynamics_at(arc.start), t, q, v, seen, motion.parameters)[:, :m]
-        rows.append((t, q, v, seen.lambda_N.T, seen.lambda_T.T, held))
+        held = constraint_forces(motion, arc, t, q, v, seen)
+        rows.append((t, q, v, seen.lambda_N.T, seen.lambda_T.T, np.nan_to_num(held)))
     if not rows:
         still = (np.array([motion.t]), motion.q[None, :], motion.v[None, :])
         return (*still, np.zeros((k, 1)), np.zeros((p, 1)), np.zeros((m, 1)))

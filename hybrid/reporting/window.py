@@ -181,7 +181,8 @@ def _critical_speed(
     states = solve_states(dynamics, pins | swept, parameters=parameters)
     terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
     free = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).a_free
-    rest, moving = (np.swapaxes(terms.W_N, -1, -2) @ free[..., None])[..., 0] + terms.zeta_N
+    normal = (np.swapaxes(terms.W_N, -1, -2) @ free[..., None])[..., 0] + terms.zeta_N
+    rest, moving = np.broadcast_to(normal, (2, _PROBES, normal.shape[-1]))  # speeds may change nothing
     with np.errstate(divide="ignore", invalid="ignore"):
         speeds = np.sqrt(np.abs(rest / (moving - rest)))[..., closed]
     finite = speeds[np.isfinite(speeds) & (speeds > 0)]

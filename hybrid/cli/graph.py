@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hybrid.automaton import Automaton
+    from hybrid.automaton.outline import NodeText, Outline
 
 __all__ = ["graph"]
 
@@ -60,12 +61,14 @@ def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: 
     with ProgressBar(f"building the automaton of {declared.name}"):
         from hybrid.automaton import build_automaton, check_size
         from hybrid.automaton.export import to_json
+        from hybrid.automaton.outline import outline
         from hybrid.dynamics import derive
 
         dynamics = derive(declared)
         check_size(dynamics)
         automaton = build_automaton(dynamics)
-        record = json.loads(to_json(automaton))
+        whole = outline(automaton)
+        record = json.loads(to_json(whole))
         text = "" if form is None else exported(automaton, form)
     if output is not None:
         write_whole(output, text)
@@ -74,7 +77,7 @@ def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: 
     elif form is not None and output is None:
         click.echo(text, nl=not text.endswith("\n"))
     else:
-        say(*_description(record), *([f"Written to {output}."] if output is not None else []))
+        say(*_description(whole), *([f"Written to {output}."] if output is not None else []))
 
 
 def exported(automaton: Automaton, form: Format) -> str:
@@ -112,20 +115,25 @@ def exported(automaton: Automaton, form: Format) -> str:
             return export.to_spaceex(automaton)
 
 
-def _description(record: Mapping[str, Any]) -> Iterator[RenderableType]:
-    nodes, edges = record["nodes"], record["edges"]
-    yield f"{record['name']}: {len(nodes)} nodes, {len(edges)} transitions"
+def _description(whole: Outline) -> Iterator[RenderableType]:
+    from hybrid.automaton.export.reduced import reduced
+
+    shown = reduced(whole)
+    yield f"{whole.name}: {len(whole.nodes)} nodes, {len(whole.edges)} transitions"
+    if shown is not whole:
+        yield "Too many modes for a table: here they are in groups; every one is in --json and --format dot."
     yield ""
-    rows = [
-        (
-            node["key"],
-            "" if node["n_freedom"] is None else str(node["n_freedom"]),
-            ", ".join(_targets(edges, node["key"])),
-        )
-        for node in nodes
-    ]
+    rows = [(node.key, _extent(node), ", ".join(_targets(shown, node.key))) for node in shown.nodes]
     yield table("Nodes", ("mode", "freedom", "leads to"), rows)
 
 
-def _targets(edges: list[Mapping[str, Any]], source: str) -> list[str]:
-    return list(dict.fromkeys(edge["target"] for edge in edges if edge["source"] == source))
+def _extent(node: NodeText) -> str:
+    from hybrid.automaton.export.reduced import GroupText
+
+    if isinstance(node, GroupText):
+        return "1 mode" if len(node.members) == 1 else f"{len(node.members)} modes"
+    return "" if node.n_freedom is None else str(node.n_freedom)
+
+
+def _targets(shown: Outline, source: str) -> list[str]:
+    return list(dict.fromkeys(edge.target for edge in shown.edges if edge.source == source))

@@ -52,7 +52,7 @@ class Layout:
 
 def layout(outline: Outline) -> Layout:
     """Place the nodes: a diamond for one carrier, a grid for several and for the two sides of a bilateral contact."""
-    modes = [node for node in outline.nodes if node.kind == "mode"]
+    modes = [node for node in outline.nodes if node.kind != "impact"]
     if all(node.key in _DIAMOND for node in modes):
         return _diamond(outline)
     return _grid(outline)
@@ -77,7 +77,7 @@ def _grid(outline: Outline) -> Layout:
     """Modes of the first half of the carriers down, those of the second half and the sides across."""
     names = list(outline.contacts)
     half = (len(names) + 1) // 2
-    modes = [node for node in outline.nodes if node.kind == "mode"]
+    modes = [node for node in outline.nodes if node.kind != "impact"]
     places = {node.key: _cell(node, names, half) for node in modes}
     rows, columns = (sorted({cell[axis] for cell in places.values()}, key=_order) for axis in (0, 1))
     step = _ROW + 16 * len(names) - 32
@@ -109,7 +109,7 @@ def side_of(node: NodeText) -> str:
 
 def _order(labels: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
     """Sticking between the two slides: neighbours on paper are neighbours in the automaton."""
-    known = ("free", "slide+", "stick", "slide-", "slide", "closed")
+    known = ("free", "slide+", "stick", "slide-", "slide", "closed", "touches", "slips", "sticks")
     return tuple((known.index(label) if label in known else len(known), label) for label in labels)
 
 

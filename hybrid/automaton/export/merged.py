@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from hybrid.automaton.export.reduced import GroupText
 from hybrid.automaton.outline import GuardText, NodeText, Outline
 from hybrid.automaton.transitions import Rule
 
@@ -71,5 +72,11 @@ def arrows(outline: Outline) -> Iterator[Arrow]:
 
 
 def is_highlighted(node: NodeText, highlight: frozenset[str]) -> bool:
+    """True if a mode, or one of a group's modes, is among the highlighted ones."""
+    keys = node.members if isinstance(node, GroupText) else (node.key,)
+    return any(is_key_highlighted(key, highlight) for key in keys)
+
+
+def is_key_highlighted(key: str, highlight: frozenset[str]) -> bool:
     """True if a node's key or the label of its mode is among the highlighted ones."""
-    return node.key in highlight or node.key.partition(" (")[0] in highlight
+    return key in highlight or key.partition(" (")[0] in highlight

@@ -10,7 +10,8 @@ import attrs
 
 from hybrid.automaton.export.curves import Curve, Shape, arch, bow
 from hybrid.automaton.export.layout import Layout, Point, differing, layout, side_of
-from hybrid.automaton.export.merged import Arrow, arrows, is_highlighted
+from hybrid.automaton.export.merged import Arrow, arrows, is_highlighted, is_key_highlighted
+from hybrid.automaton.export.reduced import GroupText, reduced
 from hybrid.automaton.outline import NodeText, Outline, outline
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), p
     """Draw an automaton.
 
     One carrier of contact force: every edge with its guard. Several: the modes as a grid, with the edges along which
-    one contact changes without a paradox; the other edges are in the JSON. Hovering shows invariants, equations and
-    rules, long formulas only their beginning.
+    one contact changes without a paradox; the other edges are in the JSON. More than 16 modes are drawn in groups.
+    Hovering shows invariants, equations and rules, long formulas only their beginning.
 
     Parameters
     ----------
@@ -67,7 +68,8 @@ def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), p
     >>> picture.startswith("<svg"), picture.count('class="mode consistent"')
     (True, 1)
     """
-    found = outline(automaton)
+    whole = outline(automaton)
+    found = reduced(whole)
     placed = layout(found)
     lines = list(_grid_lines(found, placed) if placed.is_grid else _labelled_lines(found, placed))
     width, height = placed.picture[0], placed.picture[1] + _LEGEND_HEIGHT
@@ -79,9 +81,11 @@ def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), p
     body += [_words(line) for line in lines if line.label]
     struck = {arrow.source: set(arrow.kinds) for arrow in arrows(found) if arrow.target == "impact"}
     for node in found.nodes:
-        body.append(_box(node, placed, found, is_highlighted(node, marked), struck.get(node.key, set())))
+        body.append(_box(node, placed, found, marked, struck.get(node.key, set())))
     kinds = {kind for kinds in struck.values() for kind in kinds}
     body += _legend(placed, height, kinds=kinds, lines=lines)
+    if found is not whole:
+        body.append(_counted(whole, found))
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" role="img" font-family={quoteattr(_FONT)} font-size="13" id={quoteattr(prefix + "svg")}>'
@@ -176,13 +180,16 @@ def _typeset(label: str) -> str:
     return escape(label).replace("λ_N", f"λ{lowered}")
 
 
-def _box(node: NodeText, placed: Layout, found: Outline, is_marked: bool, struck: set[str]) -> str:
+def _box(node: NodeText, placed: Layout, found: Outline, marked: frozenset[str], struck: set[str]) -> str:
     x, y = placed.centres[node.key]
     width, height = placed.size
     if node.kind == "impact":
         return _impact(x, y, placed.is_grid)
+    is_marked = is_highlighted(node, marked)
     fill, line = (_MARKED, _MARKED_LINE) if is_marked else (_FILL, _INK)
     words = [_cut(formula) for formula in (*node.invariant, *node.vector_field, *node.definitions)]
+    if isinstance(node, GroupText):
+        words = list(node.members)
     rows = [node.key.partition(" (")[0]]
     if len(found.contacts) > 1:
         rows = [f"{name} {label}" for name, label in node.mode.items()]
@@ -192,9 +199,8 @@ def _box(node: NodeText, placed: Layout, found: Outline, is_marked: bool, struck
     first = y - 8.0 * len(rows) + 2.0
     for index, row in enumerate(rows):
         texts.append(_text(x, first + 16 * index, row, size=13, weight="bold"))
-    freedom = "1 degree of freedom" if node.n_freedom == 1 else f"{node.n_freedom} degrees of freedom"
     below = first + 16 * len(rows) - 1
-    texts.append(_text(x, below, freedom, size=10, fill=_SOFT))
+    texts.append(_text(x, below, _extent(node, marked), size=10, fill=_SOFT))
     if placed.is_grid:
         texts.append(_badges(struck, x + width / 2, y - height / 2))
     return (
@@ -202,6 +208,15 @@ def _box(node: NodeText, placed: Layout, found: Outline, is_marked: bool, struck
         f'<rect x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}" rx="9" '
         f'fill="{fill}" stroke="{line}" stroke-width="{2.4 if is_marked else 1.3}"/>{"".join(texts)}</g>'
     )
+
+
+def _extent(node: NodeText, marked: frozenset[str]) -> str:
+    """Degrees of freedom of a mode, or how many modes a group has."""
+    if not isinstance(node, GroupText):
+        return "1 degree of freedom" if node.n_freedom == 1 else f"{node.n_freedom} degrees of freedom"
+    modes = "1 mode" if len(node.members) == 1 else f"{len(node.members)} modes"
+    consistent = sum(is_key_highlighted(key, marked) for key in node.members)
+    return f"{modes}, {consistent} consistent" if consistent else modes
 
 
 def _cut(formula: str) -> str:
@@ -221,7 +236,7 @@ def _badges(struck: set[str], x: float, y: float) -> str:
     found = [_JUMP] if "touchdown" in struck else []
     found += [_PARADOX] if struck - {"touchdown"} else []
     places = enumerate(found)
-    return "".join(f'<circle cx="{x - 9 - 12 * i:g}" cy="{y + 9:g}" r="4" fill="{colour}"/>' for i, colour in places)
+    return "".join(f'<circle cx="{x - 12 - 12 * i:g}" cy="{y:g}" r="4" fill="{colour}"/>' for i, colour in places)
 
 
 def _impact(x: float, y: float, is_grid: bool) -> str:
@@ -242,6 +257,13 @@ def _heading(at: Point, words: str, align: str) -> str:
     anchor = {"title": "middle", "title-end": "end"}.get(align, align)
     weight = ' font-weight="bold"' if align.startswith("title") else ""
     return f'<text x="{at[0]:g}" y="{at[1]:g}" text-anchor="{anchor}"{weight} fill="{_SOFT}">{escape(words)}</text>'
+
+
+def _counted(whole: Outline, found: Outline) -> str:
+    """That the picture shows groups."""
+    modes, groups = (sum(node.kind != "impact" for node in item.nodes) for item in (whole, found))
+    words = f"{modes} modes in {groups} groups; arrows between groups only. Every mode and guard: JSON, dot, Mermaid."
+    return f'<text x="24" y="18" font-size="11" fill="{_SOFT}">{escape(words)}</text>'
 
 
 def _legend(placed: Layout, height: float, *, kinds: set[str], lines: list[_Line]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import pytest
 
 from hybrid.automaton import build_automaton
 from hybrid.automaton.export import from_json, to_dot, to_json, to_mermaid, to_spaceex, to_svg
+from hybrid.automaton.export.reduced import GroupText, reduced
 from hybrid.automaton.outline import outline
 from hybrid.declaration import Contact, Mechanism
 from hybrid.declaration.expressions import parse_expression
@@ -258,3 +259,24 @@ def test_spaceex_impact_of_the_ball_is_newtons():
     jump = next(t for t in body.findall(f"{SX}transition") if t.find(f"{SX}label").text == "event_jump")
     assert jump.find(f"{SX}assignment").text == "y_dot := P_N_floor/m + y_dot"
     assert "P_N_floor*(P_N_floor/m + y_dot*(e + 1)) == 0" in jump.find(f"{SX}guard").text
+
+
+@pytest.mark.parametrize(("name", "groups"), [("woodpecker", 8), ("painleve_klein", 4)])
+def test_more_than_sixteen_modes_are_drawn_in_groups_that_hold_each_once(name, groups):
+    whole = outline(automaton_of(name))
+    small = reduced(whole)
+    found = [node for node in small.nodes if isinstance(node, GroupText)]
+    assert len(found) == groups
+    members = [key for node in found for key in node.members]
+    assert sorted(members) == sorted(node.key for node in whole.nodes if node.kind == "mode")
+    group_of = {key: node.key for node in found for key in node.members} | {"impact": "impact"}
+    pairs = {(group_of[edge.source], group_of[edge.target]) for edge in whole.edges}
+    assert {(edge.source, edge.target) for edge in small.edges} == {pair for pair in pairs if pair[0] != pair[1]}
+    picture = to_svg(whole, highlight=[members[0]])
+    assert picture.count('class="mode') == groups
+    assert picture.count('class="mode consistent"') == 1
+
+
+def test_sixteen_modes_stay_single():
+    ladder = outline(automaton_of("ladder_in_corner"))
+    assert reduced(ladder) is ladder

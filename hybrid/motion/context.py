@@ -215,7 +215,8 @@ class Context:
             guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
         settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
-        return Watch(flow, guards, functions, floors, latitudes, partial(self._uncertain, flow), settings)
+        asked = partial(self._uncertain, flow), partial(self._rounded, flow)
+        return Watch(flow, guards, functions, floors, latitudes, *asked, settings)
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:
         self._reached(t, q, v)
@@ -265,10 +266,18 @@ class Context:
 
     def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:
         """Rounding of every guard of a mode, from the terms that are added to form it."""
-        terms = self.terms(t, q, v)
-        observed = flow.observe(np.array([t]), np.concatenate([q, v])[:, None])
+        y = np.concatenate([q, v])
+        observed = flow.observe(np.array([t]), y[:, None])
         forces = np.concatenate([observed.lambda_N, observed.lambda_T])
-        force = float(np.max(np.abs(forces), initial=0.0))
+        force = _ROUNDING * _EPSILON * float(np.max(np.abs(forces), initial=0.0))
+        others = (GuardKind.SINGULAR, GuardKind.TOUCH, GuardKind.STOP)
+        floors = {position: force for position, guard in enumerate(flow.guards) if guard.kind not in others}
+        return floors | self._rounded(flow, t, y)
+
+    def _rounded(self, flow: Flow, t: float, y: Array) -> dict[int, float]:
+        """Rounding of gaps and slips alone, by their positions among the guards."""
+        q, v = y[: self.dynamics.n], y[self.dynamics.n :]
+        terms = self.terms(t, q, v)
         floors = {}
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCH:
@@ -277,6 +286,4 @@ class Context:
                 columns = self.dynamics.columns[guard.carrier]
                 speed = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))
                 floors[position] = _ROUNDING * _EPSILON * speed
-            elif guard.kind is not GuardKind.SINGULAR:
-                floors[position] = _ROUNDING * _EPSILON * force
         return floors

@@ -60,6 +60,8 @@ class Watch:
     settings : Settings
     uncertain : callable
         Floors and latitudes of the user's functions at a time and state.
+    rounded : callable
+        Floors of gaps and slips at a time and state.
     """
 
     flow: Flow
@@ -68,6 +70,7 @@ class Watch:
     floors: dict[int, float]
     latitudes: dict[int, float]
     uncertain: Callable[[float, Array], tuple[dict[int, float], dict[int, float]]]
+    rounded: Callable[[float, Array], dict[int, float]]
     settings: Settings
     signs: Array | None = None
     is_decided: bool = False
@@ -120,6 +123,12 @@ class Watch:
         if max(floors[position], latitudes[position]) < limit:
             self.floors[position], self.latitudes[position] = floors[position], latitudes[position]
 
+    def grow(self, t: float, y: Array) -> None:
+        """Raise the floors of gaps and slips to what cancels in them at a state, where the motion may be larger."""
+        for position, floor in self.rounded(t, y).items():
+            if self.floors[position] < floor < np.inf:
+                self.floors[position] = floor
+
     def slopes(self, step: Step, s: float) -> Array:
         """Rates of all guards at a point of a step, (number,)."""
         width = 1e-6
@@ -148,6 +157,8 @@ def first_event(
     if watch.signs is not None and not watch.is_decided:
         is_clear |= watch.signs[:, 0] == 0.0
     candidates = np.flatnonzero(~is_clear).tolist()
+    if any(watch.guards[position].kind in (GuardKind.TOUCH, GuardKind.STOP) for position in candidates):
+        watch.grow(step.end, step.last)
     found = [(_fall(watch, step, position, values[position], is_first), position) for position in candidates]
     (s, fall), which = min(((item, position) for item, position in found if item), default=((0.0, None), -1))
     if fall is None:

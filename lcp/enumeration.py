@@ -96,17 +96,21 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
     scaling = scaled(problem, always=True)
     pieces, is_certain, is_literal = _float_pieces(scaling.problem, tolerance)
     is_certain = is_certain and not _has_hidden_entries(problem, scaling.problem)
-    is_proved = is_certain and is_literal
-    if not is_proved and problem.n <= EXACT_MAX_N:
-        isolated, continua = _exact_solutions(problem)
-        is_proved = (
-            bool(continua) or not is_certain or not any(len(piece.vertices) + len(piece.rays) > 1 for piece in pieces)
-        )
-        if is_proved:
-            return _solution_set(problem, isolated, continua, complete=True)
+    is_small = problem.n <= EXACT_MAX_N
+    if is_small and not is_certain:
+        return _solution_set(problem, *_exact_solutions(problem), complete=True)
     isolated, continua = union(scaling.problem, pieces, tolerance=tolerance)
+    if is_small and not is_literal:
+        points, exact = _exact_solutions(problem)
+        if _dimensions(continua) <= _dimensions(exact):
+            return _solution_set(problem, points, exact, complete=True)
     isolated, continua = [scaling.point(z) for z in isolated], [_unscaled(piece, scaling) for piece in continua]
-    return _solution_set(problem, isolated, continua, complete=is_proved)
+    return _solution_set(problem, isolated, continua, complete=is_certain and is_literal)
+
+
+def _dimensions(continua: list[Polytope]) -> list[int]:
+    """Of the continua, the largest first: how much a search has found."""
+    return sorted((continuum.dimension for continuum in continua), reverse=True)
 
 
 def _solution_set(problem: LCP, isolated: list[FloatArray], continua: list[Polytope], *, complete: bool) -> SolutionSet:

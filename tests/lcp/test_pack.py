@@ -139,6 +139,14 @@ def test_cps_1_has_the_segment_between_the_unit_vectors():
     assert segment.rays.size == 0
 
 
+def test_a_continuum_of_contacts_redundant_but_for_rounding_is_kept_beside_others():
+    # z1 + z2 = 1 but for a rounding, and any z3: literally only the ray along z3 from z1 = 1 is left
+    M = [[1, 1, 0], [1, 1 + 2.0**-52, 0], [0, 0, 0]]
+    found = enumerate_solutions(LCP(M, [-1, -1, 0]))
+    assert [continuum.dimension for continuum in found.continua] == [2]
+    assert not found.complete
+
+
 def test_cps_5_has_a_vertex_and_an_unbounded_edge():
     (edge,) = enumerate_solutions(LCP([[1, -1], [-1, 1]], [1, -1])).continua
     assert edge.vertices.tolist() == [[0, 1]]

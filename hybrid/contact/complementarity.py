@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
 
 _SINGULAR = 1e-12  # relative; the pivot on a bilateral normal force must be clear of rounding (1e-16)
+_CANCELLED = 1e-13  # of two terms that cancel; products and a solution leave a few 1e-16
 
 
 @attrs.frozen(eq=False)
@@ -217,7 +218,14 @@ def _eliminate_bilateral(
         raise ComputationError("the normal forces of the bilateral contacts cannot be eliminated: singular pivot")
     u, u_0 = -np.linalg.solve(pivot, normal[:, :n_z]), -np.linalg.solve(pivot, normal_0)
     return ContactLCP(
-        LCP(slack[:, :n_z] + slack[:, n_z:] @ u, slack_0 + slack[:, n_z:] @ u_0),
+        LCP(_reduced(slack[:, :n_z], slack[:, n_z:], u), slack_0 + slack[:, n_z:] @ u_0),
         force[:, :n_z] + force[:, n_z:] @ u,
         force_0 + force[:, n_z:] @ u_0,
     )
+
+
+def _reduced(kept: NDArray[np.float64], lost: NDArray[np.float64], u: NDArray[Any]) -> NDArray[np.float64]:
+    """``kept + lost u``, exactly zero where only rounding is left: rails may block a contact, which no force moves."""
+    sizes = np.abs(kept) + np.abs(lost) @ np.abs(u)
+    found = kept + lost @ u
+    return np.asarray(np.where(np.abs(found) <= _CANCELLED * sizes, 0.0, found))

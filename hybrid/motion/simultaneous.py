@@ -67,13 +67,14 @@ def order_of_impacts(context: Context, moment: Moment, touching: tuple[str, ...]
             f"{', '.join(touching)} land at the same instant; {_ORDERS} of the {count} orders in which the law may be "
             f"applied were tried and have the same outcome"
         )
+    least = size / inertia
     told = "; ".join(
-        f"{' before '.join(names)}: {_in_words(context, reached)}"
+        f"{' before '.join(names)}: {_in_words(context, reached, least)}"
         for names, reached in ((order, outcome), (order[::-1], _one_by_one(single, order[::-1])))
     )
     return (
         f"{', '.join(touching)} land at the same instant, and the outcome depends on the order in which the law is "
-        f"applied: all at once (followed here): {_in_words(context, together)}; {told}"
+        f"applied: all at once (followed here): {_in_words(context, together, least)}; {told}"
     )
 
 
@@ -126,8 +127,10 @@ def _one_by_one(single: _Single, order: tuple[str, ...]) -> Array | str:
     return "the impacts do not end"
 
 
-def _in_words(context: Context, reached: Array | str) -> str:
+def _in_words(context: Context, reached: Array | str, least: Array) -> str:
+    """Velocities by name, those within rounding of zero as zero."""
     if isinstance(reached, str):
         return reached
     names = context.dynamics.mechanism.velocities
-    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, reached + 0.0, strict=True))
+    told = np.where(np.abs(reached) <= least, 0.0, reached)
+    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, told, strict=True))

@@ -15,8 +15,9 @@ from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import ImpactProblem, impact_problem
-from hybrid.contact.impacts.impulse_lcp import after_compression, joint_impulse
+from hybrid.contact.impacts.impulse_lcp import joint_impulse
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.contact.impacts.velocities import velocities_after
 from hybrid.dynamics.state import State
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def restitution_stages(
     """Restitution with normal impulses of at least ``factor`` times those of compression."""
     stage, values = compressed
     preload = factor * values[problem.normals]
-    gamma = after_compression(problem, values)
+    gamma = velocities_after(problem, values)
     impulses = joint_impulse(problem, gamma, preload=preload).values
     solved = Complementarity(impulses, gamma + problem.G @ impulses, preload)
     nothing: list[tuple[float, Array | None]] = [(0.0, None)] * len(problem.carriers)

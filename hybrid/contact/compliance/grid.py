@@ -20,6 +20,7 @@ from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rates import ContactRates
 from hybrid.contact.compliance.rest import first_forces
 from hybrid.contact.compliance.standing import VANISHING
+from hybrid.contact.impacts.velocities import without_rounding
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -188,8 +189,9 @@ def compliant_motions(
     count = len(q)
     values = {name: np.broadcast_to(np.asarray(value, dtype=float), (count,)) for name, value in parameters.items()}
     at = ContactRates.at(dynamics, q, v, t, values)
-    presses = (at.gap_dot < 0) | ((at.gap_dot == 0) & (at.c[:, 0] < 0))
-    slides = np.where(at.slip > 0, _PLUS, np.where(at.slip < 0, _MINUS, _STICK))
+    gap_dot, slip = _velocities(dynamics, q, v, t, values)
+    presses = (gap_dot < 0) | ((gap_dot == 0) & (at.c[:, 0] < 0))
+    slides = np.where(slip > 0, _PLUS, np.where(slip < 0, _MINUS, _STICK))
     lengths = StepLengths.of(at, at.damping if damping is None else np.full(count, damping))
     batch = _Batch(
         dynamics, values, stiffness, damping, lengths, np.broadcast_to(t, (count,)).copy(), q.copy(), v.copy(),
@@ -212,6 +214,16 @@ def compliant_motions(
     at, potential = batch.contact(batch.q, batch.v, batch.s)
     force = batch.forces(at, potential)[:, 0]
     return CompliantMotions(batch.q, batch.v, batch.mode, batch.stuck, presses, batch.s, force)
+
+
+def _velocities(dynamics: Dynamics, q: Array, v: Array, t: Array, parameters: Mapping[str, Any]) -> Array:
+    """Rates of the gap and slips, (2, N), whose signs say what the contact does first: rounding has none."""
+    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    gamma, W = (
+        np.concatenate(np.broadcast_arrays(*pair), axis=-1)
+        for pair in ((terms.gap_dot, terms.slip), (terms.W_N, terms.W_T))
+    )
+    return np.broadcast_to(without_rounding(gamma, W, v), (len(q), 2)).T
 
 
 def _settle(batch: _Batch) -> None:

@@ -24,7 +24,6 @@ _SAME = 1e-7
 _LOST = 1e-9  # of the contact velocities: more than rounding in a problem whose answer has digits
 _EPSILON = float(np.finfo(float).eps)
 _NONE = "no impulses satisfy the impact law and Coulomb's law together"
-_NOTHING = 1e-12  # of the velocities that cancel: a few pivots on contacts of condition 1e3
 
 
 @attrs.frozen(eq=False)
@@ -89,16 +88,6 @@ def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
     normal = gamma[problem.normals]
     is_contact = np.array([carrier.kind is CarrierKind.CONTACT for carrier in problem.carriers])
     return bool(np.all((normal == 0.0) | (is_contact & (normal > 0.0))))
-
-
-def after_compression(problem: ImpactProblem, compression: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Contact velocities (r,) at the end of compression, those within rounding of zero exactly zero.
-
-    With redundant contacts a rounding unit of approach is a velocity that no impulse can stop.
-    """
-    gamma = problem.gamma + problem.G @ compression
-    floor = _NOTHING * (np.abs(problem.gamma) + np.abs(problem.G) @ np.abs(compression))
-    return np.asarray(np.where(np.abs(gamma) <= floor, 0.0, gamma), dtype=np.float64)
 
 
 def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDArray[np.float64]) -> ImpulseQuestion:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
-from hybrid.contact.impacts.impulse_lcp import after_compression, further_solutions, joint_impulse
+from hybrid.contact.impacts.impulse_lcp import further_solutions, joint_impulse
 from hybrid.contact.impacts.restitution import scaled_restitution
 from hybrid.contact.impacts.routh import (
     end_of_compression,
@@ -20,6 +20,7 @@ from hybrid.contact.impacts.routh import (
 from hybrid.contact.impacts.routh import normal_work as planar_work
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps
+from hybrid.contact.impacts.velocities import velocities_after
 
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
@@ -150,7 +151,7 @@ def _restituted(
 ) -> Impulses:
     """Compression followed by normal impulses of at least ``factor`` times those of compression."""
     preload = factor * compression[problem.normals]
-    gamma = after_compression(problem, compression)
+    gamma = velocities_after(problem, compression)
     restitution = joint_impulse(problem, gamma, preload=preload)
     values = compression + restitution.values
     return Impulses(values, _jump(problem, values), warnings=_once(warnings + restitution.warnings))

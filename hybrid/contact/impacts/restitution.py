@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 import lcp
 from hybrid.contact.impacts.impulse_lcp import (
     ImpulseQuestion,
-    after_compression,
     impulse_question,
     joint_impulse,
     solved,
 )
+from hybrid.contact.impacts.velocities import velocities_after
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -105,7 +105,7 @@ class _Restitution:
     @classmethod
     def of(cls, problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> _Restitution:
         normals = problem.normals
-        posed = attrs.evolve(problem.posed, c=after_compression(problem, compression))
+        posed = attrs.evolve(problem.posed, c=velocities_after(problem, compression))
         start, end = (impulse_question(problem, posed, share * preload) for share in (0.0, 1.0))
         nothing = np.zeros(start.question.n)
         shift = end.impulses(nothing) - start.impulses(nothing)

@@ -220,7 +220,8 @@ class _Path:
         self, rows: npt.NDArray[np.intp], rates: FloatArray, ratios: FloatArray
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
         least = float(ratios.min())
-        keep = ratios <= least + self.tolerance * max(1.0, abs(least))
+        # entries of the dictionary are known to the tolerance: the smaller the rate, the less is known of the ratio
+        keep = ratios <= least + self.tolerance * max(1.0, abs(least)) * np.maximum(1.0, 1.0 / rates)
         return rows[keep], rates[keep]
 
     def _pivot(self, row: int, column: int) -> None:

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import contact_response, only_contact
 from hybrid.analysis.maps.axes import Axis, branch_over, check_axes, placed
+from hybrid.contact.activity import moves
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import solve_states
+from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -26,6 +29,7 @@ Array = NDArray[np.float64]
 
 _SCAN_CELLS = 160
 _MAX_NEWTON_STEPS = 40
+_SAME = 1e-9  # of the plane: what Newton's method found from two cells, to about 1e-12
 # Steps of central differences, largest first; the pair that agrees best is taken, so no scale of time is assumed.
 _STEPS = 0.3 * 4.0 ** -np.arange(13)
 _OFFSETS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
@@ -165,14 +169,15 @@ def genot_brogliato_points(
         raise StateError(f"give two quantities to sweep, as theta=0:pi/2 and theta_dot=0:3; got {len(over)}")
     check_axes(dynamics, over, pins=pins, parameters=parameters)
     followed = branch_over(dynamics, over, pins=pins, parameters=parameters, start=branch)
-    found: list[GenotBrogliatoPoint] = []
+    found: list[tuple[tuple[float, ...], GenotBrogliatoPoint]] = []
     for sign, mode in ((1.0, ContactMode.SLIDE_PLUS), (-1.0, ContactMode.SLIDE_MINUS)):
         plane = _Plane(dynamics, over, pins, parameters, contact, sign, followed)
         for x in _common_zeros(plane, over):
             point = _point(plane, x, mode)
             if point is not None:
-                found.append(point)
-    return tuple(sorted(found, key=lambda point: tuple(point.at.values())))
+                places = ((value - axis.low) / (_SAME * axis.width) for value, axis in zip(x, over, strict=True))
+                found.append((tuple(round(place) for place in places), point))
+    return tuple(point for _, point in sorted(found, key=lambda pair: pair[0]))
 
 
 def _common_zeros(f: Callable[[Array], Array], axes: Sequence[Axis]) -> Array:
@@ -190,8 +195,11 @@ def _common_zeros(f: Callable[[Array], Array], axes: Sequence[Axis]) -> Array:
     scale = np.nanmax(np.abs(values), axis=(0, 1))
     inside = ((x >= low - 1e-12 * width) & (x <= low + width * (1 + 1e-12))).all(axis=-1)
     x = x[inside & (np.abs(residual) <= 1e-10 * scale).all(axis=-1)]
-    _, first = np.unique(((x - low) / width).round(9), axis=0, return_index=True)
-    return np.asarray(x[first])
+    distinct: list[Array] = []
+    while x.size:
+        distinct.append(x[0])
+        x = x[(np.abs(x - x[0]) > _SAME * width).any(axis=-1)]
+    return np.array(distinct).reshape(-1, 2)
 
 
 def _newton(f: Callable[[Array], Array], x: Array, width: Array) -> tuple[Array, Array]:
@@ -239,8 +247,11 @@ def _slip_sign(plane: _Plane, state: State, values: Mapping[str, Any]) -> float:
     """Sign of the slip, or of the side from which it vanishes; 0 at rest."""
     if plane.contact in state.sides:
         return float(np.sign(state.sides[plane.contact][0]))
-    kinematics = plane.dynamics.kinematics(state.q, state.v, t=state.t, parameters=values)
-    return float(np.sign(kinematics["slip"][plane.dynamics.columns[plane.contact]][0]))
+    terms = plane.dynamics.terms(state.q, state.v, t=state.t, parameters=values)
+    scales = scales_of(plane.dynamics, terms, state.q, state.v, t=state.t, parameters=values)
+    columns = plane.dynamics.columns[plane.contact]
+    slip = terms.slip[columns]
+    return float(np.sign(slip[0])) if moves(slip, scales.slip[columns], Tolerances()) else 0.0
 
 
 def _linear_flow(plane: _Plane, state: State, values: Mapping[str, Any]) -> Array:

@@ -9,8 +9,10 @@ from hybrid.analysis.maps.crossings import Lattice, crossings, links
 from hybrid.analysis.maps.plane import Code
 
 # Cutting a cell of a map of 10 cells into parts this often ends below 1e-10 of the axes.
-_MAX_ROUNDS = 8
+_MAX_ROUNDS = 9
 _PARTS = 16
+# A part is taken with this much of its neighbours: curves that meet on its rim would end inside it or not by rounding.
+_MARGIN = 1 / 4
 # Crossings of the small lattices need only be in order along their edges.
 _WIDTH = 1e-4
 
@@ -42,8 +44,8 @@ def junctions(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]
         best = np.argmax(ends, axis=1)
         holds = ends[np.arange(len(ends)), best] > 0
         active, best = active[holds], best[holds]
-        corner[active] += size[active] / _PARTS * np.stack(np.divmod(best, _PARTS), axis=-1)
-        size[active] /= _PARTS
+        corner[active] += size[active] / _PARTS * (np.stack(np.divmod(best, _PARTS), axis=-1) - _MARGIN)
+        size[active] *= (1 + 2 * _MARGIN) / _PARTS
     return np.asarray(corner + size / 2)
 
 

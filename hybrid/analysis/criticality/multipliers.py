@@ -37,7 +37,7 @@ def first_negative(G: Array, B: Array, size: Array) -> Array:
     --------
     >>> first_negative(np.eye(2), np.array([[0.0, 2.0], [-0.5, 0.0]]), np.ones(2)).item()
     inf
-    >>> first_negative(np.eye(2), np.array([[0.0, 2.0], [0.5, 0.0]]), np.ones(2)).item()
+    >>> first_negative(np.eye(2), np.array([[0.0, 2.0], [0.5, 0.0]]), np.ones(2)).round(12).item()
     1.0
     """
     unit = np.maximum(size, np.finfo(float).tiny)
@@ -96,7 +96,9 @@ def _deflated(coefficients: Array) -> Array:
         ahead = roots[:, k + 1] if k + 1 < degree else np.full(len(roots), np.inf)
         with np.errstate(invalid="ignore"):
             between = np.where(np.isfinite(ahead), (here + ahead) / 2, 2.0 * here)
-            value = sum(coefficients[:, p] * between**p for p in range(degree + 1))
-        hit = np.isfinite(here) & (value < 0.0) & (result > 0.0)
+            terms = coefficients * between[:, None] ** np.arange(degree + 1)
+            # two roots that rounding has parted enclose a value of rounding: the polynomial only touches zero there
+            negative = np.sum(terms, axis=1) < -_ROUNDING * np.sum(np.abs(terms), axis=1)
+        hit = np.isfinite(here) & negative & (result > 0.0)
         result = np.where(hit, here, result)
     return result

@@ -99,6 +99,15 @@ def test_first_negative_determinant_of_random_rational_matrices():
     assert finite > 15
 
 
+def test_a_determinant_that_only_touches_zero_is_negative_nowhere_however_it_is_rounded():
+    # det(I - f B) with the eigenvalues (1, 1, -2)/scale of B is (1 - f/scale)^2 (1 + 2 f/scale)
+    rng = np.random.default_rng(1)
+    for order in [2, 3] * 20:
+        vectors, scale = rng.normal(size=(order, order)), rng.uniform(0.1, 10)
+        B = np.linalg.inv(vectors) @ np.diag([1.0, 1.0, -2.0][:order]) @ vectors / scale
+        assert first_negative(np.eye(order), B, np.ones(order)) == inf
+
+
 def test_minors_of_redundant_feet_are_skipped():
     # Feet of a block at x_i, height h below its centre: every minor of two is (x_i - x_j)^2/(m I), whatever the
     # friction, and every minor of three vanishes; alone, foot i is paradoxical from f mu h = |x_i| + I/(m |x_i|).

@@ -175,7 +175,8 @@ def test_no_coordinates(solve):
 
 @pytest.mark.parametrize("solve", [gauss_lcp, gauss_least_constraint])
 def test_mass_matrix_may_be_asymmetric_by_rounding(solve):
-    assert solve([[1, 1e-17], [0, 1]], [1, 2], [[1], [0]], [0]).acceleration.tolist() == [1, 2]
+    found = solve([[1, 1e-17], [0, 1]], [1, 2], [[1], [0]], [0]).acceleration
+    np.testing.assert_allclose(found, [1, 2], rtol=1e-14)  # a factorisation and two solves of order two
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-6, 1.0, 1e6, 1e12])

@@ -41,8 +41,9 @@ def test_pins_are_met_by_the_state(rod):
 def test_pinned_gap_and_gap_dot_override_their_defaults(rod):
     state = solve_state(rod, {"phi": 0.3, "gap.tip": 2, "phi_dot": 0, "gap_dot.tip": -1, "slip.tip": 0})
     terms = rod.terms(state.q, state.v)
-    assert terms.gap[0] == pytest.approx(2, abs=1e-15)
-    assert terms.gap_dot[0] == pytest.approx(-1, abs=1e-15)
+    # y = 2 + sin(0.3) cancels in the gap, and the rate comes from a linear system: a few rounding units of 2.3
+    assert terms.gap[0] == pytest.approx(2, abs=1e-14)
+    assert terms.gap_dot[0] == pytest.approx(-1, abs=1e-14)
 
 
 def test_pin_values_are_expressions_of_parameters(rod):

@@ -108,7 +108,8 @@ def test_friction_is_swept_where_the_velocity_changes_nothing():
     first, second = default_axes(dynamics, state)
     assert (first.name, second.name) == ("phi", "mu")
     assert second.low == 0 < 1.6 < second.high
-    assert pins_around(dynamics, state, ["phi", "mu"])["phi_dot"] == 5
+    found = pins_around(dynamics, state, ["phi", "mu"])["phi_dot"]
+    assert found == pytest.approx(5, rel=1e-14)  # from a linear system of order three for the velocities
 
 
 def test_only_regions_with_few_curves_between_them_are_traced():

@@ -14,6 +14,7 @@ from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial
 from hybrid.analysis.sensitivities.surfaces import CONES, EventSurface, Point, evaluate_point, mode_surfaces
 from hybrid.analysis.sensitivities.switch_check import instants, vanishing
+from hybrid.dynamics.scales import scales_of
 from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ Array = NDArray[np.float64]
 _NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
 _CLEAR = 1e-7  # of the same: the surface has been left
 _TOUCHED = 1e-9  # of the same: the surface is touched
-_ROUNDING = 1e-15  # of positions and velocities: a gap that small is none, and so is its rate
+_ROUNDING = 1e-12  # of the terms of gaps and rates: what the rounding of a motion leaves of a zero
 
 
 def check_smooth(leg: Leg, first: ModeSystem) -> None:
@@ -129,9 +130,12 @@ def jump_met(switches: Switches, leg: Leg) -> tuple[float, str] | None:
 
 def _check_dips(leg: Leg, surface: EventSurface) -> None:
     if surface.kind is GuardKind.TOUCH and surface.part is not None:
+        q, v = np.split(leg.at.y, 2, axis=1)
+        scales = scales_of(leg.system.dynamics, leg.at.terms, q, v, t=leg.at.t, parameters=leg.system.parameters)
         rates = np.abs(np.asarray(leg.at.terms.gap_dot)[..., surface.part.index])
         gaps = np.abs(surface.values(leg.at, leg.system.parameters))
-        if max(float(np.max(gaps)), float(np.max(rates))) <= _ROUNDING * float(np.max(np.abs(leg.at.y))):
+        is_closed = np.max(gaps) <= _ROUNDING * np.max(scales.gap)
+        if is_closed and np.max(rates) <= _ROUNDING * np.max(scales.gap_dot):
             what = f"{surface.carrier!r} touches without pressing for a while: changed motions may open or press it"
             raise NoDerivative(what, float(leg.knots[0]), is_proven=False)
     t = _touched(leg, _of(surface, leg))

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance.path import Array
+from hybrid.dynamics.crossing import crossing
 
 __all__ = ["Stretch", "first_missed", "follow_until"]
 
@@ -142,7 +143,7 @@ def _guard(event: Any, x: Array) -> float:
 
 
 def _first_fall(event: Any, solution: Callable[[float], Any], fine: Array, values: Array) -> float | None:
-    from scipy.optimize import brentq, minimize_scalar
+    from scipy.optimize import minimize_scalar
 
     def guard(t: float) -> float:
         return _guard(event, solution(t))
@@ -151,12 +152,12 @@ def _first_fall(event: Any, solution: Callable[[float], Any], fine: Array, value
     for i in range(1, len(fine)):
         high, low = float(fine[i - 1]), float(fine[i])
         if values[i - 1] >= 0.0 and values[i] < depth:
-            return float(brentq(guard, high, low, xtol=1e-15, rtol=1e-14))
+            return crossing(guard, high, low, xtol=1e-15)
         if i + 1 < len(fine) and _may_dip(*values[i - 1 : i + 2]):
             end = float(fine[i + 1])
             least = minimize_scalar(guard, bounds=(high, end), method="bounded", options={"xatol": 1e-9 * (end - high)})
             if least.fun < depth:
-                return float(brentq(guard, high, float(least.x), xtol=1e-15, rtol=1e-14))
+                return crossing(guard, high, float(least.x), xtol=1e-15)
     return None
 
 

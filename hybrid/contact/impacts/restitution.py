@@ -16,6 +16,7 @@ from hybrid.contact.impacts.impulse_lcp import (
     solved,
 )
 from hybrid.contact.impacts.velocities import velocities_after
+from hybrid.dynamics.crossing import crossing
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -129,11 +130,12 @@ class _Restitution:
 
 def _largest_share(restitution: _Restitution) -> float:
     """The share at which the excess turns positive; where it jumps, the last one below."""
-    from scipy.optimize import brentq
-
     at_one = restitution.excess(1.0)
     if at_one == 0.0 or (at_one < 0.0 and restitution.excess(_MOST) <= 0.0):
         return 1.0 if at_one == 0.0 else _MOST
+    # nothing is given back at the share 0: what exceeds the law there is rounding beyond that of the sums
+    if at_one > 0.0 and restitution.excess(0.0) >= 0.0:
+        return 0.0
     between = (0.0, 1.0) if at_one > 0.0 else (1.0, _MOST)
-    share = float(brentq(restitution.excess, *between, xtol=_CLOSE, rtol=_CLOSE))
+    share = crossing(restitution.excess, *between, xtol=_CLOSE, rtol=_CLOSE)
     return share if restitution.excess(share) <= 0.0 else max(share - 4 * _CLOSE * (1 + share), 0.0)

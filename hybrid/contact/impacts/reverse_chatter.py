@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.laws import NewtonImpact
+from hybrid.dynamics.crossing import crossing
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -24,6 +25,7 @@ Array = NDArray[np.float64]
 _TIED = 1e-12  # of a Delassus operator: slip and normal velocity are one freedom
 _GROWS = 1e-9  # growth per impact that is more than rounding
 _ANGLES = 32  # directions of departure looked at, before roots are refined
+_STOPPED = 1e-12  # slip over normal velocity of a contact whose slip stops: rounding of an impact
 _FLAT = 1e-6  # angle from the surface below which a departure is no flight
 
 
@@ -95,10 +97,10 @@ def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseC
     if max(normal for normal, _ in bounces) <= 1.0:
         return None
     drifts = [math.atan2(slip, normal) - angle for (normal, slip), angle in zip(bounces, angles, strict=True)]
-    steady = [0.0] if _drift(bounce, 0.0) == 0.0 else []  # a slip that stops is stopped exactly
+    steady = [0.0] if abs(_drift(bounce, 0.0)) <= _STOPPED else []
     for (low, before), (high, after) in pairwise(zip(angles, drifts, strict=True)):
         if before * after <= 0.0:
-            steady.append(_root(bounce, low, high))
+            steady.append(crossing(lambda angle: _drift(bounce, angle), low, high, xtol=1e-14))
     sequences = [(bounce(math.tan(angle))[0], math.tan(angle)) for angle in steady]
     growing = [item for item in sequences if item[0] > 1.0 + _GROWS and _is_steady(bounce, item[1])]
     if not growing:
@@ -116,7 +118,8 @@ def _arises(problem: ContactProblem) -> bool:
     (G_NN, G_NT), (_, G_TT) = problem.G
     if G_NN * G_TT - G_NT**2 <= _TIED * G_NN * G_TT:
         return False
-    return bool(problem.c[0] < 0.0 and abs(problem.c[1]) > _GROWS * abs(problem.c[0]))
+    (c_N, c_T), (rounding, _) = problem.c, problem.rounding
+    return bool(c_N < -rounding and abs(c_T) > _GROWS * abs(c_N))
 
 
 def _bounces(problem: ContactProblem, law: AbstractImpactLaw) -> Callable[[float], tuple[float, float]]:
@@ -137,12 +140,6 @@ def _drift(bounce: Callable[[float], tuple[float, float]], angle: float) -> floa
     """By how much the direction of departure turns from one flight to the next."""
     normal, slip = bounce(math.tan(angle))
     return math.atan2(slip, normal) - angle
-
-
-def _root(bounce: Callable[[float], tuple[float, float]], low: float, high: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(lambda angle: _drift(bounce, angle), low, high, xtol=1e-14))
 
 
 def _is_steady(bounce: Callable[[float], tuple[float, float]], slip: float) -> bool:

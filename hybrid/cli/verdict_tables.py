@@ -46,16 +46,17 @@ def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
     yield ""
     state = answer["state"]
     quantities = [*state["q"].items(), *state["v"].items()]
-    yield table("State", ("quantity", "value"), [(name, number(value)) for name, value in quantities])
+    shown = [(name, _with(number(value), named["coordinates"].get(name))) for name, value in quantities]
+    yield table("State", ("quantity", "value"), shown)
     if answer["branches"]:
         has_contacts = any(branch["mode"] for branch in answer["branches"])
         if has_contacts:
             yield _forces(answer, named)
-        yield _accelerations(answer)
+        yield _accelerations(answer, named)
         if has_contacts:
             yield _slacks(answer, named)
     if answer["contact"]:
-        yield _sliding(answer)
+        yield _sliding(answer, named)
     if answer["certificate"] is not None:
         yield from _certificate(answer["certificate"], named)
     if answer["force_set"] is not None:
@@ -122,14 +123,23 @@ def _forces(answer: Answer, units: Names) -> RenderableType:
     return table("Consistent modes: contact forces and contact accelerations", columns, rows)
 
 
-def _accelerations(answer: Answer) -> RenderableType:
+def _accelerations(answer: Answer, units: Names) -> RenderableType:
     branches = answer["branches"]
     columns = (
         "coordinate",
         *(f"{index}: {_mode(b['mode'])}" if b["mode"] else "value" for index, b in enumerate(branches, start=1)),
     )
     names, size = list(branches[0]["acceleration"]), _size(answer)
-    rows = [(name, *(_shown(branch["acceleration"][name], size) for branch in branches)) for name in names]
+    rows = [
+        (
+            name,
+            *(
+                _with(_shown(branch["acceleration"][name], size), units["accelerations"].get(name))
+                for branch in branches
+            ),
+        )
+        for name in names
+    ]
     return table("Accelerations", columns, rows)
 
 
@@ -142,9 +152,13 @@ def _slacks(answer: Answer, units: Names) -> RenderableType:
     return table("By how much each inequality holds", ("branch", "contact", "inequality", "by", "relative"), rows)
 
 
-def _sliding(answer: Answer) -> RenderableType:
+def _sliding(answer: Answer, units: Names) -> RenderableType:
     columns = ("contact", "A_slide+", "A_slide-", "b", "critical friction")
-    rows = [(name, *(number(value) for value in terms.values())) for name, terms in answer["contact"].items()]
+    rows = []
+    for name, terms in answer["contact"].items():
+        shown = {term: number(value) for term, value in terms.items()}
+        shown["b"] = _with(shown["b"], units["contact_accelerations"].get(name))
+        rows.append((name, *shown.values()))
     return table("Sliding in closed form: a_N = A lambda_N + b", columns, rows)
 
 

@@ -2,8 +2,9 @@
 
 A record is what JSON can hold. A number is compared with the greatest of the list it stands in, however nested, because
 rounding changes the entries of an array by parts of the greatest; so is a number in a mapping of numbers alone (the
-velocities by name), but for those whose entries have nothing to do with one another. Texts are equal but for the
-numbers inside, which are compared each for itself.
+velocities by name), but for those whose entries have nothing to do with one another. What differs by less than the
+floor is the rounding of a zero: sums in another order leave up to 1e-12 of forces of the size of one. Texts are equal
+but for the numbers inside, which are compared each for itself, and for the width of columns.
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ from typing import Any, NamedTuple
 Json = Any
 
 TOLERANCE = 1e-9
+FLOOR = 1e-12
 
 # Versions, and what a clock says.
 LEFT_OUT = {"version", "seconds"}
 
-# Mappings of numbers of different kinds.
+# Mappings of numbers of different kinds; what is declared has no rounding and may be small.
 UNLIKE = {"parameters", "base", "gradient", "at"}
+DECLARED = {"parameters", "base"}
 
-# Relative already, and about as large as rounding where all is well: compared with 1.
-RELATIVE = {"margin", "scaled", "disagreement", "deviation", "finite_difference_error"}
+# Relative already, or differences, and about as large as rounding where all is well: compared with 1.
+RELATIVE = {"margin", "scaled", "disagreement", "deviation", "finite_difference_error", "error"}
 
-_NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+|/\d+)?")
+_NUMBER = re.compile(r"(?<![\w.)\]])-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+|/\d+)?")
+_WIDTHS = re.compile(r"\s+|─+|━+")
 _SHOWN = 60
 
 
@@ -53,7 +57,8 @@ def _differences(before: Json, after: Json, path: str, scale: float) -> Iterator
     elif isinstance(before, list) and isinstance(after, list):
         yield from _in_lists(before, after, path, scale)
     elif _is_number(before) and _is_number(after):
-        if not close(before, after, scale):
+        floor = 0.0 if DECLARED & set(re.split(r"[.\[]", path)) else FLOOR
+        if not close(before, after, scale, floor):
             yield Difference(path, repr(before), repr(after))
     elif isinstance(before, str) and isinstance(after, str):
         if not same_text(before, after):
@@ -89,18 +94,16 @@ def _in_lists(before: list[Json], after: list[Json], path: str, scale: float) ->
         yield Difference(path, f"{len(before)} items", f"{len(after)} items")
 
 
-def close(before: float, after: float, scale: float = 0.0) -> bool:
-    """Whether two numbers agree to the tolerance, relative to the larger one or to their array."""
-    if before == after:
-        return True
-    return abs(before - after) <= TOLERANCE * max(abs(before), abs(after), scale)
+def close(before: float, after: float, scale: float = 0.0, floor: float = FLOOR) -> bool:
+    """Whether two numbers agree to the tolerance, relative to the larger one or to their array, or to the floor."""
+    return abs(before - after) <= max(floor, TOLERANCE * max(abs(before), abs(after), scale))
 
 
 def same_text(before: str, after: str) -> bool:
     """Whether two texts agree but for numbers that are close."""
     if before == after:
         return True
-    if _NUMBER.sub("#", before) != _NUMBER.sub("#", after):
+    if _WIDTHS.sub(" ", _NUMBER.sub("#", before)) != _WIDTHS.sub(" ", _NUMBER.sub("#", after)):
         return False
     pairs = zip(_NUMBER.findall(before), _NUMBER.findall(after), strict=True)
     return all(old == new or close(_value(old), _value(new)) for old, new in pairs)

@@ -21,7 +21,8 @@ ANSWER = {
         "version": "0.1.0",
         "branches": [{"mode": {"tip": "slide+"}, "lambda_N": {"tip": 1.25}, "margin": 0.3}],
         "grid": [[1.0, 0.0], [0.5, 2.0]],
-        "parameters": {"m": 1e-3, "k": 1e6},
+        "parameters": {"m": 1e-3, "k": 1e6, "J": 5e-9},
+        "energy_change": 0.0,
         "notes": ["at t = 0.345678901 the slip of 'tip' ends"],
         "refutation": ["-206344853323653/1125899906842624"],
     },
@@ -61,6 +62,8 @@ def changed(path, value):
         (["grid", 1, 0], 0.5 + 4e-9),
         (["grid", 0, 1], 1e-8),  # where there was nothing
         (["parameters", "m"], 1e-3 * (1 + 1e-8)),  # beside a number of another kind
+        (["parameters", "J"], 5e-9 * (1 + 1e-8)),  # declared, however small
+        (["energy_change"], 2e-12),
         (["branches", 0, "margin"], 0.3 + 1e-8),
         (["verdict"], "INDETERMINATE"),  # a word
         (["branches", 0, "mode", "tip"], "slide-"),
@@ -72,7 +75,7 @@ def changed(path, value):
         (["grid", 1], None),
         (["further"], 1),  # one more
         (["grid"], [[0.5, 2.0], [1.0, 0.0]]),  # another order
-        (["parameters"], {"k": 1e6, "m": 1e-3}),
+        (["parameters"], {"k": 1e6, "m": 1e-3, "J": 5e-9}),
         (["verdict"], 1),  # another type
         (["branches", 0, "margin"], "nan"),
     ],
@@ -96,6 +99,8 @@ def test_a_change_is_seen_where_it_is(difference, path, value):
         (["notes", 0], "at t = 0.34567890101 the slip of 'tip' ends"),
         (["refutation", 0], "-206344853323655/1125899906842624"),
         (["refutation", 0], "-103172426661826/562949953421312"),
+        (["energy_change"], -5e-13),  # the rounding of a zero
+        (["notes", 0], "at  t = 0.345678901  the slip of 'tip' ends"),  # a wider column
         (["version"], "0.2.0"),
         (["grid", 0, 0], 1),  # a whole number for the same one
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import numpy as np
@@ -15,6 +15,7 @@ from hybrid.contact.problem import pose
 from hybrid.contact.selection import Verdict, select_in_floats
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
+from hybrid.dynamics.summands import summands_of
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import States
+    from hybrid.dynamics.summands import Summands
 
 __all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
+
+Gathered = TypeVar("Gathered", "Terms", "Summands")
 
 MAX_SINGLE_DECISIONS = 4096
 """States near a tie that are decided one by one; more than that are left UNDECIDED."""
@@ -104,6 +108,7 @@ def classify(
     table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))
     check_friction(dynamics, terms)
     check_mass(dynamics, terms, rank=tolerances.rank)
+    summands = summands_of(dynamics, terms, states.q, states.v, t=states.t, parameters=parameters)
     massive = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, shape)
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape) & massive
     # one code per state: the activities as digits, in front of them whose friction vanishes
@@ -113,7 +118,7 @@ def classify(
     for value in np.unique(code):
         where = np.broadcast_to(code == value, shape) & defined
         pattern = _pattern(int(value), activities.shape[-1])
-        _decide_pattern(dynamics, states, terms, pattern, where, parameters, tolerances, table, decide_ties)
+        _decide_pattern(dynamics, states, terms, summands, pattern, where, parameters, tolerances, table, decide_ties)
     for verdict, label in _WITHOUT_MODE.items():
         where = table.verdict == verdict
         if where.any():
@@ -156,6 +161,7 @@ def _decide_pattern(
     dynamics: Dynamics,
     states: States,
     terms: Terms,
+    summands: Summands | None,
     pattern: tuple[Activity, ...],
     where: NDArray[np.bool_],
     parameters: Values | None,
@@ -173,7 +179,8 @@ def _decide_pattern(
         return
     if not where.all():
         terms = _gathered(terms, where)
-    problem = pose(dynamics, terms, pattern, sides=states.sides)
+        summands = None if summands is None else _gathered(summands, where)
+    problem = pose(dynamics, terms, pattern, sides=states.sides, summands=summands)
     doubtful = np.ones(int(where.sum()), dtype=bool)
     if not any(carrier.is_spatial_at_rest for carrier in problem.carriers):
         doubtful = decide_together(problem, where, tolerances, table, tells_close=decide_ties)
@@ -195,12 +202,12 @@ def _mark_redundant(problem: ContactProblem, where: NDArray[np.bool_], table: Ta
     return np.asarray(redundancy > usual)
 
 
-def _gathered(terms: Terms, where: NDArray[np.bool_]) -> Terms:
-    """Terms of the selected states only, one after the other."""
-    fields = {}
+def _gathered(terms: Gathered, where: NDArray[np.bool_]) -> Gathered:
+    """Terms, or summands of them, of the selected states only, one after the other."""
+    fields: dict[str, NDArray[Any]] = {}
     for field in attrs.fields(type(terms)):
-        value = getattr(terms, field.name)
-        core = value.shape[value.ndim - (2 if field.name in ("M", "W_N", "W_T", "J") else 1) :]
+        value: NDArray[Any] = getattr(terms, field.name)
+        core: tuple[int, ...] = np.shape(value)[np.ndim(value) - (2 if field.name in ("M", "W_N", "W_T", "J") else 1) :]
         fields[field.name] = np.broadcast_to(value, (*where.shape, *core))[where]
     return type(terms)(**fields)
 

@@ -16,12 +16,14 @@ from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.summands import summands_of
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import State
+    from hybrid.dynamics.summands import Summands
 
 
 _NEARLY = 1e-3  # share of its usual size below which a singular value explains constraints that cannot be met
@@ -153,7 +155,9 @@ def contact_problem(
     names = carrier_names(dynamics)
     for name, activity in zip(names, activities, strict=True):
         _check_takes_part(dynamics, name, Activity(int(activity)), terms)
-    problem = pose(dynamics, terms, tuple(Activity(int(a)) for a in activities), sides=state.sides)
+    summands = summands_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    pattern = tuple(Activity(int(a)) for a in activities)
+    problem = pose(dynamics, terms, pattern, sides=state.sides, summands=summands)
     if problem.redundancy:
         check_regularity(dynamics, state, parameters=parameters)
     check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=bool(np.isfinite(problem.G).all()))
@@ -167,16 +171,24 @@ def pose(
     activities: tuple[Activity, ...],
     *,
     sides: Mapping[str, tuple[float, ...]],
+    summands: Summands | None = None,
 ) -> ContactProblem:
-    """Pose the contact problem for states that share one pattern of activities, at one state or many."""
+    """Pose the contact problem for states that share one pattern of activities, at one state or many.
+
+    ``summands`` are those of the terms; without them nothing is taken to cancel within a term.
+    """
     rows = assemble(dynamics, terms, activities, sides=sides)
     W, zeta = rows.W, rows.zeta
-    motion = free_motion(terms, eliminated=_frictionless(dynamics))
+    remainders = np.abs(zeta)
+    if summands is not None:
+        sized = attrs.evolve(terms, zeta_N=summands.zeta_N, zeta_T=summands.zeta_T, zeta_B=summands.zeta_B)
+        remainders = assemble(dynamics, sized, activities, sides=sides).zeta
+    motion = free_motion(terms, eliminated=_frictionless(dynamics), summands=summands)
     answered = answer(motion, W)
-    summands = (np.swapaxes(np.abs(W), -1, -2) @ motion.summands[..., None])[..., 0] + np.abs(zeta)
+    magnitudes = (np.swapaxes(np.abs(W), -1, -2) @ motion.summands[..., None])[..., 0] + remainders
     c = (np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta
     is_blocked = ~np.diagonal(answered.G, axis1=-2, axis2=-1).astype(bool)
-    rounding = _ROUNDING * summands
+    rounding = _ROUNDING * magnitudes
     return ContactProblem(
         mechanism=dynamics.name,
         carriers=rows.carriers,

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.summands import single_terms
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.summands import Summands
 
 _RANK = 1e-10  # relative singular value below which constraint rows count as dependent; rounding gives about 1e-15
 
@@ -112,7 +114,7 @@ def _symmetric(G: NDArray[Any]) -> NDArray[Any]:
     return np.asarray((G + np.swapaxes(G, -1, -2)) / 2 + 0.0)  # no negative zeros
 
 
-def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion:
+def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Summands | None = None) -> FreeMotion:
     """Eliminate bilateral constraints from the equations of motion.
 
     Parameters
@@ -121,6 +123,8 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
         At one state or many.
     eliminated : tuple of int
         Rows of ``J`` that act without friction and are eliminated.
+    summands : Summands, optional
+        Of the terms; without them, nothing is taken to cancel in the forces and remainders.
 
     Returns
     -------
@@ -132,10 +136,12 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
     inverse = solve_each(terms.M, identity)
     inverse = (inverse + np.swapaxes(inverse, -1, -2)) / 2
     a_free = (inverse @ terms.h[..., None])[..., 0]
+    known = single_terms(terms) if summands is None else summands
+    magnitudes = np.abs(a_free) if summands is None else np.fmax(np.abs(a_free), _applied(np.abs(inverse), known.h))
     if not eliminated:
         zero = np.zeros(a_free.shape[:-1])
         return FreeMotion(
-            a_free, inverse, zero.astype(int), zero, np.abs(a_free), inverse, np.zeros((0, n)), np.zeros((n, 0))
+            a_free, inverse, zero.astype(int), zero, magnitudes, inverse, np.zeros((0, n)), np.zeros((n, 0))
         )
     rows = list(eliminated)
     J, zeta = terms.J[..., rows, :], terms.zeta_B[..., rows]
@@ -144,15 +150,14 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = ()) -> FreeMotion
     units = _units(J, mobility)
     lift = inverse @ np.swapaxes(J, -1, -2) @ pseudo_inverse(mobility, J)
     response = inverse - lift @ J @ inverse
-    summands = np.abs(a_free)
-    unmet = _applied(np.abs(J), summands) + np.abs(zeta)
-    summands = summands + _applied(np.abs(lift), unmet)
+    unmet = _applied(np.abs(J), magnitudes) + known.zeta_B[..., rows]
+    magnitudes = magnitudes + _applied(np.abs(lift), unmet)
     for _ in range(2):  # the second time for the rounding of the first
         a_free = a_free - _applied(lift, _applied(J, a_free) + zeta)
     residual = _applied(J, a_free) + zeta
     redundancy = len(rows) - np.linalg.matrix_rank(mobility / units, tol=None, rtol=_RANK, hermitian=True)
     inconsistency = np.max(np.abs(residual), axis=-1)
-    return FreeMotion(a_free, _symmetric(response), redundancy, inconsistency, summands, inverse, J, lift)
+    return FreeMotion(a_free, _symmetric(response), redundancy, inconsistency, magnitudes, inverse, J, lift)
 
 
 def _applied(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:

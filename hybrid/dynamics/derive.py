@@ -135,14 +135,14 @@ class Dynamics:
         -------
         Terms
         """
-        return Terms(**self._kernel(self._arguments(q, v, t, parameters)))
+        return Terms(**self._kernel(self.kernel_arguments(q, v, t, parameters)))
 
     def kinematics(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> dict[str, NDArray[Any]]:
         """Evaluate only what pins need: gap, gap_dot, W_N, slip, W_T, constraint, constraint_dot, J.
 
         Takes and returns arrays like :meth:`terms`.
         """
-        return self._kinematics(self._arguments(q, v, t, parameters))
+        return self._kinematics(self.kernel_arguments(q, v, t, parameters))
 
     def energy(
         self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
@@ -156,12 +156,12 @@ class Dynamics:
             velocities), or the kinetic energy alone where the mechanism is declared by its equations. Contact and
             constraint forces are not counted in the power.
         """
-        values = self._energy(self._arguments(q, v, t, parameters))["energy"]
+        values = self._energy(self.kernel_arguments(q, v, t, parameters))["energy"]
         return values[..., 0], values[..., 1]
 
     def turns(self, q: Any, t: Any, parameters: Values | None) -> dict[str, NDArray[Any]]:
         """How fast arguments of ``sin`` and the like change with every coordinate that has any, by its index."""
-        return self._turns(self._arguments(q, np.zeros(self.n), t, parameters))
+        return self._turns(self.kernel_arguments(q, np.zeros(self.n), t, parameters))
 
     @property
     def kernel(self) -> Kernel:
@@ -173,7 +173,8 @@ class Dynamics:
         values = self.mechanism.parameter_values(parameters or {})
         return [float(values[name]) for name in self.model.parameters]
 
-    def _arguments(self, q: Any, v: Any, t: Any, parameters: Values | None) -> list[Any]:
+    def kernel_arguments(self, q: Any, v: Any, t: Any, parameters: Values | None) -> list[Any]:
+        """Coordinates, velocities, time and parameters as compiled functions take them."""
         values = self.mechanism.parameter_values(parameters or {})
         q, v = np.asarray(q), np.asarray(v)
         arguments: list[Any] = [q[..., index] for index in range(self.n)]

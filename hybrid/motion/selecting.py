@@ -20,6 +20,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Selection, Verdict, select_problem
 from hybrid.contact.smooth import also_called, is_unnamed
+from hybrid.dynamics.summands import summands_of
 from hybrid.motion.coherence import is_coherent
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.history import modes_of, with_history
@@ -130,7 +131,8 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     terms = context.terms(moment.t, moment.q, moment.v)
     _check_slips(context, moment, terms)
     activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
-    problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides))
+    summands = summands_of(dynamics, terms, moment.q, moment.v, t=moment.t, parameters=context.parameters)
+    problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides, summands=summands))
     decision = _decided(context, problem, moment, t_end)
     if not (moment.released and moment.has_ended(decision.choice)):
         return decision

@@ -159,3 +159,40 @@ def test_a_hinge_blocks_a_spatial_contact():
         selection = select(dynamics, State([0.0] * 4, [0.0] * 4, sides=sides))
         assert selection.verdict is Verdict.HYPERSTATIC, selection.notes
         np.testing.assert_allclose(selection.branches[0].acceleration, [0, 0, 0, 1.25], atol=1e-12)
+
+
+def test_the_square_of_a_rate_that_cancels_is_no_acceleration():
+    """The rail moves the bead along the contact: ``(p x_dot - s)**2`` is 0 by ``p w = s``, and any force is held."""
+    dynamics = derive(
+        Mechanism(
+            name="moved-bead",
+            coordinates=["x"],
+            parameters={"p": 1.0, "w": 1.0, "s": 1.0},
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2"),
+            contact=[Contact(name="floor", gap="exp(p*x - s*t) - 1")],
+            constraint=[Constraint(name="rail", equation="x - w*t")],
+        )
+    )
+    tenths = [(p, w) for p in range(1, 14) for w in (2, 7, 11)]
+    values = [{"p": p / 10, "w": w / 10, "s": p * w / 100} for p, w in tenths]
+    found = [select(dynamics, State([0.0], [item["w"]]), parameters=item).verdict for item in values]
+    assert set(found) == {Verdict.HYPERSTATIC}
+    arrays = {name: np.array([item[name] for item in values]) for name in ("p", "w", "s")}
+    together = classify(dynamics, States(np.zeros((1, 1)), arrays["w"][:, None], np.zeros(1)), parameters=arrays)
+    assert set(together.verdict.tolist()) == {CellVerdict.HYPERSTATIC}
+
+
+def test_a_spring_that_carries_a_weight_leaves_no_acceleration():
+    """``k x = m g`` at the floor, in decimals: nothing presses, so that the contact may be called free or closed."""
+    dynamics = derive(
+        Mechanism(
+            name="hung-over-a-floor",
+            coordinates=["x"],
+            parameters={"k": 1.0, "m": 1.0, "g": 1.0, "x_0": 1.0},
+            dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="k*x**2/2 - m*g*x"),
+            contact=[Contact(name="floor", gap="x - x_0")],
+        )
+    )
+    for m, g in [(3, 0.1), (0.7, 9.81), (1.1, 0.3), (0.3, 0.7)]:
+        values = {"m": m, "g": g, "k": m * g / 0.3, "x_0": 0.3}
+        assert select(dynamics, State([0.3], [0.0]), parameters=values).verdict is Verdict.UNIQUE

@@ -102,29 +102,38 @@ def _compiled(dynamics: Dynamics) -> Kernel:
     """A kernel of the quantities in which something may cancel."""
     model = dynamics.model
     symbols = [*model.coordinates, *model.velocities, model.time, *model.parameters.values()]
-    sums = {field: [_magnitude(entry) for entry in getattr(model, field)] for field in _FIELDS}
-    cancelling = {
-        field: found for field, found in sums.items() if any(entry.has(sympy.Add) for entry in getattr(model, field))
+    known: dict[sympy.Expr, sympy.Expr] = {}
+    quantities = {field: list(getattr(model, field)) for field in _FIELDS}
+    sums = {
+        field: [_magnitude(entry, known) for entry in entries]
+        for field, entries in quantities.items()
+        if any(entry.has(sympy.Add) for entry in entries)
     }
-    return compile_kernel(cancelling, symbols)
+    return compile_kernel(sums, symbols)
 
 
-def _magnitude(expression: sympy.Expr) -> sympy.Expr:
+def _magnitude(expression: sympy.Expr, known: dict[sympy.Expr, sympy.Expr]) -> sympy.Expr:
     """The sum of the magnitudes of an expression's terms, and what the rounding of an argument makes of a function."""
-    if not expression.args:
-        return abs(expression)
-    if isinstance(expression, sympy.Add):
-        return sympy.Add(*map(_magnitude, expression.args))
+    if expression not in known:
+        known[expression] = _read(expression, known)
+    return known[expression]
+
+
+def _read(expression: sympy.Expr, known: dict[sympy.Expr, sympy.Expr]) -> sympy.Expr:
+    parts = [_magnitude(item, known) for item in expression.args]
+    if isinstance(expression, sympy.Add | sympy.Abs | sympy.Max | sympy.Min):
+        return sympy.Add(*parts)
     if isinstance(expression, sympy.Mul):
-        return sympy.Mul(*map(_magnitude, expression.args))
+        return sympy.Mul(*parts)
     if expression.is_Pow and expression.exp.is_Integer and expression.exp.is_positive:
-        return _magnitude(expression.base) ** expression.exp
-    if isinstance(expression, sympy.Abs | sympy.Max | sympy.Min):
-        return sympy.Add(*map(_magnitude, expression.args))
-    if not expression.has(sympy.Add) or isinstance(expression, sympy.sign | sympy.Heaviside):
-        return abs(expression)
-    places = [sympy.Dummy(real=True) for _ in expression.args]
+        return parts[0] ** expression.exp
+    size = sympy.Abs(expression, evaluate=bool(expression.is_number))
+    if isinstance(expression, sympy.sign | sympy.Heaviside) or not expression.has(sympy.Add):
+        return size
+    if isinstance(expression, sympy.sin | sympy.cos | sympy.tanh | sympy.atan):
+        return size + parts[0]  # the slope is 1 at most
+    places = [sympy.Dummy(real=True) for _ in parts]
     given = dict(zip(places, expression.args, strict=True))
     slopes = [expression.func(*places).diff(place).xreplace(given) for place in places]
-    spread = (abs(slope) * _magnitude(item) for slope, item in zip(slopes, expression.args, strict=True) if slope)
-    return sympy.Add(abs(expression), *(item for item in spread if not item.has(sympy.log)))
+    spread = [sympy.Abs(slope) * part for slope, part in zip(slopes, parts, strict=True) if not slope.has(sympy.log)]
+    return sympy.Add(size, *spread)

@@ -124,13 +124,15 @@ class Outline:
         return edge.rule if edge.guard is None else self.node(edge.source).guards[edge.guard].label
 
 
-def outline(automaton: Automaton | Outline) -> Outline:
+def outline(automaton: Automaton | Outline, *, formulas: bool = True) -> Outline:
     """Write a whole automaton as text.
 
     Parameters
     ----------
     automaton : Automaton or Outline
         An outline is returned as it is.
+    formulas : bool, default True
+        Write invariants, equations and forces, too; they take most of the time where there are many coordinates.
 
     Returns
     -------
@@ -156,7 +158,7 @@ def outline(automaton: Automaton | Outline) -> Outline:
     nodes, edges = [], []
     for key, kind in graph.nodes(data="kind"):
         location = automaton.location(key) if kind == "mode" else None
-        nodes.append(_node(key, kind, location, automaton))
+        nodes.append(_node(key, kind, location, formulas))
         guards = () if location is None else location.guards
         for edge in automaton.successors(key):
             guard = None if edge.guard is None else guards.index(edge.guard)
@@ -173,22 +175,26 @@ def outline(automaton: Automaton | Outline) -> Outline:
     )
 
 
-def _node(key: str, kind: str, location: Location | None, automaton: Automaton) -> NodeText:
+def _node(key: str, kind: str, location: Location | None, formulas: bool) -> NodeText:
     if location is None:
         return NodeText(key, kind, {}, None, False, (), (), {}, (), ())
+    mode = {name: label.value for name, label in location.mode.items()}
+    guards = tuple(_guard(guard, formulas) for guard in location.guards)
+    if not formulas:
+        return NodeText(key, kind, mode, location.n_freedom, location.is_hyperstatic, (), (), {}, (), guards)
     return NodeText(
         key=key,
         kind=kind,
-        mode={name: label.value for name, label in location.mode.items()},
+        mode=mode,
         n_freedom=location.n_freedom,
         is_hyperstatic=location.is_hyperstatic,
         invariant=tuple(condition.text for condition in location.invariant),
         vector_field=location.vector_field.text,
         forces={name: text(value) for name, value in location.forces.items()},
         definitions=location.definitions,
-        guards=tuple(_guard(guard) for guard in location.guards),
+        guards=guards,
     )
 
 
-def _guard(guard: Guard) -> GuardText:
-    return GuardText(guard.contact, str(guard.kind), guard.text, guard.direction, guard.label)
+def _guard(guard: Guard, formulas: bool) -> GuardText:
+    return GuardText(guard.contact, str(guard.kind), guard.text if formulas else "", guard.direction, guard.label)

@@ -26,6 +26,7 @@ _DASHES = {_PARADOX: "6 4", _CONE: "2 3", _SLIP: "9 3 2 3"}  # kinds are told ap
 _LEGEND_HEIGHT = 64.0
 _ARCH = 376.0  # clears the nodes above and below the middle of the diamond
 _IMPACT_SIZE = (124.0, 60.0)
+_FEW_COORDINATES = 3  # formulas of more are many times longer than what hovering shows of them
 _LONGEST = 160  # characters of a formula that is shown on hovering: two lines
 
 
@@ -45,7 +46,7 @@ def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), p
 
     One carrier of contact force: every edge with its guard. Several: the modes as a grid, with the edges along which
     one contact changes without a paradox; the other edges are in the JSON. More than 16 modes are drawn in groups.
-    Hovering shows invariants, equations and rules, long formulas only their beginning.
+    Hovering shows rules and, of up to three coordinates, invariants and equations, long ones only their beginning.
 
     Parameters
     ----------
@@ -68,7 +69,8 @@ def to_svg(automaton: Automaton | Outline, *, highlight: Collection[str] = (), p
     >>> picture.startswith("<svg"), picture.count('class="mode consistent"')
     (True, 1)
     """
-    whole = outline(automaton)
+    is_short = isinstance(automaton, Outline) or automaton.dynamics.n <= _FEW_COORDINATES
+    whole = outline(automaton, formulas=is_short)
     found = reduced(whole)
     placed = layout(found)
     lines = list(_grid_lines(found, placed) if placed.is_grid else _labelled_lines(found, placed))

@@ -201,13 +201,16 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
     activities = dict(moment.activities)
     closed: set[str] = set()
     for name in carrier_names(context.dynamics):
-        rate = impact.gap_dot_after.get(name)
-        if name in context.dynamics.contacts and rate is None:
+        if name not in context.dynamics.contacts:
+            closed.add(name)  # a constraint holds, whatever rounding the impact leaves in its rate
             continue
-        tolerance = context.settings.tolerances.velocity * _normal_speed(context, scales, name)
-        if rate is not None and rate > tolerance and not _is_unresolvable(context, terms, moment.q, name, rate):
+        rate = impact.gap_dot_after.get(name)
+        if rate is None:
+            continue
+        tolerance = context.settings.tolerances.velocity * float(scales.gap_dot[context.dynamics.contacts.index(name)])
+        if rate > tolerance and not _is_unresolvable(context, terms, moment.q, name, rate):
             activities[name] = Activity.OPEN
-        elif rate is not None and rate < -tolerance:
+        elif rate < -tolerance:
             activities[name] = Activity.APPROACHING
         else:
             closed.add(name)
@@ -242,14 +245,6 @@ def closed_again(
         told |= found
     resting = frozenset(name for name in frictional if told[name] is Activity.RESTING)
     return Moment(t, *reached, told, {}, resting)
-
-
-def _normal_speed(context: Context, scales: Scales, name: str) -> float:
-    """Size of the normal velocity of a contact or of a rough rail; friction elements have none."""
-    dynamics = context.dynamics
-    if name in dynamics.contacts:
-        return float(scales.gap_dot[dynamics.contacts.index(name)])
-    return float(scales.constraint_dot[dynamics.rigid.index(name)]) if name in dynamics.rigid else 0.0
 
 
 def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: float) -> bool:

@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 import pytest
 
-from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
-from hybrid.contact import NewtonImpact
+from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
+from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.activity import Activity
 from hybrid.motion.context import Context
 from hybrid.motion.rules import Stop
@@ -110,3 +110,26 @@ def test_a_slip_that_contradicts_the_velocities_is_a_defect_that_raises(biped):
     wrong = attrs.evolve(moment, activities={**moment.activities, "foot1": Activity.SLIPPING_MINUS})
     with pytest.raises(AssertionError, match=r"'foot1' is said to slip with the sign -1, and its slip is 0\.1"):
         decide(context, wrong, 1.0)
+
+
+@pytest.mark.parametrize("law", [NewtonImpact(), PoissonImpact(), EnergeticImpact()])
+@pytest.mark.parametrize("values", [{"a": 0.4, "mu": 0.3}, {"a": 0.7, "mu": 0.9}, {"a": -0.3, "mu": 0.5}])
+def test_a_bead_on_a_rough_rail_slides_on_after_it_met_an_oblique_stop(law, values):
+    """Compression by the impulse P: ``m dv = -P (cos a + mu sin a)``, restitution: ``m dv = -P (cos a - mu sin a)``."""
+    bead = derive(
+        Mechanism(
+            name="bead",
+            coordinates=["x", "y"],
+            parameters={"m": 1.0, "mu": 0.3, "a": 0.4, "e": 0.5},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2)/2"),
+            contact=[Contact(name="stop", gap="-x*cos(a) + y*sin(a)", restitution="e")],
+            constraint=[Constraint(name="rail", equation="y", tangent="x", friction="mu")],
+        )
+    )
+    motion = simulate(bead, State([-1.0, 0.0], [2.0, 0.0]), t_end=1.0, parameters=values, law=law)
+    lost = values["mu"] * abs(np.tan(values["a"]))
+    ratio = (1 - lost) / (1 + lost)
+    share = {NewtonImpact: 1.0, PoissonImpact: ratio, EnergeticImpact: np.sqrt(ratio)}[type(law)]
+    assert motion.termination is Termination.END_TIME
+    assert [event.t for event in motion.events] == pytest.approx([0.5])
+    assert motion.sample(1.0)[1] == pytest.approx([-0.5 * 2.0 * share, 0.0], abs=1e-12)

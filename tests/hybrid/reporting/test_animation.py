@@ -266,9 +266,7 @@ def test_labels_are_legible_on_their_colours(label):
 def test_a_rough_rail_has_its_guide_and_its_force_in_the_picture():
     # a bead of 2 kg slides down the rail y = -0.3 x with mu = 0.1: the rail carries m g cos(alpha) across itself, and
     # friction of a tenth of that points up the slope, alpha = atan(0.3)
-    rail = Constraint(
-        name="rail", equation="(y + 0.3*x)/sqrt(1.09)", tangent="(x - 0.3*y)/sqrt(1.09)", friction="0.1"
-    )
+    rail = Constraint(name="rail", equation="(y + 0.3*x)/sqrt(1.09)", tangent="(x - 0.3*y)/sqrt(1.09)", friction="0.1")
     bead = Mechanism(
         name="bead",
         coordinates=["x", "y"],

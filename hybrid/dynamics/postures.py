@@ -64,13 +64,16 @@ def read_start(
     return {name: float(read_number(f"branch {name}", value, scalars)) for name, value in start.items()}
 
 
-def is_same_posture(problem: PositionProblem, first: Array, second: Array) -> bool:
-    """Positions are alike if all kinematics are, which full turns of an angle leave unchanged; one row of pins."""
+def is_same_posture(problem: PositionProblem, first: Array, second: Array, *, rounding: Array | float = 0.0) -> bool:
+    """Positions are alike if all kinematics are, which full turns of an angle leave unchanged; one row of pins.
+
+    ``rounding`` (n,) is what the coordinates from which one was solved may have left in it.
+    """
     dynamics = problem.dynamics
     rest, time = np.zeros(dynamics.n), problem.time[0]
     values = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in problem.parameters.items()}
     sizes = coordinate_sizes(dynamics, np.maximum(np.abs(first), np.abs(second)), t=time, parameters=values)
-    if (np.abs(first - second) <= _SAME_POSTURE * sizes).all():
+    if (np.abs(first - second) <= _SAME_POSTURE * sizes + rounding).all():
         return True
     terms = [dynamics.terms(q, rest, t=time, parameters=values) for q in (first, second)]
     extents = {"gap": np.abs(terms[0].W_N).T @ sizes, "constraint": np.abs(terms[0].J) @ sizes}
@@ -104,13 +107,14 @@ def distinct_postures(
         return found
     index = {name: k for k, name in enumerate(problem.dynamics.mechanism.coordinates)}
     for start in problem.starts:
+        q = problem.started(start)
+        rounding = np.finfo(float).eps * np.abs(q[0])
         if named:
-            q = problem.started(start)
             q[:, [index[name] for name in named]] = list(named.values())
             (trial,), (converged,) = newton_from(problem, q, tolerances)
         else:
             (trial,), (converged,) = newton(problem, start, tolerances)
-        if converged and not any(is_same_posture(problem, trial, other) for other in found):
+        if converged and not any(is_same_posture(problem, trial, other, rounding=rounding) for other in found):
             found.append(trial)
     return found
 

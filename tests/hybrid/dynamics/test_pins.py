@@ -194,3 +194,20 @@ def test_redundant_constraints_leave_accelerations_unique_from_pins_on():
     assert found.verdict is Verdict.HYPERSTATIC
     # no force but the wire's: (1 + x^2) x'' + x x'^2 = 0
     assert found.branches[0].acceleration[0] == pytest.approx(-1 * 4 / 2, abs=1e-12)
+
+
+def test_a_linear_gap_has_one_position_however_its_quotient_rounds():
+    """``c*y + d*z = 0`` at z = 0 is solved by y = 0 alone; from another start Newton's method leaves 1e-32."""
+    dynamics = derive(
+        Mechanism(
+            name="point",
+            coordinates=["y", "z"],
+            parameters={"c": 1.0, "d": 1.0},
+            dynamics=EnergyDynamics(kinetic="(y_dot**2 + z_dot**2)/2"),
+            contact=[Contact(name="one", gap="c*y + d*z"), Contact(name="two", gap="d*y - c*z")],
+        )
+    )
+    for c in np.linspace(0.1, 7.3, 25):
+        pins = {"gap.one": 0, "gap.two": 0, "y_dot": 0, "z_dot": 0}
+        state = solve_state(dynamics, pins, parameters={"c": float(c), "d": 0.7})
+        assert state.alternatives == ()

@@ -24,7 +24,9 @@ def half(self, done, total):
         os.kill(os.getpid(), signal.SIGINT)
 ProgressBar.advance = half
 """
-CHILD = "import os, signal, sys\n{}\nfrom hybrid.cli import main\nsys.exit(main(sys.argv[1:]))"
+# A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+HEARD = "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+CHILD = HEARD + "{}\nfrom hybrid.cli import main\nsys.exit(main(sys.argv[1:]))"
 ROD = ["rod_on_incline", "--param=mu=3/2", "--pin=phi=pi/3", "--pin=phi_dot=1/2", "--pin=slip.tip=-1"]
 PLANE = ["--axis=phi=0:pi:400", "--axis=phi_dot=-3:3:400"]
 
@@ -87,7 +89,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
 def test_a_loop_over_long_computations_can_be_stopped(call):
     with subprocess.Popen(
-        [sys.executable, "-c", LOOP.format(call)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", HEARD + LOOP.format(call)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:
         try:
             assert child.stdout.readline() == "done\n"

@@ -8,7 +8,7 @@ from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels.compiled import compiled, unordered
 
-__all__ = ["admit", "admit_apart", "admit_points", "admit_vector", "is_finite", "reciprocal"]
+__all__ = ["admit", "admit_points", "admit_vector", "is_finite", "reciprocal"]
 
 HUGE = 1e300
 
@@ -30,21 +30,6 @@ def admit_points(M: object, q: object, Z: object) -> None:
     _admit_array("Z", Z, 2, is_written=True)
 
 
-def admit_apart(*arrays: object) -> None:
-    """Refuse an answer that would be written over the problem.
-
-    Raises
-    ------
-    LCPError
-    """
-    kinds = [(array.dtype, array.ndim) for array in arrays if isinstance(array, np.ndarray)]
-    if kinds[:2] != [(np.float64, 2), (np.float64, 1)] or len(kinds) != 3:
-        return  # refused for its types
-    M, q, answer = (array for array in arrays if isinstance(array, np.ndarray))
-    if np.may_share_memory(M, answer) or np.may_share_memory(q, answer):
-        raise LCPError("the array for the answer must not share memory with M or q")
-
-
 def _admit_types(M: object, q: object) -> None:
     _admit_array("M", M, 2, is_written=False)
     _admit_array("q", q, 1, is_written=False)
@@ -63,8 +48,8 @@ def _admit_array(name: str, array: object, ndim: int, *, is_written: bool) -> No
 
 
 @compiled
-def admit(M: FloatArray, q: FloatArray, width: int) -> None:
-    """Refuse a problem that is not square, does not match its answer of this width, or is not finite.
+def admit(M: FloatArray, q: FloatArray, answer: FloatArray) -> None:
+    """Refuse a problem that is not square or not finite, and an answer of another width or written over the problem.
 
     Raises
     ------
@@ -72,10 +57,32 @@ def admit(M: FloatArray, q: FloatArray, width: int) -> None:
     """
     if M.shape[0] != q.shape[0] or M.shape[1] != q.shape[0]:
         raise LCPError("M must be square and of the order of q")
-    if width != q.shape[0]:
+    if answer.shape[-1] != q.shape[0]:
         raise LCPError("the array for the answer must have as many columns as there are unknowns")
     if not is_finite(M, q):
         raise LCPError("M and q must be finite")
+    if not (_are_apart(M, answer) and _are_apart(q, answer)):
+        raise LCPError("the array for the answer must not share memory with M or q")
+
+
+@compiled
+def _are_apart(array: FloatArray, other: FloatArray) -> bool:
+    """Whether one ends before the other begins; an array without entries is apart from all."""
+    first, end = _extent(array)
+    other_first, other_end = _extent(other)
+    return first == end or other_first == other_end or end <= other_first or other_end <= first
+
+
+@compiled
+def _extent(array: FloatArray) -> tuple[int, int]:
+    """The address of the first byte of an array, and that behind its last one."""
+    if array.size == 0:
+        return 0, 0
+    first = end = array.ctypes.data
+    for axis in range(array.ndim):
+        span = array.strides[axis] * (array.shape[axis] - 1)
+        first, end = first + min(span, 0), end + max(span, 0)
+    return first, end + array.itemsize
 
 
 @unordered

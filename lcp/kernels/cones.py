@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.errors import LCPError
-from lcp.kernels.admission import admit, admit_points, is_finite, reciprocal
+from lcp.kernels.admission import admit, admit_points, reciprocal
 from lcp.kernels.compiled import compiled, entry
-from lcp.kernels.direct import ask, direct, fits, integer, matrix, vector
 from lcp.kernels.equilibrium import equilibrate
 from lcp.kernels.reductions import largest_entry, largest_matrix_entry
 from lcp.kernels.relaxation import branching_index, fix, is_positive, restore
@@ -31,15 +30,6 @@ LEAST = 2.0**-1022  # the least float with all its digits
 IntArray = npt.NDArray[np.int64]
 
 
-def _solutions_of_arguments(called: int, arguments: int, count: int, names: int) -> int:
-    if fits(called, arguments, count, names, 2):
-        M, q, Z = matrix(arguments, 0), vector(arguments, 1), matrix(arguments, 2)
-        if is_finite(M, q):
-            return int(integer(every_solution(M, q, Z)))
-    return ask(called, arguments, count, names)
-
-
-@direct(_solutions_of_arguments)
 @entry(admit_points)
 def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     """The thin entry for all solutions: write the isolated ones into the rows of Z.
@@ -73,7 +63,7 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     >>> solutions_into(np.array([[-2.0]]), np.array([1.0]), Z), Z[:2].ravel()
     (2, array([0. , 0.5]))
     """
-    admit(M, q, Z.shape[1])
+    admit(M, q, Z)
     if q.shape[0] > MAX_BITS:
         raise LCPError("bases of more than 62 unknowns cannot be numbered")
     return every_solution(M, q, Z)

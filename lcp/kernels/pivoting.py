@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.kernels.admission import admit, admit_vector, is_finite, reciprocal
+from lcp.kernels.admission import admit, admit_vector, reciprocal
 from lcp.kernels.blocks import GAVE_UP, blocks_into
 from lcp.kernels.compiled import compiled, entry
-from lcp.kernels.direct import ask, direct, fits, integer, matrix, vector
 from lcp.kernels.reductions import dot, largest_entry, largest_matrix_entry
 from lcp.kernels.small import CLEAR, bases_of_small
 
@@ -25,15 +24,6 @@ PIVOTS_PER_UNKNOWN = 1000
 BLOCKS_FROM = 16  # unknowns from which a few linear systems are faster than pivots
 
 
-def _solution_of_arguments(called: int, arguments: int, count: int, names: int) -> int:
-    if fits(called, arguments, count, names, 1):
-        M, q, z = matrix(arguments, 0), vector(arguments, 1), vector(arguments, 2)
-        if is_finite(M, q):
-            return int(integer(_solution(M, q, z)))
-    return ask(called, arguments, count, names)
-
-
-@direct(_solution_of_arguments)
 @entry(admit_vector)
 def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     """The thin entry for one solution: write it into z.
@@ -70,13 +60,7 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     >>> solve_into(np.array([[-2.0]]), np.array([-1.0]), z)
     0
     """
-    admit(M, q, z.shape[0])
-    return _solution(M, q, z)
-
-
-@compiled
-def _solution(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
-    """`solve_into` of arrays that are known to match."""
+    admit(M, q, z)
     n = q.shape[0]
     if n == 0:
         return 1
@@ -136,7 +120,7 @@ def lemke_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     >>> lemke_into(np.array([[2.0]]), np.array([-1.0]), z), z
     (1, array([0.5]))
     """
-    admit(M, q, z.shape[0])
+    admit(M, q, z)
     return _lemke(M, q, z)
 
 

@@ -292,6 +292,26 @@ def test_thin_calls_read_arrays_that_are_read_only_or_not_contiguous(call):
     np.testing.assert_allclose(z, [0.375, 0.25], rtol=1e-14)
 
 
+@pytest.mark.parametrize(("call", "axes"), [(solve_into, 1), (lemke_into, 1), (solutions_into, 2)])
+def test_thin_calls_do_not_write_an_answer_over_the_problem(call, axes):
+    room = np.zeros(12)
+    M, q = room[:4].reshape(2, 2), room[4:6]
+    M[:], q[:] = np.eye(2), -1.0
+    answer = room[6:8] if axes == 1 else room[6:12].reshape(3, 2)
+    assert call(M, q, answer) > 0  # next to each other
+    over_q, over_M = (room[5:7], room[3:5]) if axes == 1 else (room[5:9].reshape(2, 2), M)
+    backwards = room[3::-1][:2] if axes == 1 else room[3::-1].reshape(2, 2)
+    for shared in (over_q, over_M, backwards):
+        with pytest.raises(LCPError, match="share memory"):
+            call(M, q, shared)
+    assert room[:6].tolist() == [1.0, 0.0, 0.0, 1.0, -1.0, -1.0]
+
+
+def test_thin_calls_refuse_orders_whose_bases_cannot_be_numbered():
+    with pytest.raises(LCPError, match="62"):
+        solutions_into(np.eye(63), np.ones(63), np.empty((1, 63)))
+
+
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_rows_and_columns_of_very_different_size_hide_no_solution_and_feign_none(n):
     # M = -R C, q = R (1, ..., 1, 0): z_i = 1 / C_i or 0 for every i but the last, which is 0: 2**(n - 1) solutions;

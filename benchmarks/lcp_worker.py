@@ -254,8 +254,7 @@ def streaming(task):
     """`count_batch` and what only reads the same entries and writes one byte a problem, in turn."""
     import numba
 
-    from lcp.kernels import count_batch, minors
-    from lcp.kernels.minors_four import entries_four
+    from lcp.kernels import count_batch, signs, signs_four, signs_three
     from lcp.kernels.vectors import write
 
     n, N = task["n"], task["count"]
@@ -263,7 +262,8 @@ def streaming(task):
     M, q = stack(n, N)
     M, q = np.ascontiguousarray(np.moveaxis(M, 0, 2)), np.ascontiguousarray(q.T)
     flat, vectors, counts, chunk = M.ravel(), q.ravel(), np.empty(N, np.uint8), 4096
-    entries = {1: minors.entries_one, 2: minors.entries_two, 3: minors.entries_three, 4: entries_four}[n]
+    kernels = {1: signs.entries_one, 2: signs.entries_two, 3: signs_three.entries_three, 4: signs_four.entries_four}
+    entries = kernels[n]
 
     @numba.njit(parallel=True, fastmath=True)
     def stream(flat, vectors, counts):

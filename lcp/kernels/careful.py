@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
 from lcp.kernels.sizes import CLEAR, LEAST, MOST
-from lcp.kernels.small import bases_of_small
 
-__all__ = ["REFUSED", "UNDECIDED", "proved_bases"]
+__all__ = ["REFUSED", "UNDECIDED", "proved_bases", "room"]
 
 UNDECIDED = -1
 REFUSED = -2
 
 
 @compiled
-def proved_bases(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
+def room(n: int) -> tuple[int, int, int, int]:
+    """The shape of the work space that `proved_bases` takes."""
+    return 2, 1 << n, n + 1, n + 1
+
+
+@compiled
+def proved_bases(M: FloatArray, q: FloatArray, z: FloatArray, T: FloatArray) -> int:
     """The solving bases as bits, and the z of the lowest in z; UNDECIDED, or REFUSED for entries out of range.
 
     Zeros are proved where no product is rounded, or where all products that are added up are zero.
@@ -28,9 +31,30 @@ def proved_bases(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
         return REFUSED
     # bits with which no minor is rounded: 24 products of four entries of 12 bits have 53 bits, and so on
     few = 25 if n == 2 else 16 if n == 3 else 12
-    if n > 1 and not (_is_coarse(M.ravel(), few) and _is_coarse(q, few)) and not _signs_are_proved(M, q):
+    is_exact = n == 1 or (_is_coarse(M.ravel(), few) and _is_coarse(q, few))
+    if not _expand(M, q, T, is_exact):
         return UNDECIDED
-    return bases_of_small(M, q, 1.0, 1.0, z)[0]
+    return _bases(T[0], z)
+
+
+@compiled
+def _bases(T: FloatArray, z: FloatArray) -> int:
+    """The solving bases as bits, and the z of the lowest in z; zeros if there is none."""
+    n, mask, lowest = z.shape[0], 0, 0
+    for b in range((1 << n) - 1, -1, -1):
+        minor = T[b, n, n]
+        if minor == 0.0:
+            continue
+        holds = True
+        for i in range(n):
+            is_basic = b >> i & 1
+            value = T[b ^ (is_basic << i), i, n]
+            holds = holds and (value == 0.0 or ((value > 0.0) == (minor > 0.0)) == (is_basic == 0))
+        if holds:
+            mask, lowest = mask | 1 << b, b
+    for i in range(n):
+        z[i] = -T[lowest ^ (1 << i), i, n] / T[lowest, n, n] if mask and lowest >> i & 1 else 0.0
+    return mask
 
 
 @compiled
@@ -47,43 +71,42 @@ def _is_coarse(entries: FloatArray, few: int) -> bool:
     largest = 0.0
     for entry in entries:
         largest = max(largest, abs(entry))
-    exponent = few - math.frexp(largest)[1]
+    unit = math.ldexp(1.0, few - math.frexp(largest)[1])
     for entry in entries:
-        multiple = math.ldexp(entry, exponent)
+        multiple = unit * entry
         if multiple != math.floor(multiple):
             return False
     return True
 
 
 @compiled
-def _signs_are_proved(M: FloatArray, q: FloatArray) -> bool:
-    """Whether each minor and numerator exceeds the rounding of the products it is the sum of, or these are zero.
+def _expand(M: FloatArray, q: FloatArray, T: FloatArray, is_exact: bool) -> bool:
+    """Write all minors and numerators into T[0]; False if one is within the rounding of the products it is the sum of.
 
-    N_ic(b) is the numerator of row i in the dictionary of basis b with column c of (M, q) for q, so that
-    N_kk(b) = D(b + k); next to it stands the sum of the moduli of its products.
+    T[0, b, i, c] is the numerator of row i in the dictionary of basis b with column c of (M, q), behind b, for
+    q. So T[0, b, k, k] is the minor of b + k; that of b is T[0, b, n, n]. T[1] has the sums of the moduli of products.
     """
-    n = q.shape[0]
-    entries = np.empty((n, n + 1))
-    entries[:, :n], entries[:, n] = M, q
-    minors, numerators = np.ones((2, 1 << n)), np.zeros((2, 1 << n, n, n + 1))
+    n, top = q.shape[0], 0
+    T[:, 0, n, n] = 1.0
     for b in range(1 << n):
-        for k in range(n):
-            if b >> k & 1:
-                minors[:, b] = numerators[:, b ^ (1 << k), k, k]
-        if not abs(minors[0, b]) >= CLEAR * minors[1, b]:
+        if b >> top:
+            top += 1  # now b is within the first `top` indices
+        if b:
+            k = top - 1
+            T[0, b, n, n], T[1, b, n, n] = T[0, b ^ (1 << k), k, k], T[1, b ^ (1 << k), k, k]
+        if not (is_exact or abs(T[0, b, n, n]) >= CLEAR * T[1, b, n, n]):
             return False
         for i in range(n):
             if b >> i & 1:
                 continue
-            for c in range(n + 1):
-                if b >> c & 1:
-                    continue
-                value, size = entries[i, c] * minors[0, b], abs(entries[i, c]) * minors[1, b]
-                for j in range(n):
+            for c in range(top, n + 1):
+                entry = q[i] if c == n else M[i, c]
+                value, size = entry * T[0, b, n, n], abs(entry) * T[1, b, n, n]
+                for j in range(top):
                     if b >> j & 1:
-                        value -= entries[i, j] * numerators[0, b ^ (1 << j), j, c]
-                        size += abs(entries[i, j]) * numerators[1, b ^ (1 << j), j, c]
-                numerators[0, b, i, c], numerators[1, b, i, c] = value, size
-            if not abs(numerators[0, b, i, n]) >= CLEAR * numerators[1, b, i, n]:
+                        value -= M[i, j] * T[0, b ^ (1 << j), j, c]
+                        size += abs(M[i, j]) * T[1, b ^ (1 << j), j, c]
+                T[0, b, i, c], T[1, b, i, c] = value, size
+            if not (is_exact or abs(T[0, b, i, n]) >= CLEAR * T[1, b, i, n]):
                 return False
     return True

@@ -19,7 +19,7 @@ from lcp.kernels.equilibrium import equilibrate
 from lcp.kernels.reductions import largest_entry, largest_matrix_entry
 from lcp.kernels.relaxation import branching_index, fix, is_positive, restore
 from lcp.kernels.renewal import is_stale, renew
-from lcp.kernels.small import CLEAR, bases_of_small
+from lcp.kernels.small import UNCLEAR, clear_bases
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 
 __all__ = ["every_solution", "solutions_into"]
@@ -86,13 +86,12 @@ def _found(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     n = q.shape[0]
     if n == 0:
         return 1
-    scale, q_scale = reciprocal(largest_matrix_entry(M)), reciprocal(largest_entry(q))
     if n <= 4 and Z.shape[0] > 0:
-        mask, clearance = bases_of_small(M, q, scale, q_scale, Z[0])
-        if clearance > CLEAR:
+        mask = clear_bases(M, q, Z[0])
+        if mask != UNCLEAR:
             return _store_bases(M, q, Z, mask)
     elif n <= MAX_TRANSFORMS:
-        count = _by_transforms(M, q, Z, scale, q_scale)
+        count = _by_transforms(M, q, Z, reciprocal(largest_matrix_entry(M)), reciprocal(largest_entry(q)))
         if count >= 0:
             return count
     return _search(M, q, Z)

@@ -1,55 +1,108 @@
-"""Writes the kernels of principal minors: `python -m lcp.kernels.generate` rewrites minors.py and minors_four.py.
+"""Writes the kernels of principal minors: `python -m lcp.kernels.generate` rewrites the modules signs*.py.
 
-The formulas are Cramer's rule for every complementary basis; they are written out because loops over bits would keep
-the compiler from serving several problems with one instruction.
+Where no number is near zero, the sign bits alone decide, and three of them are one instruction.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
+from math import prod
 from pathlib import Path
 
-__all__ = [
-    "MODULES",
-    "NAMES",
-    "called",
-    "minor",
-    "minors",
-    "numerator",
-    "numerators",
-    "source",
-    "subsets",
-    "unknowns",
-]
+from lcp.kernels.formulas import called, minor, minors, numerator, numerators, subsets, unknowns
 
-MODULES = {"minors.py": (1, 2, 3), "minors_four.py": (4,)}
+__all__ = ["MODULES", "NAMES", "source"]
+
 NAMES = {1: "one", 2: "two", 3: "three", 4: "four"}
-WIDTH = 110
+MODULES = {"signs.py": (1, 2), "signs_three.py": (3,), "signs_four.py": (4,)}
 TEXT = '''\
-"""Principal-minor kernels of order {orders}, straight-line and free of branches; written by generate.py.
+"""Signs of principal minors, order {orders}, for several problems at once; written by generate.py.
 
-The dictionary of a complementary basis a has w_i = N_i(a) / D(a) for i outside a and z_i = -N_i(a - i) / D(a)
-for i in a, with D(a) the principal minor of M and N_i(b) = q_i D(b) - sum over j in b of m_ij N_j(b - j)
-(Cramer's rule; Cottle, Pang and Stone 1992, section 2.3). So the signs of n 2**(n-1) numerators and 2**n - 1
-minors decide all 2**n bases. The clearance is the smallest modulus of all of them; where it is small, rounding may
-have decided. In the names below digits are indices: d01 = D({{0, 1}}), n2_01 = N_2({{0, 1}}).
+The numbers are those of `lcp.kernels.formulas`, sums of products. With the sums s and t of the moduli of M and q, the
+products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
+that if it has q as a factor. So the numbers of a group are each larger than their rounding, `ALL_CLEAR` times this, if
+their product is larger than `ALL_CLEAR` times the product of these bounds. If all are, no sign is in doubt and none is
+zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for those inside
+the basis, differs from that of the minor.
 
-Each kernel is five steps: minors D, numerators N, clearance, then for every basis, from the highest to the lowest,
-its sign test with (D; N_i outside, -N_i inside) and the selection of z, so that the lowest basis is selected last,
-and the division. tests/lcp/test_kernels.py checks all bases against Cramer's rule in integers.
+Each problem has its entries `stride` behind each other. A kernel writes -1 as the count of problems that are not
+clear, or have an entry that is not finite or out of range, and tells whether there are any.
 """
 
 from __future__ import annotations
 
-import math
+import numpy as np
+import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.kernels.compiled import inlined
-from lcp.kernels.vectors import read, smaller
+from lcp.kernels.compiled import compiled, inlined
+from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
+from lcp.kernels.vectors import read, smaller, write
 
 __all__ = [{names}]
+
+Bases = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.int8]
 '''
+COUNT = '''\
+@compiled
+def count_{name}(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
+    """The number of solving bases of each problem."""
+{start}    for k in range(first, last):
+        found = signs_{name}(*entries_{name}(M, q, stride, k))
+{step}        write(counts, k, np.int8(found[1] if found[0] else -1))
+    return {result}'''
+SOLVE = '''\
+@compiled
+def solve_{name}(
+    M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
+) -> bool:
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+{start}    for k in range(first, last):
+        found = signs_{name}(*entries_{name}(M, q, stride, k))
+{step}        write(counts, k, np.int8(found[1] if found[0] else -1))
+        write(bases, k, np.uint16(found[2]))
+{writes}
+    return {result}'''
+
+
+Order = tuple[int, int]
+"""Of a number, in q and in M."""
+BOUNDS = {
+    2: (((0, 2), 0), ((2, 2), 0)),
+    3: (((0, 4), -2), ((4, 4), 0)),
+    4: (((0, 8), -8), ((4, 6), -4)),
+}
+"""Of the products of minors, and of those with numerators: the order, and the power of two that is in the bound."""
+_Q, _N, _NN, _NNN = (1, 0), (1, 1), (1, 2), (1, 3)
+GROUPS: dict[int, list[list[Order]]] = {
+    2: [[(0, 1)] * 2, [_Q, _Q, (0, 2)], [_N, _N]],
+    3: [
+        [(0, 1), (0, 3)],
+        [(0, 1), (0, 1), (0, 2)],
+        [(0, 2), (0, 2)],
+        [_Q, _Q, _NN, _NN],
+        [_N] * 4,
+        [_Q, _N, _N, _NN],
+    ],
+    4: [
+        [*[(0, 1)] * 4, (0, 4)],
+        [(0, 2)] * 4,
+        *[[(0, 3), (0, 3), (0, 2)]] * 2,
+        *[[_Q, _Q, _NNN, _NNN]] * 2,
+        *[[_N, _N, _NN, _NN]] * 6,
+    ],
+}
+"""Orders of the factors of every product: each number is in one."""
+
+# A second pass over the counts disturbs the streaming of a single unknown, and costs less than one more operation a
+# problem of several unknowns.
+ALONG = {
+    "start": "    missed = np.int64(0)\n",
+    "step": "        missed |= np.int64(0 if found[0] else 1)\n",
+    "result": "bool(missed > 0)",
+}
+AFTER = {"start": "", "step": "", "result": "has_negative(counts, first, last)"}
 
 
 def source(orders: Iterable[int]) -> str:
@@ -57,55 +110,25 @@ def source(orders: Iterable[int]) -> str:
 
     Examples
     --------
-    >>> print(source([1]).partition("    d")[2].partition("return")[0].rstrip())
-    ivisor = 1.0
-        mask = 0
-        z0 = 0.0
-        holds = _holds_one(m00, -q0)
-        mask |= holds << 1
-        divisor = m00 if holds else divisor
-        z0 = -q0 if holds else z0
-        holds = _holds_one(1.0, q0)
-        mask |= holds
-        divisor = 1.0 if holds else divisor
-        z0 = 0.0 if holds else z0
+    >>> print(source([1]).partition("    z0 = 0.0")[2].partition("divisor")[0].strip())
+    difference = _difference_one(bits(m00), ~bits(q0))
+        holds = difference >= 0
+        mask, count = mask | (~difference >> 63) & 2, count + (difference >> 63)
     """
     orders = list(orders)
     spoken = " to ".join(dict.fromkeys([NAMES[orders[0]], NAMES[orders[-1]]]))
-    names = sorted(f'"{kind}_{NAMES[n]}"' for n in orders for kind in ("bases", "entries"))
+    names = sorted(f'"{kind}_{NAMES[n]}"' for n in orders for kind in ("count", "entries", "signs", "solve"))
     lines = [TEXT.format(orders=spoken, names=", ".join(names)).rstrip("\n")]
     for n in orders:
-        lines += ["", "", *_entries(n), "", "", *_holds(n), "", "", *_bases(n)]
+        writes = [f"        write(z, {_distance(i)}, found[{3 + i}])" for i in range(n)]
+        parts = {"name": NAMES[n], **(ALONG if n == 1 else AFTER)}
+        count, solve = COUNT.format(**parts), SOLVE.format(**parts, writes="\n".join(writes))
+        lines += ["", "", *_entries(n), "", "", *_difference(n), "", "", *_signs(n), "", "", count, "", "", solve]
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(items: Iterable[str], indent: str) -> Iterator[str]:
-    line = indent
-    for item in items:
-        if len(line) + len(item) > WIDTH and line != indent:
-            yield line.rstrip()
-            line = indent
-        line += f"{item}, "
-    yield line.rstrip()
-
-
-def called(head: str, items: list[str], tail: str) -> list[str]:
-    """A call or signature on one line if it fits, else wrapped by hand."""
-    single = f"{head}({', '.join(items)}){tail}"
-    indent = " " * (len(head) - len(head.lstrip()) + 4)
-    if len(single) <= WIDTH:
-        return [single]
-    return [f"{head}(", *_wrapped(items, indent), f"{indent[4:]}){tail}  # fmt: skip"]
-
-
-def unknowns(n: int) -> list[str]:
-    """The entries of M row by row, and of q."""
-    return [f"m{i}{j}" for i in range(n) for j in range(n)] + [f"q{i}" for i in range(n)]
-
-
 def _entries(n: int) -> list[str]:
-    distances = ["k", "stride + k", *(f"{r} * stride + k" for r in range(2, n * n))][: n * n]
-    reads = [f"read({name}, {d})" for name, count in (("M", n * n), ("q", n)) for d in distances[:count]]
+    reads = [f"read({name}, {_distance(r)})" for name, count in (("M", n * n), ("q", n)) for r in range(count)]
     return [
         "@inlined",
         f"def entries_{NAMES[n]}(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:",
@@ -114,102 +137,115 @@ def _entries(n: int) -> list[str]:
     ]
 
 
-def _holds(n: int) -> list[str]:
+def _distance(i: int) -> str:
+    return "k" if i == 0 else "stride + k" if i == 1 else f"{i} * stride + k"
+
+
+def _sizes(n: int) -> Iterator[str]:
+    """The sums of the moduli of M and q, by rows."""
+    rows = [[f"modulus({name})" for name in unknowns(n)[k : k + n]] for k in range(0, n * n + n, n)]
+    yield from (f"r{i} = {_sum(row)}" for i, row in enumerate(rows[:n]))
+    yield f"s = {_sum([f'r{i}' for i in range(n)])}"
+    yield f"t = {_sum(rows[n])}"
+
+
+def _sum(terms: list[str]) -> str:
+    """Two by two."""
+    if len(terms) <= 2:
+        return " + ".join(terms)
+    pairs = (terms[k : k + 2] for k in range(0, len(terms), 2))
+    return " + ".join(f"({' + '.join(pair)})" if len(pair) == 2 else pair[0] for pair in pairs)
+
+
+def _powers(base: str, largest: int) -> Iterator[str]:
+    """The even powers of a size up to one of them."""
+    for k in range(2, largest + 1, 2):
+        half = base if k == 2 else f"{base}{k // 2}"
+        yield f"{base}{k} = {f'{base}4 * {base}2' if k == 6 else f'{half} * {half}'}"
+
+
+def _least(products: list[str]) -> Iterator[str]:
+    """The smallest modulus of products, by a tree, as `l0`."""
+    yield from (f"l{k} = modulus({product})" for k, product in enumerate(products))
+    distance = 1
+    while distance < len(products):
+        for k in range(0, len(products) - distance, 2 * distance):
+            yield f"l{k} = smaller(l{k}, l{k + distance})"
+        distance *= 2
+
+
+def _products(n: int) -> tuple[list[str], list[str]]:
+    """Products of all numbers, of one order in M, and of one order in q and one in M."""
+    found: dict[Order, list[str]] = {}
+    for inside in subsets(n):
+        found.setdefault((0, len(inside)), []).append(minor(inside))
+        for i in set(range(n)) - set(inside):
+            found.setdefault((1, len(inside)), []).append(numerator(i, inside))
+    del found[0, 0]
+    in_turn = {order: iter(items) for order, items in found.items()}
+    products: tuple[list[str], list[str]] = [], []
+    for group in GROUPS[n]:
+        total = sum(order[0] for order in group), sum(order[1] for order in group)
+        has_q = total[0] > 0
+        order, power = BOUNDS[n][has_q]
+        if total != order or prod((1 / k) ** k for _, k in group if k) > 2.0**power:
+            raise AssertionError(f"the bound of the group {group} is another")
+        products[has_q].append(" * ".join(next(in_turn[order]) for order in group))
+    if any(next(items, None) for items in in_turn.values()):
+        raise AssertionError("a number is in no group")
+    return products
+
+
+def _clear(n: int) -> Iterator[str]:
+    yield from _sizes(n)
+    yield "is_clear = (s >= LEAST) & (t >= LEAST) & (s <= MOST) & (t <= MOST)"
+    if n == 1:  # nothing is rounded
+        return
+    ((_, k), power), ((of_q, of_numerators), power_with_q) = BOUNDS[n]
+    without, with_q = _products(n)
+    yield from _powers("s", max(k, of_numerators))
+    yield from _powers("t", of_q)
+    yield from _least(without)
+    yield f"is_clear = is_clear & (l0 > {_times(power)}ALL_CLEAR * s{k} + TINY)"
+    yield from _least(with_q)
+    yield f"is_clear = is_clear & (l0 > {_times(power_with_q)}ALL_CLEAR * s{of_numerators} * t{of_q} + TINY)"
+
+
+def _times(power: int) -> str:
+    return f"{2.0**power} * " if power else ""
+
+
+def _difference(n: int) -> list[str]:
     names = [f"x{i}" for i in range(n)]
-    least = f"{names[0]} * sign"
-    for name in names[1:]:
-        least = f"smaller({least}, {name} * sign)"
+    terms = [f"({x} ^ d)" if n > 1 else f"{x} ^ d" for x in names]
     return [
         "@inlined",
-        f"def _holds_{NAMES[n]}(d: float, {', '.join(f'{x}: float' for x in names)}) -> int:",
-        '    """Whether all x / d are >= 0 for a d that is not zero."""',
-        "    sign = math.copysign(1.0, d)",
-        f"    return int(({least} >= 0.0) & (d != 0.0))",
+        f"def _difference_{NAMES[n]}(d: int, {', '.join(f'{x}: int' for x in names)}) -> int:",
+        '    """Negative if the sign bit of an x differs from that of d."""',
+        f"    return {' | '.join(terms)}",
     ]
 
 
-def minor(a: tuple[int, ...]) -> str:
-    """Name of the principal minor D(a)."""
-    if not a:
-        return "1.0"
-    return f"m{a[0]}{a[0]}" if len(a) == 1 else "d" + "".join(map(str, a))
-
-
-def numerator(i: int, b: Iterable[int]) -> str:
-    """Name of the numerator N_i(b)."""
-    digits = "".join(str(j) for j in sorted(b))
-    return f"n{i}_{digits}" if digits else f"q{i}"
-
-
-def _two_by_two(rows: tuple[int, int], columns: tuple[int, int]) -> str:
-    (i, k), (j, m) = rows, columns
-    return f"m{i}{j} * m{k}{m} - m{i}{m} * m{k}{j}"
-
-
-def minors(n: int) -> Iterator[str]:
-    """Statements that compute all principal minors of more than one row."""
-    for i, j in itertools.combinations(range(n), 2):
-        yield f"d{i}{j} = {_two_by_two((i, j), (i, j))}"
-    for i, j, k in itertools.combinations(range(n), 3):
-        first, second = _two_by_two((j, k), (i, k)), _two_by_two((j, k), (i, j))
-        yield f"d{i}{j}{k} = m{i}{i} * d{j}{k} - m{i}{j} * ({first}) + m{i}{k} * ({second})"
-    if n == 4:
-        # Laplace's expansion by the first two rows
-        yield "d0123 = ("
-        for j, k in itertools.combinations(range(4), 2):
-            others = tuple(c for c in range(4) if c not in (j, k))
-            sign = ("" if (j, k) == (0, 1) else "+ ") if (j + k) % 2 else "- "
-            yield f"    {sign}({_two_by_two((0, 1), (j, k))}) * ({_two_by_two((2, 3), (others[0], others[1]))})"
-        yield ")"
-
-
-def subsets(n: int) -> list[tuple[int, ...]]:
-    """All complementary bases, smaller ones first."""
-    return [a for size in range(n + 1) for a in itertools.combinations(range(n), size)]
-
-
-def numerators(n: int) -> Iterator[str]:
-    """Statements that compute all numerators but q itself."""
-    for b in subsets(n)[1:]:
-        for i in range(n):
-            if i not in b:
-                terms = [(f"m{i}{j}", numerator(j, set(b) - {j})) for j in b]
-                yield f"{numerator(i, b)} = q{i} * {minor(b)}" + "".join(f" - {m} * {x}" for m, x in terms)
-
-
-def _clearance(n: int) -> Iterator[str]:
-    """Balanced, so that the minima do not wait for each other."""
-    level = [f"abs({numerator(i, b)})" for b in subsets(n) for i in range(n) if i not in b]
-    level += [f"abs({minor(a)})" for a in subsets(n)[1:]]
-    for depth in itertools.count():
-        if len(level) <= 3:
-            yield f"clearance = min(1.0, {', '.join(level)})"
-            return
-        groups = [level[k : k + 4] for k in range(0, len(level), 4)]
-        for k, group in enumerate(groups):
-            if len(group) == 1:
-                yield f"c{depth}_{k} = {group[0]}"
-            else:
-                yield f"c{depth}_{k} = min({', '.join(group)})"
-        level = [f"c{depth}_{k}" for k in range(len(groups))]
-
-
-def _bases(n: int) -> list[str]:
-    body = [*minors(n), *numerators(n), *_clearance(n)]
-    body += ["divisor = 1.0", "mask = 0", " = ".join(f"z{i}" for i in range(n)) + " = 0.0"]
+def _signs(n: int) -> list[str]:
+    body = [*minors(n), *numerators(n), *_clear(n)]
+    body += ["divisor = 1.0", f"mask, count = 0, {2**n}", " = ".join(f"z{i}" for i in range(n)) + " = 0.0"]
     for b in range(2**n - 1, -1, -1):
         inside = tuple(i for i in range(n) if b >> i & 1)
-        x = [f"-{numerator(i, set(inside) - {i})}" if i in inside else numerator(i, inside) for i in range(n)]
-        body += [f"holds = _holds_{NAMES[n]}({', '.join([minor(inside), *x])})"]
-        body += [f"mask |= holds{f' << {b}' if b else ''}"]
+        x = [numerator(i, set(inside) - {i}) for i in range(n)]
+        signed = [f"-{x[i]}" if i in inside else x[i] for i in range(n)]
+        terms = [f"{'~' if i in inside else ''}bits({x[i]})" for i in range(n)]
+        body += [f"difference = _difference_{NAMES[n]}({', '.join([f'bits({minor(inside)})', *terms])})"]
+        body += ["holds = difference >= 0"]
+        body += [f"mask, count = mask | (~difference >> 63) & {1 << b}, count + (difference >> 63)"]
         body += [f"divisor = {minor(inside)} if holds else divisor"]
-        body += [f"z{i} = {x[i] if i in inside else '0.0'} if holds else z{i}" for i in range(n)]
-    body += [f"return mask, clearance, {', '.join(f'z{i} / divisor' for i in range(n))}"]
-    returned = f" -> tuple[int, float, {', '.join(['float'] * n)}]:"
+        body += [f"z{i} = {signed[i] if i in inside else '0.0'} if holds else z{i}" for i in range(n)]
+    body += [f"return is_clear, count, mask, {', '.join(f'z{i} / divisor' for i in range(n))}"]
+    arguments = [f"{name}: float" for name in unknowns(n)]
+    returned = f" -> tuple[bool, int, int, {', '.join(['float'] * n)}]:"
     return [
         "@inlined",
-        *called(f"def bases_{NAMES[n]}", [f"{name}: float" for name in unknowns(n)], returned),
-        f'    """Bases that solve a problem of order {n}, as bits, their clearance, and z of the lowest."""',
+        *called(f"def signs_{NAMES[n]}", arguments, returned),
+        '    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""',
         *(f"    {line}" for line in body),
     ]
 

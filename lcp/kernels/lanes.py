@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.kernels.careful import REFUSED, UNDECIDED, proved_bases
+from lcp.kernels.careful import REFUSED, UNDECIDED, proved_bases, room
 from lcp.kernels.compiled import compiled
 from lcp.kernels.signs import count_one, count_two, solve_one, solve_two
 from lcp.kernels.signs_four import count_four, solve_four
@@ -36,10 +36,10 @@ def count_lanes(M: FloatArray, q: FloatArray, stride: int, n: int, first: int, l
         has_open = count_four(M, q, stride, first, last, counts)
     if not has_open:
         return True
-    A, b, point = np.empty((n, n)), np.empty(n), np.empty(n)
+    A, b, point, T = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(room(n))
     for k in range(first, last):
         if counts[k] < 0:
-            mask = _one(M, q, stride, k, A, b, point)
+            mask = _one(M, q, stride, k, A, b, point, T)
             if mask == REFUSED:
                 return False
             counts[k] = _size(mask) if mask != UNDECIDED else UNDECIDED
@@ -69,10 +69,10 @@ def solve_lanes(
         has_open = solve_four(M, q, stride, first, last, z, bases, counts)
     if not has_open:
         return True
-    A, b, point = np.empty((n, n)), np.empty(n), np.empty(n)
+    A, b, point, T = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(room(n))
     for k in range(first, last):
         if counts[k] < 0:
-            mask = _one(M, q, stride, k, A, b, point)
+            mask = _one(M, q, stride, k, A, b, point, T)
             if mask == REFUSED:
                 return False
             counts[k] = _size(mask) if mask != UNDECIDED else UNDECIDED
@@ -83,13 +83,15 @@ def solve_lanes(
 
 
 @compiled
-def _one(M: FloatArray, q: FloatArray, stride: int, k: int, A: FloatArray, b: FloatArray, point: FloatArray) -> int:
+def _one(
+    M: FloatArray, q: FloatArray, stride: int, k: int, A: FloatArray, b: FloatArray, point: FloatArray, T: FloatArray
+) -> int:
     n = b.shape[0]
     for i in range(n):
         b[i] = q[stride * i + k]
         for j in range(n):
             A[i, j] = M[stride * (n * i + j) + k]
-    return proved_bases(A, b, point)
+    return proved_bases(A, b, point, T)
 
 
 @compiled

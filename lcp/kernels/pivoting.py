@@ -10,7 +10,7 @@ from lcp.kernels.admission import admit, admit_vector, reciprocal
 from lcp.kernels.blocks import GAVE_UP, blocks_into
 from lcp.kernels.compiled import compiled, entry
 from lcp.kernels.reductions import dot, largest_entry, largest_matrix_entry
-from lcp.kernels.small import CLEAR, bases_of_small
+from lcp.kernels.small import UNCLEAR, clear_bases
 
 __all__ = ["FAILED", "NONE", "RAY", "lemke_into", "solve_into"]
 
@@ -65,13 +65,11 @@ def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
     if n == 0:
         return 1
     if n <= 4:
-        largest, size = largest_matrix_entry(M), largest_entry(q)
-        if largest > 0.0 and size > 0.0:
-            mask, clearance = bases_of_small(M, q, reciprocal(largest), reciprocal(size), z)
-            if clearance > CLEAR:
-                if mask == 0:
-                    return NONE
-                return 1 if _is_solution(M, q, z, size) else FAILED
+        mask = clear_bases(M, q, z)
+        if mask == 0:
+            return NONE
+        if mask != UNCLEAR and _is_solution(M, q, z, largest_entry(q)):
+            return 1
     elif n >= BLOCKS_FROM and blocks_into(M, q, z) > GAVE_UP and _is_solution(M, q, z, largest_entry(q)):
         return 1
     code = _lemke(M, q, z)

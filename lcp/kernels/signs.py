@@ -1,7 +1,7 @@
-"""Signs of principal minors, order one to two, for several problems at once; written by generate_signs.py.
+"""Signs of principal minors, order one to two, for several problems at once; written by generate.py.
 
-The numbers are those of `lcp.kernels.minors`, sums of products of entries. With the sums s and t of the moduli of M and
-q, the products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
+The numbers are those of `lcp.kernels.formulas`, sums of products. With the sums s and t of the moduli of M and q, the
+products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
 that if it has q as a factor. So the numbers of a group are each larger than their rounding, `ALL_CLEAR` times this, if
 their product is larger than `ALL_CLEAR` times the product of these bounds. If all are, no sign is in doubt and none is
 zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for those inside
@@ -18,14 +18,19 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
-from lcp.kernels.minors import entries_one, entries_two
 from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
-from lcp.kernels.vectors import smaller, write
+from lcp.kernels.vectors import read, smaller, write
 
-__all__ = ["count_one", "count_two", "solve_one", "solve_two"]
+__all__ = ["count_one", "count_two", "entries_one", "entries_two", "signs_one", "signs_two", "solve_one", "solve_two"]
 
 Bases = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int8]
+
+
+@inlined
+def entries_one(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:
+    """Entries of problem k of order 1, those of M row by row; each is `stride` behind the one before."""
+    return (read(M, k), read(q, k))
 
 
 @inlined
@@ -35,7 +40,7 @@ def _difference_one(d: int, x0: int) -> int:
 
 
 @inlined
-def _signs_one(m00: float, q0: float) -> tuple[bool, int, int, float]:
+def signs_one(m00: float, q0: float) -> tuple[bool, int, int, float]:
     """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
     r0 = modulus(m00)
     s = r0
@@ -62,7 +67,7 @@ def count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, 
     """The number of solving bases of each problem."""
     missed = np.int64(0)
     for k in range(first, last):
-        found = _signs_one(*entries_one(M, q, stride, k))
+        found = signs_one(*entries_one(M, q, stride, k))
         missed |= np.int64(0 if found[0] else 1)
         write(counts, k, np.int8(found[1] if found[0] else -1))
     return bool(missed > 0)
@@ -75,12 +80,21 @@ def solve_one(
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     missed = np.int64(0)
     for k in range(first, last):
-        found = _signs_one(*entries_one(M, q, stride, k))
+        found = signs_one(*entries_one(M, q, stride, k))
         missed |= np.int64(0 if found[0] else 1)
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])
     return bool(missed > 0)
+
+
+@inlined
+def entries_two(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:
+    """Entries of problem k of order 2, those of M row by row; each is `stride` behind the one before."""
+    return (
+        read(M, k), read(M, stride + k), read(M, 2 * stride + k), read(M, 3 * stride + k), read(q, k),
+        read(q, stride + k),
+    )  # fmt: skip
 
 
 @inlined
@@ -90,7 +104,7 @@ def _difference_two(d: int, x0: int, x1: int) -> int:
 
 
 @inlined
-def _signs_two(
+def signs_two(
     m00: float, m01: float, m10: float, m11: float, q0: float, q1: float,
 ) -> tuple[bool, int, int, float, float]:  # fmt: skip
     """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
@@ -144,7 +158,7 @@ def _signs_two(
 def count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
     for k in range(first, last):
-        found = _signs_two(*entries_two(M, q, stride, k))
+        found = signs_two(*entries_two(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
     return has_negative(counts, first, last)
 
@@ -155,7 +169,7 @@ def solve_two(
 ) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     for k in range(first, last):
-        found = _signs_two(*entries_two(M, q, stride, k))
+        found = signs_two(*entries_two(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])

@@ -1,7 +1,7 @@
-"""Signs of principal minors, order four, for several problems at once; written by generate_signs.py.
+"""Signs of principal minors, order four, for several problems at once; written by generate.py.
 
-The numbers are those of `lcp.kernels.minors`, sums of products of entries. With the sums s and t of the moduli of M and
-q, the products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
+The numbers are those of `lcp.kernels.formulas`, sums of products. With the sums s and t of the moduli of M and q, the
+products of a number of order k have the sum (s / k)**k of moduli at most, by the means of its rows, and t times
 that if it has q as a factor. So the numbers of a group are each larger than their rounding, `ALL_CLEAR` times this, if
 their product is larger than `ALL_CLEAR` times the product of these bounds. If all are, no sign is in doubt and none is
 zero: a basis solves the problem if and only if no bit that is the sign of a numerator, its opposite for those inside
@@ -18,14 +18,25 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
-from lcp.kernels.minors_four import entries_four
 from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
-from lcp.kernels.vectors import smaller, write
+from lcp.kernels.vectors import read, smaller, write
 
-__all__ = ["count_four", "solve_four"]
+__all__ = ["count_four", "entries_four", "signs_four", "solve_four"]
 
 Bases = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int8]
+
+
+@inlined
+def entries_four(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:
+    """Entries of problem k of order 4, those of M row by row; each is `stride` behind the one before."""
+    return (
+        read(M, k), read(M, stride + k), read(M, 2 * stride + k), read(M, 3 * stride + k),
+        read(M, 4 * stride + k), read(M, 5 * stride + k), read(M, 6 * stride + k), read(M, 7 * stride + k),
+        read(M, 8 * stride + k), read(M, 9 * stride + k), read(M, 10 * stride + k), read(M, 11 * stride + k),
+        read(M, 12 * stride + k), read(M, 13 * stride + k), read(M, 14 * stride + k), read(M, 15 * stride + k),
+        read(q, k), read(q, stride + k), read(q, 2 * stride + k), read(q, 3 * stride + k),
+    )  # fmt: skip
 
 
 @inlined
@@ -35,7 +46,7 @@ def _difference_four(d: int, x0: int, x1: int, x2: int, x3: int) -> int:
 
 
 @inlined
-def _signs_four(
+def signs_four(
     m00: float, m01: float, m02: float, m03: float, m10: float, m11: float, m12: float, m13: float, m20: float,
     m21: float, m22: float, m23: float, m30: float, m31: float, m32: float, m33: float, q0: float, q1: float,
     q2: float, q3: float,
@@ -262,7 +273,7 @@ def _signs_four(
 def count_four(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
     """The number of solving bases of each problem."""
     for k in range(first, last):
-        found = _signs_four(*entries_four(M, q, stride, k))
+        found = signs_four(*entries_four(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
     return has_negative(counts, first, last)
 
@@ -273,7 +284,7 @@ def solve_four(
 ) -> bool:
     """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
     for k in range(first, last):
-        found = _signs_four(*entries_four(M, q, stride, k))
+        found = signs_four(*entries_four(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
         write(z, k, found[3])

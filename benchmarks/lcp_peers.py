@@ -19,7 +19,7 @@ from pathlib import Path
 WORKER = Path(__file__).with_name("lcp_worker.py")
 ROOT = WORKER.parents[1]
 SIZES = (1, 2, 3, 4, 6, 8, 12, 20, 50, 100)
-REQUIRED = {1: 1.5, 2: 1.5, 3: 1.5, 4: 2, 6: 2, 8: 2, 12: 1.8, 20: 1.5, 50: 1.5, 100: 1.5}
+REQUIRED = {1: 3, 2: 3, 3: 3, 4: 3, 6: 2, 8: 2, 12: 1.8, 20: 1.5, 50: 1.5, 100: 1.5}
 REQUIRED_BATCH = {1: 25, 2: 20, 3: 15, 4: 10}
 PEERS = ("quantecon", "Drake Moby", "Drake unrevised", "Siconos")
 

@@ -105,7 +105,7 @@ def _bookkeeping(case: Case, impact: Impact) -> str:
     rise = (case.W.T @ v)[:: case.W.shape[1] // len(case.mu)]
     if np.max(np.abs(v - impact.v_after)) > 100 * tall:
         return "the velocities do not follow from the impulses"
-    if abs(energy - impact.energy_change) > 1e-9 * before:
+    if abs(energy - impact.energy_change) > 1e-9 * (before + abs(energy)):  # both are sums of squares of this size
         return f"the energy changes by {energy}, not by {impact.energy_change}"
     # no law of restitution in impulses bounds the energy of several contacts with friction: such an answer must warn
     if energy > 1e-9 * before and case.law != "newton" and not (case.law == "poisson" and len(case.mu) > 1):

@@ -47,8 +47,16 @@ def closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
     Returns
     -------
     Samples
-        Starting postures instead, if no iteration converges.
+        Starting postures instead, if no iteration converges. Found once for every set of contacts.
     """
+    key = (Samples, tuple(closed))
+    if key not in dynamics.programs:
+        dynamics.programs[key] = _closed_postures(dynamics, closed)
+    found: Samples = dynamics.programs[key]
+    return found
+
+
+def _closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
     random = np.random.default_rng(20130567)
     q = random.uniform(-1.0, 1.0, (_N_SAMPLES, dynamics.n))
     v = random.uniform(-1.0, 1.0, (_N_SAMPLES, dynamics.n))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.positions import PositionProblem, linearised, newton_from
+from hybrid.dynamics.scales import constant_radians
 
 if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
@@ -99,11 +100,12 @@ def taken(
     q = q.copy()
     for index, value in problem.pinned.items():
         q[:, index] = value
+    radians = constant_radians(problem.dynamics, problem.parameters)
     kept, active = np.ones(len(q), dtype=bool), np.arange(len(q))
     last = np.full(len(q), np.inf)
     done = np.zeros(len(q), dtype=bool)
     for _ in range(_CORRECTIONS):
-        A, residual, *_ = linearised(problem.take(active), q[active], free)
+        A, residual, *_ = linearised(problem.take(active), q[active], free, radians=radians)
         change = solve_each(A, residual[..., None])[..., 0]
         q[np.ix_(active, free)] -= change
         with np.errstate(invalid="ignore"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -162,6 +163,13 @@ class Dynamics:
     def turns(self, q: Any, t: Any, parameters: Values | None) -> dict[str, NDArray[Any]]:
         """How fast arguments of ``sin`` and the like change with every coordinate that has any, by its index."""
         return self._turns(self.kernel_arguments(q, np.zeros(self.n), t, parameters))
+
+    @property
+    def turns_vary(self) -> bool:
+        """True if how fast arguments of ``sin`` and the like change depends on the position or on time."""
+        variables = {f"a{index}" for index in range(2 * self.n + 1)}
+        texts = [*(text for _, text in self._turns.shared), *self._turns.entries]
+        return any(word in variables for text in texts for word in re.findall(r"\w+", text))
 
     @property
     def kernel(self) -> Kernel:

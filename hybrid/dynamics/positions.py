@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.position_equations import parameters_that_count
-from hybrid.dynamics.scales import coordinate_sizes
+from hybrid.dynamics.scales import constant_radians, coordinate_sizes
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -170,13 +170,14 @@ def newton_from(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Newton's method from given positions (N, n), which it overwrites, with steps of at most a length."""
     free = np.array(problem.free, dtype=np.intp)
+    radians = constant_radians(problem.dynamics, problem.parameters)
     if not len(free):
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged = np.zeros(len(q), dtype=bool)
     active, own = np.arange(len(q)), problem
     milestone, first = np.full(len(q), np.inf), None
     for step in range(_MAX_STEPS):
-        A, residual, scale, sizes = linearised(own, q[active], free)
+        A, residual, scale, sizes = linearised(own, q[active], free, radians=radians)
         if first is None:
             first = tolerances.gap * np.abs(residual)
         # a coordinate that converges to a double zero has no size there: that of where it came from is left
@@ -215,12 +216,16 @@ def _satisfies_the_rest(problem: PositionProblem, q: NDArray[np.float64], tolera
 
 
 def linearised(
-    problem: PositionProblem, q: NDArray[np.float64], free: NDArray[np.intp]
+    problem: PositionProblem,
+    q: NDArray[np.float64],
+    free: NDArray[np.intp],
+    *,
+    radians: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Jacobian (N, f, f), residual (N, f) and its scale, of pinned gaps and constraints; sizes of the unknowns."""
     dynamics = problem.dynamics
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
-    sizes = coordinate_sizes(dynamics, q, t=problem.time, parameters=problem.parameters)
+    sizes = coordinate_sizes(dynamics, q, t=problem.time, parameters=problem.parameters, radians=radians)
     rows = [at["W_N"][..., gap] for gap in problem.gaps]
     errors = [at["gap"][..., gap] - target for gap, target in problem.gaps.items()]
     rows += [at["J"][..., index, :] for index in problem.independent]

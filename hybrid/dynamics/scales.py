@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.model import SymbolicModel
 
-__all__ = ["Scales", "compile_turns", "coordinate_sizes", "motion_sizes", "scales_of"]
+__all__ = ["Scales", "compile_turns", "constant_radians", "coordinate_sizes", "motion_sizes", "scales_of"]
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,9 @@ def compile_turns(model: SymbolicModel, arguments: list[Any]) -> Kernel:
     return compile_kernel({str(index): found for index, found in enumerate(rates) if found}, arguments)
 
 
-def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, parameters: Values | None = None) -> Array:
+def coordinate_sizes(
+    dynamics: Dynamics, q: Any, *, t: Any = 0.0, parameters: Values | None = None, radians: Array | None = None
+) -> Array:
     """Sizes of the coordinates at positions: their values, or what turns an angle by one radian if that is more.
 
     Parameters
@@ -70,6 +72,8 @@ def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, parameters: Va
     q : array_like, (..., n)
     t : array_like, (...)
     parameters : mapping, optional
+    radians : array, (n,), optional
+        What turns angles by one radian, where that is known to be the same everywhere.
 
     Returns
     -------
@@ -84,7 +88,17 @@ def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, parameters: Va
     [0.0, 2.0, 1.0]
     """
     q = np.asarray(q, dtype=float)
-    return np.asarray(np.fmax(np.abs(q), _radians(dynamics, q, t, parameters)))
+    return np.asarray(np.fmax(np.abs(q), _radians(dynamics, q, t, parameters) if radians is None else radians))
+
+
+def constant_radians(dynamics: Dynamics, parameters: Values | None) -> Array | None:
+    """What turns angles by one radian, (n,), if it is the same everywhere: arguments are sums of coordinates.
+
+    None where it depends on the position or on time, or where parameters are arrays.
+    """
+    if dynamics.turns_vary or any(np.ndim(value) for value in (parameters or {}).values()):
+        return None
+    return _radians(dynamics, np.zeros(dynamics.n), 0.0, parameters)
 
 
 def _radians(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None) -> Array:

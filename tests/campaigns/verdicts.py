@@ -27,6 +27,7 @@ from tests.campaigns.tally import Tally
 _CASES = 100  # of one structure: deriving it costs as much as some ten of them
 # Condition numbers of small rational problems reach 1e5; a comparison in floats then keeps 1e-16 * 1e5 * 100.
 _SAME = 1e-7
+_AT_ONCE = 16
 
 _GENERIC = Style(size=1000, denominator=256, is_turned=True, blocked=0.0, idle=0.0)
 _MIXED = Style(size=20, denominator=7, is_turned=True, blocked=0.35, idle=0.3)
@@ -166,7 +167,11 @@ def _together(built: Structure, cases: Sequence[Case], truths: Sequence[Answer],
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, drawn in enumerate(cases):
         groups.setdefault(tuple(sorted(drawn.state.sides.items())), []).append(index)
-    for sides, chosen in groups.items():
+    # a map holds 64 different modes, and four contacts have more
+    parts = [
+        (sides, chosen[i : i + _AT_ONCE]) for sides, chosen in groups.items() for i in range(0, len(chosen), _AT_ONCE)
+    ]
+    for sides, chosen in parts:
         velocities = np.array([cases[index].state.v for index in chosen])
         states = States(np.zeros_like(velocities), velocities, np.zeros(len(chosen)), dict(sides))
         names = cases[0].parameters

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
 
 _MAX_COUNTED = 9
-_SAME = 1e-7
+_SAME = 1e-7  # of the contact velocities
+_EDGE = 1e-12  # of the largest velocity: above rounding, far below what tells two solutions apart
 _LOST = 1e-9  # of the contact velocities: more than rounding in a problem whose answer has digits
 _EPSILON = float(np.finfo(float).eps)
 _NONE = "no impulses satisfy the impact law and Coulomb's law together"
@@ -74,13 +75,13 @@ def joint_impulse(
     asked = impulse_question(problem, posed, given)
     nothing_happens = not given.any() and _is_free(problem, gamma)
     values = np.zeros(len(gamma)) if nothing_happens else asked.impulses(solved(asked.question))
-    lost = np.abs(problem.G) @ np.abs(values) * _EPSILON
-    if np.max(lost, initial=0.0) > _LOST * np.max(np.abs([gamma, problem.gamma]), initial=0.0):
+    size = float(np.max(np.abs([gamma, problem.gamma]), initial=0.0))
+    if _is_lost(problem, values, size):
         # as where a hinged body jams, and its Delassus operator is singular but for rounding
         raise ComputationError(f"{_NONE}, but for impulses so large that rounding decides what they do")
     if asked.note:
         return JointImpulse(values, (asked.note,))
-    return JointImpulse(values, _several(problem, asked, values) if asked.question.n <= _MAX_COUNTED else ())
+    return JointImpulse(values, _several(problem, asked, values, size) if asked.question.n <= _MAX_COUNTED else ())
 
 
 def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
@@ -145,16 +146,41 @@ def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQ
     return ImpulseQuestion(lcp.LCP(reduced.question.M, q), lambda z: reduced.forces(z) + shift)
 
 
-def _several(problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.float64]) -> tuple[str, ...]:
-    """A warning if other impulses of the same law give other velocities."""
-    found = lcp.enumerate_solutions(asked.question)
+def _several(
+    problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.float64], size: float
+) -> tuple[str, ...]:
+    """A warning if other impulses of the same law give other velocities, or would but for rounding."""
+    count = _others(problem, asked, asked.question, values, size)
+    if count:
+        return further_solutions(count)
+    # solutions that meet at the edge of a cone are two, one or none, as the last digits of G fall
+    M, q = asked.question.M, asked.question.q
+    nudge = _EDGE * float(np.max(np.abs(q), initial=0.0)) * np.sqrt(2.0 + np.arange(len(q)))
+    if any(_others(problem, asked, lcp.LCP(M, moved), values, size) for moved in (q + nudge, q - nudge)):
+        return ("the law may have a further solution with other velocities: rounding decides whether it exists",)
+    return ()
+
+
+def _others(
+    problem: ImpactProblem, asked: ImpulseQuestion, question: lcp.LCP, values: NDArray[np.float64], size: float
+) -> int:
+    """How many solutions of a question next to the one asked give other velocities than ``values`` do."""
+    found = lcp.enumerate_solutions(question)
     points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
-    velocity = problem.response_W @ values
-    size = _SAME * (1.0 + float(np.max(np.abs(velocity), initial=0.0)))
-    others = [
-        z for z in points if np.max(np.abs(problem.response_W @ asked.impulses(z) - velocity), initial=0.0) > size
-    ]
-    return further_solutions(len(others))
+    ways = [asked.impulses(z) - values for z in points]
+    return sum(
+        bool(np.max(np.abs(problem.G @ way), initial=0.0) > _SAME * size)
+        for way in ways
+        if not _is_lost(problem, way, size)
+    )
+
+
+def _is_lost(problem: ImpactProblem, P: NDArray[np.float64], size: float) -> bool:
+    """Whether rounding decides what impulses do, as near the infinite ones of a Delassus operator that is singular.
+
+    ``size`` is that of the contact velocities.
+    """
+    return bool(np.max(np.abs(problem.G) @ np.abs(P) * _EPSILON, initial=0.0) > _LOST * size)
 
 
 def further_solutions(count: int) -> tuple[str, ...]:

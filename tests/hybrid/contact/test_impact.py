@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import mechanisms
 from hybrid import Contact, EnergyDynamics, Mechanism, State, StateError, derive, solve_state
@@ -300,3 +301,43 @@ def test_an_end_on_a_circle_stops_where_friction_holds_it_whatever_the_rounding(
     answer, gamma = after(impact(G, -1.3 * w, mu), law(e))
     assert answer.values[0] >= 1.3 / (g * (np.sin(a) + mu * np.cos(a))) * (1 - 1e-12)
     assert gamma == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+# Two rows a contact of a mechanism with three coordinates, every number a dyadic fraction.
+_M = [[5, 2, -3], [2, 14, -6], [-3, -6, 7]]
+_W = np.array([[1.5, -0.5, -0.5, 1.25], [-1.5, 1.5, 0.0, 1.0], [-1.25, -1.25, 0.0, 0.75]])
+_V = np.array([-0.375, 0.75, -1.25])
+_MU = (1.75, 1.625)
+
+
+def _at_an_edge(moved, *, scale=1.0):
+    carriers = [Carrier(f"c{i}", CarrierKind.CONTACT, 2 * i, (2 * i + 1,), None, _MU[i], _MU[i]) for i in range(2)]
+    posed = problem_from(_W.T @ np.linalg.solve(_M, _W), np.zeros(4), carriers)
+    return ImpactProblem(posed, scale * (_W.T @ _V + moved), np.zeros(2))
+
+
+def test_a_second_solution_exactly_at_an_edge_of_the_cone_is_not_passed_over():
+    # in rational numbers: the impulses keep both contacts closed and the second at rest, on the edge of its cone
+    P = sp.Matrix([sp.Rational(802, 129), sp.Rational(-2807, 258), sp.Rational(29551, 516), sp.Rational(361, 43)])
+    W = sp.Matrix(4, 3, [sp.Rational(x) for x in _W.T.ravel()])
+    after = W * sp.Matrix([sp.Rational(x) for x in _V]) + W * sp.Matrix(_M).inv() * W.T * P
+    assert after[0] == after[2] == 0
+    for i in range(2):
+        bound = sp.Rational(_MU[i]) * P[2 * i]
+        assert (after[2 * i + 1] == 0 and abs(P[2 * i + 1]) <= bound) or P[2 * i + 1] == -sp.sign(
+            after[2 * i + 1]
+        ) * bound
+    answer, gamma = newton_after(_at_an_edge(0.0))
+    assert abs(gamma[1]) > 1  # the other solution: the first contact slips, the second flies off
+    assert any("further solution" in text for text in answer.warnings)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+def test_next_to_the_edge_the_number_of_solutions_is_told_in_all_units(scale):
+    told = [newton_after(_at_an_edge([0, 0, s, s], scale=scale))[0].warnings for s in (-1e-3, 1e-3)]
+    assert sorted(len(texts) for texts in told) == [0, 1]
+    assert any("has 1 further solution" in text for texts in told for text in texts)
+
+
+def newton_after(problem):
+    return after(problem, NewtonImpact(0.0))

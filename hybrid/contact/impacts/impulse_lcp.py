@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_COUNTED = 9
 _SAME = 1e-7  # of the contact velocities
-_EDGE = 1e-12  # of the largest velocity: above rounding, far below what tells two solutions apart
+_EDGE = 1e-12  # of the largest number of a kind: above rounding, far below what tells two solutions apart
 _LOST = 1e-9  # of the contact velocities: more than rounding in a problem whose answer has digits
 _EPSILON = float(np.finfo(float).eps)
 _NONE = "no impulses satisfy the impact law and Coulomb's law together"
@@ -150,11 +150,13 @@ def _several(
     problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.float64], size: float
 ) -> tuple[str, ...]:
     """A warning if other impulses of the same law give other velocities, or would but for rounding."""
+    M, q = asked.question.M, asked.question.q
+    if np.min(np.linalg.eigvalsh(M + M.T)) > _EDGE * np.max(np.abs(M)):
+        return ()  # positive definite: one solution, whatever q
     count = _others(problem, asked, asked.question, values, size)
     if count:
         return further_solutions(count)
     # solutions that meet at the edge of a cone are two, one or none, as the last digits of G fall
-    M, q = asked.question.M, asked.question.q
     nudge = _EDGE * float(np.max(np.abs(q), initial=0.0)) * np.sqrt(2.0 + np.arange(len(q)))
     if any(_others(problem, asked, lcp.LCP(M, moved), values, size) for moved in (q + nudge, q - nudge)):
         return ("the law may have a further solution with other velocities: rounding decides whether it exists",)

@@ -293,6 +293,21 @@ gap = "x"
 name = "right"
 gap = "1 - t - x"
 """
+RATTLING = """
+name = "rattling"
+coordinates = ["x"]
+[dynamics]
+kinetic = "x_dot**2/2"
+potential = "0"
+[[contact]]
+name = "left"
+gap = "x"
+restitution = 1
+[[contact]]
+name = "right"
+gap = "1e-9 - x"
+restitution = 1
+"""
 
 
 @pytest.mark.parametrize(
@@ -310,4 +325,15 @@ def test_a_motion_that_could_not_be_computed_further_is_given_with_status_3(text
     found = json.loads(out)
     assert found["termination"] == termination
     assert found["final"]["t"] == load(kept).t == pytest.approx(1.0, abs=1e-6)
+    assert found["cause"] in err
+
+
+def test_a_motion_of_too_many_events_is_given_with_status_3(tmp_path, capsys):
+    # 1e9 impacts in a unit of time between two walls 1e-9 apart
+    asked = [declared_in(tmp_path, RATTLING), "--pin=x=0.5e-9", "--pin=x_dot=1", "--t-end=1", "--law=newton", "--json"]
+    assert main(["simulate", *asked]) == 3
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["termination"] == "CROWDED"
+    assert len(found["events"]) / found["final"]["t"] == pytest.approx(1e9, rel=0.01)
     assert found["cause"] in err

@@ -18,8 +18,6 @@ from hybrid.contact.rational_numbers import Clock, UnknownNumberError, evaluate,
 from hybrid.declaration.parser import parse_expression
 
 if TYPE_CHECKING:
-    import sympy
-
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
@@ -100,11 +98,12 @@ def exact_problem(
         raise UnknownNumberError("friction in space has directions that are not rational")
     values = _parameters(dynamics, parameters or {})
     components = _components(dynamics, state)
-    exact_at = {symbol: (values | components)[symbol.name] for symbol in _symbols(dynamics)}
-    reader = _Reader(dynamics, exact_at, clock)
+    exact_at = components | values
+    graph, names = dynamics.equations.graph, dynamics.equations.arguments
+    reader = _Reader(dynamics, {node: exact_at[str(graph.values[node])] for node in names}, clock)
     _check_position(dynamics, state, reader, problem)
     _check_pins(dynamics, state, reader, problem, values, components)
-    told = ", ".join(f"{symbol.name} = {value}" for symbol, value in exact_at.items())
+    told = ", ".join(f"{name} = {value}" for name, value in exact_at.items())
     return _posed(dynamics, reader, problem, told)
 
 
@@ -148,11 +147,6 @@ def _check_pins(
             raise UnknownNumberError(f"no rational state satisfies the pin {name} = {given} exactly")
 
 
-def _symbols(dynamics: Dynamics) -> list[sympy.Symbol]:
-    model = dynamics.model
-    return [*model.coordinates, *model.velocities, model.time, *model.parameters.values()]
-
-
 def _parameters(dynamics: Dynamics, overrides: Values) -> dict[str, Fraction]:
     """Exact values of all parameters, those of expressions from the others."""
     declared: Mapping[str, Any] = {name: item.value for name, item in dynamics.mechanism.parameters.items()}
@@ -175,30 +169,29 @@ def _parameters(dynamics: Dynamics, overrides: Values) -> dict[str, Fraction]:
 
 @attrs.frozen(eq=False)
 class _Reader:
-    """Entries of the symbolic model at the exact data, each compared with its float."""
+    """Entries of the equations at the exact data, each compared with its float."""
 
     dynamics: Dynamics
-    values: Mapping[Any, Fraction]
+    known: dict[int, Fraction]
     clock: Clock
-    memory: dict[Any, Fraction] = attrs.field(factory=dict)
 
-    def entry(self, name: str, matrix: Any, row: int, column: int, near: float) -> Fraction:
+    def entry(self, name: str, node: int, near: float) -> Fraction:
         self.clock.check()
-        exact = evaluate(matrix[row, column], self.values, self.memory, name)
+        exact = evaluate(self.dynamics.equations.graph, node, self.known, name)
         if abs(float(exact) - near) > _AGREEMENT * (1.0 + abs(near)):
             raise UnknownNumberError(f"{name} has another value in floats than exactly, {near!r} and {float(exact)!r}")
         return exact
 
     def vector(self, name: str, near: Any) -> Vector:
-        matrix = self.dynamics.model.coefficients.get(name)
-        matrix = getattr(self.dynamics.model, name) if matrix is None else matrix
-        return [self.entry(name, matrix, index, 0, float(value)) for index, value in enumerate(near)]
+        block = self.dynamics.equations.coefficients.get(name)
+        block = getattr(self.dynamics.equations, name) if block is None else block
+        return [self.entry(name, int(node), float(value)) for node, value in zip(block, near, strict=True)]
 
     def columns(self, name: str, near: Any) -> Matrix:
         """Columns of a matrix."""
-        matrix = getattr(self.dynamics.model, name)
-        n, k = near.shape
-        return [[self.entry(name, matrix, i, j, float(near[i, j])) for i in range(n)] for j in range(k)]
+        block = getattr(self.dynamics.equations, name)
+        pairs = zip(block.T, near.T, strict=True)
+        return [[self.entry(name, int(a), float(b)) for a, b in zip(*pair, strict=True)] for pair in pairs]
 
 
 def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: ContactProblem) -> None:
@@ -223,12 +216,10 @@ def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: 
 
 
 def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, told: str) -> ExactProblem:
-    terms, model = problem.terms, dynamics.model
+    terms = problem.terms
     normals = reader.columns("W_N", terms.W_N), reader.vector("zeta_N", terms.zeta_N)
     tangents = reader.columns("W_T", terms.W_T), reader.vector("zeta_T", terms.zeta_T)
-    J = [
-        [reader.entry("J", model.J, i, j, float(terms.J[i, j])) for j in range(dynamics.n)] for i in range(len(terms.J))
-    ]
+    J = [list(row) for row in zip(*reader.columns("J", terms.J), strict=True)]
     rigid = J, reader.vector("zeta_B", terms.zeta_B)
     rows: Matrix = []
     zeta: Vector = []
@@ -260,7 +251,7 @@ def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, told: s
 
 
 def _with_exact_friction(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, carrier: Carrier) -> Carrier:
-    terms, coefficients = problem.terms, dynamics.model.coefficients
+    terms, coefficients = problem.terms, dynamics.equations.coefficients
     kinetic, static, names = "constraint_friction", "constraint_friction", dynamics.rigid
     if carrier.name in dynamics.contacts:
         kinetic, static, names = "friction", "static_friction", dynamics.contacts
@@ -268,7 +259,7 @@ def _with_exact_friction(dynamics: Dynamics, reader: _Reader, problem: ContactPr
         kinetic, static, names = "limit", "static_limit", dynamics.elements
     index = names.index(carrier.name)
     found = [
-        _Coefficient(reader.entry(name, coefficients[name], index, 0, float(getattr(terms, name)[index])))
+        _Coefficient(reader.entry(name, int(coefficients[name][index]), float(getattr(terms, name)[index])))
         for name in (kinetic, static)
     ]
     return attrs.evolve(carrier, friction=found[0], static_friction=found[1])

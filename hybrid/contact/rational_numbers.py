@@ -1,25 +1,21 @@
-"""Numbers that are known exactly: what a float was written as, and expressions of SymPy in fractions."""
+"""Numbers that are known exactly: what a float was written as, and expressions in fractions."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import reduce
-from math import isqrt
-from typing import Any
 
 import attrs
 
 from hybrid.declaration.parser import parse_expression
-from hybrid.declaration.symbolic import to_sympy
+from hybrid.dynamics.reading import read
+from hybrid.expressions import Builder, Graph, NotRationalError, exact_values
 
 __all__ = ["Clock", "UnknownNumberError", "evaluate", "known_number", "number_of", "solve"]
 
 _DIGITS = 12
 """A computed float has so short a decimal by accident once in ten thousand; what people write is shorter."""
-_LARGEST_POWER = 64
-"""Exponents beyond it would fill the memory with digits before they decide anything."""
 
 Matrix = list[list[Fraction]]
 
@@ -56,76 +52,24 @@ def known_number(value: float) -> Fraction | None:
 
 def number_of(name: str, value: str | float, values: Mapping[str, Fraction]) -> Fraction:
     """The number that a text or a float gives."""
-    import sympy
-
     if isinstance(value, str):
         expression = parse_expression(value, known=values.keys(), field=name)
-        symbols = {other: sympy.Symbol(other, real=True) for other in expression.names}
-        return evaluate(to_sympy(expression, symbols), {symbols[other]: values[other] for other in symbols}, {}, name)
+        build = Builder()
+        nodes = {other: build.name(other) for other in expression.names}
+        root = read(build, expression, nodes)
+        return evaluate(build.graph(), root, {node: values[other] for other, node in nodes.items()}, name)
     known = known_number(float(value))
     if known is None:
         raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
     return known
 
 
-def evaluate(expression: Any, values: Mapping[Any, Fraction], memory: dict[Any, Fraction], name: str) -> Fraction:
-    """A SymPy expression in rational numbers."""
-    if expression.is_Rational:
-        return Fraction(int(expression.p), int(expression.q))
-    if expression.is_Symbol:
-        return values[expression]
-    if expression not in memory:
-        arguments = [evaluate(item, values, memory, name) for item in expression.args]
-        found = _applied(type(expression).__name__, arguments)
-        if found is None:
-            raise UnknownNumberError(f"{name} is not rational here: {type(expression).__name__} of {arguments}")
-        memory[expression] = found
-    return memory[expression]
-
-
-def _applied(operation: str, arguments: Sequence[Fraction]) -> Fraction | None:
-    """The value of an operation, None if it is irrational, unknown or undefined."""
-    if not arguments:  # pi
-        return None
-    x = arguments[0]
-    match operation:
-        case "Add":
-            return sum(arguments, Fraction(0))
-        case "Mul":
-            return reduce(lambda a, b: a * b, arguments)
-        case "Pow":
-            return _power(x, arguments[1])
-        case "Abs":
-            return abs(x)
-        case "sign":
-            return Fraction((x > 0) - (x < 0))
-        case "Max":
-            return max(arguments)
-        case "Min":
-            return min(arguments)
-        case "Heaviside":
-            return None if x == 0 else Fraction(x > 0)
-        case "sin" | "tan" | "asin" | "atan" | "sinh" | "tanh":
-            return x if x == 0 else None
-        case "cos" | "cosh" | "exp":
-            return Fraction(1) if x == 0 else None
-        case "log" | "acos":
-            return Fraction(0) if x == 1 else None
-        case "atan2":
-            return x if x == 0 and arguments[1] > 0 else None
-        case _:
-            return None
-
-
-def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
-    if abs(exponent) > _LARGEST_POWER or (base == 0 and exponent < 0):
-        return None
-    if exponent.denominator == 2 and base >= 0:
-        root = Fraction(isqrt(base.numerator), isqrt(base.denominator))
-        if root * root != base:
-            return None
-        base, exponent = root, exponent * 2
-    return Fraction(base**exponent.numerator) if exponent.denominator == 1 else None
+def evaluate(graph: Graph, root: int, known: dict[int, Fraction], name: str) -> Fraction:
+    """A node in rational numbers; the values of all nodes that were met are kept in ``known``."""
+    try:
+        return exact_values(graph, [root], known)[0]
+    except NotRationalError as error:
+        raise UnknownNumberError(f"{name} is not rational here: {error}") from None
 
 
 def solve(table: Matrix, unknowns: int, clock: Clock) -> Matrix | None:

@@ -1,6 +1,6 @@
 """Declarations of mechanisms: expressions, mechanisms and mechanism files."""
 
-from hybrid.declaration.expressions import Expression, evaluate, parse_expression, to_sympy
+from hybrid.declaration.expressions import Expression, evaluate, parse_expression
 from hybrid.declaration.mechanism import (
     Constraint,
     Contact,
@@ -30,5 +30,4 @@ __all__ = [
     "parse_expression",
     "read_mechanism",
     "realise",
-    "to_sympy",
 ]

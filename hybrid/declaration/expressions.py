@@ -1,11 +1,10 @@
-"""Expressions in the names of a mechanism: read, evaluated and handed to SymPy without executing anything."""
+"""Expressions in the names of a mechanism: read and evaluated without executing anything."""
 
 from __future__ import annotations
 
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.functions import CONSTANTS, FUNCTIONS
 from hybrid.declaration.parser import parse_expression
-from hybrid.declaration.symbolic import to_sympy
 from hybrid.declaration.tree import Expression
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "Expression", "evaluate", "parse_expression", "to_sympy"]
+__all__ = ["CONSTANTS", "FUNCTIONS", "Expression", "evaluate", "parse_expression"]

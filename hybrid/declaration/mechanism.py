@@ -123,6 +123,11 @@ class Mechanism:
         return tuple(velocity_name(name) for name in self.coordinates)
 
     @property
+    def read_definitions(self) -> Mapping[str, Expression]:
+        """The definitions as they were read, by name."""
+        return self._scope.definitions
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every name that an expression may use, but ``pi``."""
         return (*self.coordinates, *self.velocities, TIME, *self.parameters, *self.definitions)

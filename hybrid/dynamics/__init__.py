@@ -3,7 +3,7 @@
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.consistency import project_state
 from hybrid.dynamics.derive import Dynamics, Terms, derive
-from hybrid.dynamics.model import SymbolicModel, symbolic_model
+from hybrid.dynamics.equations import Equations, equations_of
 from hybrid.dynamics.pin_values import cyclic_coordinates, pin_names
 from hybrid.dynamics.pins import solve_state, solve_states
 from hybrid.dynamics.singular_points import SingularityKind, SingularPoint, SmoothBranch, classify_configuration
@@ -12,19 +12,19 @@ from hybrid.dynamics.state import State, States
 __all__ = [
     "ConfigurationSpace",
     "Dynamics",
+    "Equations",
     "SingularPoint",
     "SingularityKind",
     "SmoothBranch",
     "State",
     "States",
-    "SymbolicModel",
     "Terms",
     "classify_configuration",
     "cyclic_coordinates",
     "derive",
+    "equations_of",
     "pin_names",
     "project_state",
     "solve_state",
     "solve_states",
-    "symbolic_model",
 ]

@@ -10,13 +10,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.energy import energy_and_power
-from hybrid.dynamics.kernel import Kernel, compile_kernel
-from hybrid.dynamics.model import SymbolicModel, symbolic_model
+from hybrid.dynamics.equations import Equations, equations_of
 from hybrid.dynamics.scales import compile_turns
+from hybrid.expressions import Kernel, compile_kernel
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
+    from hybrid.dynamics.model import SymbolicModel
 
 Values = Mapping[str, Any]
 
@@ -75,8 +75,8 @@ class Dynamics:
     Attributes
     ----------
     mechanism : Mechanism
-    model : SymbolicModel
-        The same equations in SymPy, under the names of the declaration.
+    equations : Equations
+        The same equations as nodes of one graph.
     contacts, elements, rigid : tuple of str
         Names of the unilateral contacts, of the friction elements, and of the rigid bilateral constraints.
     columns : mapping of str to slice
@@ -88,7 +88,7 @@ class Dynamics:
     """
 
     mechanism: Mechanism
-    model: SymbolicModel = attrs.field(repr=False)
+    equations: Equations = attrs.field(repr=False)
     contacts: tuple[str, ...]
     elements: tuple[str, ...]
     rigid: tuple[str, ...]
@@ -172,6 +172,16 @@ class Dynamics:
         return any(word in variables for text in texts for word in re.findall(r"\w+", text))
 
     @property
+    def model(self) -> SymbolicModel:
+        """The same equations in SymPy, under the names of the declaration: for people to read."""
+        from hybrid.dynamics.model import SymbolicModel, symbolic_model
+
+        if SymbolicModel not in self.programs:
+            self.programs[SymbolicModel] = symbolic_model(self.equations)
+        found: SymbolicModel = self.programs[SymbolicModel]
+        return found
+
+    @property
     def kernel(self) -> Kernel:
         """The compiled terms, with the texts from which further functions can be put together."""
         return self._kernel
@@ -179,7 +189,7 @@ class Dynamics:
     def arguments(self, parameters: Values | None = None) -> list[float]:
         """Values of the parameters, in the order of the kernel's last arguments."""
         values = self.mechanism.parameter_values(parameters or {})
-        return [float(values[name]) for name in self.model.parameters]
+        return [float(values[name]) for name in self.equations.parameters]
 
     def kernel_arguments(self, q: Any, v: Any, t: Any, parameters: Values | None) -> list[Any]:
         """Coordinates, velocities, time and parameters as compiled functions take them."""
@@ -188,12 +198,11 @@ class Dynamics:
         arguments: list[Any] = [q[..., index] for index in range(self.n)]
         arguments += [v[..., index] for index in range(self.n)]
         arguments.append(t)
-        arguments += [values[name] for name in self.model.parameters]
+        arguments += [values[name] for name in self.equations.parameters]
         return [np.asarray(value, dtype=np.result_type(float, np.asarray(value))) for value in arguments]
 
 
 _KINEMATIC = ("gap", "gap_dot", "W_N", "slip", "W_T", "constraint", "constraint_dot", "J")
-_MATRICES = ("M", "W_N", "W_T", "J")
 
 
 def derive(mechanism: Mechanism) -> Dynamics:
@@ -224,24 +233,23 @@ def derive(mechanism: Mechanism) -> Dynamics:
     >>> float(terms.M[0, 0]), float(terms.h[0])
     (2.0, -19.62)
     """
-    model = symbolic_model(mechanism)
-    symbols = [*model.coordinates, *model.velocities, model.time, *model.parameters.values()]
+    equations = equations_of(mechanism)
+    graph, arguments = equations.graph, equations.arguments
     quantities: dict[str, Any] = {}
     for field in attrs.fields(Terms):
-        source = model.coefficients.get(field.name)
-        matrix = source if source is not None else getattr(model, field.name)
-        quantities[field.name] = matrix if field.name in _MATRICES else list(matrix)
+        found = equations.coefficients.get(field.name)
+        quantities[field.name] = getattr(equations, field.name) if found is None else found
     return Dynamics(
         mechanism=mechanism,
-        model=model,
+        equations=equations,
         contacts=tuple(contact.name for contact in mechanism.contact),
         elements=tuple(element.name for element in mechanism.friction),
         rigid=tuple(item.name for item in mechanism.constraint if item.stiffness is None),
         columns=_columns(mechanism),
-        kernel=compile_kernel(quantities, symbols),
-        kinematics=compile_kernel({name: quantities[name] for name in _KINEMATIC}, symbols),
-        energy=compile_kernel({"energy": energy_and_power(model, mechanism)}, symbols),
-        turns=compile_turns(model, symbols),
+        kernel=compile_kernel(graph, quantities, arguments),
+        kinematics=compile_kernel(graph, {name: quantities[name] for name in _KINEMATIC}, arguments),
+        energy=compile_kernel(graph, {"energy": equations.energy}, arguments),
+        turns=compile_turns(equations),
     )
 
 

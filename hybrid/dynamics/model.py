@@ -1,20 +1,20 @@
-"""The symbolic equations of a mechanism, derived with SymPy from its declaration."""
+"""The symbolic equations of a mechanism, written in SymPy for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 import sympy
 
-from hybrid.declaration.expressions import to_sympy
-from hybrid.declaration.parts import EquationDynamics
+from hybrid.expressions import Nodes, sympy_expressions
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Constraint, Contact, FrictionElement, Mechanism
+    from hybrid.dynamics.equations import Equations
 
-TIME = "t"
+_MOTION = ("M", "h", "constraint", "constraint_dot", "zeta_B", "J")
+_CONTACTS = ("gap", "gap_dot", "zeta_N", "W_N", "slip", "zeta_T", "W_T")
 
 
 @attrs.frozen(eq=False)
@@ -76,150 +76,34 @@ class SymbolicModel:
     potential: sympy.Expr | None
 
 
-@attrs.frozen(eq=False)
-class _Reader:
-    """Turns the declaration's texts into SymPy expressions over one set of symbols."""
-
-    mechanism: Mechanism
-    symbols: Mapping[str, sympy.Symbol]
-    q: tuple[sympy.Symbol, ...]
-    v: tuple[sympy.Symbol, ...]
-    time: sympy.Symbol
-
-    def expression(self, text: str) -> sympy.Expr:
-        return to_sympy(self.mechanism.expanded(text), self.symbols)
-
-    def column(self, texts: Iterable[str]) -> sympy.Matrix:
-        entries = [self.expression(text) for text in texts]
-        return sympy.Matrix(len(entries), 1, entries)
-
-    def rate(self, expressions: sympy.Matrix) -> sympy.Matrix:
-        """Rate of change of functions of position and time."""
-        q, v = sympy.Matrix(self.q), sympy.Matrix(self.v)
-        if not len(expressions):
-            return expressions
-        return _without_impulses(expressions.jacobian(q) * v + expressions.diff(self.time))
-
-
-def _without_impulses(matrix: sympy.Matrix) -> sympy.Matrix:
-    """Drop Dirac terms: the derivative of sign(x) vanishes wherever it exists."""
-    return cast(sympy.Matrix, matrix.replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)))
-
-
-def symbolic_model(mechanism: Mechanism) -> SymbolicModel:
-    """Derive the equations of a mechanism symbolically.
-
-    Energies give Lagrange's equations of the second kind; an explicit mass matrix and force vector are taken as they
-    are. Elastic constraints (those with a stiffness) enter as the potential ``k f^2 / 2``.
+def symbolic_model(equations: Equations) -> SymbolicModel:
+    """Write the equations of a mechanism in SymPy.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    equations : Equations
 
     Returns
     -------
     SymbolicModel
     """
-    reader = _reader(mechanism)
-    q, v = sympy.Matrix(reader.q), sympy.Matrix(reader.v)
-    M, h, kinetic, potential = _equations_of_motion(reader)
-    gap = reader.column(contact.gap for contact in mechanism.contact)
-    gap_dot = reader.rate(gap)
-    slip = _slip_velocities(reader)
-    rigid = [constraint for constraint in mechanism.constraint if constraint.stiffness is None]
-    constraint = reader.column(item.equation for item in rigid)
-    constraint_dot = reader.rate(constraint)
-    n = len(reader.q)
+    blocks = {field: getattr(equations, field) for field in (*_MOTION, *_CONTACTS)} | dict(equations.coefficients)
+    energies = [node for node in (equations.kinetic, equations.potential) if node is not None]
+    nodes = [*equations.arguments, *energies, *(int(node) for block in blocks.values() for node in block.ravel())]
+    known = dict(zip(nodes, sympy_expressions(equations.graph, nodes), strict=True))
+    matrices = {name: _matrix(block, known) for name, block in blocks.items()}
     return SymbolicModel(
-        coordinates=reader.q,
-        velocities=reader.v,
-        time=reader.time,
-        parameters={name: reader.symbols[name] for name in mechanism.parameters},
-        M=M,
-        h=h,
-        gap=gap,
-        gap_dot=gap_dot,
-        zeta_N=reader.rate(gap_dot),
-        W_N=_without_impulses(gap.jacobian(q).T) if len(gap) else sympy.zeros(n, 0),
-        slip=slip,
-        zeta_T=reader.rate(slip),
-        W_T=slip.jacobian(v).T if len(slip) else sympy.zeros(n, 0),
-        constraint=constraint,
-        constraint_dot=constraint_dot,
-        zeta_B=reader.rate(constraint_dot),
-        J=_without_impulses(constraint.jacobian(q)) if len(constraint) else sympy.zeros(0, n),
-        coefficients=_coefficients(reader, rigid),
-        kinetic=kinetic,
-        potential=potential,
+        coordinates=tuple(known[node] for node in equations.coordinates),
+        velocities=tuple(known[node] for node in equations.velocities),
+        time=known[equations.time],
+        parameters={name: known[node] for name, node in equations.parameters.items()},
+        coefficients={name: matrices.pop(name) for name in equations.coefficients},
+        kinetic=None if equations.kinetic is None else known[equations.kinetic],
+        potential=None if equations.potential is None else known[equations.potential],
+        **matrices,
     )
 
 
-def _reader(mechanism: Mechanism) -> _Reader:
-    names = [*mechanism.coordinates, *mechanism.velocities, *mechanism.parameters, TIME]
-    symbols = {name: sympy.Symbol(name, real=True) for name in names}
-    return _Reader(
-        mechanism=mechanism,
-        symbols=symbols,
-        q=tuple(symbols[name] for name in mechanism.coordinates),
-        v=tuple(symbols[name] for name in mechanism.velocities),
-        time=symbols[TIME],
-    )
-
-
-def _equations_of_motion(
-    reader: _Reader,
-) -> tuple[sympy.Matrix, sympy.Matrix, sympy.Expr | None, sympy.Expr | None]:
-    mechanism = reader.mechanism
-    q, v = sympy.Matrix(reader.q), sympy.Matrix(reader.v)
-    applied = reader.column(mechanism.forces.get(name, "0") for name in mechanism.coordinates)
-    elastic = sympy.Integer(0)
-    for item in mechanism.constraint:
-        if item.stiffness is not None:
-            elastic += reader.expression(item.stiffness) * reader.expression(item.equation) ** 2 / 2
-    elastic_force = _without_impulses(-sympy.Matrix([elastic]).jacobian(q).T)
-    declared = mechanism.dynamics
-    if isinstance(declared, EquationDynamics):
-        M = sympy.Matrix([[reader.expression(entry) for entry in row] for row in declared.mass_matrix])
-        return M, reader.column(declared.forces) + applied + elastic_force, None, None
-    kinetic = reader.expression(declared.kinetic)
-    potential = reader.expression(declared.potential) + elastic
-    momentum = sympy.Matrix([kinetic]).jacobian(v).T
-    M = momentum.jacobian(v)
-    h = (
-        sympy.Matrix([kinetic - potential]).jacobian(q).T
-        - momentum.jacobian(q) * v
-        - momentum.diff(reader.time)
-        + applied
-    )
-    return M, _without_impulses(h), kinetic, potential
-
-
-def _slip_velocities(reader: _Reader) -> sympy.Matrix:
-    entries: list[sympy.Expr] = []
-    mechanism = reader.mechanism
-    frictional = [item for item in mechanism.constraint if item.friction is not None]
-    carriers: list[Contact | FrictionElement | Constraint] = [*mechanism.contact, *mechanism.friction, *frictional]
-    for carrier in carriers:
-        if carrier.slip:
-            entries.extend(reader.column(_texts(carrier.slip)))
-        elif carrier.tangent:
-            entries.extend(reader.rate(reader.column(_texts(carrier.tangent))))
-    return sympy.Matrix(len(entries), 1, entries)
-
-
-def _texts(texts: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (texts,) if isinstance(texts, str) else texts
-
-
-def _coefficients(reader: _Reader, rigid: list[Constraint]) -> dict[str, sympy.Matrix]:
-    contacts, elements = reader.mechanism.contact, reader.mechanism.friction
-    return {
-        "friction": reader.column(c.friction for c in contacts),
-        "static_friction": reader.column(c.static_friction or c.friction for c in contacts),
-        "restitution": reader.column(c.restitution for c in contacts),
-        "damping": reader.column(c.damping for c in contacts),
-        "stiffness_ratio": reader.column(c.stiffness_ratio for c in contacts),
-        "limit": reader.column(e.limit for e in elements),
-        "static_limit": reader.column(e.static_limit or e.limit for e in elements),
-        "constraint_friction": reader.column(c.friction or "0" for c in rigid),
-    }
+def _matrix(block: Nodes, known: Mapping[int, sympy.Expr]) -> sympy.Matrix:
+    rows, columns = block.shape if block.ndim == 2 else (len(block), 1)
+    return sympy.Matrix(rows, columns, [known[int(node)] for node in block.ravel()])

@@ -1,21 +1,20 @@
-"""First partial derivatives of every term of a mechanism, derived symbolically and compiled."""
+"""First partial derivatives of every term of a mechanism, derived on its graph and compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.kernel import Kernel, compile_kernel
 from hybrid.dynamics.switches import Switches, compile_switches
+from hybrid.expressions import Builder, Kernel, Nodes, compile_kernel, jacobian
 
 if TYPE_CHECKING:
-    import sympy
-
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Equations
 
 __all__ = ["Forces", "Partials", "partial_derivatives"]
 
@@ -149,72 +148,55 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
     >>> partials.parameter(np.zeros(1), np.array([[3.0, 0, 0, 0]]), none, {})["balance"][0].tolist()
     [[3.0], [0.0]]
     """
-
-    model = dynamics.model
-    residuals, unknowns = _residuals(dynamics)
-    quantities: dict[str, sympy.Matrix] = dict(residuals)
-    declared = {name: getattr(model, name) for name in _RATES}
-    declared |= {name: model.coefficients[name] for name in (*_LAWS, *_LIMITS)}
-    quantities |= declared
-    state = [*model.coordinates, *model.velocities, model.time]
-    arguments = [*state, *model.parameters.values()]
-    chosen = [model.parameters[name] for name in parameters]
-    matrices = (model.M, model.h, model.W_N, model.W_T, model.J, model.zeta_N, model.zeta_T, model.zeta_B)
-    entries = [entry for matrix in (*matrices, *declared.values()) for entry in matrix]
+    equations, build = dynamics.equations, Builder(dynamics.equations.graph)
+    residuals, unknowns = _residuals(equations, build)
+    declared = {name: getattr(equations, name) for name in _RATES}
+    declared |= {name: equations.coefficients[name] for name in (*_LAWS, *_LIMITS)}
+    quantities = residuals | declared
+    arguments = [*equations.arguments, *unknowns]
+    chosen = [equations.parameters[name] for name in parameters]
+    terms = [getattr(equations, name) for name in ("M", "h", "W_N", "W_T", "J", "zeta_N", "zeta_T", "zeta_B")]
+    entries = np.concatenate([block.ravel() for block in (*terms, *declared.values())])
     return Partials(
         dynamics=dynamics,
         parameters=tuple(parameters),
-        switches=compile_switches(dynamics, entries, parameters),
-        state=_jacobians(quantities, state, [*arguments, *unknowns]),
-        parameter=_jacobians(quantities, chosen, [*arguments, *unknowns]),
+        switches=compile_switches(dynamics, build, entries, parameters),
+        state=_jacobians(build, quantities, equations.state, arguments),
+        parameter=_jacobians(build, quantities, chosen, arguments),
     )
 
 
-def _residuals(dynamics: Dynamics) -> tuple[dict[str, sympy.Matrix], list[sympy.Symbol]]:
+def _residuals(equations: Equations, build: Builder) -> tuple[dict[str, Nodes], list[int]]:
     """Residuals of the equations of motion and of the contact accelerations, linear in the unknowns."""
-    import sympy
-
-    model = dynamics.model
-    sizes = (dynamics.n, model.W_N.shape[1], model.W_T.shape[1], model.J.shape[0])
-    unknowns = [sympy.Dummy(f"u{index}", real=True) for index in range(sum(sizes))]
-    blocks: list[sympy.Matrix] = []
-    start = 0
-    for size in sizes:
-        blocks.append(sympy.Matrix(size, 1, unknowns[start : start + size]))
-        start += size
-    a, lambda_N, lambda_T, lambda_B = blocks
-    balance = model.M * a - model.h
-    for directions, force in ((model.W_N, lambda_N), (model.W_T, lambda_T), (model.J.T, lambda_B)):
-        if len(force):
-            balance -= directions * force
-    residuals = {"balance": balance}
-    for name, rows, remainder in (
-        ("normal", model.W_N.T, model.zeta_N),
-        ("tangential", model.W_T.T, model.zeta_T),
-        ("bilateral", model.J, model.zeta_B),
-    ):
-        residuals[name] = rows * a + remainder if len(remainder) else sympy.Matrix(0, 1, [])
+    sizes = (len(equations.h), len(equations.gap), len(equations.slip), len(equations.constraint))
+    unknowns = [build.name(f" {index}") for index in range(sum(sizes))]  # no name of a declaration has a space
+    a, *forces = np.split(np.array(unknowns, dtype=np.intp), np.cumsum(sizes)[:-1])
+    directions = (equations.W_N, equations.W_T, equations.J.T)
+    balance = [_dot(build, row, a) for row in equations.M]
+    balance = [build.subtract(inertia, force) for inertia, force in zip(balance, equations.h, strict=True)]
+    for W, force in zip(directions, forces, strict=True):
+        balance = [build.subtract(left, _dot(build, row, force)) for left, row in zip(balance, W, strict=True)]
+    residuals = {"balance": np.array(balance, dtype=np.intp)}
+    remainders = (equations.zeta_N, equations.zeta_T, equations.zeta_B)
+    for name, W, zeta in zip(("normal", "tangential", "bilateral"), directions, remainders, strict=True):
+        rows = [build.add(_dot(build, row, a), int(rest)) for row, rest in zip(W.T, zeta, strict=True)]
+        residuals[name] = np.array(rows, dtype=np.intp)
     return residuals, unknowns
 
 
+def _dot(build: Builder, left: Nodes, right: Nodes) -> int:
+    return build.total(build.multiply(int(x), int(y)) for x, y in zip(left, right, strict=True))
+
+
 def _jacobians(
-    quantities: Mapping[str, sympy.Matrix], symbols: Sequence[sympy.Symbol], arguments: Sequence[sympy.Symbol]
+    build: Builder, quantities: Mapping[str, Nodes], names: Sequence[int], arguments: Sequence[int]
 ) -> _Jacobians:
     places: dict[str, tuple[slice, tuple[int, int]]] = {}
-    entries: list[sympy.Expr] = []
+    start = 0
     for name, column in quantities.items():
-        start = len(entries)
-        entries += [_derivative(entry, symbol) for entry in column for symbol in symbols]
-        places[name] = slice(start, len(entries)), (len(column), len(symbols))
-    filled = [index for index, entry in enumerate(entries) if entry != 0]
-    kernel = compile_kernel({"entries": [entries[index] for index in filled]}, arguments)
-    return _Jacobians(places, np.array(filled, dtype=np.intp), len(entries), kernel)
-
-
-def _derivative(entry: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
-    """Derivative without the impulses of jumps: it vanishes wherever it exists."""
-    import sympy
-
-    if symbol not in entry.free_symbols:
-        return sympy.Integer(0)
-    return cast("sympy.Expr", entry.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)))
+        places[name] = slice(start, start + len(column) * len(names)), (len(column), len(names))
+        start = places[name][0].stop
+    entries = jacobian(build, np.concatenate(list(quantities.values())), names).ravel()
+    filled = np.flatnonzero(entries != build.number(0))
+    kernel = compile_kernel(build.graph(), {"entries": entries[filled]}, arguments)
+    return _Jacobians(places, filled, len(entries), kernel)

@@ -45,10 +45,8 @@ def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
     """Coordinates on which no term of the equations depends."""
-    model = dynamics.model
-    matrices = [model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values()]
-    used = set().union(*(matrix.free_symbols for matrix in matrices))
-    return tuple(symbol.name for symbol in model.coordinates if symbol not in used)
+    used = dynamics.equations.all_names
+    return tuple(name for name in dynamics.mechanism.coordinates if name not in used)
 
 
 def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> Pins:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import sympy
+from hybrid.expressions import Builder, Nodes, jacobian
 
+if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.pin_values import Pins
 
 __all__ = ["depends_on", "is_explicit", "parameters_that_count"]
 
 
-def _equations(dynamics: Dynamics, pins: Pins) -> list[sympy.Expr]:
-    model = dynamics.model
+def _equations(dynamics: Dynamics, pins: Pins) -> Nodes:
+    equations = dynamics.equations
     gaps = [dynamics.contacts.index(name.removeprefix("gap.")) for name in pins.positions if name.startswith("gap.")]
-    return [*(model.gap[index] for index in gaps), *model.constraint]
+    return np.concatenate([equations.gap[gaps], equations.constraint])
 
 
 def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
@@ -36,19 +36,17 @@ def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
     >>> is_explicit(arm, sort_pins(arm, {"theta1": 1, "theta1_dot": 0}, None))
     False
     """
-    free = {symbol for symbol in dynamics.model.coordinates if symbol.name not in pins.positions}
-    return not any(
-        equation.diff(symbol).free_symbols & free
-        for equation in _equations(dynamics, pins)
-        for symbol in equation.free_symbols & free
-    )
+    free = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
+    build, equations = Builder(dynamics.equations.graph), _equations(dynamics, pins)
+    slopes = jacobian(build, equations, [build.name(name) for name in free])
+    return build.graph().names(slopes.ravel()).isdisjoint(free)
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:
     """Whether the unknown coordinates depend on a pin, the time or a parameter."""
     if name in dynamics.mechanism.parameters:
         return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(parameters[name], (2,))})
-    used = {symbol.name for equation in _equations(dynamics, pins) for symbol in equation.free_symbols}
+    used = dynamics.equations.names(_equations(dynamics, pins))
     return name in used or (name in pins.positions and name.startswith("gap."))
 
 
@@ -57,7 +55,7 @@ def parameters_that_count(dynamics: Dynamics, pins: Pins, parameters: Mapping[st
     arrays = [name for name, value in parameters.items() if np.ndim(value)]
     if not arrays:
         return dict(parameters)
-    used = {symbol.name for equation in _equations(dynamics, pins) for symbol in equation.free_symbols}
+    used = dynamics.equations.names(_equations(dynamics, pins))
     left_out = [name for name in arrays if not _counts(dynamics, name, parameters[name], used)]
     return {name: value for name, value in parameters.items() if name not in left_out}
 

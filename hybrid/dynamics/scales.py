@@ -12,11 +12,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.kernel import Kernel, compile_kernel
+from hybrid.expressions import FUNCTIONS, Builder, Kernel, compile_kernel, jacobian
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
-    from hybrid.dynamics.model import SymbolicModel
+    from hybrid.dynamics.equations import Equations
 
 __all__ = ["Scales", "compile_turns", "constant_radians", "coordinate_sizes", "motion_sizes", "scales_of"]
 
@@ -44,21 +44,24 @@ class Scales:
     constraint_dot: Array
 
 
-def compile_turns(model: SymbolicModel, arguments: list[Any]) -> Kernel:
+def compile_turns(equations: Equations) -> Kernel:
     """Compile how fast the arguments of functions such as ``sin`` change with every coordinate.
 
     These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
     """
-    import sympy
-
-    functions = (sympy.sin, sympy.cos, sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh, sympy.exp)
-    matrices = (model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values())
-    inner = {node.args[0] for matrix in matrices for entry in matrix for node in entry.atoms(*functions)}
-    rates = [
-        [argument.diff(symbol) for argument in sorted(inner, key=str) if symbol in argument.free_symbols]
-        for symbol in model.coordinates
-    ]
-    return compile_kernel({str(index): found for index, found in enumerate(rates) if found}, arguments)
+    graph, build = equations.graph, Builder(equations.graph)
+    blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
+    roots = [int(node) for block in (*blocks, *equations.coefficients.values()) for node in block.ravel()]
+    inner = {
+        graph.arguments[node][0]
+        for node in graph.needed(roots)
+        if graph.operations[node] in FUNCTIONS and FUNCTIONS[graph.operations[node]].has_unitless_argument
+    }
+    rates = jacobian(build, sorted(inner), equations.coordinates)
+    turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
+    return compile_kernel(
+        build.graph(), {index: found for index, found in turns.items() if len(found)}, equations.arguments
+    )
 
 
 def coordinate_sizes(

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
-from hybrid.dynamics.kernel import Kernel, compile_kernel
+from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
@@ -100,40 +99,11 @@ def _larger(plain: Array, found: Array | None) -> Array:
 
 def _compiled(dynamics: Dynamics) -> Kernel:
     """A kernel of the quantities in which something may cancel."""
-    model = dynamics.model
-    symbols = [*model.coordinates, *model.velocities, model.time, *model.parameters.values()]
-    known: dict[sympy.Expr, sympy.Expr] = {}
-    quantities = {field: list(getattr(model, field)) for field in _FIELDS}
-    sums = {
-        field: [_magnitude(entry, known) for entry in entries]
-        for field, entries in quantities.items()
-        if any(entry.has(sympy.Add) for entry in entries)
-    }
-    return compile_kernel(sums, symbols)
-
-
-def _magnitude(expression: sympy.Expr, known: dict[sympy.Expr, sympy.Expr]) -> sympy.Expr:
-    """The sum of the magnitudes of an expression's terms, and what the rounding of an argument makes of a function."""
-    if expression not in known:
-        known[expression] = _read(expression, known)
-    return known[expression]
-
-
-def _read(expression: sympy.Expr, known: dict[sympy.Expr, sympy.Expr]) -> sympy.Expr:
-    parts = [_magnitude(item, known) for item in expression.args]
-    if isinstance(expression, sympy.Add | sympy.Abs | sympy.Max | sympy.Min):
-        return sympy.Add(*parts)
-    if isinstance(expression, sympy.Mul):
-        return sympy.Mul(*parts)
-    if expression.is_Pow and expression.exp.is_Integer and expression.exp.is_positive:
-        return parts[0] ** expression.exp
-    size = sympy.Abs(expression, evaluate=bool(expression.is_number))
-    if isinstance(expression, sympy.sign | sympy.Heaviside) or not expression.has(sympy.Add):
-        return size
-    if isinstance(expression, sympy.sin | sympy.cos | sympy.tanh | sympy.atan):
-        return size + parts[0]  # the slope is 1 at most
-    places = [sympy.Dummy(real=True) for _ in parts]
-    given = dict(zip(places, expression.args, strict=True))
-    slopes = [expression.func(*places).diff(place).xreplace(given) for place in places]
-    spread = [sympy.Abs(slope) * part for slope, part in zip(slopes, parts, strict=True) if not slope.has(sympy.log)]
-    return sympy.Add(size, *spread)
+    equations, build = dynamics.equations, Builder(dynamics.equations.graph)
+    graph = equations.graph
+    sums = {}
+    for field in _FIELDS:
+        block = getattr(equations, field)
+        if any(graph.operations[node] == "+" for node in graph.needed(block)):
+            sums[field] = magnitudes(build, block)
+    return compile_kernel(build.graph(), sums, equations.arguments)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.kernel import Kernel, compile_kernel
+from hybrid.expressions import Builder, Kernel, compile_kernel, jacobian, switches, sympy_expressions
 
 if TYPE_CHECKING:
-    import sympy
-
     from hybrid.dynamics.derive import Dynamics, Values
 
 __all__ = ["Switches", "compile_switches"]
@@ -65,14 +62,16 @@ class Switches:
         return [*y.T, np.asarray(t, dtype=float), *self.dynamics.arguments(parameters)]
 
 
-def compile_switches(dynamics: Dynamics, entries: Sequence[sympy.Expr], parameters: Sequence[str] = ()) -> Switches:
+def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameters: Sequence[str] = ()) -> Switches:
     """Find and compile what makes expressions jump or bend.
 
     Parameters
     ----------
     dynamics : Dynamics
-    entries : sequence of sympy.Expr
-        In the symbols of its model.
+    build : Builder
+        Of its graph and more.
+    entries : array of int, (...)
+        Nodes of the builder.
     parameters : sequence of str
         Parameters to differentiate with respect to.
 
@@ -82,61 +81,33 @@ def compile_switches(dynamics: Dynamics, entries: Sequence[sympy.Expr], paramete
 
     Examples
     --------
-    >>> import mechanisms, sympy
+    >>> import mechanisms
     >>> from hybrid import derive
+    >>> from hybrid.expressions import Builder
     >>> ball = derive(mechanisms.load("bouncing_ball"))
-    >>> (y,) = ball.model.coordinates
-    >>> found = compile_switches(ball, [sympy.Abs(y - 2), 3 * sympy.sign(y)])
+    >>> build = Builder(ball.equations.graph)
+    >>> (y,) = ball.equations.coordinates
+    >>> beyond = build.call("abs", build.subtract(y, build.number(2)))
+    >>> found = compile_switches(ball, build, [beyond, build.multiply(build.number(3), build.call("sign", y))])
     >>> found.texts, found.n_jumps
     (('y', 'y - 2'), 1)
     >>> found.weights(np.zeros(1), np.array([[1.0, 0.0]]), {}).tolist()
     [[6.0, 1.0]]
     """
-    import sympy
-
-    model = dynamics.model
-    jumps, kinks = _jumps(entries), _kinks(entries)
-    found = [*jumps.items(), *kinks.items()]
-    state = [*model.coordinates, *model.velocities, model.time]
-    chosen = [*state, *(model.parameters[name] for name in parameters)]
-    arguments = [*state, *model.parameters.values()]
-    slopes = [
-        argument.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0))
-        for argument, _ in found
-        for symbol in chosen
-    ]
+    equations = dynamics.equations
+    present = switches(build, entries)
+    texts = sympy_expressions(build.graph(), [switch.quantity for switch in present]) if present else []
+    found = [(str(text), switch) for text, switch in zip(texts, present, strict=True)]
+    found.sort(key=lambda item: (not item[1].is_jump, item[0]))
+    quantities = np.array([switch.quantity for _, switch in found], dtype=np.intp)
+    weights = np.array([switch.weight for _, switch in found], dtype=np.intp)
+    chosen = [*equations.state, *(equations.parameters[name] for name in parameters)]
+    slopes = jacobian(build, quantities, chosen).ravel()
+    graph = build.graph()
     return Switches(
         dynamics=dynamics,
-        texts=tuple(str(argument) for argument, _ in found),
-        n_jumps=len(jumps),
-        values=compile_kernel({"values": [argument for argument, _ in found]}, arguments),
-        details=compile_kernel({"slopes": slopes, "weights": [weight for _, weight in found]}, arguments),
+        texts=tuple(text for text, _ in found),
+        n_jumps=sum(switch.is_jump for _, switch in found),
+        values=compile_kernel(graph, {"values": quantities}, equations.arguments),
+        details=compile_kernel(graph, {"slopes": slopes, "weights": weights}, equations.arguments),
     )
-
-
-def _jumps(entries: Sequence[sympy.Expr]) -> dict[sympy.Expr, sympy.Expr]:
-    """Arguments of functions that jump, and the heights of the jumps of all entries."""
-    import sympy
-
-    found: dict[sympy.Expr, sympy.Expr] = {}
-    for entry in entries:
-        for function in entry.atoms(sympy.sign, sympy.Heaviside):
-            low = -1 if isinstance(function, sympy.sign) else 0
-            height = entry.xreplace({function: sympy.Integer(1)}) - entry.xreplace({function: sympy.Integer(low)})
-            found[function.args[0]] = found.get(function.args[0], sympy.Integer(0)) + sympy.Abs(height)
-    return dict(sorted(found.items(), key=lambda item: str(item[0])))
-
-
-def _kinks(entries: Sequence[sympy.Expr]) -> dict[sympy.Expr, sympy.Expr]:
-    """Arguments of ``abs`` and differences of those of ``min`` and ``max``, and the bends of all entries."""
-    import sympy
-
-    found: dict[sympy.Expr, sympy.Expr] = {}
-    for entry in entries:
-        for function in entry.atoms(sympy.Abs, sympy.Max, sympy.Min):
-            place = sympy.Dummy(real=True)
-            bend = sympy.Abs(entry.xreplace({function: place}).diff(place).xreplace({place: function}))
-            pairs = [(function.args[0], 0)] if isinstance(function, sympy.Abs) else combinations(function.args, 2)
-            for first, second in pairs:
-                found[first - second] = found.get(first - second, sympy.Integer(0)) + bend
-    return dict(sorted(found.items(), key=lambda item: str(item[0])))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.dynamics.kernel import compile_tape
+from hybrid.expressions import compile_tape
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics

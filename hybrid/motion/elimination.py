@@ -157,7 +157,7 @@ def _direction(tape: Tape, part: Part, reference: int) -> list[Term]:
     side = tape.put(f"sign({first}*{u} + {second}*{w} + 1e-300)")
     first = tape.put(f"{first}*{side} + {floor}*{u}")
     second = tape.put(f"{second}*{side} + {floor}*{w}")
-    size = tape.put(f"maximum(sqrt({first}*{first} + {second}*{second}), 1e-300)")
+    size = tape.put(f"max(sqrt({first}*{first} + {second}*{second}), 1e-300)")
     return [tape.put(f"{first}/{size}"), tape.put(f"{second}/{size}")]
 
 

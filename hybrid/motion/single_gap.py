@@ -70,7 +70,7 @@ def single_gap(
     key = (single_gap, index)
     if key not in dynamics.programs:
         dynamics.programs[key] = _program(dynamics, index)
-    function, n = dynamics.programs[key]([float(values[name]) for name in dynamics.model.parameters]), dynamics.n
+    function, n = dynamics.programs[key]([float(values[name]) for name in dynamics.equations.parameters]), dynamics.n
 
     def evaluate(t: float, y: list[float]) -> SingleGap | None:
         try:

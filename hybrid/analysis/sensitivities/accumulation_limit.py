@@ -64,7 +64,7 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
 
 def open_sum(dynamics: Dynamics, event: Event) -> str:
     """Why the limit of an accumulation is no geometric sum; empty if it is one."""
-    model = dynamics.model
+    equations = dynamics.equations
     if len(event.carriers) != 1:
         return "several contacts bounce together"
     (name,) = event.carriers
@@ -76,15 +76,14 @@ def open_sum(dynamics: Dynamics, event: Event) -> str:
     if mode is not None and any(label.value not in ("free",) for other, label in mode.items() if other != name):
         return "another contact is closed"
     index = dynamics.contacts.index(name)
-    varying = {*model.coordinates, *model.velocities, model.time}
-    for text, matrix in (
-        ("the mass matrix", model.M),
-        ("a force", model.h),
-        ("the normal direction", model.W_N[:, index]),
-        ("the guide's acceleration", model.zeta_N[index : index + 1, :]),
-        ("the restitution", model.coefficients["restitution"][index : index + 1, :]),
+    for text, block in (
+        ("the mass matrix", equations.M),
+        ("a force", equations.h),
+        ("the normal direction", equations.W_N[:, index]),
+        ("the guide's acceleration", equations.zeta_N[index]),
+        ("the restitution", equations.coefficients["restitution"][index]),
     ):
-        if matrix.free_symbols & varying:
+        if equations.names(block) - equations.parameters.keys():
             return f"{text} depends on the state"
     return ""
 

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.declaration.expressions import to_sympy
-from hybrid.dynamics.kernel import Kernel, compile_kernel
+from hybrid.dynamics.reading import Reader
 from hybrid.dynamics.switches import Switches, compile_switches
+from hybrid.expressions import Builder, Kernel, compile_kernel, jacobian
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -102,13 +102,10 @@ def compile_expression(
     >>> speed.slope(np.zeros(1), np.array([[0.0, 3.0]]), {}).tolist()
     [[0.0, 3.0, 0.0, 4.5]]
     """
-    import sympy
-
-    model = dynamics.model
-    state = [*model.coordinates, *model.velocities, model.time]
-    named = {symbol.name: symbol for symbol in state} | dict(model.parameters)
-    expression = to_sympy(dynamics.mechanism.expanded(text, field=field), named)
-    chosen = [*state, *(model.parameters[name] for name in parameters)]
-    slopes = [expression.diff(symbol).replace(sympy.DiracDelta, lambda *_: sympy.Integer(0)) for symbol in chosen]
-    kernel = compile_kernel({"value": [expression], "slope": slopes}, [*state, *model.parameters.values()])
-    return CompiledExpression(dynamics, compile_switches(dynamics, [expression], parameters), kernel)
+    equations = dynamics.equations
+    reader = Reader(Builder(equations.graph), dynamics.mechanism)
+    node, build = reader.expression(text, field=field), reader.build
+    chosen = [*equations.state, *(equations.parameters[name] for name in parameters)]
+    quantities = {"value": [node], "slope": jacobian(build, [node], chosen)[0]}
+    kernel = compile_kernel(build.graph(), quantities, equations.arguments)
+    return CompiledExpression(dynamics, compile_switches(dynamics, build, [node], parameters), kernel)

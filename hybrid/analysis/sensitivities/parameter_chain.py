@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.declaration.expressions import to_sympy
-from hybrid.dynamics.kernel import compile_kernel
+from hybrid.dynamics.reading import read
+from hybrid.expressions import Builder, compile_kernel, jacobian
 
 if TYPE_CHECKING:
-    import sympy
-
     from hybrid.dynamics.derive import Dynamics, Values
 
 __all__ = ["parameter_chain", "text_slopes"]
@@ -47,43 +45,44 @@ def parameter_chain(
     >>> changing, slopes.round(12).tolist()
     (('l', 'I'), [[1.0], [0.666666666667]])
     """
-    resolved = _resolved(dynamics, parameters or {}, frozenset(names))
-    symbols = list(dynamics.model.parameters.values())
-    chosen = [dynamics.model.parameters[name] for name in names]
-    changing = tuple(name for name, value in resolved.items() if any(symbol in value.free_symbols for symbol in chosen))
-    entries = [resolved[name].diff(symbol) for name in changing for symbol in chosen]
-    return changing, _evaluated(dynamics, entries, symbols, parameters).reshape(len(changing), len(names))
+    build = Builder(dynamics.equations.graph)
+    resolved = _resolved(dynamics, build, parameters or {}, frozenset(names))
+    graph = build.graph()
+    changing = tuple(name for name, node in resolved.items() if not graph.names([node]).isdisjoint(names))
+    return changing, _slopes(dynamics, build, [resolved[name] for name in changing], names, parameters)
 
 
 def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str], *, parameters: Values | None = None) -> Array:
     """Derivatives of an expression of parameters with respect to the named ones, (number of names,)."""
-    resolved = _resolved(dynamics, parameters or {}, frozenset(names))
-    value = to_sympy(dynamics.mechanism.expression(text), resolved)
-    entries = [value.diff(dynamics.model.parameters[name]) for name in names]
-    return _evaluated(dynamics, entries, list(dynamics.model.parameters.values()), parameters)
+    build = Builder(dynamics.equations.graph)
+    resolved = _resolved(dynamics, build, parameters or {}, frozenset(names))
+    node = read(build, dynamics.mechanism.expression(text), resolved)
+    return np.asarray(_slopes(dynamics, build, [node], names, parameters)[0])
 
 
-def _resolved(dynamics: Dynamics, overrides: Mapping[str, Any], free: frozenset[str]) -> dict[str, sympy.Expr]:
-    """Every parameter as an expression of the free ones and of numbers."""
-    mechanism, symbols = dynamics.mechanism, dynamics.model.parameters
+def _resolved(dynamics: Dynamics, build: Builder, overrides: Mapping[str, Any], free: frozenset[str]) -> dict[str, int]:
+    """Every parameter as a node of the free ones and of numbers."""
+    mechanism, nodes = dynamics.mechanism, dynamics.equations.parameters
     texts = {
         name: overrides.get(name, parameter.value)
         for name, parameter in mechanism.parameters.items()
         if name not in free and isinstance(overrides.get(name, parameter.value), str)
     }
-    resolved: dict[str, sympy.Expr] = {name: symbol for name, symbol in symbols.items() if name not in texts}
+    resolved = {name: node for name, node in nodes.items() if name not in texts}
     pending = dict(texts)
     while pending:  # the declaration was checked: no circles
         for name, text in list(pending.items()):
             expression = mechanism.expression(text)
             if pending.keys().isdisjoint(expression.names):
-                resolved[name] = to_sympy(expression, resolved)
+                resolved[name] = read(build, expression, resolved)
                 del pending[name]
-    return {name: resolved[name] for name in symbols}
+    return {name: resolved[name] for name in nodes}
 
 
-def _evaluated(
-    dynamics: Dynamics, entries: Sequence[sympy.Expr], symbols: Sequence[sympy.Symbol], parameters: Values | None
+def _slopes(
+    dynamics: Dynamics, build: Builder, roots: Sequence[int], names: Sequence[str], parameters: Values | None
 ) -> Array:
-    kernel = compile_kernel({"slopes": list(entries)}, symbols)
+    nodes = dynamics.equations.parameters
+    slopes = jacobian(build, roots, [nodes[name] for name in names])
+    kernel = compile_kernel(build.graph(), {"slopes": slopes}, list(nodes.values()))
     return np.array(kernel(dynamics.arguments(parameters))["slopes"], dtype=float)

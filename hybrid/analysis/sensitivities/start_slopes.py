@@ -186,11 +186,8 @@ def _pinned(trajectory: Trajectory, partials: Partials, name: str) -> tuple[Arra
 
 
 def _occurs(dynamics: Dynamics, changing: tuple[str, ...], slopes: Array) -> bool:
-    model = dynamics.model
     used = {name for name, slope in zip(changing, slopes, strict=True) if slope}
-    matrices = [model.M, model.h, model.gap, model.slip, model.constraint, *model.coefficients.values()]
-    occurring = set().union(*(matrix.free_symbols for matrix in matrices))
-    return any(model.parameters[name] in occurring for name in used)
+    return not used.isdisjoint(dynamics.equations.all_names)
 
 
 def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | None = None) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -9,8 +10,10 @@ import sympy
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from hybrid.declaration import Expression, evaluate, parse_expression, to_sympy
+from hybrid.declaration import Expression, evaluate, parse_expression
+from hybrid.dynamics.reading import read
 from hybrid.errors import DeclarationError
+from hybrid.expressions import Builder, exact_values, sympy_expressions
 
 NAMES = ("x", "y", "phi", "lambda", "I")
 POINT = {"x": 1.25, "y": -0.75, "phi": 0.5, "lambda": 2.0, "I": 3.0}
@@ -98,10 +101,13 @@ def test_value_is_the_exact_one_where_floating_point_is_exact(text):
     divisors = re.findall(r"/ ?([^ ]+)", text)
     assume(all(divisor in ("2", "0.5", "1") for divisor in divisors))
     expression = parse_expression(text, known="xy")
-    exact = to_sympy(expression, {"x": sympy.Rational(5, 4), "y": sympy.Rational(-3, 4)})
+    build = Builder()
+    x, y = build.name("x"), build.name("y")
+    node = read(build, expression, {"x": x, "y": y})
+    (exact,) = exact_values(build.graph(), [node], {x: Fraction(5, 4), y: Fraction(-3, 4)})
     found = float(evaluate(expression, POINT))
     assume(abs(found) < 2**20)
-    assert exact == sympy.Rational(*found.as_integer_ratio())
+    assert exact == Fraction(found)
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], database=None)
@@ -110,7 +116,9 @@ def test_symbolic_form_has_the_same_value_in_30_digits(text):
     symbols = {name: sympy.Symbol(name, real=True) for name in ("x", "y", "phi")}
     try:
         expression = parse_expression(text, known=symbols)
-        symbolic = to_sympy(expression, symbols)
+        build = Builder()
+        node = read(build, expression, {name: build.name(name) for name in symbols})
+        (symbolic,) = sympy_expressions(build.graph(), [node])
     except DeclarationError:
         assume(False)
     values = {symbol: sympy.Rational(*POINT[name].as_integer_ratio()) for name, symbol in symbols.items()}

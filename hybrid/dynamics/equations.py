@@ -1,0 +1,228 @@
+"""The equations of a mechanism as nodes of one graph of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from hybrid.declaration.parts import EquationDynamics
+from hybrid.dynamics.reading import Reader, texts_of
+from hybrid.expressions import Builder, Graph, Nodes, derivative, gradient, jacobian
+
+if TYPE_CHECKING:
+    from hybrid.declaration.mechanism import Constraint, Contact, FrictionElement, Mechanism
+
+__all__ = ["Equations", "equations_of"]
+
+
+@attrs.frozen(eq=False)
+class Equations:
+    """Equations of motion and contact kinematics of a mechanism.
+
+    ``M v' = h + W_N lambda_N + W_T lambda_T + J^T lambda_B`` (Pfeiffer and Glocker 1996, eq. 2.1), with the contact
+    velocities ``gap_dot = W_N^T v + drift`` and ``slip = W_T^T v + drift``, and the contact accelerations
+    ``W_N^T v' + zeta_N`` and ``W_T^T v' + zeta_T``. All arrays hold nodes of ``graph``.
+
+    Attributes
+    ----------
+    graph : Graph
+    coordinates, velocities : tuple of int, length n
+    time : int
+    parameters : mapping of str to int
+        Their values are put in at evaluation.
+    M, h : array of int, (n, n) and (n,)
+        Mass matrix; all generalised forces but those of contacts and constraints.
+    gap, gap_dot, zeta_N : array of int, (k,)
+        Signed distances, their rates, and the part of their accelerations that is not ``W_N^T v'``.
+    W_N : array of int, (n, k)
+        Normal force directions.
+    slip, zeta_T : array of int, (p,)
+        Tangential velocities and the part of their accelerations that is not ``W_T^T v'``.
+    W_T : array of int, (n, p)
+        Tangential force directions.
+    constraint, constraint_dot, zeta_B : array of int, (m,)
+        Rigid bilateral constraints, their rates, and acceleration remainders.
+    J : array of int, (m, n)
+        Constraint Jacobian.
+    coefficients : mapping of str to array of int
+        ``friction``, ``static_friction``, ``restitution``, ``damping``, ``stiffness_ratio`` (k,); ``limit``,
+        ``static_limit`` (number of friction elements,); ``constraint_friction`` (m,).
+    energy : array of int, (2,)
+        Jacobi's energy and the power that enters it other than through contacts and constraints.
+    kinetic, potential : int or None
+        Energies, when the mechanism was declared by them (the potential includes elastic constraints).
+    """
+
+    graph: Graph = attrs.field(repr=False)
+    coordinates: tuple[int, ...]
+    velocities: tuple[int, ...]
+    time: int
+    parameters: Mapping[str, int]
+    M: Nodes
+    h: Nodes
+    gap: Nodes
+    gap_dot: Nodes
+    zeta_N: Nodes
+    W_N: Nodes
+    slip: Nodes
+    zeta_T: Nodes
+    W_T: Nodes
+    constraint: Nodes
+    constraint_dot: Nodes
+    zeta_B: Nodes
+    J: Nodes
+    coefficients: Mapping[str, Nodes]
+    energy: Nodes
+    kinetic: int | None
+    potential: int | None
+
+    @property
+    def state(self) -> list[int]:
+        """Coordinates, velocities and time, in the order in which compiled functions take them."""
+        return [*self.coordinates, *self.velocities, self.time]
+
+    @property
+    def arguments(self) -> list[int]:
+        """Every name, in the order in which compiled functions take them."""
+        return [*self.state, *self.parameters.values()]
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """The names on which any term of the equations depends."""
+        return self.names(self.M, self.h, self.gap, self.slip, self.constraint, *self.coefficients.values())
+
+    def names(self, *blocks: Nodes) -> frozenset[str]:
+        """The names that occur in arrays of nodes."""
+        return self.graph.names(int(node) for block in blocks for node in np.ravel(block))
+
+
+def equations_of(mechanism: Mechanism) -> Equations:
+    """Derive the equations of a mechanism.
+
+    Energies give Lagrange's equations of the second kind; an explicit mass matrix and force vector are taken as they
+    are. Elastic constraints (those with a stiffness) enter as the potential ``k f^2 / 2``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    Equations
+    """
+    reader = Reader(Builder(), mechanism)
+    build, q, v = reader.build, reader.coordinates, reader.velocities
+    rigid = [constraint for constraint in mechanism.constraint if constraint.stiffness is None]
+    M, h, energy, kinetic, potential = _equations_of_motion(reader)
+    gap = reader.column(contact.gap for contact in mechanism.contact)
+    constraint = reader.column(item.equation for item in rigid)
+    gap_dot, constraint_dot, slip = _rate(reader, gap), _rate(reader, constraint), _slip_velocities(reader)
+    blocks = {
+        "M": M,
+        "h": h,
+        "gap": gap,
+        "gap_dot": gap_dot,
+        "zeta_N": _collected(build, _rate(reader, gap_dot)),
+        "W_N": jacobian(build, gap, q).T,
+        "slip": slip,
+        "zeta_T": _collected(build, _rate(reader, slip)),
+        "W_T": jacobian(build, slip, v).T,
+        "constraint": constraint,
+        "constraint_dot": constraint_dot,
+        "zeta_B": _collected(build, _rate(reader, constraint_dot)),
+        "J": jacobian(build, constraint, q),
+        "energy": np.array(energy, dtype=np.intp),
+    }
+    return Equations(
+        coordinates=q,
+        velocities=v,
+        time=reader.time,
+        parameters={name: build.name(name) for name in mechanism.parameters},
+        coefficients=_coefficients(reader, rigid),
+        kinetic=kinetic,
+        potential=potential,
+        **blocks,
+        graph=build.graph(),
+    )
+
+
+def _rate(reader: Reader, nodes: Nodes) -> Nodes:
+    """Rate of change of functions of position and time, at fixed velocities."""
+    directions = dict(zip(reader.coordinates, reader.velocities, strict=True))
+    return derivative(reader.build, nodes, {**directions, reader.time: reader.build.number(1)})
+
+
+def _collected(build: Builder, nodes: Nodes) -> Nodes:
+    return np.array([build.collected(int(node)) for node in nodes.ravel()], dtype=np.intp).reshape(nodes.shape)
+
+
+def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int], int | None, int | None]:
+    mechanism, build = reader.mechanism, reader.build
+    q, v = reader.coordinates, reader.velocities
+    applied = reader.column(mechanism.forces.get(name, "0") for name in mechanism.coordinates)
+    elastic = build.number(0)
+    half = build.divide(build.number(1), build.number(2))
+    for item in mechanism.constraint:
+        if item.stiffness is not None:
+            f = reader.expression(item.equation)
+            stored = build.multiply(reader.expression(item.stiffness), build.multiply(f, f))
+            elastic = build.add(elastic, build.multiply(half, stored))
+    declared = mechanism.dynamics
+    if isinstance(declared, EquationDynamics):
+        M = np.array([[reader.expression(entry) for entry in row] for row in declared.mass_matrix], dtype=np.intp)
+        forces = zip(reader.column(declared.forces), applied, gradient(build, elastic, q), strict=True)
+        h = [build.subtract(build.add(force, more), spring) for force, more, spring in forces]
+        Mv = [build.total(build.multiply(m, x) for m, x in zip(row, v, strict=True)) for row in M]
+        kinetic = build.multiply(half, build.total(build.multiply(x, p) for x, p in zip(v, Mv, strict=True)))
+        power = build.total(build.multiply(x, f) for x, f in zip(v, h, strict=True))
+        power = build.add(power, int(_rate(reader, np.array([kinetic]))[0]))
+        return M.reshape(len(q), len(q)), _collected(build, np.array(h, dtype=np.intp)), [kinetic, power], None, None
+    kinetic = reader.expression(declared.kinetic)
+    potential = build.add(reader.expression(declared.potential), elastic)
+    lagrangian = build.subtract(kinetic, potential)
+    momentum = gradient(build, kinetic, v)
+    M = np.zeros((len(q), len(q)), dtype=np.intp)
+    for j, x in enumerate(v):
+        M[: j + 1, j] = M[j, : j + 1] = derivative(build, momentum[: j + 1], {x: build.number(1)})
+    rates = zip(gradient(build, lagrangian, q), _rate(reader, momentum), applied, strict=True)
+    h = [build.add(build.subtract(force, inertia), more) for force, inertia, more in rates]
+    work = build.total(build.multiply(p, x) for p, x in zip(momentum, v, strict=True))
+    energy = build.add(build.subtract(work, kinetic), potential)
+    power = build.total(build.multiply(force, x) for force, x in zip(applied, v, strict=True))
+    loss = derivative(build, [lagrangian], {reader.time: build.number(1)})[0]
+    balance = [build.collected(energy), build.subtract(power, int(loss))]
+    return M, _collected(build, np.array(h, dtype=np.intp)), balance, kinetic, potential
+
+
+def _slip_velocities(reader: Reader) -> Nodes:
+    entries: list[int] = []
+    mechanism = reader.mechanism
+    frictional = [item for item in mechanism.constraint if item.friction is not None]
+    carriers: list[Contact | FrictionElement | Constraint] = [*mechanism.contact, *mechanism.friction, *frictional]
+    for carrier in carriers:
+        if carrier.slip:
+            entries.extend(reader.column(texts_of(carrier.slip)).tolist())
+        elif carrier.tangent:
+            entries.extend(_rate(reader, reader.column(texts_of(carrier.tangent))).tolist())
+    return np.array(entries, dtype=np.intp)
+
+
+def _coefficients(reader: Reader, rigid: list[Constraint]) -> dict[str, Nodes]:
+    contacts, elements = reader.mechanism.contact, reader.mechanism.friction
+
+    def column(texts: Iterable[str]) -> Nodes:
+        return reader.column(texts)
+
+    return {
+        "friction": column(c.friction for c in contacts),
+        "static_friction": column(c.static_friction or c.friction for c in contacts),
+        "restitution": column(c.restitution for c in contacts),
+        "damping": column(c.damping for c in contacts),
+        "stiffness_ratio": column(c.stiffness_ratio for c in contacts),
+        "limit": column(e.limit for e in elements),
+        "static_limit": column(e.static_limit or e.limit for e in elements),
+        "constraint_friction": column(c.friction or "0" for c in rigid),
+    }

@@ -1,0 +1,30 @@
+"""Expressions as one graph: built, differentiated, and read in several arithmetics."""
+
+from hybrid.expressions.derivatives import Nodes, derivative, gradient, jacobian
+from hybrid.expressions.display import sympy_expressions
+from hybrid.expressions.exact import NotRationalError, exact_values
+from hybrid.expressions.functions import FUNCTIONS, Function
+from hybrid.expressions.graph import Builder, Graph
+from hybrid.expressions.kernel import Kernel, compile_kernel, compile_tape
+from hybrid.expressions.magnitudes import magnitudes
+from hybrid.expressions.switches import Switch, switches
+
+__all__ = [
+    "FUNCTIONS",
+    "Builder",
+    "Function",
+    "Graph",
+    "Kernel",
+    "Nodes",
+    "NotRationalError",
+    "Switch",
+    "compile_kernel",
+    "compile_tape",
+    "derivative",
+    "exact_values",
+    "gradient",
+    "jacobian",
+    "magnitudes",
+    "switches",
+    "sympy_expressions",
+]

@@ -1,0 +1,349 @@
+"""The graph of a mechanism's expressions: equal expressions are one node, and every node comes after its arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+import attrs
+
+from hybrid.expressions.constants import exact_value, is_defined_everywhere, value_of
+from hybrid.expressions.functions import FUNCTIONS
+
+__all__ = ["Builder", "Graph", "Number", "needed"]
+
+Number = int | Fraction
+"""An exact number; an int wherever it is one, which is many times as quick."""
+
+_COLLECTED = 400  # terms of a sum that are gathered; a longer one is left as it was written
+_POWER_BITS = 20_000  # of an exact number that a power may have; 9**100 has 317
+
+
+@attrs.frozen(eq=False)
+class Graph:
+    """Expressions as nodes; a node is an index into these tables, and larger than those of its arguments.
+
+    Attributes
+    ----------
+    operations : tuple of str
+        ``number``, ``name``, ``pi``, ``+``, ``*``, ``/``, ``**``, or the name of a function of the table.
+    arguments : tuple of tuple of int
+        Arguments of every node.
+    values : tuple of int, Fraction, str or None
+        Of a number its exact value (an int if it is one), of a name the name itself.
+    """
+
+    operations: tuple[str, ...] = ()
+    arguments: tuple[tuple[int, ...], ...] = ()
+    values: tuple[Number | str | None, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def needed(self, roots: Iterable[int]) -> list[int]:
+        """The nodes that the given ones are computed from, themselves included, arguments first."""
+        return needed(self.arguments, roots)
+
+    def names(self, roots: Iterable[int]) -> frozenset[str]:
+        """The names that occur in the given nodes."""
+        return frozenset(str(self.values[node]) for node in self.needed(roots) if self.operations[node] == "name")
+
+    def is_number(self, node: int, value: int) -> bool:
+        """True for the node of that number."""
+        return self.operations[node] == "number" and self.values[node] == value
+
+
+def needed(arguments: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
+    """The nodes that the given ones are computed from, themselves included, arguments first.
+
+    Parameters
+    ----------
+    arguments : sequence of tuple of int
+        Of every node.
+    roots : iterable of int
+
+    Returns
+    -------
+    list of int
+    """
+    pending, found = [int(root) for root in roots], set[int]()
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += arguments[node]
+    return sorted(found)
+
+
+class Builder:
+    """Adds nodes to a graph; the nodes of the graph that it starts from stay what they are.
+
+    It is no algebra system. Numbers are combined exactly and stand in front of a product, ``x + 0``, ``x*1`` and
+    ``x**1`` are ``x``, the factors of a product are sorted and equal ones counted, and two equal terms added are one.
+    Nothing else is rewritten, and nothing is expanded.
+
+    Parameters
+    ----------
+    graph : Graph, optional
+        The one to start from.
+
+    Examples
+    --------
+    >>> build = Builder()
+    >>> x, two = build.name("x"), build.number(2)
+    >>> build.multiply(x, two) == build.add(x, x)
+    True
+    """
+
+    def __init__(self, graph: Graph | None = None) -> None:
+        start = graph or Graph()
+        self._operations = list(start.operations)
+        self._arguments = list(start.arguments)
+        self._values = list(start.values)
+        keys = zip(start.operations, start.arguments, start.values, strict=True)
+        self._known = {key: node for node, key in enumerate(keys)}
+        self._closed: dict[int, float] = {}
+        self._terms: dict[int, tuple[Number, int]] = {}
+        self.known_partials: dict[int, tuple[int, ...]] = {}
+        for node in range(len(start)):
+            self._close(node)
+
+    def graph(self) -> Graph:
+        """The graph as it stands."""
+        return Graph(tuple(self._operations), tuple(self._arguments), tuple(self._values))
+
+    def _node(self, operation: str, arguments: tuple[int, ...] = (), value: Number | str | None = None) -> int:
+        key = (operation, arguments, value)
+        node = self._known.get(key)
+        if node is None:
+            node = self._known[key] = len(self._operations)
+            self._operations.append(operation)
+            self._arguments.append(arguments)
+            self._values.append(value)
+            self._close(node)
+        return node
+
+    def _close(self, node: int) -> None:
+        """Note the value of a node in which no name occurs."""
+        arguments = self._arguments[node]
+        if self._operations[node] == "name" or (arguments and arguments[-1] not in self._closed):
+            return
+        values = [self._closed[argument] for argument in arguments if argument in self._closed]
+        if len(values) == len(arguments):
+            self._closed[node] = value_of(self._operations[node], self._values[node], values)
+
+    def has_value(self, node: int) -> bool:
+        """False for a number that is infinite, undefined or not real: no state gives it a value."""
+        return not math.isnan(self._closed.get(node, 0.0))
+
+    def needed(self, roots: Iterable[int]) -> list[int]:
+        """The nodes that the given ones are computed from, themselves included, arguments first."""
+        return needed(self._arguments, roots)
+
+    def operation(self, node: int) -> str:
+        """What a node is."""
+        return self._operations[node]
+
+    def arguments(self, node: int) -> tuple[int, ...]:
+        """What it is computed from."""
+        return self._arguments[node]
+
+    def value(self, node: int) -> Number | None:
+        """The exact value of a number, None for any other node."""
+        value = self._values[node]
+        return None if isinstance(value, str) else value
+
+    def number(self, value: Number) -> int:
+        """The node of an exact number."""
+        return self._node("number", (), value.numerator if value.denominator == 1 else value)
+
+    def name(self, name: str) -> int:
+        """The node of a name."""
+        return self._node("name", (), name)
+
+    def pi(self) -> int:
+        """The node of the number pi."""
+        return self._node("pi")
+
+    def add(self, first: int, second: int) -> int:
+        """Sum of two nodes."""
+        a, left = self._term(first)
+        b, right = self._term(second)
+        if left == right:
+            return self._scaled(a + b, left)
+        if self._values[first] == 0:
+            return second
+        if self._values[second] == 0:
+            return first
+        return self._node("+", (first, second) if first < second else (second, first))
+
+    def subtract(self, first: int, second: int) -> int:
+        """Difference of two nodes."""
+        return self.add(first, self.negate(second))
+
+    def negate(self, node: int) -> int:
+        """A node times -1."""
+        return self.multiply(self.number(-1), node)
+
+    def total(self, nodes: Iterable[int]) -> int:
+        """Sum of nodes, from the left."""
+        result = self.number(0)
+        for node in nodes:
+            result = self.add(result, node)
+        return result
+
+    def multiply(self, first: int, second: int) -> int:
+        """Product of two nodes."""
+        a, left = self._term(first)
+        b, right = self._term(second)
+        if a == b == 1 and (self._values[left] == 1 or self._values[right] == 1):
+            return second if self._values[left] == 1 else first
+        if a * b == 0 and is_defined_everywhere(self, first) and is_defined_everywhere(self, second):
+            return self.number(0)
+        counted: dict[int, int] = {}
+        for factor in (*self._factors(left), *self._factors(right)):
+            base, exponent = self._power(factor)
+            counted[base] = counted.get(base, 0) + exponent
+        factors = [self._node("**", (base, self.number(k))) if k > 1 else base for base, k in counted.items()]
+        return self._product(a * b, tuple(sorted(factors)))
+
+    def divide(self, first: int, second: int) -> int:
+        """Quotient of two nodes."""
+        value = self.value(second)
+        if value:
+            return self._scaled(Fraction(1) / value, first)
+        a, left = self._term(first)
+        b, right = self._term(second)
+        if not b or (not a and not is_defined_everywhere(self, second)):
+            return self._node("/", (first, second))
+        return self._scaled(Fraction(a) / b, self._node("/", (left, right)))
+
+    def power(self, base: int, exponent: int) -> int:
+        """Power of two nodes.
+
+        Raises
+        ------
+        OverflowError
+            The exact power of a number has too many digits.
+        """
+        k, x = self.value(exponent), self.value(base)
+        if k == 1:
+            return base
+        if k == 0:
+            return self.number(1)
+        if k == Fraction(1, 2):
+            return self.call("sqrt", base)
+        if k is not None and x is not None and k.denominator == 1 and (x or k > 0):
+            _check_digits(x, k)
+            return self.number(Fraction(x) ** int(k))
+        if k is not None and k.denominator == 1 and k > 1:
+            a, rest = self._term(base)
+            _check_digits(a, k)
+            counted = [(bare, n * int(k)) for bare, n in map(self._power, self._factors(rest))]
+            factors = [self._node("**", (bare, self.number(n))) for bare, n in counted]
+            return self._product(Fraction(a) ** int(k), tuple(sorted(factors)))
+        return self._node("**", (base, exponent))
+
+    def call(self, function: str, *arguments: int) -> int:
+        """A function of nodes; ``min`` and ``max`` of many are taken two at a time."""
+        if function in ("min", "max"):
+            result = arguments[0]
+            for other in arguments[1:]:
+                result = result if other == result else self._node(function, tuple(sorted((result, other))))
+            return result
+        if FUNCTIONS[function].is_odd:  # the sign of a float is exact
+            coefficient, rest = self._term(arguments[0])
+            if coefficient < 0:
+                return self.negate(self.call(function, self._scaled(-coefficient, rest)))
+        if function == "tan":  # infinite at odd multiples of pi/2, though no float is one
+            sine, cosine = self.call("sin", *arguments), self.call("cos", *arguments)
+            if self.value(sine) is not None and self.value(cosine) is not None:
+                return self.divide(sine, cosine)
+        value = exact_value(self, function, arguments)
+        return self._node(function, arguments) if value is None else self.number(value)
+
+    def collected(self, node: int) -> int:
+        """The same sum with equal terms gathered, so that what cancels identically is exactly zero."""
+        terms: dict[int, Number] = {}
+        pending: list[tuple[Number, int]] = [(1, node)]
+        visited = 0
+        while pending:
+            factor, item = pending.pop()
+            coefficient, rest = self._term(item)
+            visited += 1
+            if visited > _COLLECTED:
+                return node
+            if self._operations[rest] == "+":
+                pending += [(factor * coefficient, part) for part in self._arguments[rest]]
+            else:
+                terms[rest] = terms.get(rest, 0) + factor * coefficient
+        return self.total(self._scaled(terms[rest], rest) for rest in sorted(terms))
+
+    def replaced(self, root: int, others: Mapping[int, int]) -> int:
+        """A node with some of those it is computed from replaced by others."""
+        known = dict(others)
+        for node in self.needed([root]):
+            if node not in known:
+                arguments = self._arguments[node]
+                moved = tuple(known[argument] for argument in arguments)
+                known[node] = node if moved == arguments else self._made(node, moved)
+        return known[root]
+
+    def _made(self, node: int, arguments: tuple[int, ...]) -> int:
+        operation = self._operations[node]
+        if operation == "+":
+            return self.total(arguments)
+        if operation == "*":
+            result = self.number(1)
+            for argument in arguments:
+                result = self.multiply(result, argument)
+            return result
+        made = {"/": self.divide, "**": self.power}.get(operation)
+        return self.call(operation, *arguments) if made is None else made(*arguments)
+
+    def _term(self, node: int) -> tuple[Number, int]:
+        """A node as a number times a node without one."""
+        term = self._terms.get(node)
+        if term is None:
+            term = self._terms[node] = self._split(node)
+        return term
+
+    def _split(self, node: int) -> tuple[Number, int]:
+        operation = self._operations[node]
+        value = self.value(self._arguments[node][0] if operation == "*" else node)
+        if value is None:
+            return 1, node
+        return value, self._product(1, self._arguments[node][1:]) if operation == "*" else self.number(1)
+
+    def _scaled(self, coefficient: Number, node: int) -> int:
+        if coefficient == 1:
+            return node
+        return self.multiply(self.number(coefficient), node)
+
+    def _factors(self, node: int) -> tuple[int, ...]:
+        if self._values[node] == 1:
+            return ()
+        return self._arguments[node] if self._operations[node] == "*" else (node,)
+
+    def _power(self, node: int) -> tuple[int, int]:
+        if self._operations[node] == "**":
+            base, exponent = self._arguments[node]
+            value = self.value(exponent)
+            if value is not None and value.denominator == 1 and value > 0:
+                return base, int(value)
+        return node, 1
+
+    def _product(self, coefficient: Number, factors: tuple[int, ...]) -> int:
+        if not factors:
+            return self.number(coefficient)
+        if coefficient == 1:
+            return factors[0] if len(factors) == 1 else self._node("*", factors)
+        return self._node("*", (self.number(coefficient), *factors))
+
+
+def _check_digits(number: Number, exponent: Number) -> None:
+    """Refuse a power whose exact value would not fit into memory."""
+    bits = max(abs(number.numerator), number.denominator).bit_length()
+    if bits > 1 and bits * abs(Fraction(exponent)) > _POWER_BITS:
+        raise OverflowError

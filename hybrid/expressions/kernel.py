@@ -1,0 +1,241 @@
+"""Straight-line Python code of nodes, for floats and for arrays of states."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.expressions.functions import FUNCTIONS
+from hybrid.expressions.graph import Graph, Number
+
+__all__ = ["Kernel", "compile_kernel", "compile_tape"]
+
+_ARRAYS: Mapping[str, Any] = {
+    "__builtins__": {},
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "power": np.power,
+    "abs": np.abs,
+    "sign": np.sign,
+    "max": np.maximum,
+    "min": np.minimum,
+    "step": lambda x: np.heaviside(x, 0.5),
+    "pi": np.pi,
+    "nan": np.nan,
+    "inf": np.inf,
+}
+
+_SCALARS: Mapping[str, Any] = {
+    **{name: getattr(math, name) for name in _ARRAYS if hasattr(math, name)},
+    "__builtins__": {},
+    "power": math.pow,  # refuses what has no real value, which ** would make complex
+    "abs": abs,
+    "sign": lambda x: math.copysign(1.0, x) if x else x,
+    "max": max,
+    "min": min,
+    "step": lambda x: 0.5 if x == 0 else float(x > 0),
+}
+
+_INLINE = 300  # characters of a text that is used once and written where it is used
+
+
+@attrs.frozen(eq=False)
+class Kernel:
+    """A compiled function of scalars or broadcastable arrays that returns named arrays.
+
+    Attributes
+    ----------
+    shapes : mapping of str to tuple of int
+        Shape of each quantity at one state.
+    source : str
+        The generated Python source, for inspection.
+    shared : tuple of (str, str)
+        The assignments of that source, in order: name and text.
+    entries : tuple of str
+        The text of every entry of every quantity, in order.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+    source: str
+    shared: tuple[tuple[str, str], ...]
+    entries: tuple[str, ...]
+    _function: Callable[..., tuple[Any, ...]] = attrs.field(repr=False)
+
+    def __call__(self, arguments: Sequence[Any]) -> dict[str, NDArray[Any]]:
+        """Evaluate at arguments that broadcast against each other.
+
+        Parameters
+        ----------
+        arguments : sequence of array, each broadcastable to the common shape ``(...)``
+            Values in the order in which the kernel was compiled.
+
+        Returns
+        -------
+        dict of array, ``(...)`` + shape of the quantity
+            A quantity that depends on few arguments keeps only their axes (as axes of length 1 where they broadcast),
+            so that work is done once per distinct input. Undefined values are NaN or infinite.
+        """
+        with np.errstate(all="ignore"):
+            entries = self._function(*[np.asarray(value)[()] for value in arguments])
+        result: dict[str, NDArray[Any]] = {}
+        position = 0
+        for name, shape in self.shapes.items():
+            size = math.prod(shape)
+            result[name] = _stack(entries[position : position + size], shape)
+            position += size
+        return result
+
+
+def _stack(entries: tuple[Any, ...], shape: tuple[int, ...]) -> NDArray[Any]:
+    batch = np.broadcast_shapes(*(np.shape(entry) for entry in entries)) if entries else ()
+    kind = np.result_type(float, *entries) if entries else np.dtype(float)
+    stacked = np.empty((*batch, len(entries)), dtype=kind)
+    for index, entry in enumerate(entries):
+        stacked[..., index] = entry
+    stacked = stacked.reshape((*batch, *shape))
+    stacked.setflags(write=False)
+    return stacked
+
+
+def compile_kernel(graph: Graph, quantities: Mapping[str, Any], arguments: Sequence[int]) -> Kernel:
+    """Compile named vectors and matrices of nodes into one function that computes what they share once.
+
+    The source is written by this module alone, and names are replaced by numbered arguments: no text of the user's
+    reaches the compiler.
+
+    Parameters
+    ----------
+    graph : Graph
+    quantities : mapping of str to array of int
+    arguments : sequence of int
+        The nodes of the names, in the order in which their values will be given.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hybrid.expressions import Builder
+    >>> build = Builder()
+    >>> x = build.name("x")
+    >>> f = np.array([build.multiply(x, x), build.call("sin", x)])
+    >>> compile_kernel(build.graph(), {"f": f}, [x])([[0.0, 1.0]])["f"].shape
+    (2, 2)
+    """
+    blocks = {name: np.asarray(block, dtype=np.intp) for name, block in quantities.items()}
+    roots = [int(node) for block in blocks.values() for node in block.ravel()]
+    numbered = {int(node): f"a{index}" for index, node in enumerate(arguments)}
+    shared, entries = _texts(graph, roots, numbered)
+    lines = [f"def kernel({', '.join(numbered.values())}):"]
+    lines += [f"    {name} = {text}" for name, text in shared]
+    lines.append("    return (" + "".join(f"{text}, " for text in entries) + ")")
+    source = "\n".join(lines)
+    namespace = dict(_ARRAYS)
+    exec(compile(source, "<derived kernel>", "exec"), namespace)  # noqa: S102  # our own generated source
+    shapes = {name: block.shape for name, block in blocks.items()}
+    return Kernel(shapes, source, tuple(shared), tuple(entries), namespace["kernel"])
+
+
+def _texts(graph: Graph, roots: Sequence[int], numbered: Mapping[int, str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Assignments of what is used more than once, and the text of every root."""
+    order = graph.needed(roots)
+    uses = Counter(argument for node in order for argument in graph.arguments[node])
+    uses.update(roots)
+    texts: dict[int, str] = {}
+    shared: list[tuple[str, str]] = []
+    for node in order:
+        if node in numbered:
+            texts[node] = numbered[node]
+            continue
+        text = _written(graph, node, texts)
+        is_atom = not graph.arguments[node]
+        if not is_atom and (uses[node] > 1 or len(text) > _INLINE):
+            shared.append((f"s{len(shared)}", text))
+            text = shared[-1][0]
+        texts[node] = text
+    return shared, [texts[root] for root in roots]
+
+
+def _written(graph: Graph, node: int, texts: Mapping[int, str]) -> str:
+    operation, arguments = graph.operations[node], [texts[argument] for argument in graph.arguments[node]]
+    value = graph.values[node]
+    if isinstance(value, int | Fraction):
+        return _number(value)
+    if operation == "pi":
+        return "pi"
+    if operation == "+":
+        return "(" + " + ".join(arguments) + ")"
+    if operation == "*":
+        if arguments[0] == "(-1.0)":
+            return "(-" + "*".join(arguments[1:]) + ")"
+        return "(" + "*".join(arguments) + ")"
+    if operation == "/":
+        return f"({arguments[0]}/{arguments[1]})"
+    if operation == "**":
+        return _power(graph, node, arguments)
+    if operation in FUNCTIONS:
+        return f"{operation}({', '.join(arguments)})"
+    raise KeyError(value)
+
+
+def _number(value: Number) -> str:
+    try:
+        return f"({float(value)!r})"
+    except OverflowError:
+        return "inf" if value > 0 else "(-inf)"
+
+
+def _power(graph: Graph, node: int, arguments: Sequence[str]) -> str:
+    base, exponent = arguments
+    value = graph.values[graph.arguments[node][1]]
+    if isinstance(value, int | Fraction) and value.denominator == 1 and abs(Fraction(value)) <= 4:
+        product = "(" + "*".join([base] * abs(int(value))) + ")"
+        return product if value > 0 else f"(1.0/{product})"
+    if value == Fraction(-1, 2):
+        return f"(1.0/sqrt({base}))"
+    return f"power({base}, {exponent})"
+
+
+def compile_tape(source: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Compile a function ``make`` that was put together from the texts of kernels, without builtins in reach.
+
+    Parameters
+    ----------
+    source : str
+        Definition of ``make``, written by the package from ``Kernel.shared``, ``Kernel.entries`` and arithmetic.
+
+    Returns
+    -------
+    scalar, vector : callable
+        The same function with functions of plain floats, which raise where undefined, and with functions of arrays.
+
+    Examples
+    --------
+    >>> compile_tape("def make(a0):\\n    return sin(a0)")[0](0.0)
+    0.0
+    """
+    code = compile(source, "<tape of one mode>", "exec")
+    scalar, vector = dict(_SCALARS), dict(_ARRAYS)
+    exec(code, scalar)  # noqa: S102  # our own generated source
+    exec(code, vector)  # noqa: S102  # our own generated source
+    return scalar["make"], vector["make"]

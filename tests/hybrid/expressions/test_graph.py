@@ -1,0 +1,203 @@
+"""The graph of expressions against floats, complex steps, 40 digits, and what every rewriting may and may not do."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from hybrid.declaration import evaluate, parse_expression
+from hybrid.dynamics.reading import read
+from hybrid.errors import DeclarationError
+from hybrid.expressions import (
+    FUNCTIONS,
+    Builder,
+    NotRationalError,
+    compile_kernel,
+    derivative,
+    exact_values,
+    gradient,
+    jacobian,
+    magnitudes,
+    switches,
+)
+from hybrid.expressions.derivatives import partials
+
+AT = {"x": 0.7, "y": -1.3, "z": 2.1}
+DERIVATIVES = {  # written by hand
+    "x**3*y": (3 * 0.49 * -1.3, 0.343, 0.0),
+    "sin(x*y)": (-1.3 * math.cos(0.91), 0.7 * math.cos(0.91), 0.0),
+    "x/(y*z)": (1 / (-1.3 * 2.1), -0.7 / (1.69 * 2.1), -0.7 / (-1.3 * 4.41)),
+    "z**x": (math.log(2.1) * 2.1**0.7, 0.0, 0.7 * 2.1**-0.3),
+    "sqrt(x + z)": (0.5 / math.sqrt(2.8), 0.0, 0.5 / math.sqrt(2.8)),
+    "atan2(y, x)": (1.3 / 2.18, 0.7 / 2.18, 0.0),
+    "max(x, y, z)": (0.0, 0.0, 1.0),
+    "min(x, y)*z": (0.0, 2.1, -1.3),
+    "abs(y)*sign(y)": (0.0, 1.0, 0.0),
+}
+
+
+def built(text, names="xyz"):
+    build = Builder()
+    nodes = {name: build.name(name) for name in names}
+    return build, nodes, read(build, parse_expression(text, known=names), nodes)
+
+
+def floats(build, nodes, roots, at=AT):
+    kernel = compile_kernel(build.graph(), {"f": np.asarray(roots)}, list(nodes.values()))
+    return kernel([at[name] for name in nodes])["f"]
+
+
+@pytest.mark.parametrize("text", DERIVATIVES)
+def test_both_ways_of_differentiation_give_the_derivative_by_hand(text):
+    build, nodes, root = built(text)
+    forward = floats(build, nodes, jacobian(build, [root], list(nodes.values()))[0])
+    backward = floats(build, nodes, gradient(build, root, list(nodes.values())))
+    assert forward == pytest.approx(DERIVATIVES[text], rel=1e-14)
+    assert backward == pytest.approx(DERIVATIVES[text], rel=1e-14)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_row_of_the_table_has_the_derivative_of_forty_digits(name):
+    build = Builder()
+    arguments = [build.name(letter) for letter in "xy"][: 2 if name in ("atan2", "min", "max") else 1]
+    node = build.call(name, *arguments)
+    point = (0.3, 0.4)[: len(arguments)]
+    slopes = partials(build, node)
+    kernel = compile_kernel(build.graph(), {"d": slopes}, arguments)
+    found = kernel(list(point))["d"]
+    for place in range(len(arguments)):
+        expected = mpmath.diff(lambda t, k=place: _precise(name, *(*point[:k], t, *point[k + 1 :])), point[place])
+        assert found[place] == pytest.approx(float(expected), rel=1e-12, abs=1e-12)
+
+
+def _precise(name, *arguments):
+    own = {"abs": abs, "sign": mpmath.sign, "step": lambda x: mpmath.mpf(x > 0), "min": min, "max": max}
+    return own[name](*arguments) if name in own else getattr(mpmath, name)(*arguments)
+
+
+LEAVES = st.sampled_from(["x", "y", "z", "2", "0.5", "3", "x", "y"])
+TEXTS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.tuples(inner, st.sampled_from(["+", "-", "*"]), inner).map(lambda part: f"({' '.join(part)})")
+        | st.tuples(st.sampled_from(["sin", "cos", "tanh", "abs"]), inner).map(lambda part: f"{part[0]}({part[1]})")
+        | inner.map(lambda part: f"({part})**2")
+        | st.tuples(inner, inner).map(lambda part: f"{part[0]}/(2 + ({part[1]})**2)")
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], database=None, deadline=None)
+@given(TEXTS)
+def test_a_graph_has_the_value_of_its_text_within_the_rounding_of_its_terms(text):
+    # The text is evaluated term by term by other code; both round by some units of what they add up, which the
+    # magnitudes bound: at most 40 operations of 1.1e-16 each, on either side.
+    build, nodes, root = built(text)
+    found, size = floats(build, nodes, [root, int(magnitudes(build, [root])[0])])
+    expected = float(evaluate(parse_expression(text, known="xyz"), AT))
+    assert abs(found - expected) <= 1e-14 * max(size, abs(expected))
+    assert size >= abs(found) * (1 - 1e-14)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], database=None, deadline=None)
+@given(TEXTS)
+def test_derivatives_are_those_of_a_complex_step(text):
+    assume("abs" not in text)
+    expression = parse_expression(text, known="xyz")
+    build, nodes, root = built(text)
+    slopes = jacobian(build, [root], list(nodes.values()))[0]
+    sizes = floats(build, nodes, magnitudes(build, slopes))
+    found = floats(build, nodes, slopes)
+    for place, name in enumerate(nodes):
+        stepped = complex(evaluate(expression, {**AT, name: AT[name] + 1e-30j})).imag / 1e-30
+        assert abs(found[place] - stepped) <= 1e-12 * max(sizes[place], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("x*y*2", "y*2*x"),
+        ("x + x", "2*x"),
+        ("x*x*x", "x**3"),
+        ("x/4", "0.25*x"),
+        ("sin(-x)", "-sin(x)"),
+        ("x - x", "0"),
+        ("(x*y)**2", "x**2*y**2"),
+        ("cos(2*pi/3)", "-1/2"),
+        ("sqrt(9/4)", "3/2"),
+        ("x**0.5", "sqrt(x)"),
+    ],
+)
+def test_equal_expressions_are_one_node(first, second):
+    build = Builder()
+    names = {name: build.name(name) for name in "xy"}
+    one, other = (read(build, parse_expression(text, known="xy"), names) for text in (first, second))
+    assert one == other
+
+
+@pytest.mark.parametrize("text", ["x/x", "0*sqrt(x)", "0/x", "0*log(x)", "sqrt(x)*sqrt(x)/x"])
+def test_nothing_is_cancelled_that_may_be_undefined(text):
+    build, nodes, root = built(text, "x")
+    assert np.isnan(floats(build, nodes, [root], {"x": 0.0 if "log" not in text else -1.0})[0]) or "sqrt" in text
+    assert build.value(root) is None
+
+
+def test_a_sum_collected_cancels_what_was_added_in_another_order():
+    build, _, root = built("(x*y + z) - (z - 3*x) - y*x")
+    assert build.operation(root) == "+"
+    assert build.collected(root) == build.multiply(build.number(3), build.name("x"))
+
+
+def test_nodes_of_a_graph_stay_what_they_are_when_it_grows():
+    build, _, root = built("sin(x)*y")
+    graph = build.graph()
+    grown = Builder(graph)
+    (slope,) = derivative(grown, [root], {grown.name("x"): grown.number(1)})
+    assert grown.graph().operations[: len(graph)] == graph.operations
+    assert grown.graph().arguments[: len(graph)] == graph.arguments
+    assert slope >= len(graph)
+    assert all(argument < node for node, row in enumerate(grown.graph().arguments) for argument in row)
+
+
+def test_exact_values_are_those_of_fractions_and_others_are_refused_by_name():
+    build, nodes, root = built("x**2/3 + abs(y)*sqrt(z) - max(x, y)")
+    x, y, z = Fraction(3, 7), Fraction(-5, 11), Fraction(9, 4)
+    known = dict(zip(nodes.values(), (x, y, z), strict=True))
+    assert exact_values(build.graph(), [root], dict(known)) == [x**2 / 3 - y * Fraction(3, 2) - x]
+    with pytest.raises(NotRationalError, match="sqrt of 2"):
+        exact_values(build.graph(), [root], {**known, nodes["z"]: Fraction(2)})
+
+
+def test_jumps_and_kinks_are_found_with_what_they_change():
+    build, nodes, root = built("3*sign(x)*y + abs(y - z)*z")
+    jump, kink = switches(build, [root])
+    assert (jump.is_jump, kink.is_jump) == (True, False)
+    assert floats(build, nodes, [jump.quantity, jump.weight]).tolist() == pytest.approx([0.7, 6 * 1.3])
+    assert floats(build, nodes, [kink.quantity, kink.weight]).tolist() == pytest.approx([-3.4, 2.1])
+
+
+def test_definitions_are_shared_and_not_put_in_again_and_again():
+    from hybrid import EnergyDynamics, Mechanism
+    from hybrid.dynamics import equations_of
+
+    doubled = {
+        f"d{k + 1}": f"d{k}*d{k} + sin(d{k})" for k in range(8)
+    }  # put in, the last has 16 000 names and operators
+    chained = Mechanism(
+        name="chained",
+        coordinates=["x"],
+        definitions={"d0": "x", **doubled},
+        dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="d8"),
+    )
+    assert len(equations_of(chained).graph) < 300
+
+
+@pytest.mark.parametrize("text", ["1/(x - x)", "log(x - x)", "acos(2 + 0*x)"])
+def test_what_has_no_value_at_any_state_is_refused(text):
+    with pytest.raises(DeclarationError, match="infinite, undefined or not real"):
+        built(text)

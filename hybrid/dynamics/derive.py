@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +82,7 @@ class Dynamics:
         Tangential columns (of ``slip``, ``W_T``, ``zeta_T``) of each frictional contact, friction element and
         frictional constraint.
     programs : dict
-        Functions that were put together from the kernel's texts for this mechanism, by what they compute, so that
+        Functions that were compiled from the graph for this mechanism, by what they compute, so that
         they are compiled once; filled on demand.
     """
 
@@ -97,6 +96,7 @@ class Dynamics:
     _kinematics: Kernel = attrs.field(repr=False)
     _energy: Kernel = attrs.field(repr=False)
     _turns: Kernel = attrs.field(repr=False)
+    _turns_vary: bool = attrs.field(repr=False)
     programs: dict[Any, Any] = attrs.field(init=False, factory=dict, repr=False)
 
     @property
@@ -167,9 +167,7 @@ class Dynamics:
     @property
     def turns_vary(self) -> bool:
         """True if how fast arguments of ``sin`` and the like change depends on the position or on time."""
-        variables = {f"a{index}" for index in range(2 * self.n + 1)}
-        texts = [*(text for _, text in self._turns.shared), *self._turns.entries]
-        return any(word in variables for text in texts for word in re.findall(r"\w+", text))
+        return self._turns_vary
 
     @property
     def model(self) -> SymbolicModel:
@@ -180,11 +178,6 @@ class Dynamics:
             self.programs[SymbolicModel] = symbolic_model(self.equations)
         found: SymbolicModel = self.programs[SymbolicModel]
         return found
-
-    @property
-    def kernel(self) -> Kernel:
-        """The compiled terms, with the texts from which further functions can be put together."""
-        return self._kernel
 
     def arguments(self, parameters: Values | None = None) -> list[float]:
         """Values of the parameters, in the order of the kernel's last arguments."""
@@ -235,10 +228,8 @@ def derive(mechanism: Mechanism) -> Dynamics:
     """
     equations = equations_of(mechanism)
     graph, arguments = equations.graph, equations.arguments
-    quantities: dict[str, Any] = {}
-    for field in attrs.fields(Terms):
-        found = equations.coefficients.get(field.name)
-        quantities[field.name] = getattr(equations, field.name) if found is None else found
+    quantities = equations.terms()
+    turns, turns_vary = compile_turns(equations)
     return Dynamics(
         mechanism=mechanism,
         equations=equations,
@@ -249,7 +240,8 @@ def derive(mechanism: Mechanism) -> Dynamics:
         kernel=compile_kernel(graph, quantities, arguments),
         kinematics=compile_kernel(graph, {name: quantities[name] for name in _KINEMATIC}, arguments),
         energy=compile_kernel(graph, {"energy": equations.energy}, arguments),
-        turns=compile_turns(equations),
+        turns=turns,
+        turns_vary=turns_vary,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,7 +10,7 @@ import numpy as np
 
 from hybrid.declaration.parts import EquationDynamics
 from hybrid.dynamics.reading import Reader, texts_of
-from hybrid.expressions import Builder, Graph, Nodes, derivative, gradient, jacobian
+from hybrid.expressions import Builder, Graph, Nodes, Program, compile_program, derivative, dot, gradient, jacobian
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Constraint, Contact, FrictionElement, Mechanism
@@ -88,6 +88,23 @@ class Equations:
     def arguments(self) -> list[int]:
         """Every name, in the order in which compiled functions take them."""
         return [*self.state, *self.parameters.values()]
+
+    def terms(self) -> dict[str, Nodes]:
+        """Every quantity of :class:`hybrid.dynamics.derive.Terms`, in its order."""
+        motion = ("M", "h", "gap", "gap_dot", "zeta_N", "W_N", "slip", "zeta_T", "W_T")
+        names = (*motion, "constraint", "constraint_dot", "zeta_B", "J")
+        return {name: getattr(self, name) for name in names} | dict(self.coefficients)
+
+    def program(self, build: Builder, results: Sequence[int], *, extra: Sequence[int] = ()) -> Program:
+        """Compile nodes of a builder of this graph into a function of time and state."""
+        return compile_program(
+            build.graph(),
+            results,
+            state=self.state[:-1],
+            time=self.time,
+            parameters=list(self.parameters.values()),
+            extra=extra,
+        )
 
     @property
     def all_names(self) -> frozenset[str]:
@@ -175,10 +192,8 @@ def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int], int |
         M = np.array([[reader.expression(entry) for entry in row] for row in declared.mass_matrix], dtype=np.intp)
         forces = zip(reader.column(declared.forces), applied, gradient(build, elastic, q), strict=True)
         h = [build.subtract(build.add(force, more), spring) for force, more, spring in forces]
-        Mv = [build.total(build.multiply(m, x) for m, x in zip(row, v, strict=True)) for row in M]
-        kinetic = build.multiply(half, build.total(build.multiply(x, p) for x, p in zip(v, Mv, strict=True)))
-        power = build.total(build.multiply(x, f) for x, f in zip(v, h, strict=True))
-        power = build.add(power, int(_rate(reader, np.array([kinetic]))[0]))
+        kinetic = build.multiply(half, dot(build, v, [dot(build, row, v) for row in M]))
+        power = dot(build, v, h, int(_rate(reader, np.array([kinetic]))[0]))
         return M.reshape(len(q), len(q)), _collected(build, np.array(h, dtype=np.intp)), [kinetic, power], None, None
     kinetic = reader.expression(declared.kinetic)
     potential = build.add(reader.expression(declared.potential), elastic)
@@ -189,9 +204,8 @@ def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int], int |
         M[: j + 1, j] = M[j, : j + 1] = derivative(build, momentum[: j + 1], {x: build.number(1)})
     rates = zip(gradient(build, lagrangian, q), _rate(reader, momentum), applied, strict=True)
     h = [build.add(build.subtract(force, inertia), more) for force, inertia, more in rates]
-    work = build.total(build.multiply(p, x) for p, x in zip(momentum, v, strict=True))
-    energy = build.add(build.subtract(work, kinetic), potential)
-    power = build.total(build.multiply(force, x) for force, x in zip(applied, v, strict=True))
+    energy = build.add(build.subtract(dot(build, momentum, v), kinetic), potential)
+    power = dot(build, applied, v)
     loss = derivative(build, [lagrangian], {reader.time: build.number(1)})[0]
     balance = [build.collected(energy), build.subtract(power, int(loss))]
     return M, _collected(build, np.array(h, dtype=np.intp)), balance, kinetic, potential
@@ -212,17 +226,14 @@ def _slip_velocities(reader: Reader) -> Nodes:
 
 def _coefficients(reader: Reader, rigid: list[Constraint]) -> dict[str, Nodes]:
     contacts, elements = reader.mechanism.contact, reader.mechanism.friction
-
-    def column(texts: Iterable[str]) -> Nodes:
-        return reader.column(texts)
-
-    return {
-        "friction": column(c.friction for c in contacts),
-        "static_friction": column(c.static_friction or c.friction for c in contacts),
-        "restitution": column(c.restitution for c in contacts),
-        "damping": column(c.damping for c in contacts),
-        "stiffness_ratio": column(c.stiffness_ratio for c in contacts),
-        "limit": column(e.limit for e in elements),
-        "static_limit": column(e.static_limit or e.limit for e in elements),
-        "constraint_friction": column(c.friction or "0" for c in rigid),
+    texts: dict[str, Iterable[str]] = {
+        "friction": (c.friction for c in contacts),
+        "static_friction": (c.static_friction or c.friction for c in contacts),
+        "restitution": (c.restitution for c in contacts),
+        "damping": (c.damping for c in contacts),
+        "stiffness_ratio": (c.stiffness_ratio for c in contacts),
+        "limit": (e.limit for e in elements),
+        "static_limit": (e.static_limit or e.limit for e in elements),
+        "constraint_friction": (c.friction or "0" for c in rigid),
     }
+    return {name: reader.column(entries) for name, entries in texts.items()}

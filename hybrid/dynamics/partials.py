@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.switches import Switches, compile_switches
-from hybrid.expressions import Builder, Kernel, Nodes, compile_kernel, jacobian
+from hybrid.expressions import Builder, Kernel, Nodes, compile_kernel, dot, jacobian
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -172,20 +172,16 @@ def _residuals(equations: Equations, build: Builder) -> tuple[dict[str, Nodes], 
     unknowns = [build.name(f" {index}") for index in range(sum(sizes))]  # no name of a declaration has a space
     a, *forces = np.split(np.array(unknowns, dtype=np.intp), np.cumsum(sizes)[:-1])
     directions = (equations.W_N, equations.W_T, equations.J.T)
-    balance = [_dot(build, row, a) for row in equations.M]
+    balance = [dot(build, row, a) for row in equations.M]
     balance = [build.subtract(inertia, force) for inertia, force in zip(balance, equations.h, strict=True)]
     for W, force in zip(directions, forces, strict=True):
-        balance = [build.subtract(left, _dot(build, row, force)) for left, row in zip(balance, W, strict=True)]
+        balance = [build.subtract(left, dot(build, row, force)) for left, row in zip(balance, W, strict=True)]
     residuals = {"balance": np.array(balance, dtype=np.intp)}
     remainders = (equations.zeta_N, equations.zeta_T, equations.zeta_B)
     for name, W, zeta in zip(("normal", "tangential", "bilateral"), directions, remainders, strict=True):
-        rows = [build.add(_dot(build, row, a), int(rest)) for row, rest in zip(W.T, zeta, strict=True)]
+        rows = [dot(build, row, a, rest) for row, rest in zip(W.T, zeta, strict=True)]
         residuals[name] = np.array(rows, dtype=np.intp)
     return residuals, unknowns
-
-
-def _dot(build: Builder, left: Nodes, right: Nodes) -> int:
-    return build.total(build.multiply(int(x), int(y)) for x, y in zip(left, right, strict=True))
 
 
 def _jacobians(

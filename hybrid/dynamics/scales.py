@@ -44,10 +44,11 @@ class Scales:
     constraint_dot: Array
 
 
-def compile_turns(equations: Equations) -> Kernel:
+def compile_turns(equations: Equations) -> tuple[Kernel, bool]:
     """Compile how fast the arguments of functions such as ``sin`` change with every coordinate.
 
     These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
+    The second answer is whether any of that depends on the position or on time.
     """
     graph, build = equations.graph, Builder(equations.graph)
     blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
@@ -59,9 +60,9 @@ def compile_turns(equations: Equations) -> Kernel:
     }
     rates = jacobian(build, sorted(inner), equations.coordinates)
     turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
-    return compile_kernel(
-        build.graph(), {index: found for index, found in turns.items() if len(found)}, equations.arguments
-    )
+    found = {index: nodes for index, nodes in turns.items() if len(nodes)}
+    varies = build.graph().names(rates.ravel().tolist()) - equations.parameters.keys()
+    return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
 
 
 def coordinate_sizes(

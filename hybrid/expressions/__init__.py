@@ -5,7 +5,8 @@ from hybrid.expressions.display import sympy_expressions
 from hybrid.expressions.exact import NotRationalError, exact_values
 from hybrid.expressions.functions import FUNCTIONS, Function
 from hybrid.expressions.graph import Builder, Graph
-from hybrid.expressions.kernel import Kernel, compile_kernel, compile_tape
+from hybrid.expressions.kernel import Kernel, Program, compile_kernel, compile_program
+from hybrid.expressions.linear import dot, solve_definite
 from hybrid.expressions.magnitudes import magnitudes
 from hybrid.expressions.switches import Switch, switches
 
@@ -17,14 +18,17 @@ __all__ = [
     "Kernel",
     "Nodes",
     "NotRationalError",
+    "Program",
     "Switch",
     "compile_kernel",
-    "compile_tape",
+    "compile_program",
     "derivative",
+    "dot",
     "exact_values",
     "gradient",
     "jacobian",
     "magnitudes",
+    "solve_definite",
     "switches",
     "sympy_expressions",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hybrid.expressions.functions import FUNCTIONS
 from hybrid.expressions.graph import Graph, Number
 
-__all__ = ["Kernel", "compile_kernel", "compile_tape"]
+__all__ = ["Kernel", "Program", "compile_kernel", "compile_program"]
 
 _ARRAYS: Mapping[str, Any] = {
     "__builtins__": {},
@@ -67,16 +67,10 @@ class Kernel:
         Shape of each quantity at one state.
     source : str
         The generated Python source, for inspection.
-    shared : tuple of (str, str)
-        The assignments of that source, in order: name and text.
-    entries : tuple of str
-        The text of every entry of every quantity, in order.
     """
 
     shapes: Mapping[str, tuple[int, ...]]
     source: str
-    shared: tuple[tuple[str, str], ...]
-    entries: tuple[str, ...]
     _function: Callable[..., tuple[Any, ...]] = attrs.field(repr=False)
 
     def __call__(self, arguments: Sequence[Any]) -> dict[str, NDArray[Any]]:
@@ -145,35 +139,40 @@ def compile_kernel(graph: Graph, quantities: Mapping[str, Any], arguments: Seque
     blocks = {name: np.asarray(block, dtype=np.intp) for name, block in quantities.items()}
     roots = [int(node) for block in blocks.values() for node in block.ravel()]
     numbered = {int(node): f"a{index}" for index, node in enumerate(arguments)}
-    shared, entries = _texts(graph, roots, numbered)
+    assigned, entries = _texts(graph, roots, numbered)
     lines = [f"def kernel({', '.join(numbered.values())}):"]
-    lines += [f"    {name} = {text}" for name, text in shared]
+    lines += [f"    {name} = {text}" for _, name, text in assigned]
     lines.append("    return (" + "".join(f"{text}, " for text in entries) + ")")
     source = "\n".join(lines)
     namespace = dict(_ARRAYS)
     exec(compile(source, "<derived kernel>", "exec"), namespace)  # noqa: S102  # our own generated source
     shapes = {name: block.shape for name, block in blocks.items()}
-    return Kernel(shapes, source, tuple(shared), tuple(entries), namespace["kernel"])
+    return Kernel(shapes, source, namespace["kernel"])
 
 
-def _texts(graph: Graph, roots: Sequence[int], numbered: Mapping[int, str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Assignments of what is used more than once, and the text of every root."""
+def _texts(
+    graph: Graph, roots: Sequence[int], numbered: Mapping[int, str], fixed: Collection[int] = ()
+) -> tuple[list[tuple[int, str, str]], list[str]]:
+    """Assignments (node, name, text) of what is used more than once, and the text of every root.
+
+    What only depends on ``fixed`` nodes is assigned where others use it, so that it can be computed beforehand.
+    """
     order = graph.needed(roots)
     uses = Counter(argument for node in order for argument in graph.arguments[node])
-    uses.update(roots)
+    uses.update(int(root) for root in roots)
+    apart = {argument for node in order if node not in fixed for argument in graph.arguments[node] if argument in fixed}
     texts: dict[int, str] = {}
-    shared: list[tuple[str, str]] = []
+    assigned: list[tuple[int, str, str]] = []
     for node in order:
         if node in numbered:
             texts[node] = numbered[node]
             continue
         text = _written(graph, node, texts)
-        is_atom = not graph.arguments[node]
-        if not is_atom and (uses[node] > 1 or len(text) > _INLINE):
-            shared.append((f"s{len(shared)}", text))
-            text = shared[-1][0]
+        if graph.arguments[node] and (uses[node] > 1 or node in apart or len(text) > _INLINE):
+            assigned.append((node, f"s{len(assigned)}", text))
+            text = assigned[-1][1]
         texts[node] = text
-    return shared, [texts[root] for root in roots]
+    return assigned, [texts[int(root)] for root in roots]
 
 
 def _written(graph: Graph, node: int, texts: Mapping[int, str]) -> str:
@@ -216,26 +215,76 @@ def _power(graph: Graph, node: int, arguments: Sequence[str]) -> str:
     return f"power({base}, {exponent})"
 
 
-def compile_tape(source: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Compile a function ``make`` that was put together from the texts of kernels, without builtins in reach.
+@attrs.frozen(eq=False)
+class Program:
+    """A function of one state after another, of which the parameters' part is computed once.
+
+    Attributes
+    ----------
+    scalar, vector : callable
+        ``make(parameters, extra=None)``, which returns ``f(t, y)`` with ``y = (q, v)`` giving a tuple: of plain floats,
+        which raise where undefined, and of arrays. ``extra`` is a mutable sequence of further arguments.
+    """
+
+    scalar: Callable[..., Any]
+    vector: Callable[..., Any]
+
+
+def compile_program(
+    graph: Graph,
+    results: Sequence[int],
+    *,
+    state: Sequence[int],
+    time: int,
+    parameters: Sequence[int],
+    extra: Sequence[int] = (),
+) -> Program:
+    """Compile nodes into a function of time and state.
 
     Parameters
     ----------
-    source : str
-        Definition of ``make``, written by the package from ``Kernel.shared``, ``Kernel.entries`` and arithmetic.
+    graph : Graph
+    results : sequence of int
+    state : sequence of int
+        Coordinates and velocities.
+    time : int
+    parameters : sequence of int
+    extra : sequence of int
+        Names whose values are looked up in a mutable sequence at every call.
 
     Returns
     -------
-    scalar, vector : callable
-        The same function with functions of plain floats, which raise where undefined, and with functions of arrays.
+    Program
 
     Examples
     --------
-    >>> compile_tape("def make(a0):\\n    return sin(a0)")[0](0.0)
-    0.0
+    >>> from hybrid.expressions import Builder
+    >>> build = Builder()
+    >>> x, k, t = (build.name(name) for name in "xkt")
+    >>> force = build.multiply(k, x)
+    >>> program = compile_program(build.graph(), [force], state=[x], time=t, parameters=[k])
+    >>> program.scalar([3.0])(0.0, [2.0])
+    (6.0,)
     """
-    code = compile(source, "<tape of one mode>", "exec")
+    names = {int(node): f"a{index}" for index, node in enumerate((*state, time, *parameters, *extra))}
+    fixed, varying = set(parameters), {*state, time, *extra}
+    for node in graph.needed(results):
+        if node not in varying and all(argument in fixed for argument in graph.arguments[node]):
+            fixed.add(node)
+    assigned, texts = _texts(graph, results, names, fixed)
+    early = [f"    {name} = {text}" for node, name, text in assigned if node in fixed]
+    late = [f"        {name} = {text}" for node, name, text in assigned if node not in fixed]
+
+    def unpacked(nodes: Sequence[int], source: str) -> list[str]:
+        return [f"{', '.join(names[node] for node in nodes)}, = {source}"] if nodes else []
+
+    lines = ["def make(parameters, extra=None):"]
+    lines += [f"    {line}" for line in unpacked(parameters, "parameters")]
+    lines += [*early, f"    def f({names[time]}, y):"]
+    lines += [f"        {line}" for line in (*unpacked(state, "y"), *unpacked(extra, "extra"))]
+    lines += [*late, f"        return ({''.join(f'{text}, ' for text in texts)})", "    return f"]
+    code = compile("\n".join(lines), "<program of one mode>", "exec")
     scalar, vector = dict(_SCALARS), dict(_ARRAYS)
     exec(code, scalar)  # noqa: S102  # our own generated source
     exec(code, vector)  # noqa: S102  # our own generated source
-    return scalar["make"], vector["make"]
+    return Program(scalar["make"], vector["make"])

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
-from hybrid.dynamics.tape import Tape, Term, solve_mass
+from hybrid.expressions import Builder, dot, solve_definite
 from hybrid.motion.distribution import RANK
 from hybrid.motion.parts import Part, spatial_slides
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Equations
 
 MAX_ROWS = 2  # Cramer's rule; larger systems need pivoting
 N_REFERENCES = 3  # extra arguments of every spatial slide: a direction and the rounding of the slip
+_TINY = Fraction(1, 10**300)  # what no slip is as small as, and what decides its side where it vanishes
 _POSTURES = (0.3, -1.1, 2.3)  # no particular ones
 
 
 @attrs.define
 class Rows:
-    """Conditions ``R_i . v' + zeta_i = 0`` and the force columns ``F_i`` that meet them.
+    """Conditions ``R_i . v' + zeta_i = 0`` and the force columns ``F_i`` that meet them, all of nodes.
 
     Attributes
     ----------
@@ -35,21 +38,86 @@ class Rows:
         Generalised forces that need no elimination.
     """
 
-    R: list[list[Term]]
-    F: list[list[Term]]
-    zeta: list[Term]
+    R: list[list[int]]
+    F: list[list[int]]
+    zeta: list[int]
     labels: list[tuple[Part | None, str]]
-    load: list[Term]
+    load: list[int]
 
 
 @attrs.frozen(eq=False)
 class Solved:
-    """Texts of the accelerations, of the forces of every contact and column, and of the singularity guard."""
+    """Nodes of the accelerations, of the forces of every contact and column, and of the singularity guard."""
 
-    acceleration: list[Term]
-    lambda_N: list[Term]
-    lambda_T: list[Term]
-    determinant: Term
+    acceleration: list[int]
+    lambda_N: list[int]
+    lambda_T: list[int]
+    determinant: int
+
+
+@attrs.frozen(eq=False)
+class ModeNodes:
+    """The equations of a mechanism, a builder of their graph, and what the parts of a mode contribute.
+
+    Attributes
+    ----------
+    equations : Equations
+    build : Builder
+    parts : tuple of Part
+    references : mapping of str to tuple of int
+        For every spatial slide the two components of a direction and the rounding of the slip, looked up at each call.
+    """
+
+    equations: Equations
+    build: Builder
+    parts: tuple[Part, ...]
+    references: Mapping[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, dynamics: Dynamics, parts: Sequence[Part]) -> ModeNodes:
+        """The nodes of a mode."""
+        build = Builder(dynamics.equations.graph)
+        slides = spatial_slides(parts)
+        # no name of a declaration has a space
+        names = {part.name: tuple(build.name(f"{part.name} {i}") for i in range(N_REFERENCES)) for part in slides}
+        return cls(dynamics.equations, build, tuple(parts), names)
+
+    @property
+    def extra(self) -> list[int]:
+        """The references, in order."""
+        return [node for nodes in self.references.values() for node in nodes]
+
+    def tangents(self, part: Part) -> list[list[int]]:
+        """Tangential force directions of a part."""
+        return [self.equations.W_T[:, column].tolist() for column in part.columns]
+
+    def slips(self, part: Part) -> list[int]:
+        """Tangential velocities of a part."""
+        return [int(self.equations.slip[column]) for column in part.columns]
+
+    def coefficient(self, name: str, part: Part) -> int:
+        """A coefficient of a part's law."""
+        return int(self.equations.coefficients[name][part.index])
+
+    def directions(self, part: Part) -> list[int]:
+        """The direction of slip: a sign in the plane, in space a unit vector that runs straight on through zero.
+
+        In space it keeps to the side of a reference direction, and is that direction where there is no slip.
+        """
+        build = self.build
+        if len(part.columns) < 2:
+            return [build.number(int(part.slip_sign))] * len(part.columns)
+        *along, floor = self.references[part.name]
+        tiny = build.number(_TINY)
+        side = build.call("sign", dot(build, self.slips(part), along, tiny))
+        kept = [build.multiply(slip, side) for slip in self.slips(part)]
+        kept = [build.add(slip, build.multiply(floor, way)) for slip, way in zip(kept, along, strict=True)]
+        size = build.call("max", self.length(kept), tiny)
+        return [build.divide(slip, size) for slip in kept]
+
+    def length(self, vector: Sequence[int]) -> int:
+        """Euclidean length of a vector."""
+        return self.build.call("sqrt", dot(self.build, vector, vector))
 
 
 def is_eliminable(
@@ -101,96 +169,67 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[Part], parameters: Value
     return False
 
 
-def rows_of(tape: Tape, parts: Sequence[Part]) -> Rows:
+def rows_of(nodes: ModeNodes) -> Rows:
     """Collect the conditions of a mode."""
-    rows = Rows([], [], [], [], list(tape.quantity("h")))
-    for J, zeta_B in zip(tape.quantity("J"), tape.quantity("zeta_B"), strict=True):
+    equations, build = nodes.equations, nodes.build
+    rows = Rows([], [], [], [], equations.h.tolist())
+    for J, zeta_B in zip(equations.J.tolist(), equations.zeta_B.tolist(), strict=True):
         _append(rows, J, J, zeta_B, (None, "B"))
-    reference = 0
-    for part in parts:
-        tangents = [tape.column("W_T", column) for column in part.columns]
-        zetas = [tape.quantity("zeta_T")[column] for column in part.columns]
-        directions: list[Term] = [part.slip_sign] * len(tangents)
-        if part.slides and len(tangents) == 2:
-            directions = _direction(tape, part, reference)
-            reference += N_REFERENCES
+    for part in nodes.parts:
+        tangents = nodes.tangents(part)
+        zetas = [int(equations.zeta_T[column]) for column in part.columns]
+        directions = nodes.directions(part) if part.slides else []
         if part.kind is CarrierKind.ELEMENT and part.slides:
-            limit = tape.quantity("limit")[part.index]
-            force = tape.dot([(limit, directions[0])])
-            rows.load = [tape.dot([(_minus(force), w)], start) for w, start in zip(tangents[0], rows.load, strict=True)]
+            force = build.negate(build.multiply(nodes.coefficient("limit", part), directions[0]))
+            rows.load = _moved(build, rows.load, force, tangents[0])
         if part.has_normal:
-            normal = tape.column("W_N", part.index)
-            force_column = normal
-            if part.slides:
-                mu = tape.quantity("friction")[part.index]
-                for direction, tangent in zip(directions, tangents, strict=True):
-                    drag = tape.dot([(mu, direction)])
-                    force_column = [
-                        tape.dot([(_minus(drag), w)], start) for w, start in zip(tangent, force_column, strict=True)
-                    ]
-            _append(rows, normal, force_column, tape.quantity("zeta_N")[part.index], (part, "N"))
+            normal = equations.W_N[:, part.index].tolist()
+            column = normal
+            for direction, tangent in zip(directions, tangents, strict=bool(directions)):
+                drag = build.negate(build.multiply(nodes.coefficient("friction", part), direction))
+                column = _moved(build, column, drag, tangent)
+            _append(rows, normal, column, int(equations.zeta_N[part.index]), (part, "N"))
         if part.sticks:
             for axis, (tangent, zeta) in enumerate(zip(tangents, zetas, strict=True)):
                 _append(rows, tangent, tangent, zeta, (part, f"T{axis}"))
     return rows
 
 
-def _append(rows: Rows, R: list[Term], F: list[Term], zeta: Term, label: tuple[Part | None, str]) -> None:
+def _moved(build: Builder, start: Sequence[int], factor: int, along: Sequence[int]) -> list[int]:
+    """``start + factor*along``."""
+    return [build.add(x, build.multiply(factor, w)) for x, w in zip(start, along, strict=True)]
+
+
+def _append(rows: Rows, R: list[int], F: list[int], zeta: int, label: tuple[Part | None, str]) -> None:
     rows.R.append(R)
     rows.F.append(F)
     rows.zeta.append(zeta)
     rows.labels.append(label)
 
 
-def _minus(term: Term) -> Term:
-    return f"(-{term})" if isinstance(term, str) else -term
-
-
-def _direction(tape: Tape, part: Part, reference: int) -> list[Term]:
-    """Unit vector of slip that runs straight on through zero.
-
-    The extra arguments are a direction and the rounding of the slip: it keeps to the side of that direction, and has it
-    where there is no slip.
-    """
-    first, second = (tape.quantity("slip")[column] for column in part.columns)
-    u, w, floor = (f"u{reference + place}" for place in range(N_REFERENCES))
-    side = tape.put(f"sign({first}*{u} + {second}*{w} + 1e-300)")
-    first = tape.put(f"{first}*{side} + {floor}*{u}")
-    second = tape.put(f"{second}*{side} + {floor}*{w}")
-    size = tape.put(f"max(sqrt({first}*{first} + {second}*{second}), 1e-300)")
-    return [tape.put(f"{first}/{size}"), tape.put(f"{second}/{size}")]
-
-
-def n_references(parts: Sequence[Part]) -> int:
-    """Number of extra arguments."""
-    return N_REFERENCES * len(spatial_slides(parts))
-
-
-def eliminate(tape: Tape, parts: Sequence[Part], *, n_contacts: int, n_columns: int) -> Solved:
+def eliminate(nodes: ModeNodes) -> Solved:
     """Write the solution of a mode's equations of motion.
 
     Parameters
     ----------
-    tape : Tape
-    parts : sequence of Part
-        With at most two conditions.
-    n_contacts, n_columns : int
-        Lengths of the force vectors.
+    nodes : ModeNodes
+        Of a mode with at most two conditions.
 
     Returns
     -------
     Solved
     """
-    rows = rows_of(tape, parts)
-    a_free, *responses = solve_mass(tape, [rows.load, *rows.F])
-    G = [[tape.dot(zip(R, Y, strict=True)) for Y in responses] for R in rows.R]
-    c = [tape.dot(zip(R, a_free, strict=True), zeta) for R, zeta in zip(rows.R, rows.zeta, strict=True)]
-    forces, determinant = _solve(tape, G, c)
-    acceleration = [
-        tape.dot([(Y[i], x) for Y, x in zip(responses, forces, strict=True)], a_free[i]) for i in range(len(a_free))
-    ]
-    lambda_N: list[Term] = [0.0] * n_contacts
-    lambda_T: list[Term] = [0.0] * n_columns
+    equations, build = nodes.equations, nodes.build
+    rows = rows_of(nodes)
+    a_free, *responses = solve_definite(build, equations.M, [rows.load, *rows.F])
+    G = [[dot(build, R, Y) for Y in responses] for R in rows.R]
+    c = [dot(build, R, a_free, zeta) for R, zeta in zip(rows.R, rows.zeta, strict=True)]
+    forces, determinant = _solve(build, G, c)
+    acceleration = a_free
+    for Y, x in zip(responses, forces, strict=True):
+        acceleration = _moved(build, acceleration, x, Y)
+    zero = build.number(0)
+    lambda_N, lambda_T = [zero] * len(equations.gap), [zero] * len(equations.slip)
     for (part, row), force in zip(rows.labels, forces, strict=True):
         if part is None:
             continue
@@ -198,44 +237,44 @@ def eliminate(tape: Tape, parts: Sequence[Part], *, n_contacts: int, n_columns: 
             lambda_N[part.index] = force
         else:
             lambda_T[part.columns[int(row[1:])]] = force
-    _sliding_forces(tape, parts, lambda_N, lambda_T)
-    return Solved(acceleration, lambda_N, lambda_T, _relative(tape, rows, determinant))
+    _sliding_forces(nodes, lambda_N, lambda_T)
+    return Solved(acceleration, lambda_N, lambda_T, _relative(nodes, rows, determinant))
 
 
-def _solve(tape: Tape, G: list[list[Term]], c: list[Term]) -> tuple[list[Term], Term]:
+def _solve(build: Builder, G: list[list[int]], c: list[int]) -> tuple[list[int], int]:
     if not c:
-        return [], 1.0
+        return [], build.number(1)
     if len(c) == 1:
-        return [tape.quotient(_minus(c[0]), G[0][0])], G[0][0]
-    determinant = tape.dot([(G[0][0], G[1][1]), (_minus(G[0][1]), G[1][0])])
-    first = tape.dot([(_minus(c[0]), G[1][1]), (c[1], G[0][1])])
-    second = tape.dot([(_minus(c[1]), G[0][0]), (c[0], G[1][0])])
-    return [tape.quotient(first, determinant), tape.quotient(second, determinant)], determinant
+        return [build.divide(build.negate(c[0]), G[0][0])], G[0][0]
+    determinant = _cross(build, G[0], G[1])
+    first = _cross(build, [row[1] for row in G], c)
+    second = _cross(build, c, [row[0] for row in G])
+    return [build.divide(first, determinant), build.divide(second, determinant)], determinant
 
 
-def _relative(tape: Tape, rows: Rows, determinant: Term) -> Term:
+def _cross(build: Builder, a: Sequence[int], b: Sequence[int]) -> int:
+    """``a_0 b_1 - a_1 b_0``."""
+    return build.subtract(build.multiply(a[0], b[1]), build.multiply(a[1], b[0]))
+
+
+def _relative(nodes: ModeNodes, rows: Rows, determinant: int) -> int:
     """The determinant over that of the same contacts without friction, dimensionless."""
-    normals = [R for R, (_, row) in zip(rows.R, rows.labels, strict=True)]
-    if not normals or determinant == 1.0:
-        return 1.0
-    sizes = [tape.dot(zip(R, Y, strict=True)) for R, Y in zip(normals, solve_mass(tape, normals), strict=True)]
-    for size in sizes:
-        determinant = tape.quotient(determinant, size)
+    build = nodes.build
+    if not rows.R or determinant == build.number(1):
+        return build.number(1)
+    for R, Y in zip(rows.R, solve_definite(build, nodes.equations.M, rows.R), strict=True):
+        determinant = build.divide(determinant, dot(build, R, Y))
     return determinant
 
 
-def _sliding_forces(tape: Tape, parts: Sequence[Part], lambda_N: list[Term], lambda_T: list[Term]) -> None:
-    reference = 0
-    for part in parts:
+def _sliding_forces(nodes: ModeNodes, lambda_N: list[int], lambda_T: list[int]) -> None:
+    build = nodes.build
+    for part in nodes.parts:
         if not part.slides:
             continue
-        directions: list[Term] = [part.slip_sign]
-        if len(part.columns) == 2:
-            directions = _direction(tape, part, reference)
-            reference += N_REFERENCES
         if part.kind is CarrierKind.ELEMENT:
-            size: Term = tape.quantity("limit")[part.index]
+            size = nodes.coefficient("limit", part)
         else:
-            size = tape.dot([(tape.quantity("friction")[part.index], lambda_N[part.index])])
-        for column, direction in zip(part.columns, directions, strict=True):
-            lambda_T[column] = tape.dot([(_minus(size), direction)])
+            size = build.multiply(nodes.coefficient("friction", part), lambda_N[part.index])
+        for column, direction in zip(part.columns, nodes.directions(part), strict=True):
+            lambda_T[column] = build.negate(build.multiply(size, direction))

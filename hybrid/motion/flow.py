@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierKind
-from hybrid.dynamics.tape import Tape, Term
-from hybrid.motion.elimination import N_REFERENCES, eliminate, is_eliminable, n_references
+from hybrid.expressions import dot
+from hybrid.motion.elimination import ModeNodes, Solved, eliminate, is_eliminable
 from hybrid.motion.numeric import NumericFlow
 from hybrid.motion.parts import Guard, Part, guards_of, parts_of, spatial_slides
 
@@ -168,49 +168,42 @@ def make_flow(
 
 
 def _program(dynamics: Dynamics, parts: Sequence[Part]) -> FlowProgram:
-    tape = Tape(dynamics)
-    n, k, p = dynamics.n, len(dynamics.contacts), len(tape.quantity("slip"))
-    solved = eliminate(tape, parts, n_contacts=k, n_columns=p)
-    extra = n_references(parts)
-    velocities = [tape.velocity(index) for index in range(n)]
-    guards = _guard_terms(tape, parts, solved.lambda_N, solved.lambda_T, solved.determinant)
-    rate, _ = tape.functions([*velocities, *solved.acceleration], extra=extra)
-    _, observation = tape.functions([*solved.acceleration, *solved.lambda_N, *solved.lambda_T, *guards], extra=extra)
-    return FlowProgram(rate, observation, (n, k, p), extra)
+    nodes = ModeNodes.of(dynamics, parts)
+    equations, extra = nodes.equations, nodes.extra
+    solved = eliminate(nodes)
+    forces = [*solved.lambda_N, *solved.lambda_T]
+    rate = equations.program(nodes.build, [*equations.velocities, *solved.acceleration], extra=extra)
+    observed = equations.program(nodes.build, [*solved.acceleration, *forces, *_guards(nodes, solved)], extra=extra)
+    sizes = (dynamics.n, len(equations.gap), len(equations.slip))
+    return FlowProgram(rate.scalar, observed.vector, sizes, len(extra))
 
 
-def _guard_terms(
-    tape: Tape, parts: Sequence[Part], lambda_N: list[Term], lambda_T: list[Term], determinant: Term
-) -> list[Term]:
-    """Texts of the guards, in the order of :func:`guards_of`."""
-    terms: list[Term] = []
-    for part in parts:
+def _guards(nodes: ModeNodes, solved: Solved) -> list[int]:
+    """Nodes of the guards, in the order of :func:`guards_of`."""
+    build, guards = nodes.build, list[int]()
+    for part in nodes.parts:
         if part.is_open:
-            terms.append(tape.quantity("gap")[part.index])
+            guards.append(int(nodes.equations.gap[part.index]))
             continue
         if part.has_normal:
-            terms.append(lambda_N[part.index])
+            guards.append(solved.lambda_N[part.index])
         if part.sticks:
-            terms += _cone_terms(tape, part, lambda_N, lambda_T)
+            guards += _cone(nodes, part, solved)
         elif part.slides:
-            slips = [tape.quantity("slip")[column] for column in part.columns]
-            signs: list[Term] = [part.slip_sign]
-            if len(slips) == 2:
-                position = N_REFERENCES * [p.name for p in spatial_slides(parts)].index(part.name)
-                signs = [f"u{position}", f"u{position + 1}"]
-            terms.append(tape.dot(zip(slips, signs, strict=True)))
-    if any(part.slides and part.has_normal for part in parts):
-        terms.append(determinant)
-    return terms
+            spatial = nodes.references.get(part.name)
+            along = nodes.directions(part) if spatial is None else spatial[:2]
+            guards.append(dot(build, nodes.slips(part), along))
+    if any(part.slides and part.has_normal for part in nodes.parts):
+        guards.append(solved.determinant)
+    return guards
 
 
-def _cone_terms(tape: Tape, part: Part, lambda_N: list[Term], lambda_T: list[Term]) -> list[Term]:
-    forces = [lambda_T[column] for column in part.columns]
+def _cone(nodes: ModeNodes, part: Part, solved: Solved) -> list[int]:
+    build, forces = nodes.build, [solved.lambda_T[column] for column in part.columns]
     if part.kind is CarrierKind.ELEMENT:
-        limit: Term = tape.quantity("static_limit")[part.index]
+        limit = nodes.coefficient("static_limit", part)
     else:
-        limit = tape.dot([(tape.quantity("static_friction")[part.index], lambda_N[part.index])])
+        limit = build.multiply(nodes.coefficient("static_friction", part), solved.lambda_N[part.index])
     if len(forces) == 1:
-        return [tape.dot([(-1.0, forces[0])], limit), tape.dot([(1.0, forces[0])], limit)]
-    size = tape.put(f"sqrt({forces[0]}*{forces[0]} + {forces[1]}*{forces[1]})")
-    return [tape.dot([(-1.0, size)], limit)]
+        return [build.subtract(limit, forces[0]), build.add(limit, forces[0])]
+    return [build.subtract(limit, nodes.length(forces))]

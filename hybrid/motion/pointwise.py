@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.derive import Terms
-from hybrid.dynamics.tape import Tape
+from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -62,13 +61,8 @@ class PointTerms:
 
 def _compiled(dynamics: Dynamics) -> tuple[Callable[..., Any], list[tuple[slice, tuple[int, ...]]]]:
     """The function of all entries, and where every quantity of ``Terms`` stands among them."""
-    tape = Tape(dynamics)
-    entries: list[Any] = []
-    places: list[tuple[slice, tuple[int, ...]]] = []
-    for field in attrs.fields(Terms):
-        shape, quantity = dynamics.kernel.shapes[field.name], tape.quantity(field.name)
-        flat = [entry for row in quantity for entry in row] if len(shape) == 2 else quantity
-        places.append((slice(len(entries), len(entries) + len(flat)), shape))
-        entries += flat
-    make, _ = tape.functions(entries)
-    return make, places
+    blocks = dynamics.equations.terms()
+    entries = np.concatenate([block.ravel() for block in blocks.values()])
+    ends = np.cumsum([block.size for block in blocks.values()]).tolist()
+    places = [(slice(end - block.size, end), block.shape) for end, block in zip(ends, blocks.values(), strict=True)]
+    return dynamics.equations.program(Builder(dynamics.equations.graph), entries.tolist()).scalar, places

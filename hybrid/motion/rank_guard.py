@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import ConfigurationSpace
-from hybrid.dynamics.tape import Tape
+from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -53,9 +53,10 @@ class RankGuard:
     def _compiled(self) -> Callable[[Any, Any], tuple[Any, ...]]:
         dynamics = self.space.dynamics
         if RankGuard not in dynamics.programs:
-            tape = Tape(dynamics)
-            entries = [entry for row in tape.quantity("J") for entry in row]
-            dynamics.programs[RankGuard] = tape.functions(entries)[1]
+            build = Builder(dynamics.equations.graph)
+            dynamics.programs[RankGuard] = dynamics.equations.program(
+                build, dynamics.equations.J.ravel().tolist()
+            ).vector
         make: Callable[..., Callable[[Any, Any], tuple[Any, ...]]] = dynamics.programs[RankGuard]
         return make(dynamics.arguments(self.space.parameters))
 

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.tape import Tape, solve_mass
+from hybrid.expressions import Builder, dot, solve_definite
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -83,9 +83,9 @@ def single_gap(
 
 
 def _program(dynamics: Dynamics, index: int) -> Callable[..., Any]:
-    tape = Tape(dynamics)
-    normal = tape.column("W_N", index)
-    lift = solve_mass(tape, [normal])[0]
-    mobility = tape.dot(zip(normal, lift, strict=True))
-    gap, rate = tape.quantity("gap")[index], tape.quantity("gap_dot")[index]
-    return tape.functions([gap, rate, mobility, *normal, *lift])[0]
+    equations = dynamics.equations
+    build, normal = Builder(equations.graph), equations.W_N[:, index]
+    lift = solve_definite(build, equations.M, [normal])[0]
+    mobility = dot(build, normal, lift)
+    results = [equations.gap[index], equations.gap_dot[index], mobility, *normal, *lift]
+    return equations.program(build, results).scalar

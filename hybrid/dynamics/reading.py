@@ -106,7 +106,7 @@ def read(build: Builder, expression: Expression, names: Mapping[str, int]) -> in
     >>> build = Builder()
     >>> node = read(build, parse_expression("0.5*4", known=()), {})
     >>> build.value(node)
-    Fraction(2, 1)
+    2
     """
     stack: list[int] = []
     for node in expression.tree:

@@ -1,0 +1,88 @@
+"""How long deriving takes here and at another commit, in processes that take turns.
+
+    python benchmarks/derivation.py [--against COMMIT] [--links 1 4 8 12] [--repeat 5]
+
+Times are processor times of one derivation in a fresh process, code for floats included, without imports, the smallest
+of several; and of the whole command `painleve verdict` of a rod. COMMIT (by default the tag before-refounding) is
+checked out into a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from behaviour import ROOT, TAG, checkout
+
+DERIVE = """
+import sys, time
+import hybrid, mechanisms
+from hybrid import Contact, EnergyDynamics, Mechanism, derive
+n = int(sys.argv[1])
+if n:
+    kinetic, potential, x, y = [], [], "0", "0"
+    for i in range(n):
+        kinetic.append(f"m*(u{i}**2 + w{i}**2)/2 + J*a{i}_dot**2/2")
+        potential.append(f"m*g*h{i}")
+    places = {}
+    for i in range(n):
+        before = (f"x{i - 1}", f"y{i - 1}", f"p{i - 1}", f"s{i - 1}") if i else ("0", "0", "0", "0")
+        places |= {f"x{i}": f"{before[0]} + l*cos(a{i})", f"y{i}": f"{before[1]} + l*sin(a{i})"}
+        places |= {f"p{i}": f"{before[2]} - l*sin(a{i})*a{i}_dot", f"s{i}": f"{before[3]} + l*cos(a{i})*a{i}_dot"}
+        places |= {f"u{i}": f"{before[2]} - l/2*sin(a{i})*a{i}_dot", f"w{i}": f"{before[3]} + l/2*cos(a{i})*a{i}_dot"}
+        places |= {f"h{i}": f"{before[1]} + l/2*sin(a{i})"}
+    mechanism = Mechanism(
+        name="chain", coordinates=[f"a{i}" for i in range(n)], definitions=places,
+        parameters={"m": 1, "l": 0.5, "J": 0.02, "g": 9.81, "mu": 0.9},
+        dynamics=EnergyDynamics(kinetic=" + ".join(kinetic), potential=" + ".join(potential)),
+        contact=[Contact(name="tip", gap=f"y{n - 1} + 1", tangent=f"x{n - 1}", friction="mu")],
+    )
+else:
+    mechanism = mechanisms.load("rod_on_incline")
+start = time.process_time()
+derive(mechanism).terms([0.1] * len(mechanism.coordinates), [0.2] * len(mechanism.coordinates))
+print(time.process_time() - start)
+"""
+VERDICT = """
+import sys, time
+from mechanisms.launch import main
+sys.argv = "painleve verdict rod_on_incline --pin phi=0.4 --pin phi_dot=0.5 --pin slip.tip=0 --json".split()
+sys.stdout, told = open("/dev/null", "w"), sys.stdout
+try:
+    main()
+except SystemExit:
+    pass
+print(time.process_time(), file=told)
+"""
+
+
+def seconds(tree: Path, code: str, *arguments: str) -> float:
+    """Processor time that a fresh process with one tree's packages measures."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "OPENBLAS_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=environment, cwd=tree, capture_output=True, text=True, check=False
+    )
+    return float(run.stdout) if run.returncode == 0 else float("nan")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--against", default=TAG, metavar="COMMIT")
+    parser.add_argument("--links", type=int, nargs="+", default=[4, 8, 12], metavar="N")
+    parser.add_argument("--repeat", type=int, default=5)
+    asked = parser.parse_args()
+    rows = [("verdict of the rod, cold", VERDICT, ()), ("derive, rod", DERIVE, ("0",))]
+    rows += [(f"derive, chain of {n}", DERIVE, (str(n),)) for n in asked.links]
+    print(f"{'':26s}{'before':>10s}{'now':>10s}{'ratio':>9s}")
+    with checkout(asked.against) as tree:
+        for label, code, arguments in rows:
+            pairs = [[seconds(side, code, *arguments) for side in (tree, ROOT)] for _ in range(asked.repeat)]
+            before, now = (min(times) for times in zip(*pairs, strict=True))
+            print(f"{label:26s}{before:9.3f}s{now:9.3f}s{now / before:9.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

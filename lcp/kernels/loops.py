@@ -12,8 +12,7 @@ from lcp.kernels.careful import UNDECIDED
 from lcp.kernels.compiled import compiled, threaded
 from lcp.kernels.cones import every_solution
 from lcp.kernels.lanes import count_lanes, solve_lanes
-from lcp.kernels.turning import turn_eight, turn_four, turn_four_back
-from lcp.kernels.vectors import EIGHT, read, write
+from lcp.kernels.vectors import read, write
 
 __all__ = [
     "NO_BASIS",
@@ -92,25 +91,15 @@ def solve_first(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Base
 @compiled
 def _transpose(problems: FloatArray, width: int, start: int, length: int, block: FloatArray) -> None:
     """Entry r of problem start + k, of `width` entries each, becomes block[LANES * r + k]."""
-    whole, turned = length - length % EIGHT, 4 if width == 4 else width - width % EIGHT
-    for k in range(0, whole, EIGHT):
-        if width == 4:
-            turn_four(problems, (start + k) * 4, block, k, LANES)
-        else:
-            for r in range(0, turned, EIGHT):
-                turn_eight(problems, (start + k) * width + r, width, block, LANES * r + k, LANES)
-    for r in range(width):
-        for k in range(whole if r < turned else 0, length):
+    for k in range(length):
+        for r in range(width):
             write(block, LANES * r + k, read(problems, (start + k) * width + r))
 
 
 @compiled
 def _transpose_back(block: FloatArray, width: int, start: int, length: int, problems: FloatArray) -> None:
-    done = length - length % EIGHT if width == 4 else 0
-    for k in range(0, done, EIGHT):
-        turn_four_back(block, k, LANES, problems, (start + k) * 4)
-    for r in range(width):
-        for k in range(done, length):
+    for k in range(length):
+        for r in range(width):
             write(problems, (start + k) * width + r, read(block, LANES * r + k))
 
 

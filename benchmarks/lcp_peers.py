@@ -153,8 +153,8 @@ def batches(workers):
     lines = [
         "### Batches",
         "",
-        "quantecon in a parallel numba loop over `solve_batch`, problems along the first axis; and `count_batch`,",
-        "problems along the last axis, against a loop that reads the same entries, adds them, and writes one byte",
+        "quantecon in a parallel numba loop over `solve_batch`, problems along the first axis; and `solve_batch`,",
+        "problems along the last axis, against a loop that reads the same entries, adds them, and writes as much",
         "a problem, both on one and on all processors.",
         "",
         "| n | quantecon / painleve | wanted | of the bandwidth bound of one processor | of all | wanted |",

@@ -5,7 +5,6 @@ from lcp.kernels.batch import (
     UNDECIDED,
     BatchEnumeration,
     BatchSolution,
-    count_batch,
     enumerate_batch,
     solve_batch,
 )
@@ -17,7 +16,6 @@ __all__ = [
     "UNDECIDED",
     "BatchEnumeration",
     "BatchSolution",
-    "count_batch",
     "enumerate_batch",
     "lemke_into",
     "solutions_into",

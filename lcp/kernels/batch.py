@@ -15,7 +15,6 @@ __all__ = [
     "UNDECIDED",
     "BatchEnumeration",
     "BatchSolution",
-    "count_batch",
     "enumerate_batch",
     "solve_batch",
 ]
@@ -145,26 +144,6 @@ def _searched(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, probl
     _refuse_unless(loops.solve_many(matrices, vectors, z, counts, bases), "M and q must be finite")
     kept = bases[:, : max(1, counts.max(initial=1))]
     return BatchSolution(z=z, count=counts, bases=kept.copy())
-
-
-def count_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> npt.NDArray[np.integer]:
-    """How many complementary bases (n <= 4) or different solutions (n > 4) each problem has.
-
-    Parameters, errors and caveats as for `solve_batch`, without the cost of z.
-
-    Examples
-    --------
-    >>> count_batch([[[1.0]], [[-1.0]], [[-1.0]]], [[-2.0], [3.0], [-1.0]])
-    array([1, 2, 0], dtype=int8)
-    """
-    matrices, vectors = _checked(M, q, problems_last=problems_last)
-    n = vectors.shape[0] if problems_last else vectors.shape[1]
-    if n > MAX_MINORS:
-        return solve_batch(matrices, vectors, problems_last=problems_last).count
-    counts = np.empty(vectors.size // n, np.int8)
-    count = loops.count_last if problems_last or n == 1 else loops.count_first
-    _refuse_unless(count(matrices.reshape(-1), vectors.reshape(-1), n, counts))
-    return counts
 
 
 def enumerate_batch(M: npt.ArrayLike, q: npt.ArrayLike) -> BatchEnumeration:

@@ -44,14 +44,6 @@ __all__ = [{names}]
 Bases = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int8]
 '''
-COUNT = '''\
-@compiled
-def count_{name}(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    """The number of solving bases of each problem."""
-{start}    for k in range(first, last):
-        found = signs_{name}(*entries_{name}(M, q, stride, k))
-{step}        write(counts, k, np.int8(found[1] if found[0] else -1))
-    return {result}'''
 SOLVE = '''\
 @compiled
 def solve_{name}(
@@ -117,13 +109,13 @@ def source(orders: Iterable[int]) -> str:
     """
     orders = list(orders)
     spoken = " to ".join(dict.fromkeys([NAMES[orders[0]], NAMES[orders[-1]]]))
-    names = sorted(f'"{kind}_{NAMES[n]}"' for n in orders for kind in ("count", "entries", "signs", "solve"))
+    names = sorted(f'"{kind}_{NAMES[n]}"' for n in orders for kind in ("entries", "signs", "solve"))
     lines = [TEXT.format(orders=spoken, names=", ".join(names)).rstrip("\n")]
     for n in orders:
         writes = [f"        write(z, {_distance(i)}, found[{3 + i}])" for i in range(n)]
         parts = {"name": NAMES[n], **(ALONG if n == 1 else AFTER)}
-        count, solve = COUNT.format(**parts), SOLVE.format(**parts, writes="\n".join(writes))
-        lines += ["", "", *_entries(n), "", "", *_difference(n), "", "", *_signs(n), "", "", count, "", "", solve]
+        solve = SOLVE.format(**parts, writes="\n".join(writes))
+        lines += ["", "", *_entries(n), "", "", *_difference(n), "", "", *_signs(n), "", "", solve]
     return "\n".join(lines) + "\n"
 
 

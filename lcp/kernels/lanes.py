@@ -1,6 +1,6 @@
 """Problems along the last axis, entry by entry, so that one instruction serves several of them.
 
-Each kernel takes M (n * n, stride) and q (n, stride) row by row as vectors and the problems first to last - 1 of them,
+A kernel takes M (n * n, stride) and q (n, stride) row by row as vectors and the problems first to last - 1 of them,
 and tells whether all their entries are finite and zero or of a size whose products can be formed. Problems with a
 number near zero are looked at one by one.
 """
@@ -13,37 +13,14 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.careful import REFUSED, UNDECIDED, proved_bases, room
 from lcp.kernels.compiled import compiled
-from lcp.kernels.signs import count_one, count_two, solve_one, solve_two
-from lcp.kernels.signs_four import count_four, solve_four
-from lcp.kernels.signs_three import count_three, solve_three
+from lcp.kernels.signs import solve_one, solve_two
+from lcp.kernels.signs_four import solve_four
+from lcp.kernels.signs_three import solve_three
 
-__all__ = ["count_lanes", "solve_lanes"]
+__all__ = ["solve_lanes"]
 
 Counts = npt.NDArray[np.int8]
 Bases = npt.NDArray[np.uint16]
-
-
-@compiled
-def count_lanes(M: FloatArray, q: FloatArray, stride: int, n: int, first: int, last: int, counts: Counts) -> bool:
-    """The number of solving bases of each problem, or UNDECIDED."""
-    if n == 1:
-        has_open = count_one(M, q, stride, first, last, counts)
-    elif n == 2:
-        has_open = count_two(M, q, stride, first, last, counts)
-    elif n == 3:
-        has_open = count_three(M, q, stride, first, last, counts)
-    else:
-        has_open = count_four(M, q, stride, first, last, counts)
-    if not has_open:
-        return True
-    A, b, point, T = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(room(n))
-    for k in range(first, last):
-        if counts[k] < 0:
-            mask = _one(M, q, stride, k, A, b, point, T)
-            if mask == REFUSED:
-                return False
-            counts[k] = _size(mask) if mask != UNDECIDED else UNDECIDED
-    return True
 
 
 @compiled
@@ -58,7 +35,7 @@ def solve_lanes(
     bases: Bases,
     counts: Counts,
 ) -> bool:
-    """The solving bases as bits too, and z of the lowest one: z_i of problem k at z[stride * i + k]; else zeros."""
+    """The number of solving bases or UNDECIDED, these as bits, and z of the lowest at z[stride * i + k]; else zeros."""
     if n == 1:
         has_open = solve_one(M, q, stride, first, last, z, bases, counts)
     elif n == 2:

@@ -11,7 +11,7 @@ from lcp.kernels.admission import is_finite
 from lcp.kernels.careful import UNDECIDED
 from lcp.kernels.compiled import compiled, threaded
 from lcp.kernels.cones import every_solution
-from lcp.kernels.lanes import count_lanes, solve_lanes
+from lcp.kernels.lanes import solve_lanes
 from lcp.kernels.vectors import read, write
 
 __all__ = [
@@ -19,8 +19,6 @@ __all__ = [
     "PART",
     "STORED",
     "UNDECIDED",
-    "count_first",
-    "count_last",
     "enumerate_many",
     "gather",
     "solve_first",
@@ -39,36 +37,12 @@ Bases = npt.NDArray[np.uint16]
 
 
 @threaded
-def count_last(M: FloatArray, q: FloatArray, n: int, counts: Counts) -> bool:
-    """Problems along the last axis: M (n * n * N,), q (n * N,); False if an entry is out of range."""
-    N, bad = counts.shape[0], 0
-    for chunk in prange((N + CHUNK - 1) // CHUNK):
-        bad += 0 if count_lanes(M, q, N, n, chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), counts) else 1
-    return bad == 0
-
-
-@threaded
 def solve_last(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases, counts: Counts) -> bool:
     """Problems along the last axis: M (n * n * N,), q and z (n * N,); False if an entry is out of range."""
     N, bad = bases.shape[0], 0
     for chunk in prange((N + CHUNK - 1) // CHUNK):
         last = min(chunk * CHUNK + CHUNK, N)
         bad += 0 if solve_lanes(M, q, N, n, chunk * CHUNK, last, z, bases, counts) else 1
-    return bad == 0
-
-
-@threaded
-def count_first(M: FloatArray, q: FloatArray, n: int, counts: Counts) -> bool:
-    """Problems along the first axis: M (N * n * n,), q (N * n,); False if an entry is out of range."""
-    N, bad = counts.shape[0], 0
-    for chunk in prange((N + CHUNK - 1) // CHUNK):
-        matrices, vectors = np.empty(n * n * LANES), np.empty(n * LANES)
-        for start in range(chunk * CHUNK, min(chunk * CHUNK + CHUNK, N), LANES):
-            length = min(LANES, N - start)
-            _transpose(M, n * n, start, length, matrices)
-            _transpose(q, n, start, length, vectors)
-            part = counts[start : start + length]
-            bad += 0 if count_lanes(matrices, vectors, LANES, n, 0, length, part) else 1
     return bad == 0
 
 

@@ -21,7 +21,7 @@ from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import read, smaller, write
 
-__all__ = ["count_one", "count_two", "entries_one", "entries_two", "signs_one", "signs_two", "solve_one", "solve_two"]
+__all__ = ["entries_one", "entries_two", "signs_one", "signs_two", "solve_one", "solve_two"]
 
 Bases = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int8]
@@ -60,17 +60,6 @@ def signs_one(m00: float, q0: float) -> tuple[bool, int, int, float]:
     divisor = 1.0 if holds else divisor
     z0 = 0.0 if holds else z0
     return is_clear, count, mask, z0 / divisor
-
-
-@compiled
-def count_one(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    """The number of solving bases of each problem."""
-    missed = np.int64(0)
-    for k in range(first, last):
-        found = signs_one(*entries_one(M, q, stride, k))
-        missed |= np.int64(0 if found[0] else 1)
-        write(counts, k, np.int8(found[1] if found[0] else -1))
-    return bool(missed > 0)
 
 
 @compiled
@@ -152,15 +141,6 @@ def signs_two(
     z0 = 0.0 if holds else z0
     z1 = 0.0 if holds else z1
     return is_clear, count, mask, z0 / divisor, z1 / divisor
-
-
-@compiled
-def count_two(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    """The number of solving bases of each problem."""
-    for k in range(first, last):
-        found = signs_two(*entries_two(M, q, stride, k))
-        write(counts, k, np.int8(found[1] if found[0] else -1))
-    return has_negative(counts, first, last)
 
 
 @compiled

@@ -21,7 +21,7 @@ from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import read, smaller, write
 
-__all__ = ["count_three", "entries_three", "signs_three", "solve_three"]
+__all__ = ["entries_three", "signs_three", "solve_three"]
 
 Bases = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.int8]
@@ -144,15 +144,6 @@ def signs_three(
     z1 = 0.0 if holds else z1
     z2 = 0.0 if holds else z2
     return is_clear, count, mask, z0 / divisor, z1 / divisor, z2 / divisor
-
-
-@compiled
-def count_three(M: FloatArray, q: FloatArray, stride: int, first: int, last: int, counts: Counts) -> bool:
-    """The number of solving bases of each problem."""
-    for k in range(first, last):
-        found = signs_three(*entries_three(M, q, stride, k))
-        write(counts, k, np.int8(found[1] if found[0] else -1))
-    return has_negative(counts, first, last)
 
 
 @compiled

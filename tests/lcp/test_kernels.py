@@ -10,7 +10,6 @@ import pytest
 from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions
 from lcp.kernels import (
     NO_BASIS,
-    count_batch,
     enumerate_batch,
     generate,
     lemke_into,
@@ -208,8 +207,9 @@ def test_bases_of_degenerate_integer_problems_are_those_of_rational_arithmetic(n
 def test_layouts_agree(n, count):
     M, q = stacked(np.random.default_rng(n), n, count)
     last = np.moveaxis(M, 0, 2), q.T
-    np.testing.assert_array_equal(count_batch(M, q), count_batch(*last, problems_last=True))
     by_first, by_last = solve_batch(M, q), solve_batch(*last, problems_last=True)
+    np.testing.assert_array_equal(by_first.count, by_last.count)
+    np.testing.assert_array_equal(by_first.bases, by_last.bases)
     # the same operations in another order of problems; a product and sum may be rounded together or not
     np.testing.assert_allclose(by_first.z, by_last.z.T, rtol=1e-9, atol=1e-12)
 
@@ -231,9 +231,8 @@ def test_layouts_agree(n, count):
     ],
 )
 def test_malformed_batch_is_refused_with_its_reason(M, q, message):
-    for solve in (solve_batch, count_batch):
-        with pytest.raises(LCPError, match=message):
-            solve(M, q)
+    with pytest.raises(LCPError, match=message):
+        solve_batch(M, q)
     if message != "1e70":  # these entries are no trouble to a search
         with pytest.raises(LCPError, match=message):
             enumerate_batch(M, q)
@@ -333,7 +332,7 @@ def test_thin_solver_depends_on_no_unit(size):
 
 
 @pytest.mark.parametrize("kind", ["U4", "M8[s]", complex])
-@pytest.mark.parametrize("call", [solve_batch, count_batch, enumerate_batch])
+@pytest.mark.parametrize("call", [solve_batch, enumerate_batch])
 def test_batches_of_other_things_than_real_numbers_are_refused(call, kind):
     with pytest.raises(LCPError, match="real"):
         call(np.ones((1, 1, 1), int).astype(kind), [[1]])
@@ -341,13 +340,13 @@ def test_batches_of_other_things_than_real_numbers_are_refused(call, kind):
 
 def test_complex_and_huge_integer_batches_are_refused():
     for M, q in (([[[1j]]], [[1.0]]), ([[[1.0]]], [[1j]]), ([[[10**400]]], [[1]])):
-        for call in (solve_batch, count_batch, enumerate_batch):
+        for call in (solve_batch, enumerate_batch):
             with pytest.raises(LCPError, match="real"):
                 call(M, q)
 
 
 def test_empty_integer_and_read_only_batches():
-    assert count_batch(np.zeros((0, 2, 2)), np.zeros((0, 2))).shape == (0,)
+    assert solve_batch(np.zeros((0, 2, 2)), np.zeros((0, 2))).count.shape == (0,)
     assert enumerate_batch(np.zeros((0, 2, 2)), np.zeros((0, 2))).z.shape == (0, 2)
     M = np.broadcast_to(np.eye(2, dtype=int), (5, 2, 2))
     batch = solve_batch(M, np.full((5, 2), -3))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lcp import LCP, LCPError, exact
-from lcp.kernels import UNDECIDED, count_batch, enumerate_batch, solutions_into, solve_batch
+from lcp.kernels import UNDECIDED, enumerate_batch, solutions_into, solve_batch
 from tests.lcp.families import FAMILIES, nearly_degenerate
 from tests.lcp.rational_bases import solving_bases
 
@@ -43,16 +43,15 @@ def test_many_unmarked_enumerations_of_nearly_degenerate_problems_are_right(fami
 
 
 def assert_unmarked_bases_are_right(family, count, seed):
-    """Both layouts of memory and both calls; at least half of the problems must be decided."""
+    """Both layouts of memory; at least half of the problems must be decided."""
     rng, decided = np.random.default_rng(seed), 0
     problems = [nearly_degenerate(rng, int(rng.integers(1, 5)), family) for _ in range(count)]
     for n in sorted({problem.n for problem in problems}):
         same = [problem for problem in problems if problem.n == n]
         M, q = np.array([problem.M for problem in same]), np.array([problem.q for problem in same])
         batch = solve_batch(M, q)
-        np.testing.assert_array_equal(count_batch(M, q), batch.count)
         last = np.moveaxis(M, 0, 2), q.T
-        np.testing.assert_array_equal(count_batch(*last, problems_last=True), batch.count)
+        np.testing.assert_array_equal(solve_batch(*last, problems_last=True).count, batch.count)
         for k in np.flatnonzero(batch.count != UNDECIDED):
             decided += 1
             expected = solving_bases(M[k], q[k])
@@ -76,7 +75,7 @@ def test_many_unmarked_bases_of_nearly_degenerate_problems_are_right(family):
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_well_conditioned_bases_are_hardly_ever_undecided(n):
     rng = np.random.default_rng(n)
-    counts = count_batch(rng.normal(size=(200_000, n, n)), rng.normal(size=(200_000, n)))
+    counts = solve_batch(rng.normal(size=(200_000, n, n)), rng.normal(size=(200_000, n))).count
     assert (counts == UNDECIDED).mean() < 1e-5
 
 
@@ -155,12 +154,12 @@ def nearly_zero(rng, n):
 def test_counts_by_signs_are_those_of_rational_arithmetic_where_rounding_may_decide(n):
     rng = np.random.default_rng(20 + n)
     M, q = (np.array(parts) for parts in zip(*(nearly_zero(rng, n) for _ in range(300)), strict=True))
-    counts, answers = count_batch(M, q), solve_batch(M, q)
-    decided = np.flatnonzero(counts != UNDECIDED)
+    answers = solve_batch(M, q)
+    decided = np.flatnonzero(answers.count != UNDECIDED)
     assert 60 < len(decided) < 300  # some are, some are not
     for k in decided:
         expected = solving_bases(M[k], q[k])
-        assert counts[k] == len(expected)
+        assert answers.count[k] == len(expected)
         assert answers.bases[k] == sum(1 << basis for basis in expected)
 
 
@@ -174,8 +173,7 @@ def test_counts_of_entries_out_of_range_are_refused_and_not_guessed():
         ]
     )
     q = np.array([3.6042754021736975e-86, 3.694657202532262e-86, -2.5028047486479977e-86])
-    for call in (count_batch, solve_batch):
-        with pytest.raises(LCPError, match="1e70"):
-            call([M], [q])
-        with pytest.raises(LCPError, match="1e70"):
-            call(1e150 * np.array([[[3.0, 1.0], [1.0, 3.0]]]), [[-1.0, -1.0]])
+    with pytest.raises(LCPError, match="1e70"):
+        solve_batch([M], [q])
+    with pytest.raises(LCPError, match="1e70"):
+        solve_batch(1e150 * np.array([[[3.0, 1.0], [1.0, 3.0]]]), [[-1.0, -1.0]])

@@ -23,7 +23,6 @@ from hybrid.cli.comparison import damping_option, read_stiffnesses
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
-from hybrid.cli.regions import axis_units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,8 +87,9 @@ def compare_map(
         )
         if plot is not None:
             from hybrid.reporting import plot_comparison_map, save_figure
+            from hybrid.reporting.labelling import quantities_with_units
 
-            units = axis_units(dynamics, found.axes, pins=pins, parameters=values)
+            units = quantities_with_units(dynamics)
             save_figure(plot_comparison_map(found, units=units, title=declared.title), plot)
     answer = {"mechanism": declared.name, **comparison_map_record(found)}
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,11 +31,11 @@ from hybrid.reporting.records import map_record
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.analysis import Axis, RegionMap
+    from hybrid.analysis import RegionMap
     from hybrid.declaration import Mechanism
     from hybrid.dynamics import Dynamics
 
-__all__ = ["axis_units", "map_"]
+__all__ = ["map_"]
 
 
 def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
@@ -100,7 +100,7 @@ def map_(
         )
         if store is not None:  # first, in case the picture fails
             _keep(declared, found, pins=pins, parameters=values, folder=store)
-        is_drawn = plot is None or _draw(dynamics, found, pins=pins, parameters=values, path=plot)
+        is_drawn = plot is None or _draw(dynamics, found, plot)
     answer = {"mechanism": declared.name, **map_record(found)}
     if as_json:
         print_json(answer)
@@ -134,51 +134,17 @@ def _keep(
     save_map(found, folder, about=about)
 
 
-def _draw(
-    dynamics: Dynamics,
-    found: RegionMap,
-    *,
-    pins: Mapping[str, str],
-    parameters: Mapping[str, float],
-    path: Path,
-) -> bool:
+def _draw(dynamics: Dynamics, found: RegionMap, path: Path) -> bool:
     """Draw a map; False after an interrupt, which does not take away what was computed."""
+    from hybrid.reporting.labelling import quantities_with_units
     from hybrid.reporting.plot import plot_map, save_figure
 
     try:
-        units = axis_units(dynamics, found.axes, pins=pins, parameters=parameters)
+        units = quantities_with_units(dynamics)
         save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
     except KeyboardInterrupt:
         return False
     return True
-
-
-def axis_units(
-    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, str], parameters: Mapping[str, float]
-) -> dict[str, str]:
-    """Units of what the axes sweep; those of coordinates, gaps and slips are found at the middle of the map."""
-    import numpy as np
-
-    from hybrid.analysis.criticality.response import postures
-    from hybrid.dynamics import State
-    from hybrid.dynamics.units import quantity_units
-    from hybrid.errors import HybridError
-    from hybrid.reporting.labelling import quantities_with_units
-
-    declared = dynamics.mechanism.parameters
-    middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
-    values = {**parameters, **{name: value for name, value in middle.items() if name in declared}}
-    pinned: dict[str, str | float] = {**pins}
-    pinned |= {name: value for name, value in middle.items() if name not in declared}
-    units = {name: item.unit for name, item in declared.items()}
-    try:
-        q, t = postures(dynamics, pinned, parameters=values)  # units do not depend on velocities
-        if not np.isfinite(q).all():
-            return units  # the middle cannot be reached: the axes of coordinates stay without unit
-        state = State(q.ravel(), np.zeros(dynamics.n), float(np.ravel(t)[0]))
-        return quantities_with_units(dynamics, quantity_units(dynamics, state, parameters=values))
-    except HybridError:
-        return units
 
 
 def _written(plot: Path | None, store: Path | None) -> Iterator[str]:

@@ -85,7 +85,7 @@ def report(
     if as_json:
         print_json(record)
     else:
-        say(*verdict_tables(record, built.units), "", f"The report is in {output}.")
+        say(*verdict_tables(record, declared.units()), "", f"The report is in {output}.")
     if not built.is_complete:
         click.echo("interrupted: the report says what is left out", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)

@@ -19,7 +19,6 @@ from hybrid.cli.comparison import damping_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
-from hybrid.cli.regions import axis_units
 
 __all__ = ["restitution"]
 
@@ -66,8 +65,9 @@ def restitution(
         found = restitution_map(dynamics, over=swept, incidence=angles, pins=pins, damping=damping, parameters=values)
         if plot is not None:
             from hybrid.reporting import save_figure
+            from hybrid.reporting.labelling import quantities_with_units
 
-            units = axis_units(dynamics, [swept], pins=pins, parameters=values)
+            units = quantities_with_units(dynamics)
             save_figure(plot_restitution(found, units=units, title=declared.title), plot)
     answer: dict[str, Any] = {"mechanism": declared.name, **restitution_record(found)}
     if as_json:

@@ -53,15 +53,13 @@ def verdict(
     with ProgressBar(f"deciding {declared.name}"):
         from hybrid.contact import select
         from hybrid.dynamics import derive, solve_state
-        from hybrid.dynamics.units import quantity_units
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values, branch=branch)
         # as texts: 4/3 is known exactly, its float is not
         selection = select(dynamics, state, parameters=parameters, solver=solver)
         answer = verdict_record(dynamics, state, selection, parameters=values)
-        units = quantity_units(dynamics, state, parameters=values)
     if as_json:
         print_json(answer)
     else:
-        say(*verdict_tables(answer, units))
+        say(*verdict_tables(answer, declared.units()))

@@ -13,7 +13,7 @@ from hybrid.reporting.wording import inequality_unit
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.dynamics.units import Units
+    from hybrid.declaration.units import Units
 
 __all__ = ["verdict_tables"]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.declaration.dimensions import dimension_problems
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.fields import Path, entries
 from hybrid.declaration.inertia import inertia_problems
@@ -21,13 +20,14 @@ from hybrid.declaration.roles import role_problems
 from hybrid.declaration.scope import Kind, Scope, definition_traits, ordered
 from hybrid.declaration.shapes import shape_problems
 from hybrid.declaration.tree import Expression
+from hybrid.declaration.units import dimension_problems
 from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
 
 
-def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
+def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Read], list[Problem]]:
     """Read every expression of a mechanism and list everything that is wrong.
 
     Returns
@@ -35,6 +35,8 @@ def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
     scope : Scope
     parameters : Parameters
         Usable only if nothing is wrong.
+    read : list of Read
+        The expressions but those of parameters and definitions.
     problems : list of Problem
 
     Raises
@@ -52,9 +54,8 @@ def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Problem]]:
         problems += parameters.violations(parameters.defaults)
         problems += inertia_problems(mechanism, read, scope, parameters.defaults)
     if not problems:
-        ordered_values = {name: parameters.given[name] for name in parameters.order}
-        problems += dimension_problems(mechanism, read, scope, ordered_values)
-    return scope, parameters, problems
+        problems += dimension_problems(mechanism, read, scope, parameters.ordered)
+    return scope, parameters, read, problems
 
 
 def _parsed(text: str, known: frozenset[str], *, field: str, path: Path, problems: list[Problem]) -> Expression | None:

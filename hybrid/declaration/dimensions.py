@@ -1,4 +1,4 @@
-"""Whether units fit: every expression as a product of powers, those of coordinates found on the way.
+"""Dimensions of every expression as products of powers, those of coordinates found on the way.
 
 What has no unit is unknown, not a pure number: a parameter without one, a number that is no small fraction (9.81 may
 be an acceleration), and a product of such numbers and coordinates alone. Where something is unknown nothing is said.
@@ -6,7 +6,7 @@ be an acceleration), and a product of such numbers and coordinates alone. Where 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,16 +16,16 @@ from hybrid.declaration import fields
 from hybrid.declaration.names import TIME, velocity_name
 from hybrid.declaration.parts import EnergyDynamics
 from hybrid.declaration.tree import Apply, Expression, Name, Number
-from hybrid.declaration.unit_names import BASES, SCALES, Exponents, UnitError, read_unit, unit_text
+from hybrid.declaration.unit_names import BASES, Exponents, read_unit, unit_text
 from hybrid.declaration.unknown_units import Unknowns, product, to_power
-from hybrid.errors import MAX_PROBLEMS, Problem
+from hybrid.errors import Problem
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
     from hybrid.declaration.ranges import Read
     from hybrid.declaration.scope import Scope
 
-__all__ = ["dimension_problems"]
+__all__ = ["Dimensions"]
 
 _JOULE = read_unit("J")
 # Factors of formulas; other numbers may stand for a quantity.
@@ -51,46 +51,31 @@ class _Quantity:
         return self.has_number and not self.has_unit
 
 
-def dimension_problems(
-    mechanism: Mechanism, read: list[Read], scope: Scope, parameters: Mapping[str, float | Expression]
-) -> list[Problem]:
-    """Find unknown units, and expressions whose units contradict each other or what they stand for.
+class Dimensions:
+    """One pass over a mechanism, in the dimensions or in the scales of its units.
 
     Parameters
     ----------
     mechanism : Mechanism
-    read : list of Read
+    read : sequence of Read
         Its expressions but those of parameters and definitions.
     scope : Scope
     parameters : mapping of str to float or Expression
+    units : mapping of str to Exponents
+        As declared, of the parameters that have one.
+    axes : tuple of str
+        ``BASES`` or ``SCALES``.
 
-    Returns
-    -------
-    list of Problem
-        Those of dimensions; where there are none, those of scales, as metres added to millimetres.
+    Attributes
+    ----------
+    problems : list of Problem
+        Expressions whose units contradict each other or what they stand for.
     """
-    problems: list[Problem] = []
-    units: dict[str, Exponents] = {}
-    for name, parameter in mechanism.parameters.items():
-        if not parameter.unit.strip():
-            continue
-        try:
-            units[name] = read_unit(parameter.unit)
-        except UnitError as error:
-            path = ("parameters", name, "unit")
-            problems.append(Problem(error.message, f"parameters.{name}.unit", hint=error.hint, path=path))
-    for axes in (BASES, SCALES):
-        if not problems and units and (axes is BASES or any(set(unit) & set(SCALES) for unit in units.values())):
-            problems += _Check(mechanism, scope, parameters, units, axes).run(read)
-    return problems[:MAX_PROBLEMS]
-
-
-class _Check:
-    """One pass over a mechanism, in the dimensions or in the scales of its units."""
 
     def __init__(
         self,
         mechanism: Mechanism,
+        read: Sequence[Read],
         scope: Scope,
         parameters: Mapping[str, float | Expression],
         units: Mapping[str, Exponents],
@@ -111,22 +96,29 @@ class _Check:
             self.known[name] = _Quantity(own)
             self.known[velocity_name(name)] = _Quantity(product(own, self.time, -1))
         self.known[TIME] = _Quantity(self.time)
-
-    def run(self, read: list[Read]) -> list[Problem]:
-        for name, value in self.parameters.items():
+        for name, value in parameters.items():
             self._parameter(name, value)
-        for name in self.scope.traits:  # each after those that it uses
-            self._definition(name, self.scope.definitions[name])
-        found = {}
+        for name in scope.traits:  # each after those that it uses
+            self._definition(name, scope.definitions[name])
+        self.found: dict[fields.Path, _Quantity | None] = {}
         for item in read:
-            found[item.entry.path] = quantity = self._quantity(item.expression, item.entry.field, item.entry.path)
+            quantity = self._quantity(item.expression, item.entry.field, item.entry.path)
+            self.found[item.entry.path] = quantity
             is_energy = item.entry.role is fields.KINETIC and quantity is not None and quantity.has_unit
-            if is_energy and self.axes is BASES:
+            if is_energy and axes is BASES:
                 self.unknowns.equal({"?energy": Fraction(1)}, _JOULE)
-            self._role(item, quantity, found)
+            self._role(item, quantity)
         for item in read:  # now that the coordinates have their units
-            self._kind(item, found[item.entry.path])
-        return self.problems
+            self._kind(item, self.found[item.entry.path])
+
+    def unit(self, name: str) -> Exponents:
+        """Of a coordinate, or of the ``energy``; holds names with ``?`` where it is not known."""
+        return self.unknowns.reduced({f"?{name}": Fraction(1)})
+
+    def unit_at(self, path: fields.Path) -> Exponents | None:
+        """Of the expression at a place; None where it is not known."""
+        quantity = self.found.get(path)
+        return None if quantity is None or quantity.is_vague else self.unknowns.reduced(quantity.powers)
 
     def _parameter(self, name: str, value: float | Expression) -> _Quantity | None:
         if name in self.known:
@@ -221,16 +213,16 @@ class _Check:
             return _Quantity({}, has_number=True)
         return _Quantity(known[0].powers, is_told) if known else None
 
-    def _role(self, item: Read, quantity: _Quantity | None, found: Mapping[fields.Path, _Quantity | None]) -> None:
+    def _role(self, item: Read, quantity: _Quantity | None) -> None:
         """Compare an expression with what it stands for."""
         if quantity is None or not quantity.has_unit:
             return
-        expected = self._expected(item, found)
+        expected = self._expected(item)
         if expected is not None and not self.unknowns.equal(quantity.powers, expected):
             message = f"{item.entry.role.noun} must be {self._text(expected)} here, not {self._text(quantity.powers)}"
             self.problems.append(Problem(message, item.entry.field, path=item.entry.path))
 
-    def _expected(self, item: Read, found: Mapping[fields.Path, _Quantity | None]) -> Exponents | None:
+    def _expected(self, item: Read) -> Exponents | None:
         path, role = item.entry.path, item.entry.role
         energy = {"?energy": Fraction(1)}
         if role in _PURE_ROLES:
@@ -240,14 +232,22 @@ class _Check:
         if role in (fields.FORCE, fields.MASS):
             return self._generalised(path)
         if role is fields.LIMIT:
-            return _along(energy, found, path, self.time)
+            return self._along(path)
         if role is fields.STIFFNESS:
-            own = found.get((*path[:-1], "equation"))
-            return None if own is None or own.is_vague else product(energy, own.powers, -2)
+            own = self.unit_at((*path[:-1], "equation"))
+            return None if own is None else product(energy, own, -2)
         if role is fields.DAMPING:
-            own = found.get((*path[:-1], "gap"))
+            own = self.unit_at((*path[:-1], "gap"))
             root = product(to_power(energy, Fraction(1, 2)), self.time, 1)
-            return None if own is None or own.is_vague else product(root, own.powers, -1)
+            return None if own is None else product(root, own, -1)
+        return None
+
+    def _along(self, path: fields.Path) -> Exponents | None:
+        """The force along a displacement, or along a slip."""
+        for name, rate in (("tangent", 0), ("slip", 1)):
+            own = self.unit_at((*path[:-1], name))
+            if own is not None:
+                return product(product({"?energy": Fraction(1)}, own, -1), self.time, -rate)
         return None
 
     def _generalised(self, path: fields.Path) -> Exponents | None:
@@ -280,17 +280,6 @@ class _Check:
         reduced = self.unknowns.reduced(powers)
         shown = {f"[{name[1:]}]" if name.startswith("?") else name: power for name, power in reduced.items()}
         return unit_text(shown) if self.axes is BASES else f"a unit with the factor {unit_text(shown, pure='1')}"
-
-
-def _along(
-    energy: Exponents, found: Mapping[fields.Path, _Quantity | None], path: fields.Path, time: Exponents
-) -> Exponents | None:
-    """The force along a displacement, or along a slip."""
-    for name, rate in (("tangent", 0), ("slip", 1)):
-        own = found.get((*path[:-1], name))
-        if own is not None and not own.is_vague:
-            return product(product(energy, own.powers, -1), time, -rate)
-    return None
 
 
 def _combined(first: Fraction | None, second: Fraction | None, operation: str) -> Fraction | None:

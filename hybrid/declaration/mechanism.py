@@ -27,8 +27,10 @@ from hybrid.declaration.parts import (
     is_a,
     is_tuple_of,
 )
+from hybrid.declaration.ranges import Read
 from hybrid.declaration.scope import Scope, expand
 from hybrid.declaration.tree import Expression
+from hybrid.declaration.units import Units, angles_of, units_of
 from hybrid.errors import DeclarationError
 
 __all__ = [
@@ -109,13 +111,15 @@ class Mechanism:
     source: str = attrs.field(default="", eq=False, repr=False, validator=convert.is_text)
     _scope: Scope = attrs.field(init=False, eq=False, repr=False)
     _parameters: Parameters = attrs.field(init=False, eq=False, repr=False)
+    _read: tuple[Read, ...] = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        scope, parameters, problems = checked(self)
+        scope, parameters, read, problems = checked(self)
         if problems:
             raise DeclarationError(attrs.evolve(problem, source=self.source) for problem in problems)
         object.__setattr__(self, "_scope", scope)
         object.__setattr__(self, "_parameters", parameters)
+        object.__setattr__(self, "_read", tuple(read))
 
     @property
     def velocities(self) -> tuple[str, ...]:
@@ -131,6 +135,28 @@ class Mechanism:
     def names(self) -> tuple[str, ...]:
         """Every name that an expression may use, but ``pi``."""
         return (*self.coordinates, *self.velocities, TIME, *self.parameters, *self.definitions)
+
+    @property
+    def angles(self) -> tuple[str, ...]:
+        """The coordinates that turn: those in sines and cosines."""
+        found = angles_of(self._read, self._scope)
+        return tuple(name for name in self.coordinates if name in found)
+
+    def units(self) -> Units:
+        """Return the units of coordinates, forces and accelerations, as far as they follow from the declaration.
+
+        Returns
+        -------
+        Units
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> units = mechanisms.load("rod_on_incline").units()
+        >>> units.coordinates["phi_dot"], units.coordinates["x"], units.forces["tip"]
+        ('rad/s', 'm', 'N')
+        """
+        return units_of(self, self._read, self._scope, self._parameters.ordered)
 
     def parameter_values(self, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the value of every parameter.

@@ -85,6 +85,11 @@ class Parameters:
     constants: Mapping[str, Expression]
     bounds: tuple[Bound, ...]
 
+    @property
+    def ordered(self) -> dict[str, float | Expression]:
+        """As declared, every parameter after those that it uses."""
+        return {name: self.given[name] for name in self.order}
+
     def values(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """Return all values after replacing some; see ``Mechanism.parameter_values``."""
         if not overrides:

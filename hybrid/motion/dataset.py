@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.state import State
-from hybrid.dynamics.units import quantity_units
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
@@ -61,8 +59,7 @@ def motion_dataset(motion: Trajectory, *, points: int) -> Any:
 def _labels(motion: Trajectory, t: Array) -> dict[str, Any]:
     """The samples' times, the names of everything else, and units."""
     dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
-    state = State(motion.q_start, motion.v_start, motion.t_start)
-    units = quantity_units(dynamics, state, parameters=motion.parameters)
+    units = mechanism.units()
     owners = [name for name in dynamics.columns for _ in dynamics.columns_of(name)]
     return {
         "time": ("time", t, {"units": "s" if any(units.coordinates.values()) else ""}),

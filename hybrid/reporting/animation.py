@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics import State
-from hybrid.dynamics.units import quantity_units
 from hybrid.motion.outcome import EventKind
 from hybrid.reporting.html import Html, environment
 from hybrid.reporting.scene import Force, Scene, build_scene, require_drawing
@@ -133,8 +131,7 @@ def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
 def _forces_data(motion: Trajectory, scene: Scene, names: list[str]) -> dict[str, Any]:
     forces = [force for force in scene.forces if np.any(force.vector)]
     reference = _reference_force(forces)
-    state = State(motion.q_start, motion.v_start, motion.t_start)
-    units = quantity_units(motion.dynamics, state, parameters=motion.parameters)
+    units = motion.dynamics.mechanism.units()
     unit = {*units.forces.values(), *units.tangential_forces.values()}
     return {
         "forces": [

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.units import is_angle
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def pins_around(
     gaps = [(f"gap.{name}", terms.W_N[:, dynamics.contacts.index(name)], 0.0) for name in closed]
     rates = [(f"gap_dot.{name}", row, 0.0) for (_, row, _), name in zip(gaps, closed, strict=True)]
     # an angle from a gap has two values, a length from a gap one: angles are pinned first
-    order = sorted(range(dynamics.n), key=lambda index: not is_angle(dynamics, state, index, parameters=parameters))
+    order = sorted(range(dynamics.n), key=lambda index: mechanism.coordinates[index] not in mechanism.angles)
     positions = [(mechanism.coordinates[index], unit[index], float(state.q[index])) for index in order]
     velocities = [(mechanism.velocities[index], unit[index], float(state.v[index])) for index in order]
     slips = slip_rows(dynamics, state, terms)

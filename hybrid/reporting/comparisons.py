@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.dynamics.units import Units, quantity_units
 from hybrid.reporting.command import command_line
 from hybrid.reporting.records import Json, plain, state_record
 from hybrid.tolerances import Tolerances
@@ -37,7 +36,6 @@ class ComparisonReport:
         The replaced ones.
     comparison : Comparison
         With courses.
-    units : Units
     command : str
         The command line that makes this page.
     version : str
@@ -47,7 +45,6 @@ class ComparisonReport:
     state: State
     parameters: Mapping[str, float]
     comparison: Comparison
-    units: Units
     command: str
     version: str
 
@@ -116,7 +113,6 @@ def build_comparison(
         state=state,
         parameters=dict(parameters or {}),
         comparison=found,
-        units=quantity_units(dynamics, state, parameters=parameters),
         command=command or _command(dynamics, state, stiffness, damping, parameters),
         version=metadata.version("painleve"),
     )

@@ -9,7 +9,6 @@ from hybrid.reporting.symbols import symbol_mathtext
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics
-    from hybrid.dynamics.units import Units
 
 __all__ = ["as_written", "axis_label", "heading", "quantities_with_units", "with_unit"]
 
@@ -69,13 +68,12 @@ def axis_label(name: str, unit: str) -> str:
     return with_unit(symbol_mathtext(name), unit, gap="  ")
 
 
-def quantities_with_units(dynamics: Dynamics, units: Units) -> dict[str, str]:
+def quantities_with_units(dynamics: Dynamics) -> dict[str, str]:
     """Units of everything that may be swept: parameters, coordinates, velocities, gaps, slips and the time.
 
     Parameters
     ----------
     dynamics : Dynamics
-    units : Units
 
     Returns
     -------
@@ -85,14 +83,12 @@ def quantities_with_units(dynamics: Dynamics, units: Units) -> dict[str, str]:
     Examples
     --------
     >>> import mechanisms
-    >>> from hybrid import derive, solve_state
-    >>> from hybrid.dynamics.units import quantity_units
-    >>> rod = derive(mechanisms.load("rod_on_incline"))
-    >>> state = solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0})
-    >>> found = quantities_with_units(rod, quantity_units(rod, state))
+    >>> from hybrid import derive
+    >>> found = quantities_with_units(derive(mechanisms.load("rod_on_incline")))
     >>> found["phi"], found["gap.tip"], found["gap_dot.tip"], found["slip.tip"]
     ('rad', 'm', 'm/s', 'm/s')
     """
+    units = dynamics.mechanism.units()
     found = {"t": "s"} | {name: item.unit for name, item in dynamics.mechanism.parameters.items()}
     for name, rate in units.contact_accelerations.items():
         length = rate.removesuffix("/s²")

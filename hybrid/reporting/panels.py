@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.dynamics import State
-from hybrid.dynamics.units import quantity_units
 from hybrid.reporting.labelling import with_unit
 from hybrid.reporting.symbols import symbol_mathtext
 
@@ -30,8 +28,7 @@ class Panel:
 def panels_of(motion: Trajectory, *, one_each: bool) -> list[Panel]:
     """A panel for each unit of positions, velocities and forces; for several motions one for each quantity."""
     dynamics = motion.dynamics
-    start = State(motion.q_start, motion.v_start, motion.t_start)
-    units = quantity_units(dynamics, start, parameters=motion.parameters)
+    units = dynamics.mechanism.units()
     found: list[tuple[str, str, str, tuple[str, int]]] = []
     for field, names in (("q", dynamics.mechanism.coordinates), ("v", dynamics.mechanism.velocities)):
         for index, name in enumerate(names):

@@ -262,9 +262,7 @@ def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
         svg = figure_svg(plot_posture(drawn))
         found["posture"] = inline_svg(svg, prefix="posture-", label=f"{record['mechanism']} at the state")
     if report.region_map is not None:
-        svg = figure_svg(
-            plot_map(report.region_map, state=report.place, units=quantities_with_units(report.dynamics, report.units))
-        )
+        svg = figure_svg(plot_map(report.region_map, state=report.place, units=quantities_with_units(report.dynamics)))
         found["map"] = inline_svg(svg, prefix="map-", label="Consistent modes around the state")
     if report.automaton is not None:
         svg = to_svg(report.automaton, highlight=report.consistent, prefix="")

@@ -86,7 +86,7 @@ def _view(report: ComparisonReport) -> dict[str, Any]:
         "title": mechanism.title or mechanism.name,
         "lead": _LEADS[found.verdict],
         "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
-        "units": report.units,
+        "units": report.dynamics.mechanism.units(),
         "contacts": list(dict.fromkeys(name for row in record["rows"] for name in row["gap_dot_after"])),
         "velocities": list(mechanism.velocities),
         "runs": [row for row in record["rows"] if row["stiffness"]],

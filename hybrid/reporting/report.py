@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.dynamics.units import Units, quantity_units
 from hybrid.interrupts import OnInterrupt, keeps_partial
 from hybrid.reporting.around import value_at
 from hybrid.reporting.command import command_line
@@ -49,7 +48,6 @@ class Report:
     parameters : mapping of str to float
         The replaced ones.
     selection : Selection
-    units : Units
     critical : mapping of str to CriticalFriction
         By contact, over the first axis of the map; empty where an interrupt came before.
     region_map : RegionMap or None
@@ -68,7 +66,6 @@ class Report:
     state: State
     parameters: Mapping[str, float]
     selection: Selection
-    units: Units
     critical: Mapping[str, CriticalFriction]
     region_map: RegionMap | None
     held: Mapping[str, Any]
@@ -174,7 +171,6 @@ def build_report(
         state=state,
         parameters=parameters,
         selection=selection,
-        units=quantity_units(dynamics, state, parameters=parameters),
         critical=critical,
         region_map=found,
         held=held,
@@ -217,7 +213,7 @@ def report_record(report: Report) -> dict[str, Json]:
         "title": mechanism.title,
         "references": list(mechanism.references),
         "definitions": dict(mechanism.definitions),
-        "units": plain(attrs.asdict(report.units)),
+        "units": plain(attrs.asdict(mechanism.units())),
         "parameter_table": table,
         "problem": plain(_problem(report)),
         "equations": plain(report.equations),

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hybrid.analysis import Axis, region_map
 from hybrid.contact.reduction import free_motion
-from hybrid.dynamics.units import is_angle
 from hybrid.reporting.around import closed_contacts, pins_around, rank, slip_rows
 from hybrid.reporting.branches import branch_through
 
@@ -75,7 +74,7 @@ def default_axes(
     index = _posture_coordinate(dynamics, state, parameters, closed)
     if index is None:
         return None
-    first = _reachable(dynamics, state, _position_axis(dynamics, state, index, parameters, cells), parameters)
+    first = _reachable(dynamics, state, _position_axis(dynamics, state, index, cells), parameters)
     second = _velocity_axis(dynamics, state, index, first, parameters, cells)
     second = second or _friction_axis(dynamics, state, parameters, cells)
     return None if second is None else (first, second)
@@ -117,8 +116,7 @@ def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | N
         response = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).response
         varies = [_varies(np.swapaxes(terms.W_N, -1, -2) @ response @ W) for W in (terms.W_N, terms.W_T)]
         if any(varies):
-            angle = is_angle(dynamics, state, index, parameters=parameters)
-            found.append((not varies[0], not angle, index))
+            found.append((not varies[0], dynamics.mechanism.coordinates[index] not in dynamics.mechanism.angles, index))
     return min(found)[-1] if found else None
 
 
@@ -126,9 +124,9 @@ def _varies(values: NDArray[np.float64]) -> bool:
     return not np.allclose(values, values[:1], rtol=1e-9, atol=1e-12)
 
 
-def _position_axis(dynamics: Dynamics, state: State, index: int, parameters: Values | None, cells: int) -> Axis:
+def _position_axis(dynamics: Dynamics, state: State, index: int, cells: int) -> Axis:
     name, value = dynamics.mechanism.coordinates[index], float(state.q[index])
-    if not is_angle(dynamics, state, index, parameters=parameters):
+    if name not in dynamics.mechanism.angles:
         reach = max(1.0, abs(value))
         return Axis(name, value - reach, value + reach, cells)
     low = math.floor(value / math.pi) * math.pi

@@ -47,7 +47,7 @@ def inequality_unit(units: Mapping[str, Mapping[str, str]], contact: str, inequa
     Parameters
     ----------
     units : mapping
-        Fields of :class:`hybrid.dynamics.units.Units` by name.
+        Fields of :class:`hybrid.declaration.units.Units` by name.
     contact : str
         Empty where the inequality belongs to none.
     inequality : str

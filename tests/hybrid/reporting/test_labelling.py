@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from hybrid import derive, mechanism_from_toml, solve_state
 from hybrid.analysis import Axis, region_map
 from hybrid.declaration import Drawing
-from hybrid.dynamics.units import quantity_units
 from hybrid.reporting import build_report, plot_map, render_html, render_markdown, report_record
 from hybrid.reporting.labelling import axis_label, heading, quantities_with_units, with_unit
 from hybrid.reporting.posture import posture
@@ -94,13 +93,11 @@ def test_a_pin_may_be_an_axis_of_a_report(axis, is_first, monkeypatch):
 
 
 def test_units_of_gaps_and_slips_by_hand():
-    dynamics, state, _ = solved("rod_on_incline")
-    found = quantities_with_units(dynamics, quantity_units(dynamics, state))
+    found = quantities_with_units(dynamics_of("rod_on_incline"))
     expected = {"x": "m", "phi": "rad", "phi_dot": "rad/s", "gap.tip": "m", "gap_dot.tip": "m/s", "slip.tip": "m/s"}
     assert {name: found[name] for name in expected} == expected
     assert (found["t"], found["g"]) == ("s", load("rod_on_incline").parameters["g"].unit)
-    spatial, state, _ = solved("oblique_rod")
-    found = quantities_with_units(spatial, quantity_units(spatial, state))
+    found = quantities_with_units(dynamics_of("oblique_rod"))
     assert (found["slip.tip.1"], found["slip.tip.2"]) == ("m/s", "m/s")
 
 

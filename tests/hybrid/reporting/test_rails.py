@@ -39,7 +39,7 @@ def test_report_on_a_rail_has_units_and_neither_separation_nor_an_unreached_impa
         assert "separat" not in text
         assert "stays closed" not in text
     # the normal force makes the gradient (-0.3, 1) a force in newtons, along y - 0.3 x in metres
-    assert report.units.forces == {"rail": "N"}
+    assert report.dynamics.mechanism.units().forces == {"rail": "N"}
     assert "λ\\_N (N)" in render_markdown(report)
     graph = build_automaton(dynamics).graph
     assert all(graph.in_degree(node) or graph.nodes[node]["kind"] == "mode" for node in graph)

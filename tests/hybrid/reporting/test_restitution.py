@@ -5,7 +5,7 @@ import pytest
 
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.restitution import restitution_map
-from hybrid.cli.regions import axis_units
+from hybrid.reporting.labelling import quantities_with_units
 from hybrid.reporting.restitution import plot_restitution
 from tests.catalogue import dynamics_of
 
@@ -32,7 +32,5 @@ def test_cells_of_a_sweep_fill_the_frame(cells, angles):
 def test_posture_of_the_plot_has_its_unit():
     rod = dynamics_of("rod_on_incline")
     axis = Axis("phi", 0.1, 1.5, 3)
-    # positions alone fix the posture: no velocity is pinned
-    units = axis_units(rod, [axis], pins={}, parameters={})
     found = restitution_map(rod, over=axis, incidence=Axis("incidence", -1, 1, 3))
-    assert plot_restitution(found, units=units).axes[0].get_ylabel() == "$\\varphi$  (rad)"
+    assert plot_restitution(found, units=quantities_with_units(rod)).axes[0].get_ylabel() == "$\\varphi$  (rad)"

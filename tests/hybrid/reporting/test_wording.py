@@ -3,7 +3,6 @@
 import pytest
 
 from hybrid.contact import select
-from hybrid.dynamics.units import quantity_units
 from hybrid.reporting import build_report, render_markdown
 from hybrid.reporting.wording import inequality_unit
 from tests.hybrid.reporting.states import solved
@@ -56,7 +55,7 @@ def test_terminal_tables_carry_the_units_of_forces_and_inequalities():
     selection = select(dynamics, state, parameters=parameters)
     record = verdict_record(dynamics, state, selection, parameters=parameters)
     console = Console(file=StringIO(), width=160)
-    for item in verdict_tables(record, quantity_units(dynamics, state, parameters=parameters)):
+    for item in verdict_tables(record, dynamics.mechanism.units()):
         console.print(item)
     (pressing,) = [line for line in console.file.getvalue().splitlines() if "lambda_N >= 0" in line]
     assert f"{record['branches'][0]['lambda_N']['tip']:.7g} N " in pressing

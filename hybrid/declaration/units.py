@@ -1,0 +1,180 @@
+"""Units of a mechanism's quantities, as they follow from those of its parameters, and whether they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.declaration.dimensions import Dimensions
+from hybrid.declaration.fields import Path
+from hybrid.declaration.names import velocity_name
+from hybrid.declaration.scope import expand
+from hybrid.declaration.tree import Apply, Expression, Name
+from hybrid.declaration.unit_names import BASES, SCALES, Exponents, UnitError, read_unit
+from hybrid.declaration.unknown_units import product
+from hybrid.errors import MAX_PROBLEMS, Problem
+
+if TYPE_CHECKING:
+    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.declaration.ranges import Read
+    from hybrid.declaration.scope import Scope
+
+__all__ = ["Units", "angles_of", "dimension_problems", "units_of"]
+
+_METRE: Exponents = {"m": Fraction(1)}
+_FORCES = {"m": "N", "rad": "N m"}
+
+
+@attrs.frozen
+class Units:
+    """Units of a mechanism's quantities; empty where the declaration does not say enough.
+
+    Attributes
+    ----------
+    coordinates : mapping of str to str
+        Of coordinates and velocities.
+    accelerations : mapping of str to str
+        Of the second derivatives, by coordinate.
+    forces, contact_accelerations : mapping of str to str
+        Normal to every contact and to every bilateral constraint with friction.
+    tangential_forces, tangential_accelerations : mapping of str to str
+        Along every contact, friction element and bilateral constraint with friction.
+    """
+
+    coordinates: Mapping[str, str]
+    accelerations: Mapping[str, str]
+    forces: Mapping[str, str]
+    contact_accelerations: Mapping[str, str]
+    tangential_forces: Mapping[str, str]
+    tangential_accelerations: Mapping[str, str]
+
+
+def dimension_problems(
+    mechanism: Mechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
+) -> list[Problem]:
+    """Find unknown units, and expressions whose units contradict each other or what they stand for.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    read : sequence of Read
+        Its expressions but those of parameters and definitions.
+    scope : Scope
+    parameters : mapping of str to float or Expression
+
+    Returns
+    -------
+    list of Problem
+        Those of dimensions; where there are none, those of scales, as metres added to millimetres.
+    """
+    problems: list[Problem] = []
+    units: dict[str, Exponents] = {}
+    for name, parameter in mechanism.parameters.items():
+        if not parameter.unit.strip():
+            continue
+        try:
+            units[name] = read_unit(parameter.unit)
+        except UnitError as error:
+            path = ("parameters", name, "unit")
+            problems.append(Problem(error.message, f"parameters.{name}.unit", hint=error.hint, path=path))
+    for axes in (BASES, SCALES):
+        if not problems and units and (axes is BASES or any(set(unit) & set(SCALES) for unit in units.values())):
+            problems += Dimensions(mechanism, read, scope, parameters, units, axes).problems
+    return problems[:MAX_PROBLEMS]
+
+
+def angles_of(read: Iterable[Read], scope: Scope) -> set[str]:
+    """Names that are added up in a sine, a cosine or a tangent: they turn, whatever else is known of them.
+
+    Parameters
+    ----------
+    read : iterable of Read
+    scope : Scope
+
+    Returns
+    -------
+    set of str
+    """
+    turned: set[str] = set()
+    for item in read:
+        stack: list[set[str]] = []
+        for node in expand(item.expression, scope.definitions).tree:
+            if not isinstance(node, Apply):
+                stack.append({node.name} if isinstance(node, Name) else set())
+                continue
+            names = set().union(*stack[-node.arity :])
+            del stack[-node.arity :]
+            if node.operation in ("sin", "cos", "tan"):
+                turned |= names
+            stack.append(names if node.operation in ("+", "-", "negate") else set())
+    return turned
+
+
+def units_of(
+    mechanism: Mechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
+) -> Units:
+    """Find the units of coordinates, forces and accelerations of a mechanism whose units fit.
+
+    A parameter in millimetres or degrees counts as one without a unit: what follows from it is not shown.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    read : sequence of Read
+        Its expressions but those of parameters and definitions.
+    scope : Scope
+    parameters : mapping of str to float or Expression
+
+    Returns
+    -------
+    Units
+    """
+    declared = {name: read_unit(item.unit) for name, item in mechanism.parameters.items() if item.unit.strip()}
+    plain = {name: unit for name, unit in declared.items() if not set(unit) & set(SCALES)}
+    found = Dimensions(mechanism, read, scope, parameters, plain, BASES)
+    turned = angles_of(read, scope)
+    lengths = {name: _length(found.unit(name)) or ("rad" if name in turned else "") for name in mechanism.coordinates}
+    is_joule = found.unit("energy") == read_unit("J")
+    normal: dict[str, str] = {}
+    along: dict[str, str] = {}
+    for table in ("contact", "friction", "constraint"):
+        for index, part in enumerate(getattr(mechanism, table)):
+            if table == "contact":
+                normal[part.name] = _length(found.unit_at((table, index, "gap")))
+            elif table == "constraint" and part.friction is not None:
+                normal[part.name] = _length(found.unit_at((table, index, "equation")))
+            if part.tangent or part.slip:
+                along[part.name] = _tangential(found, (table, index))
+    forces, tangential_forces = (
+        {name: _FORCES.get(length, "") if is_joule else "" for name, length in lengths_along.items()}
+        for lengths_along in (normal, along)
+    )
+    return Units(
+        lengths | {velocity_name(name): _per(length, "s") for name, length in lengths.items()},
+        {name: _per(length, "s²") for name, length in lengths.items()},
+        forces,
+        {name: _per(length, "s²") for name, length in normal.items()},
+        tangential_forces,
+        {name: _per(length, "s²") for name, length in along.items()},
+    )
+
+
+def _length(unit: Exponents | None) -> str:
+    return "m" if unit == _METRE else "rad" if unit == {} else ""
+
+
+def _tangential(found: Dimensions, place: Path) -> str:
+    """The unit of a displacement along a surface, which may be declared by its rate."""
+    for name, seconds in (("tangent", 0), ("slip", 1)):
+        for path in ((*place, name), (*place, name, 0)):
+            unit = found.unit_at(path)
+            if unit is not None:
+                return _length(product(unit, {"s": Fraction(1)}, seconds))
+    return ""
+
+
+def _per(length: str, time: str) -> str:
+    return f"{length}/{time}" if length else ""

@@ -8,14 +8,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.criticality.roots import bracketed_roots
-
 Array = NDArray[np.float64]
 
 _SCAN_CELLS = 4096
-# A zoom by 16 each round ends at 1e-10 of a cell.
-_ZOOM_POINTS = 33
-_ZOOM_ROUNDS = 8
 
 
 def negative_intervals(f: Callable[[Array], Array], low: float, high: float) -> tuple[tuple[float, float], ...]:
@@ -40,9 +35,10 @@ def negative_intervals(f: Callable[[Array], Array], low: float, high: float) -> 
     >>> negative_intervals(lambda x: x - 2.0, 0.0, 1.0)
     ((0.0, 1.0),)
     """
+    from scipy.optimize.elementwise import find_root
 
     def defined(x: Array) -> Array:
-        value = f(x)
+        value = f(x) if x.size else x
         return np.where(np.isfinite(value), value, 1.0)
 
     x = np.linspace(low, high, _SCAN_CELLS + 1)
@@ -50,12 +46,17 @@ def negative_intervals(f: Callable[[Array], Array], low: float, high: float) -> 
     for side in (1.0, -1.0):
         extra = _dips(partial(_signed, defined, side), x, side * values)
         x = np.concatenate([x, extra])
-        values = np.concatenate([values, defined(extra) if extra.size else extra])
+        values = np.concatenate([values, defined(extra)])
     order = np.argsort(x)
-    x, negative = x[order], values[order] < 0
-    changes = np.nonzero(negative[1:] != negative[:-1])[0]
-    roots = bracketed_roots(defined, x[changes], x[changes + 1])
-    ends = [*([low] if negative[0] else []), *map(float, roots), *([high] if negative[-1] else [])]
+    x, values = x[order], values[order]
+    negative = values < 0
+    before = np.nonzero(negative[1:] != negative[:-1])[0]
+    after = before + 1
+    found = find_root(defined, (x[before], x[after]))
+    # where a sign of the scan was rounding there is no bracket: that end is the root
+    nearer = np.where(np.abs(values[before]) <= np.abs(values[after]), x[before], x[after])
+    roots = np.where(found.success, found.x, nearer)
+    ends = [*([low] if negative[0] else []), *roots.tolist(), *([high] if negative[-1] else [])]
     return tuple(zip(ends[::2], ends[1::2], strict=True))
 
 
@@ -65,18 +66,11 @@ def _signed(f: Callable[[Array], Array], sign: float, x: Array) -> Array:
 
 def _dips(f: Callable[[Array], Array], x: Array, values: Array) -> Array:
     """Points between those of a scan at which a positive function is negative: its lowest points near a minimum."""
+    from scipy.optimize.elementwise import find_minimum
+
     before, here, after = values[:-2], values[1:-1], values[2:]
     # a parabola through the three points dips below the middle one by at most an eighth of its second difference
     depth = (before - 2 * here + after) / 8
     lowest = np.nonzero((here > 0) & (here <= before) & (here <= after) & (here < 4 * depth))[0]
-    if not lowest.size:
-        return np.zeros(0)
-    low, high = x[lowest], x[lowest + 2]
-    for _ in range(_ZOOM_ROUNDS):
-        points = np.linspace(low, high, _ZOOM_POINTS)
-        best = np.argmin(f(points.ravel()).reshape(points.shape), axis=0)
-        columns = np.arange(len(low))
-        low = points[np.maximum(best - 1, 0), columns]
-        high = points[np.minimum(best + 1, _ZOOM_POINTS - 1), columns]
-    middle = (low + high) / 2
-    return middle[f(middle) < 0]
+    found = find_minimum(f, (x[lowest], x[lowest + 1], x[lowest + 2]))
+    return np.asarray(found.x[found.f_x < 0])

@@ -13,6 +13,7 @@ from hybrid.analysis.sensitivities.periodic import ON_CIRCLE, PeriodicMotion, St
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.shooting import Shooting, Shot
 from hybrid.analysis.sensitivities.smoothness import nearest_dip
+from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.outcome import EventKind
 
@@ -269,8 +270,6 @@ def _is_sided(branch: _Branch, point: _Point) -> bool:
 
 
 def _changes(branch: _Branch, before: _Point | None, after: _Point, direction: Array) -> list[StabilityChange]:
-    from scipy.optimize import brentq
-
     if before is None or (abs(_largest(branch, before)) - 1) * (abs(_largest(branch, after)) - 1) >= 0:
         return []
     start, end = branch.place(before), branch.place(after)
@@ -283,8 +282,8 @@ def _changes(branch: _Branch, before: _Point | None, after: _Point, direction: A
         met.append(point)
         return abs(_largest(branch, point)) - 1.0
 
-    brentq(excess, 0.0, 1.0, xtol=1e-10, rtol=1e-12)
-    crossing = min(met, key=lambda point: abs(abs(_largest(branch, point)) - 1.0))
-    multiplier = _largest(branch, crossing)
+    crossing(excess, 0.0, 1.0, xtol=1e-10, rtol=1e-12)
+    nearest = min(met, key=lambda point: abs(abs(_largest(branch, point)) - 1.0))
+    multiplier = _largest(branch, nearest)
     kind = "torus" if abs(multiplier.imag) > _SIDE else "fold" if multiplier.real > 0 else "flip"
-    return [StabilityChange(crossing.value, kind, multiplier)]
+    return [StabilityChange(nearest.value, kind, multiplier)]

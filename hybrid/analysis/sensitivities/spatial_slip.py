@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.jumps import Jump
 from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.dynamics.crossing import crossing
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem
@@ -29,7 +30,6 @@ __all__ = ["is_spatial", "possible_ends", "settled_jump", "settling_aim", "with_
 Array = NDArray[np.float64]
 
 _SCAN = 128  # directions among which the sign of B is looked at; between four roots at most
-_NEWTON = 6
 _STILL = 1e-9  # of the accelerations: a direction that turns no faster does not turn
 
 
@@ -161,10 +161,6 @@ def _limit_angle(system: ModeSystem, part: Part, t: float, y: Array, nearby: flo
     if not changes.size:
         raise NoDerivative(f"the slip of {part.name!r} vanishes without a direction", t, is_proven=False)
     middles = (angles[changes] + angles[changes + 1]) / 2
-    angle = float(middles[np.argmin(np.abs(middles - nearby))])
-    for _ in range(_NEWTON):
-        _, value, slope, _ = _rates(system, part, t, y, np.array([angle]))
-        if slope[0] == 0.0:
-            break
-        angle -= float(value[0] / slope[0])
-    return angle
+    nearest = changes[np.argmin(np.abs(middles - nearby))]
+    low, high = angles[nearest : nearest + 2].tolist()
+    return crossing(lambda angle: float(_rates(system, part, t, y, np.array([angle]))[1][0]), low, high, xtol=1e-15)

@@ -1,42 +1,12 @@
 """Roots, maxima and intervals of functions with known answers."""
 
-from functools import partial
 from math import pi
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.optimize import brentq
 
 from hybrid.analysis.criticality.intervals import negative_intervals
 from hybrid.analysis.criticality.optimum import global_maximum
-from hybrid.analysis.criticality.roots import bracketed_roots
-
-
-@given(st.lists(st.floats(0.05, 20), min_size=1, max_size=8))
-def test_bracketed_roots_agree_with_brent(values):
-    # flat (cubic) and steep (exponential) functions in one batch; brentq to the same spacing
-    k = np.array(values)
-
-    def f(x, k=k):
-        return (x - 1 / k) ** 3 + np.expm1(x - 1 / k) * 1e-3
-
-    low, high = np.full(k.shape, -1.0), np.full(k.shape, 30.0)
-    one_by_one = [brentq(partial(f, k=item), -1, 30, xtol=1e-15) for item in k]
-    assert bracketed_roots(f, low, high) == pytest.approx(one_by_one, abs=1e-12)
-
-
-def test_a_change_of_sign_across_a_pole_is_found():
-    found = bracketed_roots(lambda x: 1 / (x - 0.3), np.array([0.0]), np.array([1.0]))
-    assert found == pytest.approx([0.3], abs=1e-15)
-
-
-def test_a_root_that_is_hit_exactly_is_kept_while_others_are_sought():
-    def f(x):
-        return x**3 - np.array([0.125, 0.2])
-
-    assert bracketed_roots(f, np.zeros(2), np.ones(2)) == pytest.approx([0.5, 0.2 ** (1 / 3)], abs=1e-15)
 
 
 def test_global_maximum_in_the_interior_to_more_than_half_the_digits():
@@ -85,3 +55,16 @@ def test_intervals_touch_the_ends_and_end_where_the_function_does():
     with np.errstate(invalid="ignore"):
         ((low, high),) = negative_intervals(lambda x: np.sqrt(0.25 - x) - 1, 0.0, 1.0)
     assert (low, high) == (0.0, pytest.approx(0.25, abs=1e-15))
+
+
+def test_intervals_end_at_poles_and_at_points_of_the_scan_that_are_roots():
+    ((low, high),) = negative_intervals(lambda x: 1 / (x - 0.3), 0.0, 1.0)
+    assert (low, high) == (0.0, pytest.approx(0.3, abs=1e-15))
+    assert negative_intervals(lambda x: x - 0.5, 0.0, 1.0) == ((0.0, 0.5),)
+
+
+@pytest.mark.parametrize("residue", [-1e-17, 0.0, 1e-17])
+def test_a_sign_of_the_scan_that_another_evaluation_turns_is_the_root(residue):
+    # as vectorised functions do, whose last bit depends on how many points they are given
+    found = negative_intervals(lambda x: x - 0.5 + (residue if len(x) > 4000 else -residue), 0.0, 1.0)
+    assert found == ((0.0, pytest.approx(0.5, abs=1e-15)),)

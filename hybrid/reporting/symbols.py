@@ -2,69 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
+
+from hybrid.declaration.functions import FUNCTIONS
 
 __all__ = ["formula_html", "symbol", "symbol_html", "symbol_mathtext"]
 
 _GREEK = {
-    "alpha": "α",
-    "beta": "β",
-    "gamma": "γ",
-    "delta": "δ",
-    "epsilon": "ε",
-    "zeta": "ζ",
-    "eta": "η",
-    "theta": "θ",
-    "iota": "ι",
-    "kappa": "κ",
-    "lambda": "λ",
-    "mu": "μ",
-    "nu": "ν",
-    "xi": "ξ",
-    "pi": "π",
-    "rho": "ρ",
-    "sigma": "σ",
-    "tau": "τ",
-    "upsilon": "υ",
-    "phi": "φ",
-    "chi": "χ",
-    "psi": "ψ",
-    "omega": "ω",
-    "Gamma": "Γ",
-    "Delta": "Δ",
-    "Theta": "Θ",
-    "Lambda": "Λ",
-    "Xi": "Ξ",
-    "Pi": "Π",
-    "Sigma": "Σ",
-    "Phi": "Φ",
-    "Psi": "Ψ",
-    "Omega": "Ω",
+    unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda"): letter
+    for letter in "αβγδεζηθικλμνξπρστυφχψω"
 }
+_GREEK |= {name.capitalize(): letter.upper() for name, letter in _GREEK.items() if letter in "γδθλξπσφψω"}
 # matplotlib's \phi is the other form of the letter
 _MATHTEXT = {"phi": r"\varphi", "epsilon": r"\varepsilon"}
-_FUNCTIONS = {
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "exp",
-    "log",
-    "sqrt",
-    "abs",
-    "Abs",
-    "sign",
-    "min",
-    "max",
-    "Min",
-    "Max",
-}
+_SYMPYS = {"Abs": "abs", "Min": "min", "Max": "max"}
 _DOTS = ("", "\u0307", "\u0308")
 _TOKEN = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*(?P<power>\d+)(?![\d.])|(?P<caret>\*\*)|(?P<times>\*)"
@@ -186,14 +139,11 @@ def formula_html(text: str) -> str:
 def _token_html(match: re.Match[str]) -> str:
     kind, value = match.lastgroup, match.group()
     if kind == "name":
-        return _FUNCTION_NAMES.get(value) or (value if value in _FUNCTIONS else symbol_html(value))
+        function = _SYMPYS.get(value, value)
+        return function if function in FUNCTIONS else symbol_html(value)
     if kind == "power":
         return f"<sup>{match['power']}</sup>"
     if kind == "relation":
         return "≥" if value == ">=" else "≤"
     fixed = {"caret": "^", "times": "\u202f", "minus": "−", "space": " "}
-    return fixed.get(kind or "") or _ESCAPES.get(value, value)
-
-
-_FUNCTION_NAMES = {"Abs": "abs", "Min": "min", "Max": "max"}
-_ESCAPES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&#39;"}
+    return fixed.get(kind or "") or html.escape(value)

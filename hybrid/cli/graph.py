@@ -108,7 +108,9 @@ def exported(automaton: Automaton, form: Format) -> str:
         case "mermaid":
             return export.to_mermaid(automaton)
         case "svg":
-            return export.to_svg(automaton)
+            from hybrid.reporting import figure_svg, plot_automaton
+
+            return figure_svg(plot_automaton(automaton))
         case "json":
             return export.to_json(automaton)
         case "spaceex":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hybrid.reporting.animation import render_animation
     from hybrid.reporting.around import pins_around
+    from hybrid.reporting.automaton import plot_automaton
     from hybrid.reporting.command import command_line
     from hybrid.reporting.comparison_maps import comparison_map_record, plot_comparison_map
     from hybrid.reporting.comparisons import ComparisonReport, build_comparison, comparison_record
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "animation": ("render_animation",),
     "around": ("pins_around",),
+    "automaton": ("plot_automaton",),
     "command": ("command_line",),
     "motion_plot": ("plot_motion", "plot_tree"),
     "motions": ("motion_record",),
@@ -62,6 +64,7 @@ __all__ = [
     "motion_record",
     "pins_around",
     "plain",
+    "plot_automaton",
     "plot_comparison_map",
     "plot_configuration_space",
     "plot_map",

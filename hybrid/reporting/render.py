@@ -251,7 +251,7 @@ def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 
 def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
-    from hybrid.automaton.export import to_svg
+    from hybrid.reporting.automaton import plot_automaton
     from hybrid.reporting.plot import figure_svg, plot_map
     from hybrid.reporting.sketch import plot_posture
 
@@ -265,6 +265,6 @@ def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
         svg = figure_svg(plot_map(report.region_map, state=report.place, units=quantities_with_units(report.dynamics)))
         found["map"] = inline_svg(svg, prefix="map-", label="Consistent modes around the state")
     if report.automaton is not None:
-        svg = to_svg(report.automaton, highlight=report.consistent, prefix="")
+        svg = figure_svg(plot_automaton(report.automaton, highlight=report.consistent))
         found["automaton"] = inline_svg(svg, prefix="automaton-", label="Automaton of modes")
     return found

@@ -1,9 +1,8 @@
-"""An automaton for other programs and for people: JSON, DOT, Mermaid, SVG, SpaceEx."""
+"""An automaton for other programs: JSON, DOT, Mermaid, SpaceEx."""
 
 from hybrid.automaton.export.dot import to_dot
 from hybrid.automaton.export.json import from_json, to_json
 from hybrid.automaton.export.mermaid import to_mermaid
 from hybrid.automaton.export.spaceex import to_spaceex
-from hybrid.automaton.export.svg import to_svg
 
-__all__ = ["from_json", "to_dot", "to_json", "to_mermaid", "to_spaceex", "to_svg"]
+__all__ = ["from_json", "to_dot", "to_json", "to_mermaid", "to_spaceex"]

@@ -136,7 +136,7 @@ def test_hyperstatic_page_lists_the_vertices_and_highlights_the_modes():
     report = built("ladder_in_corner")
     vertices = report.selection.force_set.vertices
     assert set(vertices.ravel().tolist()) <= set(page("ladder_in_corner").numbers)
-    highlighted = render_html(report).count('class="mode consistent"')
+    highlighted = render_html(report).count('id="automaton-consistent-')
     assert highlighted == len(report.consistent) > 1
 
 

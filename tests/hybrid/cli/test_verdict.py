@@ -191,3 +191,15 @@ def test_mechanism_without_contacts_has_no_empty_tables(capsys):
 def test_critical_friction_of_a_rough_rail_points_to_the_verdict(capsys):
     assert main(["critical-friction", "painleve_klein", "--over=phi=0:1"]) == 2
     assert "no contact with friction; for the bilateral rail1, rail2" in capsys.readouterr().err
+
+
+def test_a_verdict_of_one_contact_loads_no_heavy_library():
+    heavy = "sympy numba networkx scipy jinja2 markdown_it pint cvxpy matplotlib".split()
+    code = (
+        "import sys; from hybrid.cli import main\n"
+        f"main({['verdict', *rod_arguments('pi/3', '0.5', '-1', '0.5'), '--json']!r})\n"
+        f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout)["verdict"] == "UNIQUE"
+    assert run.stderr.strip() == "[]"

@@ -194,7 +194,7 @@ def test_critical_friction_of_a_rough_rail_points_to_the_verdict(capsys):
 
 
 def test_a_verdict_of_one_contact_loads_no_heavy_library():
-    heavy = "sympy numba networkx scipy jinja2 markdown_it pint cvxpy matplotlib".split()
+    heavy = ["sympy", "numba", "networkx", "scipy", "jinja2", "markdown_it", "pint", "cvxpy", "matplotlib"]
     code = (
         "import sys; from hybrid.cli import main\n"
         f"main({['verdict', *rod_arguments('pi/3', '0.5', '-1', '0.5'), '--json']!r})\n"

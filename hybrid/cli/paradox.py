@@ -59,8 +59,7 @@ def critical_friction(
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"minimising the critical friction of {declared.name}"):
-        from hybrid.analysis import Axis
-        from hybrid.analysis import critical_friction as least
+        from hybrid.analysis import Axis, critical_friction as least
         from hybrid.dynamics import derive
 
         resolved = declared.parameter_values(values)

@@ -5,8 +5,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions, solve
 from lcp.block_pivoting import BlockPrincipalPivoting

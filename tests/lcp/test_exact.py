@@ -9,8 +9,7 @@ from fractions import Fraction as F
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lcp import LCP, LCPError, Status, exact
 from tests.lcp.families import FAMILIES, contacts

@@ -14,10 +14,10 @@ from hybrid.contact.impacts.restitution import scaled_restitution
 from hybrid.contact.impacts.routh import (
     end_of_compression,
     impulse_of_work,
+    normal_work as planar_work,
     routh_path,
     tangential_impulse,
 )
-from hybrid.contact.impacts.routh import normal_work as planar_work
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps
 from hybrid.contact.impacts.velocities import velocities_after

@@ -28,8 +28,7 @@ from hybrid import (
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
 from hybrid.automaton.guards import guard_quantities
 from hybrid.automaton.numeric import ModeSystem as NodeSystem
-from hybrid.automaton.structure import NodeMode
-from hybrid.automaton.structure import parts_of as automaton_parts
+from hybrid.automaton.structure import NodeMode, parts_of as automaton_parts
 from hybrid.contact.candidates import candidate, mode_combinations
 from hybrid.contact.conditions import problem_scale
 from hybrid.dynamics.partials import partial_derivatives

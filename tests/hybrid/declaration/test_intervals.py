@@ -3,8 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.expressions import parse_expression

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hybrid.dynamics.rational import SingularError, TooLongError, fractions_of
 

@@ -4,8 +4,7 @@ import html
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hybrid.reporting.inline import inline_svg
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html, symbol_mathtext

@@ -98,9 +98,10 @@ def exact_problem(
         raise UnknownNumberError("friction in space has directions that are not rational")
     values = _parameters(dynamics, parameters or {})
     components = _components(dynamics, state)
-    exact_at = components | values
+    given = components | values
     graph, names = dynamics.equations.graph, dynamics.equations.arguments
-    reader = _Reader(dynamics, {node: exact_at[str(graph.values[node])] for node in names}, clock)
+    exact_at = {name: given[name] for name in (str(graph.values[node]) for node in names)}
+    reader = _Reader(dynamics, dict(zip(names, exact_at.values(), strict=True)), clock)
     _check_position(dynamics, state, reader, problem)
     _check_pins(dynamics, state, reader, problem, values, components)
     told = ", ".join(f"{name} = {value}" for name, value in exact_at.items())

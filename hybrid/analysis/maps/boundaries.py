@@ -61,7 +61,8 @@ def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: Dictio
     found = crossings(code, lattice, width=WIDTH * min(codes.shape))
     pairs, dangling, squares = links(found, lattice.codes.shape)
     corner, size = lattice.squares(squares)
-    points = np.concatenate([found.points, junctions(code, corner, size)])
+    rim = np.array([[axis.at([share])[0] for axis in plane.axes] for share in (_INSET, 1 - _INSET)])
+    points = np.concatenate([found.points, junctions(code, corner, size, rim=rim)])
     n = len(found.points)
     curves = []
     for chain in chains(n, np.concatenate([pairs, dangling + np.array([0, n])])):

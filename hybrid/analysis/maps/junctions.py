@@ -17,7 +17,9 @@ _MARGIN = 1 / 4
 _WIDTH = 1e-4
 
 
-def junctions(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
+def junctions(
+    code: Code, corner: NDArray[np.float64], size: NDArray[np.float64], *, rim: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Find where the curves that end within squares meet.
 
     A square is cut into 16 x 16 parts. Curves only pass through the parts that do not hold the point, so the part in
@@ -29,6 +31,8 @@ def junctions(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]
     code : callable
     corner, size : array, (k, 2)
         Lower corners and sizes of the squares.
+    rim : array, (2, 2)
+        Lower and upper corner of the map, beyond which a quantity may have no value.
 
     Returns
     -------
@@ -44,8 +48,11 @@ def junctions(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]
         best = np.argmax(ends, axis=1)
         holds = ends[np.arange(len(ends)), best] > 0
         active, best = active[holds], best[holds]
-        corner[active] += size[active] / _PARTS * (np.stack(np.divmod(best, _PARTS), axis=-1) - _MARGIN)
-        size[active] *= (1 + 2 * _MARGIN) / _PARTS
+        part = size[active] / _PARTS
+        start = corner[active] + part * (np.stack(np.divmod(best, _PARTS), axis=-1) - _MARGIN)
+        end = np.minimum(start + (1 + 2 * _MARGIN) * part, rim[1])
+        corner[active] = np.maximum(start, rim[0])
+        size[active] = end - corner[active]
     return np.asarray(corner + size / 2)
 
 

@@ -164,3 +164,17 @@ def test_an_axis_of_slip_that_begins_at_zero_has_no_curves_at_its_rim(high, n):
     for curve in found.boundaries:
         assert np.abs(np.sin(2.0) * curve.points[:, 1] ** 2 - 1).max() < 4e-9
         assert sorted(curve.points[[0, -1], 0]) == pytest.approx([0.0, high], abs=2e-9 * high)
+
+
+def test_points_where_curves_meet_on_the_rim_are_not_looked_for_beyond_it():
+    # friction below zero, which the axis does not reach, has no meaning
+    found = region_map(
+        dynamics_of("rod_on_incline"),
+        axes=[Axis("phi", 0, pi, 24), Axis("mu", 0, 3, 24)],
+        pins={"phi_dot": 0, "slip.tip": 0},
+        parameters={"epsilon": 0.3},
+        with_boundaries=True,
+    )
+    points = np.concatenate([curve.points for curve in found.boundaries])
+    assert np.all((points >= [0, 0]) & (points <= [pi, 3]))
+    assert points[:, 1].min() < 0.01  # curves do end at that rim

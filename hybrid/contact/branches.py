@@ -107,7 +107,7 @@ def branch(problem: ContactProblem, solution: PhysicalSolution) -> Branch:
     )
     return attrs.evolve(
         branch_from_forces(problem, item.forces, mode),
-        equivalent_modes=tuple(sorted({other for other in others if other != mode}, key=lambda other: other.label)),
+        equivalent_modes=tuple(dict.fromkeys(other for other in others if other != mode)),
         slacks=slacks,
         margin=item.margin,
     )

@@ -184,10 +184,9 @@ def _selection(problem: ContactProblem, exact: ExactProblem, sets: list[_Set], u
         leading = points[0][0]
         middle = [v for one, v in points if one is leading]
         mean = np.array([[float(x) for x in v] for v in middle]).reshape(len(middle), -1).mean(axis=0)
-        equivalent = {one.mode for one, _ in points if one.mode != leading.mode}
+        equivalent = dict.fromkeys(one.mode for one, _ in points if one.mode != leading.mode)
         found = branch_from_forces(problem, mean, leading.mode)
-        ordered = tuple(sorted(equivalent, key=lambda mode: mode.label))
-        branches.append(attrs.evolve(found, equivalent_modes=ordered, margin=0.0))
+        branches.append(attrs.evolve(found, equivalent_modes=tuple(equivalent), margin=0.0))
     told = f"decided exactly, for {exact.told}; beside it the number of solutions may be another"
     shared = _force_set(problem, sets) if verdict is Verdict.HYPERSTATIC and (len(forces) > 1 or has_rays) else None
     own = tuple(_force_set(problem, [one]) for one in continua)

@@ -221,7 +221,7 @@ def _scalar(components: Sequence[float]) -> Json:
 def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
     return {
         "mode": labels(branch.mode),
-        "equivalent_modes": [labels(mode) for mode in branch.equivalent_modes],
+        "equivalent_modes": [labels(mode) for mode in sorted(branch.equivalent_modes, key=lambda mode: mode.label)],
         "lambda_N": branch.lambda_N,
         "lambda_T": {name: _scalar(force) for name, force in branch.lambda_T.items()},
         "acceleration": dict(zip(coordinates, branch.acceleration.tolist(), strict=True)),

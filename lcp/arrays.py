@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import numpy as np
@@ -41,6 +42,12 @@ def float_array(values: npt.ArrayLike, *, name: str, ndim: int) -> FloatArray:
     >>> float_array([1, 2], name="q", ndim=1)
     array([1., 2.])
     """
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim:
+        array = values.copy()
+        # the sum of squares of finite numbers is finite, or too large and looked at below
+        if math.isfinite(np.vdot(array, array)):
+            array.flags.writeable = False
+            return array
     try:
         raw = np.asarray(values)
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):

@@ -15,6 +15,7 @@ __all__ = ["BlockPrincipalPivoting", "solve"]
 
 SIGN = 1e-12  # of the largest entry of z and w: below this a negative entry is rounding
 LARGE = 20  # unknowns from which few linear systems are faster than many pivots
+LEMKE = Lemke()
 TRIES = 10  # blocks without progress before single pivots take over, as recommended by Judice and Pires
 
 
@@ -114,7 +115,7 @@ def solve(problem: LCP) -> Solution:
     ('SOLVED', 1, 0.5)
     """
     is_p_matrix = problem.n >= LARGE and _has_definite_symmetric_part(scaled(problem).problem)
-    return BlockPrincipalPivoting().solve(problem) if is_p_matrix else Lemke().solve(problem)
+    return BlockPrincipalPivoting().solve(problem) if is_p_matrix else LEMKE.solve(problem)
 
 
 def _has_definite_symmetric_part(problem: LCP) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
+from lcp import loaded
 from lcp.arrays import FloatArray, float_array, value_key
 from lcp.cones import Face, Refuted, explore
 from lcp.dictionary import Dictionary, PivotLimitError
@@ -16,10 +18,14 @@ from lcp.faces import Piece, piece_of, union
 from lcp.polytopes import Polytope
 from lcp.problem import LCP
 from lcp.scaling import TOO_LARGE, Scaling, scaled
+from lcp.transforms import basic_point, clear_bases
 
 __all__ = ["SolutionSet", "enumerate_solutions"]
 
 MAX_N = 20  # 2**20 complementary bases: minutes at worst
+TOLERANCE = 1e-9
+PLAIN_MAX_N = 6  # up to here all bases are looked at sooner than the search has refuted most of them
+KERNEL_MAX_N = 8
 HIDDEN = 1e-20  # of the largest entries; their rounding is a thousand times as large
 EXACT_MAX_N = 12  # up to here doubtful problems are settled in rational arithmetic, in about a second
 
@@ -55,11 +61,12 @@ class SolutionSet:
         return not len(self.isolated) and not self.continua
 
 
-def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 1e-9) -> SolutionSet:
+def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = TOLERANCE) -> SolutionSet:
     """Find every solution, depth-first over the complementary cones.
 
-    If rounding could overturn a decision, the search is repeated in rational arithmetic (n <= 12), or else
-    the answer is marked incomplete. One kind of doubt is left as it is: continua that are there if numbers
+    Where no number of any complementary basis is near zero, their signs are the answer (n <= 6, or 8 if kernels are
+    loaded). If rounding could overturn a decision of the search, it is repeated in rational arithmetic (n <= 12),
+    or else the answer is marked incomplete. One kind of doubt is left as it is: continua that are there if numbers
     below 1e-13 of the entries count as zero are kept, so that contacts that are redundant but for rounding
     have them, and the answer is marked incomplete, because the numbers taken literally prove no continuum.
 
@@ -93,6 +100,10 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
             f"enumeration of order {problem.n} has to cover {_spoken_bases(problem.n)} complementary bases; "
             f"pass max_n={problem.n} to insist, or use Lemke for one solution"
         )
+    if tolerance <= TOLERANCE and 1 <= problem.n <= KERNEL_MAX_N:
+        found = _without_close_numbers(problem)
+        if found is not None:
+            return found
     scaling = scaled(problem, always=True)
     pieces, is_certain, is_literal = _float_pieces(scaling.problem, tolerance)
     is_certain = is_certain and not _has_hidden_entries(problem, scaling.problem)
@@ -106,6 +117,28 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
             return _solution_set(problem, points, exact, complete=True)
     isolated, continua = [scaling.point(z) for z in isolated], [_unscaled(piece, scaling) for piece in continua]
     return _solution_set(problem, isolated, continua, complete=is_certain and is_literal)
+
+
+def _without_close_numbers(problem: LCP) -> SolutionSet | None:
+    """All solutions by the signs of all bases; None where one of them wants more care."""
+    n, M, q = problem.n, problem.M.tolist(), problem.q.tolist()
+    bases: list[int] | None = None
+    if n <= PLAIN_MAX_N and not (loaded.kernels and n > 4):
+        bases = clear_bases(M, q)
+    elif loaded.kernels:
+        room = np.empty(1 << n, np.int64)
+        count = loaded.kernels[0].clear_bases(problem.M, problem.q, room)
+        bases = room[:count].tolist() if count >= 0 else None
+    if bases is None:
+        return None
+    points = []
+    for basis in bases:
+        z = basic_point(M, q, basis)
+        if z is None or not all(0.0 < x < math.inf for i, x in enumerate(z) if basis >> i & 1):
+            return None
+        points.append(z)
+    isolated = np.array(sorted(points)) if points else np.zeros((0, n))
+    return SolutionSet(isolated=isolated, continua=(), complete=True, n_bases=1 << n)
 
 
 def _dimensions(continua: list[Polytope]) -> list[int]:

@@ -10,9 +10,9 @@ import numpy as np
 from lcp.arrays import FloatArray
 from lcp.dictionary import Dictionary
 from lcp.double_description import cone_generators
-from lcp.lemke import polished
 from lcp.polytopes import Polytope
 from lcp.problem import LCP
+from lcp.tableau import polished
 
 __all__ = ["Piece", "face_generators", "piece_of", "union"]
 

@@ -168,13 +168,13 @@ def _kernel() -> Finding:
     try:
         from numba.core.errors import NumbaError
 
-        from lcp.kernels import pivoting
+        from lcp.kernels import cones
         from lcp.kernels.compiled import compiled, kept_in
     except (ImportError, OSError) as error:  # a library of the compiler may be missing
         return Finding(check, False, f"{type(error).__name__}: {error}", "reinstall numba and llvmlite")
     try:
         right = compiled(_tripled)(14.0) == 42.0
-        place = kept_in(inspect.unwrap(pivoting.lemke_into))
+        place = kept_in(inspect.unwrap(cones.every_solution))
     except (NumbaError, OSError, RuntimeError, TypeError, ValueError) as error:
         return Finding(check, False, f"{type(error).__name__}: {error}", "reinstall numba and llvmlite")
     if place is None:

@@ -13,15 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
+from lcp.kernels.admission import reciprocal
 from lcp.kernels.compiled import compiled
+from lcp.kernels.reductions import largest_entry, largest_matrix_entry
 from lcp.kernels.renewal import dictionary_of
 from lcp.kernels.vectors import EIGHT, eliminate, largest_modulus, least
+from lcp.transforms import CLEAR, ROUNDING
 
-__all__ = ["MAX_TRANSFORMS", "is_solving", "point_of_basis", "room", "solving_bases"]
+__all__ = ["MAX_TRANSFORMS", "clear_bases", "is_solving", "point_of_basis", "room", "solving_bases"]
 
 MAX_TRANSFORMS = EIGHT
 MAX_DOUBTFUL = 16  # doubtful bases that are looked at one by one
-ROUNDING = 2e-14  # about a hundred units in the last place: three roundings at each of eight pivots, and their sum
 USELESS = 1e-12  # a pivot below this times the growth may be nothing but rounding
 IntArray = npt.NDArray[np.int64]
 
@@ -46,14 +48,7 @@ def solving_bases(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArra
         Overwritten.
     """
     n = q.shape[0]
-    width = EIGHT * (n + 1)
-    growth = T[(1 << n) * width :]
-    _start(M, q, s, t, T)
-    growth[0] = 1.0
-    for k in range(n):
-        for a in range(1 << k):
-            b = a + (1 << k)
-            growth[b] = growth[a] * _transform(T, a * width, b * width, k, n, USELESS * growth[a])
+    width, growth = _transforms(M, q, s, t, T)
     count, doubtful, last = 0, 0, (1 << n) - 1
     for a in range(1 << n):
         lowest, bound = least(T, a * width + EIGHT * n), ROUNDING * growth[a]
@@ -79,6 +74,44 @@ def solving_bases(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArra
             bases[count] = bases[last - k]
             count += 1
     return count
+
+
+@compiled
+def clear_bases(M: FloatArray, q: FloatArray, bases: IntArray) -> int:
+    """As `lcp.transforms.clear_bases`: the number of bases written, -1 if a number is near zero.
+
+    Parameters
+    ----------
+    M, q : ndarray
+        1 to 8 unknowns.
+    bases : ndarray of int64, shape (2**n,)
+        Overwritten.
+    """
+    n, count, T = q.shape[0], 0, np.empty(room(q.shape[0]))
+    width, growth = _transforms(M, q, reciprocal(largest_matrix_entry(M)), reciprocal(largest_entry(q)), T)
+    for a in range(1 << n):
+        lowest, bound = least(T, a * width + EIGHT * n), CLEAR + ROUNDING * growth[a]
+        if lowest > bound:
+            bases[count] = a
+            count += 1
+        elif not lowest < -bound:
+            return -1
+    return count
+
+
+@compiled
+def _transforms(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArray) -> tuple[int, FloatArray]:
+    """Write the dictionaries of all bases into T; the numbers of each, and how much its errors may have grown."""
+    n = q.shape[0]
+    width = EIGHT * (n + 1)
+    growth = T[(1 << n) * width :]
+    _start(M, q, s, t, T)
+    growth[0] = 1.0
+    for k in range(n):
+        for a in range(1 << k):
+            b = a + (1 << k)
+            growth[b] = growth[a] * _transform(T, a * width, b * width, k, n, USELESS * growth[a])
+    return width, growth
 
 
 @compiled

@@ -137,7 +137,8 @@ def enumerate_solutions(problem: LCP | RationalLCP) -> ExactSolutionSet:
     maximal = [piece for piece in pieces if not any(zeros[other] < zeros[piece] for other in pieces)]
     points = {piece for piece in maximal if len(piece.vertices) == 1 and not piece.rays}
     isolated = sorted(piece.vertices[0] for piece in points)
-    continua = sorted((piece for piece in maximal if piece not in points), key=lambda piece: piece.vertices)
+    continua = [piece for piece in maximal if piece not in points]
+    continua.sort(key=lambda piece: (piece.vertices, piece.rays))
     return ExactSolutionSet(isolated=tuple(isolated), continua=tuple(continua))
 
 

@@ -234,3 +234,12 @@ def test_integers_of_numpy_do_not_overflow_into_a_proof():
 def test_covering_vector_of_the_exact_method_must_be_rational(covering):
     with pytest.raises(LCPError):
         exact.lemke(LCP([[1]], [-1]), covering=covering)
+
+
+def test_continua_that_share_their_vertex_are_in_the_order_of_their_rays():
+    # a set decided it before, and sets are ordered by hashes that differ from process to process
+    for n in range(2, 6):
+        found = exact.enumerate_solutions(LCP(np.ones((n, n)) - np.eye(n), np.zeros(n)))
+        rays = [piece.rays for piece in found.continua]
+        assert len(rays) == n
+        assert rays == sorted(rays)

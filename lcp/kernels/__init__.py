@@ -3,20 +3,17 @@
 import numpy as np
 
 from lcp import loaded
-from lcp.kernels.batch import NO_BASIS, UNDECIDED, BatchEnumeration, BatchSolution, enumerate_batch, solve_batch
-from lcp.kernels.cones import solutions_into
+from lcp.kernels.batch import UNDECIDED, BatchEnumeration, BatchSolution, enumerate_batch, solve_batch
 from lcp.kernels.pivoting import follow_into, solve_into
 from lcp.kernels.transforms import clear_bases
 from lcp.problem import LCP
 
 __all__ = [
-    "NO_BASIS",
     "UNDECIDED",
     "BatchEnumeration",
     "BatchSolution",
     "enumerate_batch",
     "load",
-    "solutions_into",
     "solve_batch",
     "solve_into",
 ]

@@ -8,7 +8,7 @@ from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels.compiled import compiled, unordered
 
-__all__ = ["admit", "admit_points", "admit_vector", "is_finite", "reciprocal"]
+__all__ = ["admit", "admit_vector", "is_finite", "reciprocal"]
 
 HUGE = 1e300
 
@@ -20,19 +20,9 @@ def admit_vector(M: object, q: object, z: object) -> None:
     ------
     LCPError
     """
-    _admit_types(M, q)
-    _admit_array("z", z, 1, is_written=True)
-
-
-def admit_points(M: object, q: object, Z: object) -> None:
-    """The same for a matrix Z of several answers."""
-    _admit_types(M, q)
-    _admit_array("Z", Z, 2, is_written=True)
-
-
-def _admit_types(M: object, q: object) -> None:
     _admit_array("M", M, 2, is_written=False)
     _admit_array("q", q, 1, is_written=False)
+    _admit_array("z", z, 1, is_written=True)
 
 
 def _admit_array(name: str, array: object, ndim: int, *, is_written: bool) -> None:

@@ -11,7 +11,6 @@ from lcp.errors import LCPError
 from lcp.kernels import loops
 
 __all__ = [
-    "NO_BASIS",
     "UNDECIDED",
     "BatchEnumeration",
     "BatchSolution",
@@ -19,12 +18,11 @@ __all__ = [
     "solve_batch",
 ]
 
-MAX_MINORS = 4  # from here on a compiled loop over single problems is faster than 2**n principal minors
+MAX_MINORS = 4  # beyond, `enumerate_batch` is faster than 2**n principal minors
 MAX_N = 30
 FIRST_GUESS = 2  # solutions a problem, on the average of a chunk; doubled where it does not do
 OUT_OF_RANGE = "M and q must be finite, and their entries zero or between 1e-70 and 1e70 in modulus"
 UNDECIDED = loops.UNDECIDED  # in `BatchSolution.count`: rounding may have decided
-NO_BASIS = loops.NO_BASIS  # in `BatchSolution.bases`: no further basis
 
 
 @attrs.frozen(eq=False)
@@ -36,18 +34,16 @@ class BatchSolution:
     z : ndarray, shape (N, n), or (n, N) if the problems were along the last axis
         One solution each; zeros where there is none, or where that is undecided.
     count : ndarray of int, shape (N,)
-        Number of complementary bases that solve the problem (n <= 4), or of different solutions (n > 4);
-        `UNDECIDED` (-1) where rounding may have decided, and for n > 4 where there may be a continuum:
+        Number of complementary bases that solve the problem; `UNDECIDED` (-1) where rounding may have decided:
         `lcp.enumerate_solutions` knows.
-    bases : ndarray of uint16, shape (N,), or of uint32, shape (N, k)
-        For n <= 4, bit b is set if the complementary basis b solves the problem; z_i is basic in b if bit i of b
-        is set. z belongs to the lowest one. For n > 4, the bases b themselves, one for each of the first
-        k = max(1, count), at most 64, solutions, padded with `NO_BASIS`; z belongs to the first.
+    bases : ndarray of uint16, shape (N,)
+        Bit b is set if the complementary basis b solves the problem; z_i is basic in b if bit i of b is set. z belongs
+        to the lowest one.
     """
 
     z: FloatArray
-    count: npt.NDArray[np.integer]
-    bases: npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+    count: npt.NDArray[np.int8]
+    bases: npt.NDArray[np.uint16]
 
 
 @attrs.frozen(eq=False)
@@ -70,7 +66,9 @@ class BatchEnumeration:
     is_undecided: npt.NDArray[np.bool_]
 
 
-def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tuple[FloatArray, FloatArray]:
+def _checked(
+    M: npt.ArrayLike, q: npt.ArrayLike, *, max_n: int, problems_last: bool = False
+) -> tuple[FloatArray, FloatArray]:
     try:
         raw = np.asarray(M), np.asarray(q)
         for array in raw:
@@ -86,22 +84,23 @@ def _checked(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool) -> tupl
     N, n = vectors.shape[::-1] if problems_last else vectors.shape
     if matrices.shape != ((n, n, N) if problems_last else (N, n, n)):
         raise LCPError(f"M and q do not match: {matrices.shape} and {vectors.shape}")
-    if not 1 <= n <= MAX_N:
-        raise LCPError(f"the problems must have 1 to {MAX_N} unknowns, got {n}")
+    if not 1 <= n <= max_n:
+        more = "; enumerate_batch takes more" if max_n < MAX_N else ""
+        raise LCPError(f"the problems must have 1 to {max_n} unknowns, got {n}{more}")
     return matrices, vectors
 
 
 def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> BatchSolution:
-    """Solve many problems: one z each, and how many or which complementary bases solve it.
+    """Solve many problems of up to four unknowns: one z each, and how many and which complementary bases solve it.
 
-    Up to order four by the signs of principal minors, where singular bases (continua) do not count and one degenerate
-    solution may have several bases. Beyond that by the search of `lcp.kernels.solutions_into`. Where rounding may
-    have decided, the count is `UNDECIDED`; that of an exact zero is not, if no product is rounded (small integers,
-    say) or only zeros are added up (friction laws, say).
+    By the signs of principal minors: singular bases (continua) do not count, and one degenerate solution may have
+    several bases. Where rounding may have decided, the count is `UNDECIDED`; that of an exact zero is not, if no
+    product is rounded (small integers, say) or only zeros are added up (friction laws, say). `enumerate_batch` takes
+    more unknowns.
 
     Parameters
     ----------
-    M : array_like, shape (N, n, n), or (n, n, N) if `problems_last`
+    M : array_like, shape (N, n, n), or (n, n, N) if `problems_last`, n <= 4
         Entries other than zero between 1e-70 and 1e70 in modulus, as products of four are formed.
     q : array_like, shape (N, n), or (n, N)
     problems_last : bool
@@ -114,7 +113,7 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     Raises
     ------
     LCPError
-        If shapes do not match, n is not between 1 and 30, or an entry is not finite or out of range.
+        If shapes do not match, n is not between 1 and 4, or an entry is not finite or out of range.
 
     Examples
     --------
@@ -122,11 +121,9 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     >>> batch.count, batch.z.ravel()
     (array([1, 2, 0], dtype=int8), array([2., 0., 0.]))
     """
-    matrices, vectors = _checked(M, q, problems_last=problems_last)
+    matrices, vectors = _checked(M, q, max_n=MAX_MINORS, problems_last=problems_last)
     n = vectors.shape[0] if problems_last else vectors.shape[1]
     z = np.empty(vectors.shape)
-    if n > MAX_MINORS:
-        return _searched(matrices, vectors, z, problems_last=problems_last)
     bases, counts = np.empty(vectors.size // n, np.uint16), np.empty(vectors.size // n, np.int8)
     # one unknown: both layouts are the same in memory
     solve = loops.solve_last if problems_last or n == 1 else loops.solve_first
@@ -134,20 +131,11 @@ def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = Fal
     return BatchSolution(z=z, count=counts, bases=bases)
 
 
-def _searched(matrices: FloatArray, vectors: FloatArray, z: FloatArray, *, problems_last: bool) -> BatchSolution:
-    if problems_last:
-        first = np.ascontiguousarray(np.moveaxis(matrices, 2, 0))
-        found = _searched(first, np.ascontiguousarray(vectors.T), np.empty(vectors.shape[::-1]), problems_last=False)
-        return attrs.evolve(found, z=np.ascontiguousarray(found.z.T))
-    N = vectors.shape[0]
-    counts, bases = np.empty(N, np.int64), np.empty((N, loops.STORED), np.uint32)
-    _refuse_unless(loops.solve_many(matrices, vectors, z, counts, bases), "M and q must be finite")
-    kept = bases[:, : max(1, counts.max(initial=1))]
-    return BatchSolution(z=z, count=counts, bases=kept.copy())
-
-
 def enumerate_batch(M: npt.ArrayLike, q: npt.ArrayLike) -> BatchEnumeration:
-    """Every solution of many problems, each as by `lcp.kernels.solutions_into`, without proof and without continua.
+    """Every solution of many problems, if all are isolated, with bounds of all rounding errors for a proof.
+
+    By signs of minors up to four unknowns, by principal pivot transforms up to eight; beyond, and where these leave a
+    doubt, by a depth-first search over the complementary cones. One solution that is too large for a float is a doubt.
 
     Parameters
     ----------
@@ -169,7 +157,7 @@ def enumerate_batch(M: npt.ArrayLike, q: npt.ArrayLike) -> BatchEnumeration:
     >>> batch.first, batch.z.ravel()
     (array([0, 1, 3, 3]), array([2., 0., 3.]))
     """
-    matrices, vectors = _checked(M, q, problems_last=False)
+    matrices, vectors = _checked(M, q, max_n=MAX_N)
     N, n = vectors.shape
     counts, is_undecided = np.zeros(N, np.int64), np.zeros(N, np.bool_)
     n_chunks, rows = -(-N // loops.PART), FIRST_GUESS * loops.PART

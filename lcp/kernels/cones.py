@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.errors import LCPError
-from lcp.kernels.admission import admit, admit_points, reciprocal
-from lcp.kernels.compiled import compiled, entry
+from lcp.kernels.admission import reciprocal
+from lcp.kernels.compiled import compiled
 from lcp.kernels.equilibrium import equilibrate
 from lcp.kernels.reductions import largest_entry, largest_matrix_entry
 from lcp.kernels.relaxation import branching_index, fix, is_positive, restore
@@ -22,25 +21,22 @@ from lcp.kernels.renewal import is_stale, renew
 from lcp.kernels.small import UNCLEAR, clear_bases
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 
-__all__ = ["every_solution", "solutions_into"]
+__all__ = ["every_solution"]
 
-MAX_BITS = 62
 NEAR = 1e-9  # solutions closer than this, relative to their size, are in doubt whether they are two
 LEAST = 2.0**-1022  # the least float with all its digits
 IntArray = npt.NDArray[np.int64]
 
 
-@entry(admit_points)
-def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
-    """The thin entry for all solutions: write the isolated ones into the rows of Z.
-
-    `lcp.enumerate_solutions` finds the continua, too.
+@compiled
+def every_solution(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
+    """Write the isolated solutions into the rows of Z.
 
     Parameters
     ----------
-    M : ndarray of float64, shape (n, n), C-contiguous, finite, n >= 1
-    q : ndarray of float64, shape (n,), contiguous, finite
-    Z : ndarray of float64, shape (k, n), C-contiguous
+    M, q : ndarray of float64, shapes (n, n) and (n,), finite
+        At most 30 unknowns.
+    Z : ndarray of float64, shape (k, n)
         Overwritten.
 
     Returns
@@ -48,30 +44,8 @@ def solutions_into(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
     int
         The number of solutions c if bounds of all rounding errors prove that these are all, isolated, and
         different; -1 - c if that is undecided: there may be continua (then some are points of them), or fewer or
-        more solutions than those c that double precision finds. `lcp.enumerate_solutions` decides then. Of more
-        than k solutions the rest is counted only.
-
-    Raises
-    ------
-    LCPError
-        If types or shapes do not match, an entry is not finite, or n > 62.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Z = np.empty((4, 1))
-    >>> solutions_into(np.array([[-2.0]]), np.array([1.0]), Z), Z[:2].ravel()
-    (2, array([0. , 0.5]))
+        more solutions than those c that double precision finds. Of more than k solutions the rest is counted only.
     """
-    admit(M, q, Z)
-    if q.shape[0] > MAX_BITS:
-        raise LCPError("bases of more than 62 unknowns cannot be numbered")
-    return every_solution(M, q, Z)
-
-
-@compiled
-def every_solution(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
-    """`solutions_into` of arrays that are known to match."""
     found = _found(M, q, Z)
     total = 0.0
     for k in range(min(found, Z.shape[0])):

@@ -15,22 +15,17 @@ from lcp.kernels.lanes import solve_lanes
 from lcp.kernels.vectors import read, write
 
 __all__ = [
-    "NO_BASIS",
     "PART",
-    "STORED",
     "UNDECIDED",
     "enumerate_many",
     "gather",
     "solve_first",
     "solve_last",
-    "solve_many",
 ]
 
 LANES = 168  # 20 rows at n = 4 fill 27 kB of the innermost cache; their distance is an odd number of its lines
 CHUNK = 16 * LANES  # problems a thread takes at once with one set of buffers
 PART = 64  # problems a thread enumerates at once
-STORED = 64  # solutions compared with each other; those beyond are counted one by one
-NO_BASIS = 0xFFFFFFFF
 IntArray = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int8]
 Bases = npt.NDArray[np.uint16]
@@ -112,29 +107,3 @@ def gather(Z: FloatArray, first: IntArray, solutions: FloatArray) -> None:
         rows = Z.shape[0] // n_chunks
         start, stop = first[chunk * PART], first[min(chunk * PART + PART, N)]
         solutions[start:stop] = Z[chunk * rows : chunk * rows + stop - start]
-
-
-@threaded
-def solve_many(M: FloatArray, q: FloatArray, z: FloatArray, count: IntArray, bases: npt.NDArray[np.uint32]) -> bool:
-    """Problems along the first axis, each by its own search; False if an entry is not finite.
-
-    `bases` (N, k) has the supports of the first k solutions, padded with NO_BASIS.
-    """
-    bad = 0
-    for k in prange(q.shape[0]):
-        bases[k], z[k] = NO_BASIS, 0.0
-        if not is_finite(M[k], q[k]):
-            bad += 1
-            continue
-        Z = np.empty((STORED, q.shape[1]))
-        found = every_solution(M[k], q[k], Z)
-        count[k] = max(found, UNDECIDED)
-        if found > 0:
-            z[k] = Z[0]
-        for s in range(min(found, bases.shape[1], STORED)):
-            support = 0
-            for i in range(q.shape[1]):
-                if Z[s, i] > 0.0:
-                    support |= 1 << i
-            bases[k, s] = support
-    return bad == 0

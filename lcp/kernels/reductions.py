@@ -1,20 +1,11 @@
-"""Sums and maxima formed in any order."""
+"""Maxima formed in any order."""
 
 from __future__ import annotations
 
 from lcp.arrays import FloatArray
-from lcp.kernels.compiled import finite, unordered
+from lcp.kernels.compiled import finite
 
-__all__ = ["dot", "largest_entry", "largest_matrix_entry"]
-
-
-@unordered
-def dot(a: FloatArray, b: FloatArray) -> float:
-    """Sum of a_k b_k."""
-    total = 0.0
-    for k in range(a.shape[0]):
-        total += a[k] * b[k]
-    return total
+__all__ = ["largest_entry", "largest_matrix_entry"]
 
 
 @finite

@@ -9,11 +9,9 @@ import pytest
 
 from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions, path
 from lcp.kernels import (
-    NO_BASIS,
     enumerate_batch,
     generate,
     pivoting,
-    solutions_into,
     solve_batch,
     solve_into,
     transforms,
@@ -109,7 +107,7 @@ def test_transforms_decide_rightly_or_not_at_all_near_degenerate_problems(n, cou
 @ALL
 def test_batch_of_all_solutions_is_what_the_checked_enumeration_finds(family):
     rng = np.random.default_rng(5)
-    problems = [FAMILIES[family](rng, int(rng.integers(1, 9))) for _ in range(60)]
+    problems = [FAMILIES[family](rng, int(rng.integers(1, 11))) for _ in range(160)]
     for n in sorted({problem.n for problem in problems}):
         same = [problem for problem in problems if problem.n == n]
         batch = enumerate_batch([problem.M for problem in same], [problem.q for problem in same])
@@ -136,29 +134,11 @@ def test_batch_has_room_for_every_solution(n):
         assert {tuple(z) for z in batch.z[batch.first[k] : batch.first[k + 1]].tolist()} == vertices
 
 
-@ALL
-def test_thin_enumeration_finds_what_the_checked_one_finds(family):
-    rng = np.random.default_rng(2)
-    for _ in range(100):
-        problem = FAMILIES[family](rng, int(rng.integers(1, 11)))
-        Z, truth = np.empty((200, problem.n)), enumerate_solutions(problem)
-        found = solutions_into(*writable(problem), Z)
-        if truth.continua:
-            assert found < 0
-            continue
-        count = found if found >= 0 else -1 - found
-        assert count == len(truth.isolated)
-        for z in Z[:count]:
-            assert problem.residual(z) <= 1e-8
-            # 1e-6: isolated solutions of these dyadic problems lie much farther apart
-            assert np.abs(truth.isolated - z).max(axis=1).min() <= 1e-6 * max(1.0, z.max())
-
-
 def stacked(rng, n, count):
     return rng.normal(size=(count, n, n)), rng.normal(size=(count, n))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("count", [1, 255, 256, 700])
 def test_batch_counts_every_solution_of_every_problem(n, count):
     rng = np.random.default_rng(n)
@@ -173,12 +153,7 @@ def test_batch_counts_every_solution_of_every_problem(n, count):
         else:
             assert not batch.z[k].any()
         bases = {sum(1 << i for i in np.flatnonzero(z)) for z in truth.isolated}
-        if n <= 4:
-            assert bases == {b for b in range(2**n) if batch.bases[k] >> b & 1}
-        else:
-            listed = [int(b) for b in batch.bases[k] if b != NO_BASIS]
-            assert sorted(bases) == sorted(listed)
-            assert not listed or listed[0] == sum(1 << i for i in np.flatnonzero(batch.z[k]))
+        assert bases == {b for b in range(2**n) if batch.bases[k] >> b & 1}
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -199,7 +174,7 @@ def test_bases_of_degenerate_integer_problems_are_those_of_rational_arithmetic(n
 
 
 @pytest.mark.parametrize("count", [1, 7, 9, 167, 603])
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_layouts_agree(n, count):
     M, q = stacked(np.random.default_rng(n), n, count)
     last = np.moveaxis(M, 0, 2), q.T
@@ -216,8 +191,8 @@ def test_layouts_agree(n, count):
         (np.zeros((3, 2, 2)), np.zeros((3, 3)), "do not match"),
         (np.zeros((3, 2, 3)), np.zeros((3, 2)), "do not match"),
         (np.zeros((2, 2)), np.zeros(2), "axes"),
-        (np.zeros((3, 0, 0)), np.zeros((3, 0)), "1 to 30"),
-        (np.zeros((1, 31, 31)), np.zeros((1, 31)), "1 to 30"),
+        (np.zeros((3, 0, 0)), np.zeros((3, 0)), "1 to"),
+        (np.zeros((1, 31, 31)), np.zeros((1, 31)), "1 to"),
         ([[["a"]]], [[1.0]], "real numbers"),
         (np.full((3, 2, 2), np.nan), np.zeros((3, 2)), "finite"),
         (np.ones((300, 2, 2)), np.append(np.zeros((299, 2)), [[0, np.inf]], axis=0), "finite"),
@@ -227,37 +202,36 @@ def test_layouts_agree(n, count):
     ],
 )
 def test_malformed_batch_is_refused_with_its_reason(M, q, message):
-    with pytest.raises(LCPError, match=message):
+    with pytest.raises(LCPError, match=message if np.ndim(q) != 2 or np.shape(q)[1] < 5 else "1 to 4"):
         solve_batch(M, q)
     if message != "1e70":  # these entries are no trouble to a search
         with pytest.raises(LCPError, match=message):
             enumerate_batch(M, q)
 
 
+def test_signs_of_minors_are_for_four_unknowns_and_the_refusal_says_what_takes_more():
+    with pytest.raises(LCPError, match="1 to 4 unknowns, got 5; enumerate_batch takes more"):
+        solve_batch(np.eye(5)[None], -np.ones((1, 5)))
+
+
 @pytest.mark.parametrize("n", [1, 3, 5, 9])
-def test_thin_calls_refuse_what_does_not_fit_before_they_write(n):
-    M, q = np.eye(n), -np.ones(n)
-    for call, short, narrow in (
-        (solve_into, np.empty(n - 1), np.empty(n, np.float32)),
-        (solutions_into, np.empty((4, n - 1)), np.empty((4, n), np.float32)),
+def test_thin_call_refuses_what_does_not_fit_before_it_writes(n):
+    M, q, fitting = np.eye(n), -np.ones(n), np.empty(n)
+    for problem, answer, message in (
+        ((M, q), np.empty(n - 1), "columns"),
+        ((M, q), np.empty(n, np.float32), "float64"),
+        ((M, np.append(q, 1.0)), fitting, "square"),
+        ((np.ones((n, n + 1)), q), fitting, "square"),
+        ((M * np.nan, q), fitting, "finite"),
+        ((M, q * np.inf), fitting, "finite"),
     ):
-        fitting = np.empty((*short.shape[:-1], n))
-        for problem, answer, message in (
-            ((M, q), short, "columns"),
-            ((M, q), narrow, "float64"),
-            ((M, np.append(q, 1.0)), fitting, "square"),
-            ((np.ones((n, n + 1)), q), fitting, "square"),
-            ((M * np.nan, q), fitting, "finite"),
-            ((M, q * np.inf), fitting, "finite"),
-        ):
-            with pytest.raises(LCPError, match=message):
-                call(*problem, answer)
+        with pytest.raises(LCPError, match=message):
+            solve_into(*problem, answer)
 
 
-@pytest.mark.parametrize(("call", "shape"), [(solve_into, (2,)), (solutions_into, (4, 2))])
-def test_thin_calls_refuse_other_types_than_arrays_of_float64(call, shape):
-    M, q, answer = np.eye(2), -np.ones(2), np.empty(shape)
-    read_only = np.empty(shape)
+def test_thin_call_refuses_other_types_than_arrays_of_float64():
+    M, q, answer = np.eye(2), -np.ones(2), np.empty(2)
+    read_only = np.empty(2)
     read_only.flags.writeable = False
     for arguments, message in (
         ((M.tolist(), q, answer), "M must be a NumPy array of float64, got list"),
@@ -274,36 +248,25 @@ def test_thin_calls_refuse_other_types_than_arrays_of_float64(call, shape):
         ((M, q, read_only), "read-only"),
     ):
         with pytest.raises(LCPError, match=message):
-            call(*arguments)
+            solve_into(*arguments)
 
 
-def test_thin_calls_read_arrays_that_are_read_only_or_not_contiguous():
-    M, q, z = np.zeros((4, 4))[::2, ::2], -np.ones(4)[::2], np.empty(2)
+def test_thin_call_reads_arrays_that_are_read_only_or_not_contiguous():
+    M, q, z = np.zeros((4, 4))[::2, ::2], np.array([-1.0, 0.0, -2.0, 0.0])[::2], np.empty(2)
     M[:], q.flags.writeable = [[2.0, 1.0], [0.0, 4.0]], False
-    q.flags.writeable = True
-    q[1], q.flags.writeable = -2.0, False
     assert solve_into(M, q, z) > 0
     np.testing.assert_allclose(z, [0.25, 0.5], rtol=1e-14)
 
 
-@pytest.mark.parametrize(("call", "axes"), [(solve_into, 1), (solutions_into, 2)])
-def test_thin_calls_do_not_write_an_answer_over_the_problem(call, axes):
-    room = np.zeros(12)
+def test_thin_call_does_not_write_an_answer_over_the_problem():
+    room = np.zeros(8)
     M, q = room[:4].reshape(2, 2), room[4:6]
     M[:], q[:] = np.eye(2), [-1.0, -2.0]
-    answer = room[6:8] if axes == 1 else room[6:12].reshape(3, 2)
-    assert call(M, q, answer) > 0  # next to each other
-    over_q, over_M = (room[5:7], room[3:5]) if axes == 1 else (room[5:9].reshape(2, 2), M)
-    backwards = room[3::-1][:2] if axes == 1 else room[3::-1].reshape(2, 2)
-    for shared in (over_q, over_M, backwards):
+    assert solve_into(M, q, room[6:8]) > 0  # next to each other
+    for shared in (room[5:7], room[3:5], room[3::-1][:2]):
         with pytest.raises(LCPError, match="share memory"):
-            call(M, q, shared)
+            solve_into(M, q, shared)
     assert room[:6].tolist() == [1.0, 0.0, 0.0, 1.0, -1.0, -2.0]
-
-
-def test_thin_calls_refuse_orders_whose_bases_cannot_be_numbered():
-    with pytest.raises(LCPError, match="62"):
-        solutions_into(np.eye(63), np.ones(63), np.empty((1, 63)))
 
 
 @pytest.mark.parametrize("n", [3, 6, 9])

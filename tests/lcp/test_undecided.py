@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lcp import LCP, LCPError, exact
-from lcp.kernels import UNDECIDED, enumerate_batch, solutions_into, solve_batch
+from lcp.kernels import UNDECIDED, enumerate_batch, solve_batch
 from tests.lcp.families import FAMILIES, nearly_degenerate
 from tests.lcp.rational_bases import solving_bases
 
@@ -16,16 +16,15 @@ def assert_unmarked_enumerations_are_right(family, count, largest, seed):
     rng, decided = np.random.default_rng(seed), 0
     for _ in range(count):
         problem = nearly_degenerate(rng, int(rng.integers(1, largest + 1)), family)
-        Z = np.empty((300, problem.n))
-        found = solutions_into(problem.M.copy(), problem.q.copy(), Z)
-        if found < 0:
+        batch = enumerate_batch([problem.M], [problem.q])
+        if batch.is_undecided[0]:
             continue
         decided += 1
         truth = exact.enumerate_solutions(problem)
         assert not truth.continua, problem
-        assert found == len(truth.isolated), problem
+        assert len(batch.z) == len(truth.isolated), problem
         # each basis of a solution once: supports differ where solutions do, or else all between would be solutions
-        assert {tuple(z > 0) for z in Z[:found]} == {tuple(x > 0 for x in z) for z in truth.isolated}, problem
+        assert {tuple(z > 0) for z in batch.z} == {tuple(x > 0 for x in z) for z in truth.isolated}, problem
     assert decided >= count // 4
 
 
@@ -92,14 +91,14 @@ def test_zeros_of_a_friction_law_leave_nothing_undecided():
         assert {b for b in range(8) if batch.bases[k] >> b & 1} == solving_bases(M[k], q[k])
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 6])
+@pytest.mark.parametrize("n", [2, 3, 4])
 def test_undecided_problem_has_no_answer_in_a_batch(n):
     M, q = np.eye(n), -np.ones(n)
     M[:2, :2] = [[0.1 * 3, 0.3], [0.1 * 3, 0.3]]  # 0.1 * 3 is a unit in the last place more than 0.3
     batch = solve_batch([M], [q])
     assert batch.count.tolist() == [UNDECIDED]
-    assert n > 4 or not batch.z.any()
-    assert n > 4 or not batch.bases.any()
+    assert not batch.z.any()
+    assert not batch.bases.any()
 
 
 @pytest.mark.parametrize(("n", "count"), [(3, 4000), (4, 4000), (6, 2000), (8, 2000), (10, 1000), (12, 500)])

@@ -117,7 +117,7 @@ def _without_close_decisions(problem: LCP, q: list[float], residual_tolerance: f
         z, w = point.tolist(), other.tolist()
     elif n <= PLAIN_MAX_N:
         z, w = [0.0] * n, [0.0] * n
-        code = follow(problem.M.tolist(), q, z, w, [[0.0] * (n + 2) for _ in q], [0] * (2 * n + 1))
+        code = follow(problem.M.tolist(), q, z, w, [[0.0] * (n + 2) for _ in range(n + 1)], [0] * (2 * n + 1))
         point, other = np.array(z), np.array(w)
     else:
         return None

@@ -45,8 +45,8 @@ def follow(
     M, q : finite numbers, n rows of n and n
     z, w : n numbers
         Overwritten by the solution, or by the end of the path and the direction of the ray in z.
-    T : n rows of n + 2 numbers
-        Overwritten.
+    T : n + 1 rows of n + 2 numbers
+        Overwritten; the last row is room for a copy.
     labels : 2 n + 1 integers
         Overwritten: basic and nonbasic variables, w_i = i, z_i = n + i, the artificial one 2 n.
 
@@ -59,7 +59,7 @@ def follow(
     Examples
     --------
     >>> z, w = [0.0], [0.0]
-    >>> follow([[2.0]], [-1.0], z, w, [[0.0] * 3], [0] * 3), z
+    >>> follow([[2.0]], [-1.0], z, w, [[0.0] * 3, [0.0] * 3], [0] * 3), z
     (2, [0.5])
     """
     n = len(q)
@@ -147,7 +147,8 @@ def _start(
 def _blocking_row(T: Rows, column: int, n: int) -> int:
     """The row with the least ratio; -1 if nothing decreases, -2 if that is close."""
     row, least, second, slowest = -1, math.inf, math.inf, 1.0
-    for i, line in enumerate(T):
+    for i in range(n):
+        line = T[i]
         rate, value = -line[column], line[n + 1]
         if rate > 0.0:
             if rate < RATE or rate > LARGE:
@@ -166,26 +167,29 @@ def _blocking_row(T: Rows, column: int, n: int) -> int:
 
 
 def _pivot(T: Rows, row: int, column: int, n: int) -> None:
-    over = T[row]
+    over, copy = T[row], T[n]
     inverse = 1.0 / over[column]
-    for i, line in enumerate(T):
+    for j, entry in enumerate(over):
+        copy[j] = entry
+        over[j] = -inverse * entry
+    over[column] = inverse
+    for i in range(n):
+        line = T[i]
         factor = line[column] * inverse
         if i != row and factor != 0.0:
-            for j, entry in enumerate(over):
-                line[j] -= factor * entry
+            # a copy overlaps no line, which lets a compiler use instructions for several numbers
+            for j in range(n + 2):
+                line[j] -= factor * copy[j]
             line[column] = factor
-    for j in range(n + 2):
-        over[j] *= -inverse
-    over[column] = inverse
 
 
 def _write_point(T: Rows, labels: Numbers, scale: float, z: Numbers) -> None:
     n = len(z)
     for i in range(n):
         z[i] = 0.0
-    for i, line in enumerate(T):
-        if n <= labels[i] < 2 * n and line[n + 1] > 0.0:
-            z[labels[i] - n] = scale * line[n + 1]
+    for i in range(n):
+        if n <= labels[i] < 2 * n and T[i][n + 1] > 0.0:
+            z[labels[i] - n] = scale * T[i][n + 1]
 
 
 def _write_ray(T: Rows, labels: Numbers, column: int, ray: Numbers) -> None:
@@ -193,9 +197,9 @@ def _write_ray(T: Rows, labels: Numbers, column: int, ray: Numbers) -> None:
     n, largest = len(ray), 0.0
     for i in range(n):
         ray[i] = 0.0
-    for i, line in enumerate(T):
+    for i in range(n):
         if n <= labels[i] < 2 * n:
-            ray[labels[i] - n] = line[column]
+            ray[labels[i] - n] = T[i][column]
     if n <= labels[n + column] < 2 * n:
         ray[labels[n + column] - n] = 1.0
     for entry in ray:

@@ -23,7 +23,7 @@ for part in path.PARTS:
 def follow_into(M: FloatArray, q: FloatArray, z: FloatArray, w: FloatArray) -> int:
     """`lcp.path.follow` on arrays that are known to match, with its work space."""
     n = q.shape[0]
-    return path.follow(M, q, z, w, np.empty((n, n + 2)), np.empty(2 * n + 1, np.int64))
+    return path.follow(M, q, z, w, np.empty((n + 1, n + 2)), np.empty(2 * n + 1, np.int64))
 
 
 @entry(admit_vector)

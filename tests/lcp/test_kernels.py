@@ -61,7 +61,7 @@ def test_path_is_the_same_in_python_and_compiled(family):
         if (problem.q >= 0).all():
             continue
         lists, arrays = ([0.0] * n, [0.0] * n), (np.empty(n), np.empty(n))
-        rows = [[0.0] * (n + 2) for _ in range(n)]
+        rows = [[0.0] * (n + 2) for _ in range(n + 1)]
         code = path.follow(problem.M.tolist(), problem.q.tolist(), *lists, rows, [0] * (2 * n + 1))
         compiled = pivoting.follow_into(*writable(problem), *arrays)
         if path.DOUBTFUL not in (code, compiled):  # either may find rounding of its own too large

@@ -126,7 +126,7 @@ def _arrow(axes: Axes, arrow: Arrow, shapes: dict[str, Patch], placed: Layout, c
         linestyle=_DASHES.get(colour, "-"),
         gid=f"edge-{len(axes.patches)}",
     )
-    axes.add_patch(line)
+    axes.add_artist(line)  # the limits stand: a patch would be laid out twice to find them
     if not placed.is_grid and colour != _JUMP:
         share = 0.5 if bow else 0.3  # straight ones may cross in their middles
         x, y = x0 + share * (x1 - x0) - bow * (y1 - y0), y0 + share * (y1 - y0) + bow * (x1 - x0)

@@ -1,0 +1,39 @@
+"""The public names of the package, once; ``__init__.py`` loads each when it is first used."""
+
+from .comparison.agreement import ComparisonMap as ComparisonMap, compare_map as compare_map
+from .comparison.restitution import RestitutionMap as RestitutionMap, restitution_map as restitution_map
+from .comparison.table import Comparison as Comparison, ComparisonRow as ComparisonRow, compare as compare
+from .configuration.curves import (
+    ConfigurationCurves as ConfigurationCurves,
+    configuration_curves as configuration_curves,
+)
+from .configuration.realisation import (
+    RealisationRow as RealisationRow,
+    RealisationStudy as RealisationStudy,
+    realisation_study as realisation_study,
+)
+from .configuration.search import singular_configurations as singular_configurations
+from .criticality.friction import CriticalFriction as CriticalFriction, critical_friction as critical_friction
+from .criticality.singularities import (
+    ForceAtPoint as ForceAtPoint,
+    GenotBrogliatoPoint as GenotBrogliatoPoint,
+    genot_brogliato_points as genot_brogliato_points,
+)
+from .maps.areas import RefinedFractions as RefinedFractions, refined_fractions as refined_fractions
+from .maps.axes import Axis as Axis
+from .maps.boundaries import Boundary as Boundary
+from .maps.regions import RegionMap as RegionMap, region_map as region_map
+from .sensitivities.continuation import (
+    Continuation as Continuation,
+    StabilityChange as StabilityChange,
+    continue_periodic as continue_periodic,
+)
+from .sensitivities.functional import Functional as Functional
+from .sensitivities.gradient import (
+    EventSensitivity as EventSensitivity,
+    Sensitivity as Sensitivity,
+    sensitivity as sensitivity,
+)
+from .sensitivities.periodic import PeriodicMotion as PeriodicMotion, periodic_motion as periodic_motion
+from .sensitivities.refusal import Refusal as Refusal
+from .sensitivities.saltation import saltation_matrix as saltation_matrix

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from hybrid.cli.output import number, table
 from hybrid.reporting.wording import inequality_unit
 
@@ -40,7 +38,7 @@ def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
     """
     from rich.text import Text
 
-    named = attrs.asdict(units)
+    named = units.tables()
     yield Text(f"{answer['mechanism']}: {answer['verdict']}", style="bold")
     yield f"{_capital(answer['sentence'])}."
     yield ""

@@ -34,6 +34,8 @@ class Units:
 
     Attributes
     ----------
+    time : str
+        ``"s"``, unless a declared unit counts time otherwise, as milliseconds, minutes or kilonewtons may.
     coordinates : mapping of str to str
         Of coordinates and velocities.
     accelerations : mapping of str to str
@@ -44,12 +46,17 @@ class Units:
         Along every contact, friction element and bilateral constraint with friction.
     """
 
+    time: str
     coordinates: Mapping[str, str]
     accelerations: Mapping[str, str]
     forces: Mapping[str, str]
     contact_accelerations: Mapping[str, str]
     tangential_forces: Mapping[str, str]
     tangential_accelerations: Mapping[str, str]
+
+    def tables(self) -> dict[str, Mapping[str, str]]:
+        """The units by kind of quantity and name."""
+        return attrs.asdict(self, filter=lambda attribute, _: attribute.name != "time")
 
 
 def dimension_problems(
@@ -134,10 +141,11 @@ def units_of(
     """
     declared = {name: read_unit(item.unit) for name, item in mechanism.parameters.items() if item.unit.strip()}
     plain = {name: unit for name, unit in declared.items() if not set(unit) & set(SCALES)}
+    time = "" if any("s" in unit for name, unit in declared.items() if name not in plain) else "s"
     found = Dimensions(mechanism, read, scope, parameters, plain, BASES)
     turned = angles_of(read, scope)
     lengths = {name: _length(found.unit(name)) or ("rad" if name in turned else "") for name in mechanism.coordinates}
-    is_joule = found.unit("energy") == read_unit("J")
+    is_joule = bool(time) and found.unit("energy") == read_unit("J")
     normal: dict[str, str] = {}
     along: dict[str, str] = {}
     for table in ("contact", "friction", "constraint"):
@@ -153,12 +161,13 @@ def units_of(
         for lengths_along in (normal, along)
     )
     return Units(
-        lengths | {velocity_name(name): _per(length, "s") for name, length in lengths.items()},
-        {name: _per(length, "s²") for name, length in lengths.items()},
+        time,
+        lengths | {velocity_name(name): _per(length, time) for name, length in lengths.items()},
+        {name: _per(length, time, "²") for name, length in lengths.items()},
         forces,
-        {name: _per(length, "s²") for name, length in normal.items()},
+        {name: _per(length, time, "²") for name, length in normal.items()},
         tangential_forces,
-        {name: _per(length, "s²") for name, length in along.items()},
+        {name: _per(length, time, "²") for name, length in along.items()},
     )
 
 
@@ -176,5 +185,5 @@ def _tangential(found: Dimensions, place: Path) -> str:
     return ""
 
 
-def _per(length: str, time: str) -> str:
-    return f"{length}/{time}" if length else ""
+def _per(length: str, time: str, power: str = "") -> str:
+    return f"{length}/{time}{power}" if length and time else ""

@@ -145,7 +145,8 @@ def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, 
                 _mark_springs(drawn[0], motion.handed_over.t)
         if rows:
             _draw_modes(drawn[-1], motions, rows, span)
-        drawn[-1].set_xlabel("time $t$ (s)")
+        seconds = next(iter(motions.values())).dynamics.mechanism.units().time
+        drawn[-1].set_xlabel(f"time $t$ ({seconds})" if seconds else "time $t$")
         if span[1] > span[0]:
             drawn[-1].set_xlim(*span)
         figure.suptitle(heading(title, inches=7.2, size=10), fontsize=10)

@@ -213,7 +213,7 @@ def report_record(report: Report) -> dict[str, Json]:
         "title": mechanism.title,
         "references": list(mechanism.references),
         "definitions": dict(mechanism.definitions),
-        "units": plain(attrs.asdict(mechanism.units())),
+        "units": plain(mechanism.units().tables()),
         "parameter_table": table,
         "problem": plain(_problem(report)),
         "equations": plain(report.equations),

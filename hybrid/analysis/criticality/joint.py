@@ -94,7 +94,7 @@ class SlidingContacts:
         for place, index in enumerate(self.indices):
             if self._is_rough(place):
                 W_T[..., :, place] = terms.W_T[..., :, dynamics.columns[dynamics.contacts[index]].start]
-        shape = np.broadcast_shapes(response.shape[:-2], W_N.shape[:-2], terms.friction.shape[:-1])
+        shape = np.broadcast_shapes(response.shape[:-2], W_N.shape[:-2], terms.friction.shape[:-1], q.shape[:-1])
         normal = np.swapaxes(W_N, -1, -2) @ response
         size = np.sqrt(np.abs(np.sum(W_N * (response @ W_N), axis=-2)))
         scale = np.broadcast_to(size, (*shape, len(self.indices)))

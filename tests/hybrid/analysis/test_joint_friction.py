@@ -271,3 +271,19 @@ def test_the_command_gives_the_joint_limit_beside_the_single_one(capsys):
     assert "3.5355" in shown
     assert main(["critical-friction", "rod_on_incline", "--over=phi=0:1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["joint"] is None
+
+
+def test_a_sweep_on_which_nothing_depends_has_its_answer():
+    stacked = Mechanism(
+        name="stacked",
+        coordinates=["x1", "y1", "x2", "y2"],
+        dynamics=EnergyDynamics(kinetic="x1_dot**2 + y1_dot**2 + x2_dot**2 + y2_dot**2", potential="y1 + y2"),
+        contact=[
+            Contact(name="floor", gap="y1", tangent="x1", friction="0.3"),
+            Contact(name="mid", gap="y2 - y1 - 0.1", tangent="x2 - x1", friction="0.5"),
+        ],
+    )
+    found = critical_friction(
+        derive(stacked), over=[Axis("x1", 0, 1)], pins={"gap.floor": 0, "gap.mid": 0}, contact="floor"
+    )
+    assert found.minimum == np.inf  # G has no coupling of normal and tangential rows, whatever x1

@@ -70,3 +70,21 @@ def test_torque_of_an_angle_and_force_along_a_slip():
     assert units.tangential_forces == {"brake": "N m", "belt": "N"}
     assert units.tangential_accelerations == {"brake": "rad/s²", "belt": "m/s²"}
     assert units.accelerations == {"u": "rad/s²", "x": "m/s²"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "time"), [("kg m/s^2", "s"), ("N", "s"), ("kg m/ms^2", ""), ("kg m/min^2", ""), ("kN", "")]
+)
+def test_no_unit_with_seconds_is_shown_where_time_is_counted_otherwise(unit, time):
+    # 3 kg m/ms^2 are 3e6 N, and a kilonewton on a kilogram is a metre per second and 31.6 ms
+    pressed = Mechanism(
+        name="pressed",
+        coordinates=["x"],
+        parameters={"m": Parameter(1, unit="kg"), "F": Parameter(3, unit=unit)},
+        dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="F*x"),
+        contact=[Contact(name="wall", gap="x")],
+    )
+    units = pressed.units()
+    assert units.time == time
+    assert (units.coordinates["x_dot"], units.accelerations["x"]) == (("m/s", "m/s²") if time else ("", ""))
+    assert units.forces["wall"] == ("N" if time else "")

@@ -81,6 +81,8 @@ class Dynamics:
     columns : mapping of str to slice
         Tangential columns (of ``slip``, ``W_T``, ``zeta_T``) of each frictional contact, friction element and
         frictional constraint.
+    turns_vary : bool
+        True if how fast arguments of ``sin`` and the like change depends on the position or on time.
     programs : dict
         Functions that were compiled from the graph for this mechanism, by what they compute, so that
         they are compiled once; filled on demand.
@@ -96,7 +98,7 @@ class Dynamics:
     _kinematics: Kernel = attrs.field(repr=False)
     _energy: Kernel = attrs.field(repr=False)
     _turns: Kernel = attrs.field(repr=False)
-    _turns_vary: bool = attrs.field(repr=False)
+    turns_vary: bool = attrs.field(repr=False)
     programs: dict[Any, Any] = attrs.field(init=False, factory=dict, repr=False)
 
     @property
@@ -163,11 +165,6 @@ class Dynamics:
     def turns(self, q: Any, t: Any, parameters: Values | None) -> dict[str, NDArray[Any]]:
         """How fast arguments of ``sin`` and the like change with every coordinate that has any, by its index."""
         return self._turns(self.kernel_arguments(q, np.zeros(self.n), t, parameters))
-
-    @property
-    def turns_vary(self) -> bool:
-        """True if how fast arguments of ``sin`` and the like change depends on the position or on time."""
-        return self._turns_vary
 
     @property
     def model(self) -> SymbolicModel:

@@ -59,17 +59,19 @@ class Reader:
             It is no expression, or is infinite, undefined or not real whatever the state.
         """
         parsed = self.mechanism.expression(text, field=field)
-        pending = [parsed]
+        pending = self._missing(parsed)
         while pending:
-            missing = [name for name in pending[-1].names if name not in self._known and name not in CONSTANTS]
+            definition = self.mechanism.read_definitions[pending[-1]]
+            missing = self._missing(definition)
             if missing:
-                pending += [self.mechanism.read_definitions[name] for name in missing]
-                continue
-            found = pending.pop()
-            for name, definition in self.mechanism.read_definitions.items():
-                if definition is found:
-                    self._known[name] = read(self.build, found, self._known)
+                pending += missing
+            else:
+                self._known[pending.pop()] = read(self.build, definition, self._known)
         return read(self.build, parsed, self._known)
+
+    def _missing(self, expression: Expression) -> list[str]:
+        """The definitions in an expression that have not been read."""
+        return [name for name in expression.names if name not in self._known and name not in CONSTANTS]
 
     def column(self, texts: Iterable[str]) -> Nodes:
         """Nodes of several texts, (number of texts,)."""

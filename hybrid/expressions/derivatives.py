@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.expressions.functions import FUNCTIONS
 from hybrid.expressions.graph import Builder
 
-__all__ = ["Nodes", "derivative", "gradient", "gradient_of_node", "jacobian", "partials"]
+__all__ = ["Nodes", "derivative", "gradient", "jacobian", "partials"]
 
 Nodes = NDArray[np.intp]
 
@@ -121,8 +121,3 @@ def gradient(build: Builder, root: int, names: Sequence[int]) -> Nodes:
             if argument in depending:
                 adjoint[argument] = build.add(adjoint.get(argument, zero), build.multiply(slope, along))
     return np.array([adjoint.get(int(name), zero) for name in names], dtype=np.intp)
-
-
-def gradient_of_node(build: Builder, root: int, node: int) -> int:
-    """Derivative of one node with respect to another that it is computed from, all names held fixed."""
-    return int(derivative(build, [root], {node: build.number(1)})[0])

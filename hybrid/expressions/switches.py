@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from hybrid.expressions.derivatives import gradient_of_node
+from hybrid.expressions.derivatives import derivative
 from hybrid.expressions.functions import FUNCTIONS
 from hybrid.expressions.graph import Builder
 
@@ -68,7 +68,7 @@ def switches(build: Builder, roots: Any) -> tuple[Switch, ...]:
                 ends = (build.replaced(root, {node: build.number(end)}) for end in (1, low))
                 found, height = jumps, build.subtract(*ends)
             else:
-                found, height = bends, gradient_of_node(build, root, node)
+                found, height = bends, int(derivative(build, [root], {node: build.number(1)})[0])
             found[quantity] = build.add(found.get(quantity, zero), build.call("abs", height))
     return tuple(
         Switch(quantity, weight, is_jump)

@@ -89,9 +89,7 @@ def quantities_with_units(dynamics: Dynamics) -> dict[str, str]:
     ('rad', 'm', 'm/s', 'm/s')
     """
     units = dynamics.mechanism.units()
-    found = {"t": dynamics.mechanism.units().time} | {
-        name: item.unit for name, item in dynamics.mechanism.parameters.items()
-    }
+    found = {"t": units.time} | {name: item.unit for name, item in dynamics.mechanism.parameters.items()}
     for name, rate in units.contact_accelerations.items():
         length = rate.removesuffix("/s²")
         found |= {f"gap.{name}": length, f"gap_dot.{name}": f"{length}/s" if length else ""}

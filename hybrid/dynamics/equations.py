@@ -52,8 +52,6 @@ class Equations:
         ``static_limit`` (number of friction elements,); ``constraint_friction`` (m,).
     energy : array of int, (2,)
         Jacobi's energy and the power that enters it other than through contacts and constraints.
-    kinetic, potential : int or None
-        Energies, when the mechanism was declared by them (the potential includes elastic constraints).
     """
 
     graph: Graph = attrs.field(repr=False)
@@ -76,8 +74,6 @@ class Equations:
     J: Nodes
     coefficients: Mapping[str, Nodes]
     energy: Nodes
-    kinetic: int | None
-    potential: int | None
 
     @property
     def state(self) -> list[int]:
@@ -133,7 +129,7 @@ def equations_of(mechanism: Mechanism) -> Equations:
     reader = Reader(Builder(), mechanism)
     build, q, v = reader.build, reader.coordinates, reader.velocities
     rigid = [constraint for constraint in mechanism.constraint if constraint.stiffness is None]
-    M, h, energy, kinetic, potential = _equations_of_motion(reader)
+    M, h, energy = _equations_of_motion(reader)
     gap = reader.column(contact.gap for contact in mechanism.contact)
     constraint = reader.column(item.equation for item in rigid)
     gap_dot, constraint_dot, slip = _rate(reader, gap), _rate(reader, constraint), _slip_velocities(reader)
@@ -159,8 +155,6 @@ def equations_of(mechanism: Mechanism) -> Equations:
         time=reader.time,
         parameters={name: build.name(name) for name in mechanism.parameters},
         coefficients=_coefficients(reader, rigid),
-        kinetic=kinetic,
-        potential=potential,
         **blocks,
         graph=build.graph(),
     )
@@ -176,7 +170,7 @@ def _collected(build: Builder, nodes: Nodes) -> Nodes:
     return np.array([build.collected(int(node)) for node in nodes.ravel()], dtype=np.intp).reshape(nodes.shape)
 
 
-def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int], int | None, int | None]:
+def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int]]:
     mechanism, build = reader.mechanism, reader.build
     q, v = reader.coordinates, reader.velocities
     applied = reader.column(mechanism.forces.get(name, "0") for name in mechanism.coordinates)
@@ -194,7 +188,7 @@ def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int], int |
         h = [build.subtract(build.add(force, more), spring) for force, more, spring in forces]
         kinetic = build.multiply(half, dot(build, v, [dot(build, row, v) for row in M]))
         power = dot(build, v, h, int(_rate(reader, np.array([kinetic]))[0]))
-        return M.reshape(len(q), len(q)), _collected(build, np.array(h, dtype=np.intp)), [kinetic, power], None, None
+        return M.reshape(len(q), len(q)), _collected(build, np.array(h, dtype=np.intp)), [kinetic, power]
     kinetic = reader.expression(declared.kinetic)
     potential = build.add(reader.expression(declared.potential), elastic)
     lagrangian = build.subtract(kinetic, potential)
@@ -208,7 +202,7 @@ def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int], int |
     power = dot(build, applied, v)
     loss = derivative(build, [lagrangian], {reader.time: build.number(1)})[0]
     balance = [build.collected(energy), build.subtract(power, int(loss))]
-    return M, _collected(build, np.array(h, dtype=np.intp)), balance, kinetic, potential
+    return M, _collected(build, np.array(h, dtype=np.intp)), balance
 
 
 def _slip_velocities(reader: Reader) -> Nodes:

@@ -50,8 +50,6 @@ class SymbolicModel:
     coefficients : mapping of str to Matrix
         ``friction``, ``static_friction``, ``restitution``, ``damping``, ``stiffness_ratio`` (k, 1); ``limit``,
         ``static_limit`` (number of friction elements, 1); ``constraint_friction`` (m, 1).
-    kinetic, potential : Expr or None
-        Energies, when the mechanism was declared by them (the potential includes elastic constraints).
     """
 
     coordinates: tuple[sympy.Symbol, ...]
@@ -72,8 +70,6 @@ class SymbolicModel:
     zeta_B: sympy.Matrix
     J: sympy.Matrix
     coefficients: Mapping[str, sympy.Matrix]
-    kinetic: sympy.Expr | None
-    potential: sympy.Expr | None
 
 
 def symbolic_model(equations: Equations) -> SymbolicModel:
@@ -88,8 +84,7 @@ def symbolic_model(equations: Equations) -> SymbolicModel:
     SymbolicModel
     """
     blocks = {field: getattr(equations, field) for field in (*_MOTION, *_CONTACTS)} | dict(equations.coefficients)
-    energies = [node for node in (equations.kinetic, equations.potential) if node is not None]
-    nodes = [*equations.arguments, *energies, *(int(node) for block in blocks.values() for node in block.ravel())]
+    nodes = [*equations.arguments, *(int(node) for block in blocks.values() for node in block.ravel())]
     known = dict(zip(nodes, sympy_expressions(equations.graph, nodes), strict=True))
     matrices = {name: _matrix(block, known) for name, block in blocks.items()}
     return SymbolicModel(
@@ -98,8 +93,6 @@ def symbolic_model(equations: Equations) -> SymbolicModel:
         time=known[equations.time],
         parameters={name: known[node] for name, node in equations.parameters.items()},
         coefficients={name: matrices.pop(name) for name in equations.coefficients},
-        kinetic=None if equations.kinetic is None else known[equations.kinetic],
-        potential=None if equations.potential is None else known[equations.potential],
         **matrices,
     )
 

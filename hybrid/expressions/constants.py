@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import isqrt
 from typing import TYPE_CHECKING
 
 from hybrid.expressions.functions import FUNCTIONS
@@ -13,7 +12,7 @@ from hybrid.expressions.functions import FUNCTIONS
 if TYPE_CHECKING:
     from hybrid.expressions.graph import Builder
 
-__all__ = ["exact_value", "is_defined_everywhere", "value_of"]
+__all__ = ["applied", "exact_value", "is_defined_everywhere", "value_of"]
 
 # sin(k*pi/6) where it is rational (Niven 1956, corollary 3.12): all other rational multiples of pi have irrational ones
 _SINES = {0: Fraction(0), 1: Fraction(1, 2), 3: Fraction(1), 5: Fraction(1, 2), 6: Fraction(0)} | {
@@ -21,7 +20,7 @@ _SINES = {0: Fraction(0), 1: Fraction(1, 2), 3: Fraction(1), 5: Fraction(1, 2), 
     9: Fraction(-1),
     11: Fraction(-1, 2),
 }
-_AT_ZERO = {"sinh": 0, "cosh": 1, "tanh": 0, "tan": 0, "exp": 1, "asin": 0, "atan": 0}
+_LARGEST_POWER = 64  # exponents beyond it would fill the memory with digits before they decide anything
 
 
 def exact_value(build: Builder, function: str, arguments: tuple[int, ...]) -> int | Fraction | None:
@@ -41,22 +40,59 @@ def exact_value(build: Builder, function: str, arguments: tuple[int, ...]) -> in
         turn = _turn(build, arguments[0])
         twelfth = None if turn is None else (6 * turn + (3 if function == "cos" else 0)) % 12
         return None if twelfth is None or twelfth.denominator != 1 else _SINES.get(int(twelfth))
-    x = build.value(arguments[0])
-    if x is None or len(arguments) > 1:
+    values = [build.value(argument) for argument in arguments]
+    known = [Fraction(value) for value in values if value is not None]
+    return applied(function, known) if len(known) == len(values) else None
+
+
+_FIXED: Mapping[str, tuple[int, int]] = {  # the argument at which a transcendental function is rational, and its value
+    **dict.fromkeys(("sin", "tan", "asin", "atan", "sinh", "tanh"), (0, 0)),
+    **dict.fromkeys(("cos", "cosh", "exp"), (0, 1)),
+    **dict.fromkeys(("log", "acos"), (1, 0)),
+}
+
+
+def applied(operation: str, arguments: Sequence[Fraction]) -> Fraction | None:
+    """The value of an operation, None if it is irrational, unknown or undefined."""
+    if not arguments:  # pi
         return None
-    if function == "sqrt" and x >= 0:
-        above, below = isqrt(x.numerator), isqrt(x.denominator)
-        is_square = above**2 == x.numerator and below**2 == x.denominator
-        return Fraction(above, below) if is_square else None
-    if function == "abs":
-        return abs(Fraction(x))
-    if function == "sign":
-        return Fraction((x > 0) - (x < 0))
-    if function == "step":
-        return Fraction(1, 2) if x == 0 else Fraction(int(x > 0))
-    if function == "log" and x == 1:
-        return Fraction(0)
-    return Fraction(_AT_ZERO[function]) if x == 0 and function in _AT_ZERO else None
+    x, y = arguments[0], arguments[-1]
+    if operation in _FIXED:
+        place, value = _FIXED[operation]
+        return Fraction(value) if x == place else None
+    match operation:
+        case "+":
+            return sum(arguments, Fraction(0))
+        case "*":
+            return math.prod(arguments, start=Fraction(1))
+        case "/":
+            return x / y if y else None
+        case "**" | "sqrt":
+            return _power(x, y if operation == "**" else Fraction(1, 2))
+        case "abs":
+            return abs(x)
+        case "sign":
+            return Fraction((x > 0) - (x < 0))
+        case "step":
+            return None if x == 0 else Fraction(int(x > 0))
+        case "max":
+            return max(arguments)
+        case "min":
+            return min(arguments)
+        case "atan2":
+            return x if x == 0 and y > 0 else None
+    return None
+
+
+def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    if abs(exponent) > _LARGEST_POWER or (base == 0 and exponent < 0):
+        return None
+    if exponent.denominator == 2 and base >= 0:
+        root = Fraction(math.isqrt(base.numerator), math.isqrt(base.denominator))
+        if root * root != base:
+            return None
+        base, exponent = root, exponent * 2
+    return Fraction(base**exponent.numerator) if exponent.denominator == 1 else None
 
 
 def _turn(build: Builder, node: int) -> int | Fraction | None:

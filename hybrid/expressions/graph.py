@@ -49,10 +49,6 @@ class Graph:
         """The names that occur in the given nodes."""
         return frozenset(str(self.values[node]) for node in self.needed(roots) if self.operations[node] == "name")
 
-    def is_number(self, node: int, value: int) -> bool:
-        """True for the node of that number."""
-        return self.operations[node] == "number" and self.values[node] == value
-
 
 def needed(arguments: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
     """The nodes that the given ones are computed from, themselves included, arguments first.

@@ -57,8 +57,10 @@ def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
         yield _sliding(answer, named)
     if answer["certificate"] is not None:
         yield from _certificate(answer["certificate"], named)
-    if answer["force_set"] is not None:
-        yield from _force_set(answer["force_set"], named)
+    several = len(answer["branches"]) > 1
+    for index, branch in enumerate(answer["branches"], start=1):
+        if branch["force_set"] is not None:
+            yield from _force_set(branch["force_set"], f" of branch {index}" if several else "", named)
     for name, report in answer["tangential"].items():
         yield from (f"{name}: {report[kind]} ({kind} paradox)." for kind in ("algebraic", "dynamic") if report[kind])
     yield f"Decided by {answer['decided_by']}; margin {number(answer['margin'])}."
@@ -176,10 +178,10 @@ def _certificate(certificate: Answer, units: Names) -> Iterator[RenderableType]:
     yield f"Refutation of all {refuted} {outcome} in exact rational arithmetic."
 
 
-def _force_set(force_set: Answer, units: Names) -> Iterator[RenderableType]:
+def _force_set(force_set: Answer, owner: str, units: Names) -> Iterator[RenderableType]:
     rows = [("vertex", *(number(value) for value in vertex)) for vertex in force_set["vertices"]]
     rows += [("direction", *(number(value) for value in ray)) for ray in force_set["rays"]]
-    title = f"All contact forces: a set of dimension {force_set['dimension']}"
+    title = f"All contact forces{owner}: a set of dimension {force_set['dimension']}"
     yield table(title, ("", *(_force_heading(name, units) for name in force_set["names"])), rows)
 
 

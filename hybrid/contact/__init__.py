@@ -15,7 +15,7 @@ from hybrid.contact.mode_certificate import ModeCertificate, ModeRefutation
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.selection import Selection, Verdict, select, select_problem
-from hybrid.contact.sliding import SlidingTerms, sliding_terms
+from hybrid.contact.sliding import SlidingTerms, can_slip, sliding_terms
 from hybrid.contact.tangential import TangentialReport
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "TangentialReport",
     "Verdict",
     "Violation",
+    "can_slip",
     "classify",
     "contact_forces",
     "contact_problem",

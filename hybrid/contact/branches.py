@@ -13,6 +13,7 @@ from hybrid.contact.modes import ContactMode, Mode
 
 if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
+    from hybrid.contact.force_set import ForceSet
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.solutions import PhysicalSolution
 
@@ -67,6 +68,8 @@ class Branch:
         Inequalities of the mode.
     margin : float
         Smallest scaled slack or, if smaller, regularity of the mode's equations.
+    force_set : ForceSet or None
+        All contact forces that go with the acceleration, where it leaves them open; those above are one of them.
     """
 
     mode: Mode
@@ -77,6 +80,7 @@ class Branch:
     contact_acceleration: Mapping[str, ContactAcceleration]
     slacks: tuple[Slack, ...]
     margin: float
+    force_set: ForceSet | None = None
 
 
 def mode_of(problem: ContactProblem, item: Candidate) -> Mode:

@@ -167,15 +167,7 @@ def _selection(problem: ContactProblem, exact: ExactProblem, sets: list[_Set], u
     """The verdict and its branches; the sets that hold most freely lead."""
     sets = sorted(sets, key=lambda one: (one.n_tight, -len(one.vertices) - len(one.rays)))
     accelerations = list(dict.fromkeys(a for one in sets for a in sorted(one.accelerations)))
-    forces = {vertex for one in sets for vertex in one.vertices}
-    has_rays = any(one.rays for one in sets)
     continua = [one for one in sets if one.is_continuum]
-    if len(accelerations) > 1:
-        verdict = Verdict.INDETERMINATE
-    elif len(forces) > 1 or has_rays or problem.redundancy:
-        verdict = Verdict.HYPERSTATIC
-    else:
-        verdict = Verdict.UNIQUE
     branches = []
     for acceleration in accelerations:
         points = [(one, v) for one in sets for v in one.vertices if _acceleration(exact, v) == acceleration]
@@ -184,22 +176,34 @@ def _selection(problem: ContactProblem, exact: ExactProblem, sets: list[_Set], u
         leading = points[0][0]
         middle = [v for one, v in points if one is leading]
         mean = np.array([[float(x) for x in v] for v in middle]).reshape(len(middle), -1).mean(axis=0)
+        sharing = [one for one in sets if one.accelerations == {acceleration}]
         equivalent = dict.fromkeys(one.mode for one, _ in points if one.mode != leading.mode)
         found = branch_from_forces(problem, mean, leading.mode)
-        branches.append(attrs.evolve(found, equivalent_modes=tuple(equivalent), margin=0.0))
+        shared = _shared_set(problem, sharing)
+        branches.append(attrs.evolve(found, equivalent_modes=tuple(equivalent), margin=0.0, force_set=shared))
+    if len(accelerations) > 1:
+        verdict = Verdict.INDETERMINATE
+    elif branches[0].force_set is not None or problem.redundancy:
+        verdict = Verdict.HYPERSTATIC
+    else:
+        verdict = Verdict.UNIQUE
     told = f"decided exactly, for {exact.told}; beside it the number of solutions may be another"
-    shared = _force_set(problem, sets) if verdict is Verdict.HYPERSTATIC and (len(forces) > 1 or has_rays) else None
     own = tuple(_force_set(problem, [one]) for one in continua)
     return attrs.evolve(
         undecided,
         verdict=verdict,
         branches=tuple(branches),
         margin=0.0,
-        force_set=shared,
         continua=own,
         decided_by="exact rational arithmetic",
         notes=(*(f"mode {one.mode.label} {found.describe()}" for one, found in zip(continua, own, strict=True)), told),
     )
+
+
+def _shared_set(problem: ContactProblem, sets: Sequence[_Set]) -> ForceSet | None:
+    """All forces of the sets of one acceleration; None if there is one alone."""
+    is_unique = len({vertex for one in sets for vertex in one.vertices}) <= 1 and not any(one.rays for one in sets)
+    return None if is_unique else _force_set(problem, sets)
 
 
 def _force_set(problem: ContactProblem, sets: Sequence[_Set]) -> ForceSet:

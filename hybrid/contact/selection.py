@@ -19,8 +19,8 @@ from hybrid.contact.force_set import ForceSet, continuum_set, force_set
 from hybrid.contact.laws import broken_law
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
 from hybrid.contact.problem import ContactProblem, contact_problem
+from hybrid.contact.sliding import can_slip
 from hybrid.contact.solutions import (
-    PhysicalSolution,
     close_accelerations,
     distinct_accelerations,
     extreme_solutions,
@@ -68,8 +68,6 @@ class Selection:
         make the verdict UNDECIDED.
     certificate : Certificate or ModeCertificate or None
         Proof, for INCONSISTENT.
-    force_set : ForceSet or None
-        For HYPERSTATIC.
     continua : tuple of ForceSet
         For INDETERMINATE, the forces of every mode that has a continuum of accelerations.
     decided_by : str
@@ -84,7 +82,6 @@ class Selection:
     branches: tuple[Branch, ...]
     margin: float
     certificate: Certificate | ModeCertificate | None = None
-    force_set: ForceSet | None = None
     continua: tuple[ForceSet, ...] = ()
     decided_by: str = _ENUMERATION
     crosscheck: Crosscheck | None = None
@@ -94,6 +91,11 @@ class Selection:
     def count(self) -> int:
         """Number of branches: of solutions with different accelerations, or of the extreme points of a continuum."""
         return len(self.branches)
+
+    @property
+    def force_set(self) -> ForceSet | None:
+        """All contact forces of the only acceleration; None if they are unique or there are several accelerations."""
+        return self.branches[0].force_set if len(self.branches) == 1 and not self.continua else None
 
     @property
     def tangential(self) -> Mapping[str, TangentialReport]:
@@ -144,12 +146,12 @@ def select(
     >>> select(rod, state, parameters={"mu": 1.5}).verdict.name
     'INCONSISTENT'
     """
-    selection = select_in_floats(dynamics, state, parameters=parameters, tolerances=tolerances, solver=solver)
-    if selection.verdict is not Verdict.UNDECIDED or selection.decided_by != _ENUMERATION:
-        return selection
-    from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
+    selection = _in_floats(dynamics, state, parameters, tolerances, solver)
+    if selection.verdict is Verdict.UNDECIDED and selection.decided_by == _ENUMERATION:
+        from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
 
-    return decide_exactly(dynamics, state, selection, parameters=parameters)
+        selection = decide_exactly(dynamics, state, selection, parameters=parameters)
+    return _remarked(dynamics, state, selection)
 
 
 def select_in_floats(
@@ -161,17 +163,21 @@ def select_in_floats(
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
 ) -> Selection:
     """As :func:`select`, for states whose numbers are computed: no tie is decided exactly."""
+    return _remarked(dynamics, state, _in_floats(dynamics, state, parameters, tolerances, solver))
+
+
+def _in_floats(
+    dynamics: Dynamics,
+    state: State,
+    parameters: Values | None,
+    tolerances: Tolerances,
+    solver: Literal["enumeration", "lemke", "gauss"],
+) -> Selection:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
         problem = contact_problem(dynamics, state, parameters=parameters, tolerances=tolerances)
         if not (np.isfinite(problem.G).all() and np.isfinite(problem.c).all()):
             raise ComputationError(f"{dynamics.name}: the contact problem has numbers beyond the range of floats")
-        selection = select_problem(problem, tolerances=tolerances, solver=solver)
-    others = tuple(
-        "the pins have another position: "
-        + ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
-        for q in state.alternatives
-    )
-    return attrs.evolve(selection, notes=selection.notes + others)
+        return select_problem(problem, tolerances=tolerances, solver=solver)
 
 
 def select_problem(
@@ -207,7 +213,7 @@ def _by_enumeration(
     continua = [solution for solution in solutions if solution.is_continuum]
     points = [point for solution in solutions for point in extreme_solutions(problem, solution, scale, tolerances)]
     distinct = distinct_accelerations(points, tolerances)
-    branches = tuple(branch(problem, group[0]) for group in distinct)
+    branches = tuple(attrs.evolve(branch(problem, group[0]), force_set=force_set(problem, group)) for group in distinct)
     check = crosscheck(problem, solutions, scale, tolerances)
     doubts = doubts_of(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
     doubts += [sentence for item in branches if (sentence := broken_law(problem, item, scale, tolerances))]
@@ -216,16 +222,14 @@ def _by_enumeration(
     certificate = None
     if not doubts and not solutions:
         certificate, doubts = certified(problem, candidates)
-    forces = force_set(problem, distinct[0]) if len(distinct) == 1 and not continua else None
     leading = [solution.leading for solution in continua]
     sets = tuple(continuum_set(problem, item, extreme_points(problem, item, scale, tolerances)) for item in leading)
     return Selection(
         problem=problem,
-        verdict=_verdict(problem, distinct, doubts, forces, has_continuum=bool(continua)),
+        verdict=_verdict(problem, branches, doubts, has_continuum=bool(continua)),
         branches=branches,
         margin=margin_of(candidates, solutions, tolerances),
         certificate=certificate,
-        force_set=forces,
         continua=sets,
         crosscheck=check,
         notes=(
@@ -241,19 +245,35 @@ def _by_enumeration(
 
 def _verdict(
     problem: ContactProblem,
-    distinct: Sequence[Sequence[PhysicalSolution]],
+    branches: Sequence[Branch],
     doubts: Sequence[str],
-    forces: ForceSet | None,
     *,
     has_continuum: bool,
 ) -> Verdict:
     if doubts:
         return Verdict.UNDECIDED
-    if not distinct:
+    if not branches:
         return Verdict.INCONSISTENT
-    if len(distinct) > 1 or has_continuum:
+    if len(branches) > 1 or has_continuum:
         return Verdict.INDETERMINATE
-    return Verdict.HYPERSTATIC if forces is not None or problem.redundancy else Verdict.UNIQUE
+    return Verdict.HYPERSTATIC if branches[0].force_set is not None or problem.redundancy else Verdict.UNIQUE
+
+
+def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selection:
+    """With what is to be said about the state itself: other positions of its pins, sides from which nothing slips."""
+    problem = selection.problem
+    others = tuple(
+        "the pins have another position: "
+        + ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
+        for q in state.alternatives
+    )
+    given = [item for item in problem.carriers if item.name in state.sides and item.direction is not None]
+    fixed = tuple(
+        f"{carrier.name} cannot slip while it is closed: the side that is given is only the direction of its friction"
+        for carrier in given
+        if not can_slip(problem, carrier.name)
+    )
+    return attrs.evolve(selection, notes=selection.notes + others + fixed) if others or fixed else selection
 
 
 def _redundancy_notes(problem: ContactProblem) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.conditions import lost_share, row_scale
 from hybrid.contact.rails import RoughRailError, beside_smooth_rails, rails_beside, without_rounding
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -94,3 +96,34 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
         b=np.asarray(c[..., carrier.normal]),
         critical_friction=critical,
     )
+
+
+def can_slip(problem: ContactProblem, name: str) -> bool:
+    """Whether a carrier can slip while all that touches stays closed: its slip is not fixed by normal velocities.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    name : str
+        A carrier that takes part.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import contact_problem, derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": "pi/4", "phi_dot": 0, "slip.tip": 0})
+    >>> can_slip(contact_problem(rod, state), "tip")
+    True
+    """
+    directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / row_scale(problem)
+    normals = directions[:, [carrier.normal for carrier in problem.carriers if carrier.normal is not None]]
+    tangents = directions[:, list(problem.carrier(name).tangential)]
+    left = tangents - normals @ np.linalg.lstsq(normals, tangents, rcond=None)[0]
+    least = max(Tolerances().rank, float(lost_share(problem)))
+    return bool(np.any(np.linalg.norm(left, axis=0) > least))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.conditions import least_size
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.sliding import sliding_terms
+from hybrid.contact.sliding import can_slip, sliding_terms
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
@@ -31,7 +33,8 @@ class SlidingSide:
     slip_acceleration : float or None
         Its tangential acceleration.
     flow : str
-        ``"to sticking"``, ``"away"``, ``"separates"`` or ``"none"`` (no motion with this slip exists).
+        ``"to sticking"``, ``"away"``, ``"lasting"`` (it neither grows nor decays), ``"separates"`` or ``"none"`` (no
+        motion with this slip exists).
     """
 
     sign: int
@@ -73,7 +76,8 @@ def tangential_reports(problem: ContactProblem, branches: Sequence[Branch]) -> d
     Returns
     -------
     dict of str to TangentialReport
-        Empty unless exactly one carrier takes part and it is a planar contact at rest with friction.
+        Empty unless exactly one carrier takes part and it is a planar contact at rest with friction, which is free
+        to slip while it is closed and whose normal force changes its acceleration.
     """
     if len(problem.carriers) != 1:
         return {}
@@ -82,6 +86,8 @@ def tangential_reports(problem: ContactProblem, branches: Sequence[Branch]) -> d
         return {}
     if carrier.is_smooth:
         return {}  # no force depends on the slip, and none returns it to sticking
+    if not problem.G[carrier.normal, carrier.normal] or not can_slip(problem, carrier.name):
+        return {}
     plus, minus = (_side(problem, carrier.name, sign) for sign in (1, -1))
     labels = [item.mode[carrier.name] for item in branches]
     algebraic = ""
@@ -97,17 +103,24 @@ def tangential_reports(problem: ContactProblem, branches: Sequence[Branch]) -> d
 
 
 def _side(problem: ContactProblem, name: str, sign: int) -> SlidingSide:
-    terms = sliding_terms(problem, name)
-    carrier = problem.carrier(name)
+    """Sliding to one side; a sum within the tolerance of its terms is zero."""
+    terms, carrier = sliding_terms(problem, name), problem.carrier(name)
     normal, tangent = carrier.rows
-    A, b = float(terms.A_plus if sign > 0 else terms.A_minus), float(terms.b)
+    G, mu, c_T = problem.G, float(carrier.friction), problem.c[tangent]
+    free_N, free_T = least_size(problem.c, problem.rounding)[[normal, tangent]]
+    A = _settled(terms.A_plus if sign > 0 else terms.A_minus, G[normal, normal])
+    b = _settled(terms.b, free_N)
     force = -b / A if A else None
-    if force is None or force <= 0:
+    if force is None or force < 0:
         return SlidingSide(sign, A, None, None, "separates" if b > 0 else "none")
-    G = problem.G
-    slip = float((G[tangent, normal] - sign * float(carrier.friction) * G[tangent, tangent]) * force)
-    slip += float(problem.c[tangent])
-    return SlidingSide(sign, A, force, slip, "to sticking" if sign * slip < 0 else "away")
+    slip = (G[tangent, normal] - sign * mu * G[tangent, tangent]) * force + c_T
+    slip = _settled(slip, (abs(G[tangent, normal]) + mu * G[tangent, tangent]) * force + free_T)
+    return SlidingSide(sign, A, force, slip, "lasting" if not slip else "to sticking" if sign * slip < 0 else "away")
+
+
+def _settled(value: Any, size: float) -> float:
+    """A sum of terms of a size, zero within the tolerance of its sign."""
+    return 0.0 if abs(value) <= Tolerances().sign * size else float(value)
 
 
 def _sentence(side: SlidingSide) -> str:

@@ -231,6 +231,7 @@ def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
         },
         "slacks": [attrs.asdict(slack) for slack in branch.slacks],
         "margin": branch.margin,
+        "force_set": None if branch.force_set is None else attrs.asdict(branch.force_set),
     }
 
 

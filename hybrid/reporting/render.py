@@ -34,6 +34,7 @@ __all__ = ["render_html", "render_markdown", "report_environment"]
 _FLOWS = {
     "to sticking": "returns to sticking",
     "away": "runs away from sticking",
+    "lasting": "neither grows nor decays",
     "separates": "separates",
     "none": "no motion with this slip exists",
 }
@@ -191,7 +192,7 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
     verdict, meaning = verdict_sentences(record)
     absent = {
         "certificate": not record["certificate"],
-        "forces": not record["force_set"],
+        "forces": not any(branch["force_set"] for branch in record["branches"]),
         "tangential": not record["tangential"],
         "sliding": not record["contact"],
         "critical": not record["critical_friction"],

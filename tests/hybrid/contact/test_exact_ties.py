@@ -58,7 +58,8 @@ def test_pins_that_are_met_exactly_give_a_state_that_is_known():
     pins = {"x": "1/4", "gap.foot0": 0, "gap.foot1": 0, "x_dot": 0, "gap_dot.foot0": 0, "gap_dot.foot1": 0}
     found = select(body, solve_state(body, pins))
     assert found.verdict.name == "UNIQUE"
-    assert "x = 1/4, y = 0, phi = 0" in found.notes[-1]
+    assert "x = 1/4, y = 0, phi = 0" in found.notes[0]
+    assert "another position" in found.notes[1]
 
 
 @pytest.mark.parametrize(

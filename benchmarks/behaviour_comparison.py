@@ -23,6 +23,9 @@ FLOOR = 1e-12
 # Versions, and what a clock says.
 LEFT_OUT = {"version", "seconds"}
 
+# Keys that a record may have where it had none: the contract lets records grow.
+GROWN = {"force_set"}
+
 # Mappings of numbers of different kinds; what is declared has no rounding and may be small.
 UNLIKE = {"parameters", "base", "gradient", "at"}
 DECLARED = {"parameters", "base"}
@@ -68,7 +71,8 @@ def _differences(before: Json, after: Json, path: str, scale: float) -> Iterator
 
 
 def _in_mappings(before: dict[str, Json], after: dict[str, Json], path: str, scale: float) -> Iterator[Difference]:
-    old, new = ([key for key in record if key not in LEFT_OUT] for record in (before, after))
+    old = [key for key in before if key not in LEFT_OUT]
+    new = [key for key in after if key not in LEFT_OUT and (key in before or key not in GROWN)]
     name = path.rpartition(".")[2]
     alike = name not in UNLIKE and _is_numeric(before)
     scale = max(scale, _greatest(before), _greatest(after)) if alike else 0.0

@@ -31,7 +31,7 @@ from .analysis import (
 )
 from .automaton import (
     Automaton as Automaton,
-    Guard as Guard,
+    GuardFunction as GuardFunction,
     Transition as Transition,
     build_automaton as build_automaton,
 )

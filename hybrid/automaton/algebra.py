@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 import sympy
 
-from hybrid.automaton.structure import Part, eliminated_rows
+from hybrid.automaton.structure import eliminated_rows
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.table import ForceElement
 from hybrid.dynamics.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Algebra:
     response: tuple[Row, ...]
 
 
-def row_table(dynamics: Dynamics, parts: Sequence[Part]) -> RowTable:
+def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
     """Collect the force rows of all carriers, normal row first."""
     model = dynamics.model
     columns: list[sympy.Matrix] = []
@@ -80,7 +81,7 @@ def row_table(dynamics: Dynamics, parts: Sequence[Part]) -> RowTable:
     return RowTable(W, sympy.Matrix(size, 1, zeta), sympy.Matrix(size, 1, drift), normal, tangential)
 
 
-def contact_algebra(dynamics: Dynamics, parts: Sequence[Part], table: RowTable) -> Algebra | None:
+def contact_algebra(dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable) -> Algebra | None:
     """Solve for the response of the mechanism to contact forces in closed form.
 
     Returns
@@ -99,7 +100,7 @@ def contact_algebra(dynamics: Dynamics, parts: Sequence[Part], table: RowTable) 
         return None
 
 
-def _laws(dynamics: Dynamics, parts: Sequence[Part]) -> Iterator[sympy.Expr]:
+def _laws(dynamics: Dynamics, parts: Sequence[ForceElement]) -> Iterator[sympy.Expr]:
     """What else enters the forces: friction coefficients, limits and directions of slip."""
     coefficients = dynamics.model.coefficients
     for name in ("friction", "static_friction", "limit", "static_limit", "constraint_friction"):
@@ -109,7 +110,7 @@ def _laws(dynamics: Dynamics, parts: Sequence[Part]) -> Iterator[sympy.Expr]:
             yield from slip_direction(dynamics, part)
 
 
-def slip_direction(dynamics: Dynamics, part: Part) -> tuple[sympy.Expr, ...]:
+def slip_direction(dynamics: Dynamics, part: ForceElement) -> tuple[sympy.Expr, ...]:
     """Unit direction of the slip of a spatial contact."""
     slip = [dynamics.model.slip[column] for column in part.columns]
     norm = sympy.sqrt(sum(component**2 for component in slip))

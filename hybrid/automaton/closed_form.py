@@ -9,9 +9,10 @@ import attrs
 import sympy
 
 from hybrid.automaton.algebra import Algebra, RowTable
-from hybrid.automaton.laws import ForceLaw, force_law
+from hybrid.automaton.laws import ForceMatrix, force_matrix
 from hybrid.automaton.notation import fresh_symbol, text
-from hybrid.automaton.structure import NodeMode, Part, eliminated_rows
+from hybrid.automaton.structure import NodeMode, eliminated_rows
+from hybrid.contact.table import ForceElement
 from hybrid.dynamics.rational import Element, Row, SingularError, TooLongError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Motion:
 
 def motion_of(
     dynamics: Dynamics,
-    parts: Sequence[Part],
+    parts: Sequence[ForceElement],
     table: RowTable,
     algebra: Algebra | None,
     node: NodeMode,
@@ -71,7 +72,7 @@ def motion_of(
     Parameters
     ----------
     dynamics : Dynamics
-    parts : sequence of Part
+    parts : sequence of ForceElement
     table : RowTable
     algebra : Algebra or None
     node : NodeMode
@@ -83,7 +84,7 @@ def motion_of(
     Motion
         In closed form if it is short enough; else in terms of named unknowns with their equations.
     """
-    law = force_law(dynamics, parts, table, node)
+    law = force_matrix(dynamics, parts, table, node)
     determinant: sympy.Expr | None = None
     if algebra is not None and not is_hyperstatic and len(law.unknown) <= _MAX_UNKNOWNS:
         try:
@@ -107,7 +108,7 @@ class _System:
     constant: Row
 
 
-def _system(algebra: Algebra, law: ForceLaw) -> _System:
+def _system(algebra: Algebra, law: ForceMatrix) -> _System:
     held = algebra.fractions
     matrix = [[held.element(entry) for entry in row] for row in law.matrix]
     columns = [list(column) for column in zip(*matrix, strict=True)]
@@ -119,7 +120,7 @@ def _system(algebra: Algebra, law: ForceLaw) -> _System:
 
 
 def _closed(
-    dynamics: Dynamics, table: RowTable, algebra: Algebra, law: ForceLaw, system: _System, *, with_names: bool
+    dynamics: Dynamics, table: RowTable, algebra: Algebra, law: ForceMatrix, system: _System, *, with_names: bool
 ) -> Motion:
     held = algebra.fractions
     right = [-held.short(held.dot(algebra.G[row], system.constant) + algebra.c[row]) for row in law.unknown]
@@ -133,7 +134,7 @@ def _closed(
         return _in_forces(dynamics, table, algebra, law, forces, determinant, with_names=with_names)
 
 
-def _accelerations(algebra: Algebra, law: ForceLaw, forces: Row) -> tuple[Row, Row]:
+def _accelerations(algebra: Algebra, law: ForceMatrix, forces: Row) -> tuple[Row, Row]:
     held = algebra.fractions
     if any(held.length(force) > _MAX_WRITTEN for force in forces):
         raise TooLongError
@@ -152,7 +153,7 @@ def _in_forces(
     dynamics: Dynamics,
     table: RowTable,
     algebra: Algebra,
-    law: ForceLaw,
+    law: ForceMatrix,
     forces: Row,
     determinant: sympy.Expr | None,
     *,
@@ -192,7 +193,7 @@ def _taken(dynamics: Dynamics) -> set[str]:
 def _stated(
     dynamics: Dynamics,
     table: RowTable,
-    law: ForceLaw,
+    law: ForceMatrix,
     node: NodeMode,
     determinant: sympy.Expr | None,
     is_hyperstatic: bool,

@@ -9,8 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.automaton.structure import FREE, STICK, NodeMode, Part
+from hybrid.automaton.structure import FREE, STICK, NodeMode
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.table import ForceElement
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ def _closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
     return Samples(q, v, t)
 
 
-def active_rows(dynamics: Dynamics, parts: Sequence[Part], node: NodeMode, samples: Samples) -> NDArray[np.float64]:
+def active_rows(
+    dynamics: Dynamics, parts: Sequence[ForceElement], node: NodeMode, samples: Samples
+) -> NDArray[np.float64]:
     """Directions in which a mode permits no acceleration, rigid constraints included; (s, k, n)."""
     terms = dynamics.kinematics(samples.q, samples.v, t=samples.t)
     rows = [terms["J"][..., row, :] for row in range(terms["J"].shape[-2])]

@@ -15,9 +15,10 @@ from hybrid.automaton.freedom import active_rows, closed_postures, rank_of
 from hybrid.automaton.impossible import Proofs, proofs_of, velocities_contradict
 from hybrid.automaton.invariants import holds
 from hybrid.automaton.location import Location, locate
-from hybrid.automaton.structure import FREE, NodeMode, Part, count_nodes, node_modes, node_of, parts_of
+from hybrid.automaton.structure import FREE, NodeMode, count_nodes, node_modes, node_of
 from hybrid.automaton.transitions import IMPACT, Transition, transitions_from, transitions_from_impact
 from hybrid.contact.modes import Mode
+from hybrid.contact.table import ForceElement, force_elements
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
@@ -39,7 +40,7 @@ class Automaton:
     Attributes
     ----------
     dynamics : Dynamics
-    parts : tuple of Part
+    parts : tuple of ForceElement
         Carriers of contact force, in the order of the mode labels.
     may_be_paradoxical : bool
         False if normal and tangential motion are decoupled in every posture, so that no paradox can occur.
@@ -52,7 +53,7 @@ class Automaton:
     """
 
     dynamics: Dynamics
-    parts: tuple[Part, ...]
+    parts: tuple[ForceElement, ...]
     may_be_paradoxical: bool
     max_nodes: int
     table: RowTable = attrs.field(repr=False)
@@ -229,7 +230,7 @@ def check_size(dynamics: Dynamics, max_nodes: int = MAX_NODES) -> None:
     ------
     ComputationError
     """
-    size = count_nodes(parts_of(dynamics))
+    size = count_nodes(force_elements(dynamics))
     if size > max_nodes:
         raise ComputationError(
             f"the automaton of {dynamics.name} has up to {size} modes, more than {max_nodes}; in Python "
@@ -262,7 +263,7 @@ def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automa
     >>> automaton.location("slide+").guards[2].text
     '(I + l**2*m*mu*sin(phi)*cos(phi) + l**2*m*cos(phi)**2)/(I*m)'
     """
-    parts = parts_of(dynamics)
+    parts = force_elements(dynamics)
     table = row_table(dynamics, parts)
     algebra = contact_algebra(dynamics, parts, table)
     return Automaton(
@@ -276,7 +277,7 @@ def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automa
     )
 
 
-def _may_be_paradoxical(parts: tuple[Part, ...], table: RowTable, algebra: Algebra | None) -> bool:
+def _may_be_paradoxical(parts: tuple[ForceElement, ...], table: RowTable, algebra: Algebra | None) -> bool:
     """False where no normal acceleration depends on a friction force of a contact: friction then cannot jam."""
     normals = [table.normal[part.name] for part in parts if part.has_normal]
     tangentials = [row for part in parts if part.has_normal for row in table.tangential[part.name]]

@@ -1,9 +1,8 @@
-"""Guards: the quantities whose zeros end an arc, and what a mode requires while it lasts."""
+"""Guards of a node as functions of the state, and what a mode requires while it lasts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,77 +10,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.automaton.notation import text
-from hybrid.automaton.structure import CLOSED, FREE, SLIDE, STICK, NodeMode, Part
-from hybrid.automaton.view import Measure, Quantity
+from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity, cone_of
 from hybrid.contact.modes import ContactMode
 
 if TYPE_CHECKING:
     import sympy
 
     from hybrid.automaton.numeric import ModeSystem
+    from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Values
 
 
-class GuardKind(StrEnum):
-    """Why an arc ends."""
-
-    TOUCHDOWN = "touchdown"
-    RELEASE = "release"
-    REVERSAL = "reversal"
-    SLIP = "slip"
-    CONE_PLUS = "cone+"
-    CONE_MINUS = "cone-"
-    CONE = "cone"
-    SINGULAR = "singular"
-    EXHAUSTED = "exhausted"
-
-    @property
-    def sentence(self) -> str:
-        """The kind in words."""
-        return _SENTENCES[self]
-
-
-_SENTENCES = {
-    GuardKind.TOUCHDOWN: "gap falls to 0",
-    GuardKind.RELEASE: "lambda_N falls to 0",
-    GuardKind.REVERSAL: "lambda_N changes sign",
-    GuardKind.SLIP: "slip reaches 0",
-    GuardKind.CONE_PLUS: "lambda_T reaches the friction cone against positive slip",
-    GuardKind.CONE_MINUS: "lambda_T reaches the friction cone against negative slip",
-    GuardKind.CONE: "abs(lambda_T) reaches the friction cone",
-    GuardKind.SINGULAR: "A_s reaches 0",
-    GuardKind.EXHAUSTED: "no admissible contact forces are left",
-}
-
-
 @attrs.frozen(eq=False)
-class Guard:
-    """A function of the state whose zero ends an arc in a mode.
+class GuardFunction:
+    """A guard of a node: a function of the state whose zero ends an arc in a mode.
 
     Calling it evaluates it: ``guard(q, v, t=0.0, parameters={})`` with leading axes that broadcast, as an array (...).
 
     Attributes
     ----------
-    contact : str
-        The contact (friction element, constraint) whose guard it is; several names joined by ``+`` where the equations
-        of a mode with several sliding contacts become singular together.
-    kind : GuardKind
+    guard : Guard
+        What it measures of which force elements.
     expression : Expr
         The function in the mechanism's symbols. Unknowns of the node's ``definitions`` may appear where a closed form
         would be too long.
-    direction : int
-        -1 if it falls through zero, +1 if it rises, 0 for either.
     label : str
         The guard in words.
     """
 
-    contact: str
-    kind: GuardKind
+    guard: Guard
     expression: sympy.Expr
-    direction: int
     label: str
-    quantity: Quantity = attrs.field(repr=False)
     _system: ModeSystem = attrs.field(repr=False)
+
+    @property
+    def contact(self) -> str:
+        """The force element; names joined by ``+`` where equations of several contacts become singular together."""
+        return "+".join(self.guard.carriers)
+
+    @property
+    def kind(self) -> GuardKind:
+        """Why the arc ends."""
+        return self.guard.kind
+
+    @property
+    def direction(self) -> int:
+        """-1 if it falls through zero, +1 if it rises, 0 for either."""
+        return self.guard.direction
 
     @property
     def text(self) -> str:
@@ -102,7 +77,10 @@ class Guard:
         array, (...)
             NaN where the mode's equations are singular.
         """
-        return np.asarray(self.quantity.of(self._system.solve(q, v, t=t, parameters=parameters)))
+        quantity, solved = self.guard.quantity, self._system.solve(q, v, t=t, parameters=parameters)
+        if quantity is None:
+            raise ValueError(f"the guard {self.label!r} measures nothing")
+        return np.asarray(quantity.of(solved.view))
 
 
 @attrs.frozen(eq=False)
@@ -153,89 +131,35 @@ class Condition:
         -------
         array, (..., number of expressions)
         """
-        solved = self._system.solve(q, v, t=t, parameters=parameters, sides=sides)
-        return np.stack(np.broadcast_arrays(*(quantity.of(solved) for quantity in self.quantities)), axis=-1)
-
-
-def guard_quantities(
-    parts: Sequence[Part], node: NodeMode, *, slides: Sequence[str], is_hyperstatic: bool
-) -> Iterator[tuple[GuardKind, str, Quantity, int]]:
-    """Kind, contact, quantity and direction of every guard of a mode.
-
-    Parameters
-    ----------
-    slides : sequence of str
-        Sliding contacts whose equations can become singular.
-    is_hyperstatic : bool
-        Forces are not determined one by one: instead of their signs, the set of admissible forces is watched.
-    """
-    for part in parts:
-        label, side = node.mode[part.name], node.side(part.name)
-        if label is FREE:
-            yield GuardKind.TOUCHDOWN, part.name, Quantity(Measure.GAP, part), -1
-            continue
-        if part.has_normal and not is_hyperstatic:
-            kind = GuardKind.RELEASE if part.is_unilateral else GuardKind.REVERSAL
-            yield kind, part.name, Quantity(Measure.NORMAL_FORCE, part), -side
-        if label is STICK and not is_hyperstatic:
-            for kind, quantity in _cone(part, side):
-                yield kind, part.name, quantity, -1
-        elif label is SLIDE:
-            yield GuardKind.SLIP, part.name, Quantity(Measure.SLIP_NORM, part), -1
-        elif label.slip_sign:
-            yield GuardKind.SLIP, part.name, Quantity(Measure.SLIP, part), -label.slip_sign
-    if slides:
-        yield GuardKind.SINGULAR, "+".join(slides), Quantity(Measure.DETERMINANT, None), 0
-    if is_hyperstatic:
-        pressing = [part.name for part in parts if node.mode[part.name] is not FREE]
-        yield GuardKind.EXHAUSTED, "+".join(pressing), Quantity(Measure.SLACK, None), -1
-
-
-def _cone(part: Part, side: int) -> tuple[tuple[GuardKind, Quantity], ...]:
-    """Distance to the friction cone on both sides, or to the circular one."""
-    if len(part.columns) == 2:
-        return ((GuardKind.CONE, Quantity(Measure.CONE, part)),)
-    plus, minus = Measure.CONE_PLUS, Measure.CONE_MINUS
-    if not part.has_normal:
-        plus, minus = Measure.LIMIT_PLUS, Measure.LIMIT_MINUS
-    return (
-        (GuardKind.CONE_PLUS, Quantity(plus, part, side=side)),
-        (GuardKind.CONE_MINUS, Quantity(minus, part, side=side)),
-    )
+        view = self._system.solve(q, v, t=t, parameters=parameters, sides=sides).view
+        return np.stack(np.broadcast_arrays(*(quantity.of(view) for quantity in self.quantities)), axis=-1)
 
 
 def condition_quantities(
-    parts: Sequence[Part], node: NodeMode, *, is_hyperstatic: bool
+    rows: Sequence[ElementMode], *, is_hyperstatic: bool
 ) -> Iterator[tuple[str, str, tuple[Quantity, ...]]]:
     """Contact, relation and quantities of everything a mode requires."""
-    for part in parts:
-        label, side, name = node.mode[part.name], node.side(part.name), part.name
+    for row in rows:
+        name, part, sign = row.name, row.element, row.label.slip_sign
         gap, gap_dot = Quantity(Measure.GAP, part), Quantity(Measure.GAP_DOT, part)
-        if label is FREE:
+        if row.is_open:
             yield name, ">= 0", (gap, gap_dot, Quantity(Measure.NORMAL_ACCELERATION, part))
             continue
         if part.is_unilateral:
             yield name, "= 0", (gap,)
             yield name, "= 0", (gap_dot,)
         if part.has_normal and not is_hyperstatic:
-            yield name, ">= 0", (Quantity(Measure.NORMAL_FORCE, part, sign=side),)
-        if label is STICK:
+            yield name, ">= 0", (Quantity(Measure.NORMAL_FORCE, part, sign=int(row.side)),)
+        if row.sticks:
             for axis in range(len(part.columns)):
                 yield name, "= 0", (Quantity(Measure.SLIP, part, axis=axis),)
-            for _, quantity in () if is_hyperstatic else _cone(part, side):
+            for _, quantity in () if is_hyperstatic else cone_of(row):
                 yield name, ">= 0", (quantity,)
-        elif label is SLIDE:
+        elif row.label is ContactMode.SLIDE:
             yield name, "> 0", (Quantity(Measure.SLIP_NORM, part),)
-        elif label is not CLOSED:
-            slip, start = _slipping(part, label)
+        elif row.slides:
+            slip = Quantity(Measure.SLIP, part, sign=sign)
+            start = Quantity(Measure.TANGENTIAL_ACCELERATION, part, sign=sign)
             yield name, ">= 0", (slip,) if is_hyperstatic else (slip, start)
     if is_hyperstatic:
         yield "", ">= 0", (Quantity(Measure.SLACK, None),)
-
-
-def _slipping(part: Part, label: ContactMode) -> tuple[Quantity, Quantity]:
-    sign = label.slip_sign
-    return (
-        Quantity(Measure.SLIP, part, sign=sign),
-        Quantity(Measure.TANGENTIAL_ACCELERATION, part, sign=sign),
-    )

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import attrs
 import sympy
 
-from hybrid.automaton.structure import FREE, STICK, NodeMode, Part, eliminated_rows
+from hybrid.automaton.structure import FREE, STICK, NodeMode, eliminated_rows
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.table import ForceElement
 from hybrid.dynamics.rational import Fractions, Row, TooLongError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Proofs:
         return ""
 
 
-def proofs_of(dynamics: Dynamics, parts: Sequence[Part]) -> Proofs:
+def proofs_of(dynamics: Dynamics, parts: Sequence[ForceElement]) -> Proofs:
     """Look for the facts that make combinations of modes impossible, pair by pair."""
     model = dynamics.model
     gaps = {part.name: model.gap[part.index] for part in parts if part.is_unilateral}
@@ -85,7 +86,7 @@ def _sign(expression: sympy.Expr) -> int:
 
 
 def velocities_contradict(
-    dynamics: Dynamics, parts: Sequence[Part], table: RowTable, algebra: Algebra | None, node: NodeMode
+    dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable, algebra: Algebra | None, node: NodeMode
 ) -> bool:
     """Prove that no velocity satisfies all the velocity constraints of a mode, whose directions are dependent.
 
@@ -113,7 +114,7 @@ def velocities_contradict(
     )
 
 
-def _active(part: Part, table: RowTable, node: NodeMode) -> tuple[int, ...]:
+def _active(part: ForceElement, table: RowTable, node: NodeMode) -> tuple[int, ...]:
     label = node.mode[part.name]
     if label is FREE:
         return ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.automaton.view import Measure, Quantity
+from hybrid.contact.guards import Measure, Quantity
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _met(
 
 def _sign(quantity: Quantity, solved: SolvedMode, tolerances: Tolerances) -> NDArray[np.float64]:
     """Sign of a quantity, 0 within the tolerance and NaN where it does not exist."""
-    value = np.asarray(quantity.of(solved))
+    value = np.asarray(quantity.of(solved.view))
     return np.where(np.abs(value) <= _threshold(quantity, solved, tolerances), 0.0, np.sign(value))
 
 

@@ -9,15 +9,15 @@ import attrs
 import sympy
 
 from hybrid.automaton.algebra import RowTable, slip_direction
-from hybrid.automaton.structure import FREE, SLIDE, SLIDES, STICK, NodeMode, Part
-from hybrid.contact.carriers import CarrierKind
+from hybrid.automaton.structure import SLIDE, NodeMode, rows_of_node
+from hybrid.contact.table import ElementMode, ForceElement, ForceRow, force_law
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
 
 
 @attrs.frozen(eq=False)
-class ForceLaw:
+class ForceMatrix:
     """Forces in terms of the unknown ones, ``lambda_i = sum_k matrix[i, k] x_k + constant_i``.
 
     Attributes
@@ -41,41 +41,36 @@ class ForceLaw:
         return tuple(product + known for product, known in zip(products, self.constant, strict=True))
 
 
-def friction_of(dynamics: Dynamics, part: Part, *, is_static: bool) -> sympy.Expr:
+def friction_of(dynamics: Dynamics, part: ForceElement, *, is_static: bool) -> sympy.Expr:
     """Friction coefficient of a carrier, or the limit force of a friction element."""
-    coefficients = dynamics.model.coefficients
-    if part.kind is CarrierKind.BILATERAL:
-        return coefficients["constraint_friction"][part.index]
-    name = "limit" if part.kind is CarrierKind.ELEMENT else "friction"
-    return coefficients[f"static_{name}" if is_static else name][part.index]
+    return dynamics.model.coefficients[part.friction_term(is_static=is_static)][part.index]
 
 
-def force_law(dynamics: Dynamics, parts: Sequence[Part], table: RowTable, node: NodeMode) -> ForceLaw:
+def force_matrix(dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable, node: NodeMode) -> ForceMatrix:
     """Which forces are unknown in a mode, and what the laws of friction make of the others."""
-    unknown: list[int] = []
-    slides: list[str] = []
-    follows: dict[int, tuple[int | None, sympy.Expr]] = {}
-    for part in parts:
-        label = node.mode[part.name]
-        if label is FREE:
-            continue
-        rows = table.tangential[part.name]
-        normal = table.normal.get(part.name)
-        unknown += [] if normal is None else [normal]
-        if label is STICK:
-            unknown += rows
-        elif label is SLIDE or label in SLIDES:
-            direction = slip_direction(dynamics, part) if label is SLIDE else (sympy.Integer(label.slip_sign),)
-            friction = friction_of(dynamics, part, is_static=False) * node.side(part.name)
-            follows |= {row: (normal, -friction * u) for row, u in zip(rows, direction, strict=True)}
-            slides += [] if normal is None else [part.name]
-    place = {row: k for k, row in enumerate(unknown)}
-    matrix, constant = [], []
-    for row in range(table.W.cols):
-        entries = [sympy.Integer(int(place.get(row) == k)) for k in range(len(unknown))]
-        leader, factor = follows.get(row, (None, sympy.Integer(0)))
-        if leader is not None:
-            entries[place[leader]] = factor
-        matrix.append(tuple(entries))
-        constant.append(factor if leader is None else sympy.Integer(0))
-    return ForceLaw(tuple(unknown), tuple(matrix), tuple(constant), tuple(slides))
+
+    def direction(row: ElementMode) -> tuple[sympy.Expr, ...]:
+        if row.label is SLIDE:
+            return slip_direction(dynamics, row.element)
+        return (sympy.Integer(row.label.slip_sign),)
+
+    def place(row: ForceRow) -> int:
+        name = row.element.name
+        return table.normal[name] if row.axis is None else table.tangential[name][row.axis]
+
+    law = force_law(
+        rows_of_node(parts, node),
+        friction=lambda element: friction_of(dynamics, element, is_static=False),
+        direction=direction,
+    )
+    unknown = [place(row) for row in law.unknown]
+    zero = sympy.Integer(0)
+    matrix = [[sympy.Integer(int(row == other)) for other in unknown] for row in range(table.W.cols)]
+    constant = [zero] * table.W.cols
+    for given in law.given:
+        if given.leader is None:
+            constant[place(given.row)] = given.factor
+        else:
+            matrix[place(given.row)][unknown.index(place(given.leader))] = given.factor
+    slides = dict.fromkeys(given.row.element.name for given in law.given if given.leader is not None)
+    return ForceMatrix(tuple(unknown), tuple(map(tuple, matrix)), tuple(constant), tuple(slides))

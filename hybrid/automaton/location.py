@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from hybrid.automaton.closed_form import Motion, force_names, motion_of
 from hybrid.automaton.freedom import Samples, active_rows, closed_postures, rank_of
-from hybrid.automaton.guards import Condition, Guard, GuardKind, condition_quantities, guard_quantities
-from hybrid.automaton.laws import force_law
+from hybrid.automaton.guards import Condition, GuardFunction, condition_quantities
+from hybrid.automaton.laws import force_matrix
 from hybrid.automaton.notation import text
 from hybrid.automaton.numeric import ModeSystem
-from hybrid.automaton.structure import FREE, STICK, NodeMode, Part
+from hybrid.automaton.structure import FREE, STICK, NodeMode, rows_of_node
 from hybrid.automaton.symbolic import SymbolicView
-from hybrid.automaton.view import Measure, Quantity
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity, guards_of
+from hybrid.contact.table import ForceElement
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Location:
         Those of the unknowns that have a closed form.
     equations : tuple of Expr
         Expressions whose zeros are the other unknowns.
-    guards : tuple of Guard
+    guards : tuple of GuardFunction
     stops_with : mapping of str to tuple of str
         For each sliding contact, those that must stop together with it.
     """
@@ -116,7 +117,7 @@ class Location:
     definitions: tuple[str, ...]
     unknowns: Mapping[sympy.Symbol, sympy.Expr]
     equations: tuple[sympy.Expr, ...]
-    guards: tuple[Guard, ...]
+    guards: tuple[GuardFunction, ...]
     stops_with: Mapping[str, tuple[str, ...]]
     system: ModeSystem = attrs.field(repr=False)
 
@@ -132,14 +133,14 @@ class Location:
 
 
 def locate(
-    dynamics: Dynamics, parts: tuple[Part, ...], table: RowTable, algebra: Algebra | None, node: NodeMode
+    dynamics: Dynamics, parts: tuple[ForceElement, ...], table: RowTable, algebra: Algebra | None, node: NodeMode
 ) -> Location:
     """Build the node of a mode.
 
     Parameters
     ----------
     dynamics : Dynamics
-    parts : tuple of Part
+    parts : tuple of ForceElement
     table : RowTable
     algebra : Algebra or None
     node : NodeMode
@@ -154,15 +155,15 @@ def locate(
     is_hyperstatic = _is_singular(system, samples)
     motion = motion_of(dynamics, parts, table, algebra, node, is_hyperstatic=is_hyperstatic)
     system = attrs.evolve(system, is_hyperstatic=motion.is_hyperstatic)
-    law = force_law(dynamics, parts, table, node)
+    law = force_matrix(dynamics, parts, table, node)
     slides = law.slides if _can_vanish(dynamics, motion) else ()
-    view = SymbolicView(dynamics, table, motion)
+    rows, view = rows_of_node(parts, node), SymbolicView(dynamics, table, motion)
     names = force_names(table, with_names=len(node.mode) > 1)
     written = _Writer(view, algebra, system, len(node.mode) > 1)
     return Location(
         node=node,
         invariant=tuple(
-            written.condition(*item) for item in condition_quantities(parts, node, is_hyperstatic=motion.is_hyperstatic)
+            written.condition(*item) for item in condition_quantities(rows, is_hyperstatic=motion.is_hyperstatic)
         ),
         vector_field=VectorField(dynamics.mechanism.coordinates, motion.acceleration, system),
         n_freedom=dynamics.n - rank_of(active_rows(dynamics, parts, node, samples)),
@@ -172,8 +173,7 @@ def locate(
         unknowns=motion.unknowns,
         equations=motion.equations,
         guards=tuple(
-            written.guard(*item)
-            for item in guard_quantities(parts, node, slides=slides, is_hyperstatic=motion.is_hyperstatic)
+            written.guard(item) for item in guards_of(rows, singular=slides, is_hyperstatic=motion.is_hyperstatic)
         ),
         stops_with=_stops_with(dynamics, parts, node, samples),
         system=system,
@@ -195,7 +195,7 @@ def _can_vanish(dynamics: Dynamics, motion: Motion) -> bool:
     return bool(motion.determinant.free_symbols - fixed)
 
 
-def _active_rows_of(parts: Sequence[Part], table: RowTable, node: NodeMode) -> list[int]:
+def _active_rows_of(parts: Sequence[ForceElement], table: RowTable, node: NodeMode) -> list[int]:
     rows: list[int] = []
     for part in parts:
         if node.mode[part.name] is not FREE:
@@ -205,7 +205,7 @@ def _active_rows_of(parts: Sequence[Part], table: RowTable, node: NodeMode) -> l
 
 
 def _stops_with(
-    dynamics: Dynamics, parts: Sequence[Part], node: NodeMode, samples: Samples
+    dynamics: Dynamics, parts: Sequence[ForceElement], node: NodeMode, samples: Samples
 ) -> dict[str, tuple[str, ...]]:
     """Sliding contacts whose slips are bound to each other by the constraints of the mode."""
     sliding = [part for part in parts if node.mode[part.name].slip_sign]
@@ -239,9 +239,9 @@ class _Writer:
     system: ModeSystem
     with_names: bool
 
-    def guard(self, kind: GuardKind, contact: str, quantity: Quantity, direction: int) -> Guard:
-        expression, label = self._expression(quantity), self._label(kind, contact)
-        return Guard(contact, kind, expression, direction, label, quantity, self.system)
+    def guard(self, guard: Guard) -> GuardFunction:
+        expression = sympy.Integer(0) if guard.quantity is None else self._expression(guard.quantity)
+        return GuardFunction(guard, expression, self._label(guard.kind, "+".join(guard.carriers)), self.system)
 
     def condition(self, contact: str, relation: str, quantities: tuple[Quantity, ...]) -> Condition:
         expressions = tuple(self._expression(quantity) for quantity in quantities)

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.automaton.hyperstatic import Start, least_slack
-from hybrid.automaton.structure import NodeMode, Part
+from hybrid.automaton.structure import NodeMode
 from hybrid.contact.activity import Activity, with_limits
 from hybrid.contact.carriers import CarrierKind, CarrierMode, carrier_modes
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
+from hybrid.contact.guards import ArrayView
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.table import ForceElement
+from hybrid.dynamics.partials import Forces
 from hybrid.dynamics.scales import Scales, scales_of
 from hybrid.tolerances import Tolerances
 
@@ -39,14 +42,14 @@ class ModeSystem:
     Attributes
     ----------
     dynamics : Dynamics
-    parts : tuple of Part
+    parts : tuple of ForceElement
     node : NodeMode
     is_hyperstatic : bool
         Solve by least squares: the forces are then the smallest of many.
     """
 
     dynamics: Dynamics = attrs.field(repr=False)
-    parts: tuple[Part, ...]
+    parts: tuple[ForceElement, ...]
     node: NodeMode
     is_hyperstatic: bool = False
 
@@ -146,7 +149,7 @@ class SolvedMode:
     acceleration: NDArray[np.float64]
     _rows: Mapping[str, tuple[int, ...]]
 
-    def rows(self, part: Part) -> tuple[int, ...]:
+    def rows(self, part: ForceElement) -> tuple[int, ...]:
         """Force rows of a carrier that takes part, normal row first."""
         return self._rows[part.name]
 
@@ -155,46 +158,20 @@ class SolvedMode:
         terms = np.abs(self.acceleration * self.terms.W_N[..., contact])
         return np.asarray(np.sum(terms, axis=-1) + np.abs(self.terms.zeta_N[..., contact]))
 
-    def gap(self, part: Part) -> NDArray[np.float64]:
-        """Signed distance of a contact."""
-        return self.terms.gap[..., part.index]
-
-    def gap_dot(self, part: Part) -> NDArray[np.float64]:
-        """Its rate."""
-        return self.terms.gap_dot[..., part.index]
-
-    def slip(self, part: Part) -> tuple[NDArray[np.float64], ...]:
-        """Tangential velocity."""
-        return tuple(self.terms.slip[..., column] for column in part.columns)
-
-    def lambda_N(self, part: Part) -> NDArray[np.float64]:
-        """Normal force."""
-        return self.forces[..., self._rows[part.name][0]]
-
-    def lambda_T(self, part: Part) -> tuple[NDArray[np.float64], ...]:
-        """Tangential force."""
-        return tuple(self.forces[..., row] for row in self._rows[part.name][int(part.has_normal) :])
-
-    def a_N(self, part: Part) -> NDArray[np.float64]:
-        """Normal acceleration of a contact."""
-        direction = self.terms.W_N[..., part.index]
-        return np.asarray(np.sum(self.acceleration * direction, axis=-1) + self.terms.zeta_N[..., part.index])
-
-    def a_T(self, part: Part) -> tuple[NDArray[np.float64], ...]:
-        """Tangential acceleration."""
-        terms = self.terms
-        return tuple(
-            np.asarray(np.sum(self.acceleration * terms.W_T[..., i], axis=-1) + terms.zeta_T[..., i])
-            for i in part.columns
-        )
-
-    def static_friction(self, part: Part) -> NDArray[np.float64]:
-        """Coefficient of static friction, or the static limit of a friction element."""
-        if part.kind is CarrierKind.ELEMENT:
-            return self.terms.static_limit[..., part.index]
-        if part.kind is CarrierKind.CONTACT:
-            return self.terms.static_friction[..., part.index]
-        return self.terms.constraint_friction[..., part.index]
+    @property
+    def view(self) -> ArrayView:
+        """Its quantities, for guards and conditions."""
+        terms, shape = self.terms, self.forces.shape[:-1]
+        blocks = [np.zeros((*shape, of.shape[-1])) for of in (terms.gap, terms.slip, terms.zeta_B)]
+        for carrier in self.problem.carriers:
+            lambda_N, lambda_T, lambda_B = blocks
+            if carrier.normal is not None:
+                is_contact = carrier.kind is CarrierKind.CONTACT
+                names, block = (self.dynamics.contacts, lambda_N) if is_contact else (self.dynamics.rigid, lambda_B)
+                block[..., names.index(carrier.name)] = self.forces[..., carrier.normal]
+            columns = list(self.dynamics.columns_of(carrier.name)[: len(carrier.tangential)])
+            lambda_T[..., columns] = self.forces[..., list(carrier.tangential)]
+        return ArrayView(terms, Forces(self.acceleration, *blocks), determinant=self.determinant, slack=self.slack)
 
     def determinant(self) -> NDArray[np.float64]:
         """Determinant of the mode's equations in physical units."""
@@ -230,7 +207,3 @@ class SolvedMode:
                     )
                 )
         return least_slack(conditions(self.problem, self.modes, self.scale), starts)
-
-    def norm(self, components: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
-        """Euclidean norm."""
-        return np.asarray(np.sqrt(sum(component**2 for component in components)))

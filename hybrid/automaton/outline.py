@@ -12,13 +12,13 @@ from hybrid.automaton.notation import text
 
 if TYPE_CHECKING:
     from hybrid.automaton.graph import Automaton
-    from hybrid.automaton.guards import Guard
+    from hybrid.automaton.guards import GuardFunction
     from hybrid.automaton.location import Location
 
 
 @attrs.frozen
 class GuardText:
-    """A guard: ``contact``, ``kind``, ``expression``, ``direction`` and ``label`` as in :class:`Guard`."""
+    """A guard: ``contact``, ``kind``, ``expression``, ``direction`` and ``label`` as in :class:`GuardFunction`."""
 
     contact: str
     kind: str
@@ -196,5 +196,5 @@ def _node(key: str, kind: str, location: Location | None, formulas: bool) -> Nod
     )
 
 
-def _guard(guard: Guard, formulas: bool) -> GuardText:
+def _guard(guard: GuardFunction, formulas: bool) -> GuardText:
     return GuardText(guard.contact, str(guard.kind), guard.text if formulas else "", guard.direction, guard.label)

@@ -1,61 +1,23 @@
-"""What carries force in a mechanism, and which modes each carrier has."""
+"""Nodes of the automaton: combinations of the modes of the force elements."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.table import ElementMode, ForceElement
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
 
 FREE, STICK, CLOSED, SLIDE = ContactMode.FREE, ContactMode.STICK, ContactMode.CLOSED, ContactMode.SLIDE
-SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
-
-
-@attrs.frozen
-class Part:
-    """A carrier of contact force, independent of the state.
-
-    Attributes
-    ----------
-    name : str
-    kind : CarrierKind
-    index : int
-        Position among the contacts, the friction elements or the rigid constraints.
-    columns : tuple of int
-        Its columns of ``W_T``.
-    """
-
-    name: str
-    kind: CarrierKind
-    index: int
-    columns: tuple[int, ...]
-
-    @property
-    def is_unilateral(self) -> bool:
-        """True for a contact, which can open."""
-        return self.kind is CarrierKind.CONTACT
-
-    @property
-    def has_normal(self) -> bool:
-        """True if it has a normal force."""
-        return self.kind is not CarrierKind.ELEMENT
-
-    @property
-    def modes(self) -> tuple[ContactMode, ...]:
-        """Its modes, from the freest on."""
-        open_ = (FREE,) if self.is_unilateral else ()
-        if not self.columns:
-            return (*open_, CLOSED)
-        return (*open_, STICK, *(SLIDES if len(self.columns) == 1 else (SLIDE,)))
 
 
 @attrs.frozen
@@ -85,20 +47,9 @@ class NodeMode:
         return dict(self.pressing).get(name, 1)
 
 
-def parts_of(dynamics: Dynamics) -> tuple[Part, ...]:
-    """List the carriers of a mechanism in the order of its mode labels."""
-    frictional = [name for name in dynamics.rigid if name in dynamics.columns]
-    groups = (
-        (CarrierKind.CONTACT, dynamics.contacts, dynamics.contacts),
-        (CarrierKind.ELEMENT, dynamics.elements, dynamics.elements),
-        (CarrierKind.BILATERAL, tuple(frictional), dynamics.rigid),
-    )
-    parts = []
-    for kind, names, all_names in groups:
-        for name in names:
-            at = dynamics.columns.get(name, slice(0, 0))
-            parts.append(Part(name, kind, all_names.index(name), tuple(range(at.start, at.stop))))
-    return tuple(parts)
+def rows_of_node(parts: Sequence[ForceElement], node: NodeMode) -> tuple[ElementMode, ...]:
+    """The rows of the table of modes that make up a node."""
+    return tuple(ElementMode(part, node.mode[part.name], float(node.side(part.name))) for part in parts)
 
 
 def eliminated_rows(dynamics: Dynamics) -> tuple[int, ...]:
@@ -106,7 +57,7 @@ def eliminated_rows(dynamics: Dynamics) -> tuple[int, ...]:
     return tuple(row for row, name in enumerate(dynamics.rigid) if name not in dynamics.columns)
 
 
-def node_modes(parts: tuple[Part, ...]) -> Iterator[NodeMode]:
+def node_modes(parts: tuple[ForceElement, ...]) -> Iterator[NodeMode]:
     """Every combination of the carriers' modes, one after the other."""
     bilateral = [part.name for part in parts if part.kind is CarrierKind.BILATERAL]
     for labels in itertools.product(*(part.modes for part in parts)):
@@ -115,12 +66,12 @@ def node_modes(parts: tuple[Part, ...]) -> Iterator[NodeMode]:
             yield NodeMode(mode, tuple(zip(bilateral, signs, strict=True)))
 
 
-def count_nodes(parts: tuple[Part, ...]) -> int:
+def count_nodes(parts: tuple[ForceElement, ...]) -> int:
     """Number of combinations, impossible ones included."""
     return math.prod(len(part.modes) * (2 if part.kind is CarrierKind.BILATERAL else 1) for part in parts)
 
 
-def node_of(parts: tuple[Part, ...], key: str | Mode) -> NodeMode:
+def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
     """Find a node by its key or its mode; a bilateral contact of which no side is given presses to the positive one.
 
     Raises

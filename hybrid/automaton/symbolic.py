@@ -12,7 +12,7 @@ from hybrid.automaton.laws import friction_of
 if TYPE_CHECKING:
     from hybrid.automaton.algebra import RowTable
     from hybrid.automaton.closed_form import Motion
-    from hybrid.automaton.structure import Part
+    from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics
 
 
@@ -31,35 +31,39 @@ class SymbolicView:
     table: RowTable
     motion: Motion
 
-    def gap(self, part: Part) -> sympy.Expr:
+    def gap(self, part: ForceElement) -> sympy.Expr:
         """Signed distance of a contact."""
         return self.dynamics.model.gap[part.index]
 
-    def gap_dot(self, part: Part) -> sympy.Expr:
+    def gap_dot(self, part: ForceElement) -> sympy.Expr:
         """Its rate."""
         return self.dynamics.model.gap_dot[part.index]
 
-    def slip(self, part: Part) -> tuple[sympy.Expr, ...]:
+    def slip(self, part: ForceElement) -> tuple[sympy.Expr, ...]:
         """Tangential velocity."""
         return tuple(self.dynamics.model.slip[column] for column in part.columns)
 
-    def lambda_N(self, part: Part) -> sympy.Expr:
+    def speed(self, part: ForceElement) -> sympy.Expr:
+        """Magnitude of the tangential velocity."""
+        return self.norm(self.slip(part))
+
+    def lambda_N(self, part: ForceElement) -> sympy.Expr:
         """Normal force."""
         return self.motion.forces[self.table.normal[part.name]]
 
-    def lambda_T(self, part: Part) -> tuple[sympy.Expr, ...]:
+    def lambda_T(self, part: ForceElement) -> tuple[sympy.Expr, ...]:
         """Tangential force."""
         return tuple(self.motion.forces[row] for row in self.table.tangential[part.name])
 
-    def a_N(self, part: Part) -> sympy.Expr:
+    def a_N(self, part: ForceElement) -> sympy.Expr:
         """Normal acceleration."""
         return self.motion.contact_acceleration[self.table.normal[part.name]]
 
-    def a_T(self, part: Part) -> tuple[sympy.Expr, ...]:
+    def a_T(self, part: ForceElement) -> tuple[sympy.Expr, ...]:
         """Tangential acceleration."""
         return tuple(self.motion.contact_acceleration[row] for row in self.table.tangential[part.name])
 
-    def static_friction(self, part: Part) -> sympy.Expr:
+    def static_friction(self, part: ForceElement) -> sympy.Expr:
         """Coefficient of static friction, or the static limit of a friction element."""
         return friction_of(self.dynamics, part, is_static=True)
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.automaton.guards import Guard, GuardKind
-from hybrid.automaton.structure import CLOSED, FREE, SLIDE, SLIDES, STICK, NodeMode, Part
+from hybrid.automaton.guards import GuardFunction
+from hybrid.automaton.structure import CLOSED, FREE, SLIDE, STICK, NodeMode
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.table import SLIDES, ForceElement
 
 if TYPE_CHECKING:
     from hybrid.automaton.location import Location
@@ -44,7 +46,7 @@ class Transition:
     ----------
     source, target : str
         Keys of nodes.
-    guard : Guard or None
+    guard : GuardFunction or None
         None for the edges that leave the impact at once.
     reset : Reset
     rule : Rule
@@ -56,7 +58,7 @@ class Transition:
 
     source: str
     target: str
-    guard: Guard | None
+    guard: GuardFunction | None
     reset: Reset
     rule: Rule
     is_regular: bool
@@ -64,7 +66,7 @@ class Transition:
 
 def transitions_from(
     location: Location,
-    parts: Sequence[Part],
+    parts: Sequence[ForceElement],
     *,
     is_possible: Callable[[NodeMode], bool],
     may_be_paradoxical: bool,
@@ -75,7 +77,7 @@ def transitions_from(
     Parameters
     ----------
     location : Location
-    parts : sequence of Part
+    parts : sequence of ForceElement
     is_possible : callable
         False for nodes that were proved impossible.
     may_be_paradoxical : bool
@@ -112,7 +114,9 @@ def transitions_from_impact(nodes: Iterator[NodeMode]) -> Iterator[Transition]:
 Choices = Mapping[str, tuple[ContactMode, ...]]
 
 
-def _combined(choices: tuple[Choices, Mapping[str, tuple[int, ...]]], parts: Sequence[Part]) -> Iterator[NodeMode]:
+def _combined(
+    choices: tuple[Choices, Mapping[str, tuple[int, ...]]], parts: Sequence[ForceElement]
+) -> Iterator[NodeMode]:
     modes, sides = choices
     for labels in itertools.product(*(modes[part.name] for part in parts)):
         mode = Mode({part.name: label for part, label in zip(parts, labels, strict=True)})
@@ -121,7 +125,7 @@ def _combined(choices: tuple[Choices, Mapping[str, tuple[int, ...]]], parts: Seq
 
 
 def _regular(
-    parts: Sequence[Part], node: NodeMode, guard: Guard, stops_with: Mapping[str, tuple[str, ...]]
+    parts: Sequence[ForceElement], node: NodeMode, guard: GuardFunction, stops_with: Mapping[str, tuple[str, ...]]
 ) -> tuple[Choices, dict[str, tuple[int, ...]]]:
     """Modes that may follow where every verdict is unique.
 
@@ -161,7 +165,7 @@ def _regular(
 
 
 def _all(
-    parts: Sequence[Part], node: NodeMode, guard: Guard, stops_with: Mapping[str, tuple[str, ...]]
+    parts: Sequence[ForceElement], node: NodeMode, guard: GuardFunction, stops_with: Mapping[str, tuple[str, ...]]
 ) -> tuple[Choices, dict[str, tuple[int, ...]]]:
     """Every mode that the positions and velocities at the event permit."""
     at_rest = {guard.contact, *stops_with.get(guard.contact, ())} if guard.kind is GuardKind.SLIP else set()
@@ -171,7 +175,7 @@ def _all(
     return modes, {part.name: (1, -1) for part in parts if part.kind is CarrierKind.BILATERAL}
 
 
-def _afterwards(part: Part, label: ContactMode) -> tuple[ContactMode, ...]:
+def _afterwards(part: ForceElement, label: ContactMode) -> tuple[ContactMode, ...]:
     """Modes open to a carrier whose position and velocity do not change."""
     if label is FREE:
         return (FREE,)
@@ -182,5 +186,5 @@ def _afterwards(part: Part, label: ContactMode) -> tuple[ContactMode, ...]:
     return part.modes
 
 
-def _order(parts: Sequence[Part], node: NodeMode) -> tuple[int, ...]:
+def _order(parts: Sequence[ForceElement], node: NodeMode) -> tuple[int, ...]:
     return tuple(part.modes.index(node.mode[part.name]) for part in parts)

@@ -9,8 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_names
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.activity import Activity
+from hybrid.contact.carriers import Carrier
+from hybrid.contact.table import ForceRow, force_elements
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
@@ -74,66 +75,35 @@ def assemble(
     carriers: list[Carrier] = []
     columns: list[NDArray[np.float64]] = []
     remainders: list[NDArray[np.float64]] = []
-    for index, (name, activity) in enumerate(zip(carrier_names(dynamics), activities, strict=True)):
+    for element, activity in zip(force_elements(dynamics), activities, strict=True):
         if activity is Activity.OPEN:
             continue
-        start = len(columns)
-        normal = _normal_row(dynamics, terms, name, index)
-        if normal is not None:
-            columns.append(normal[0])
-            remainders.append(normal[1])
-        tangential = dynamics.columns.get(name, slice(0, 0))
-        for column in range(tangential.start, tangential.stop):
-            columns.append(terms.W_T[..., :, column])
-            remainders.append(terms.zeta_T[..., column])
-        rows = tuple(range(start + (normal is not None), len(columns)))
-        direction = _direction(terms, tangential, activity, sides.get(name))
-        friction, static = _friction(dynamics, terms, name, index)
-        kind = _kind(dynamics, index)
-        carriers.append(Carrier(name, kind, None if normal is None else start, rows, direction, friction, static))
+        normal = [ForceRow(element)] if element.has_normal else []
+        rows = [*normal, *(ForceRow(element, axis) for axis in range(len(element.columns)))]
+        places = range(len(columns), len(columns) + len(rows))
+        columns += [row.direction(terms) for row in rows]
+        remainders += [row.zeta(terms) for row in rows]
+        direction = _direction(terms, list(element.columns), activity, sides.get(element.name))
+        friction, static = (
+            getattr(terms, element.friction_term(is_static=is_static))[..., element.index]
+            for is_static in (False, True)
+        )
+        first, tangential = (places[0] if normal else None), tuple(places[len(normal) :])
+        carriers.append(Carrier(element.name, element.kind, first, tangential, direction, friction, static))
     if not columns:
         return Rows((), np.zeros((dynamics.n, 0)), np.zeros(0))
-    return Rows(tuple(carriers), _side_by_side(columns), _side_by_side(remainders))
+    return Rows(tuple(carriers), side_by_side(columns), side_by_side(remainders))
 
 
-def _side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Stack along a new last axis what may have been evaluated for fewer states."""
     if len({array.shape for array in arrays}) == 1:
         return np.moveaxis(np.array(arrays), 0, -1)
     return np.stack(np.broadcast_arrays(*arrays), axis=-1)
 
 
-def _kind(dynamics: Dynamics, index: int) -> CarrierKind:
-    if index < len(dynamics.contacts):
-        return CarrierKind.CONTACT
-    return CarrierKind.ELEMENT if index < len(dynamics.contacts) + len(dynamics.elements) else CarrierKind.BILATERAL
-
-
-def _normal_row(
-    dynamics: Dynamics, terms: Terms, name: str, index: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    kind = _kind(dynamics, index)
-    if kind is CarrierKind.CONTACT:
-        return terms.W_N[..., :, index], terms.zeta_N[..., index]
-    if kind is CarrierKind.BILATERAL:
-        row = dynamics.rigid.index(name)
-        return terms.J[..., row, :], terms.zeta_B[..., row]
-    return None
-
-
-def _friction(dynamics: Dynamics, terms: Terms, name: str, index: int) -> tuple[Any, Any]:
-    kind = _kind(dynamics, index)
-    if kind is CarrierKind.CONTACT:
-        return terms.friction[..., index], terms.static_friction[..., index]
-    if kind is CarrierKind.ELEMENT:
-        element = index - len(dynamics.contacts)
-        return terms.limit[..., element], terms.static_limit[..., element]
-    friction = terms.constraint_friction[..., dynamics.rigid.index(name)]
-    return friction, friction
-
-
 def _direction(
-    terms: Terms, columns: slice, activity: Activity, side: tuple[float, ...] | None
+    terms: Terms, columns: list[int], activity: Activity, side: tuple[float, ...] | None
 ) -> tuple[Any, ...] | None:
     if activity in _SLIP_SIGN:
         return (_SLIP_SIGN[activity],)

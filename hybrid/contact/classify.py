@@ -8,11 +8,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_activities, carrier_names
+from hybrid.contact.activity import Activity, carrier_activities
 from hybrid.contact.batches import CellVerdict, Table, decide_together
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Verdict, select_in_floats
+from hybrid.contact.table import force_elements
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.dynamics.summands import summands_of
@@ -129,13 +130,8 @@ def classify(
 def _smooth(dynamics: Dynamics, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int64]:
     """Number of the set of carriers at rest whose friction vanishes: their modes are others than where it does not."""
     found = np.zeros(activities.shape[:-1], dtype=np.int64)
-    for index, name in enumerate(carrier_names(dynamics)):
-        if name in dynamics.contacts:
-            friction = terms.static_friction[..., dynamics.contacts.index(name)]
-        elif name in dynamics.elements:
-            friction = terms.static_limit[..., dynamics.elements.index(name)]
-        else:
-            friction = terms.constraint_friction[..., dynamics.rigid.index(name)]
+    for index, element in enumerate(force_elements(dynamics)):
+        friction = getattr(terms, element.friction_term(is_static=True))[..., element.index]
         found = 2 * found + ((activities[..., index] == Activity.RESTING) & (friction == 0.0))
     return found
 

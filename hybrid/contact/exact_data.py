@@ -15,6 +15,7 @@ import attrs
 
 from hybrid.contact.carriers import Carrier
 from hybrid.contact.rational_numbers import Clock, UnknownNumberError, evaluate, known_number, number_of, solve
+from hybrid.contact.table import force_elements
 from hybrid.declaration.parser import parse_expression
 
 if TYPE_CHECKING:
@@ -253,15 +254,11 @@ def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, told: s
 
 def _with_exact_friction(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, carrier: Carrier) -> Carrier:
     terms, coefficients = problem.terms, dynamics.equations.coefficients
-    kinetic, static, names = "constraint_friction", "constraint_friction", dynamics.rigid
-    if carrier.name in dynamics.contacts:
-        kinetic, static, names = "friction", "static_friction", dynamics.contacts
-    elif carrier.name in dynamics.elements:
-        kinetic, static, names = "limit", "static_limit", dynamics.elements
-    index = names.index(carrier.name)
+    element = next(item for item in force_elements(dynamics) if item.name == carrier.name)
+    names, index = [element.friction_term(is_static=is_static) for is_static in (False, True)], element.index
     found = [
         _Coefficient(reader.entry(name, int(coefficients[name][index]), float(getattr(terms, name)[index])))
-        for name in (kinetic, static)
+        for name in names
     ]
     return attrs.evolve(carrier, friction=found[0], static_friction=found[1])
 

@@ -9,6 +9,7 @@ from hybrid.expressions.kernel import Kernel, Program, compile_kernel, compile_p
 from hybrid.expressions.linear import dot, solve_definite
 from hybrid.expressions.magnitudes import magnitudes
 from hybrid.expressions.switches import Switch, switches
+from hybrid.expressions.terms import Term
 
 __all__ = [
     "FUNCTIONS",
@@ -20,6 +21,7 @@ __all__ = [
     "NotRationalError",
     "Program",
     "Switch",
+    "Term",
     "compile_kernel",
     "compile_program",
     "derivative",

@@ -9,9 +9,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.guards import Guard, GuardKind
+from hybrid.contact.table import spatial_slides
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.events import first_event
-from hybrid.motion.parts import Guard, GuardKind, spatial_slides
 from hybrid.motion.rest import Rest
 from hybrid.motion.spatial_slip import (
     has_begun,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.guards import GuardKind
 from hybrid.motion.events import is_known_zero
-from hybrid.motion.parts import GuardKind
 from hybrid.motion.rest import Rest
 from hybrid.motion.spatial_slip import references, while_it_begins
 from hybrid.motion.steps import PLACES, Stepper

@@ -10,13 +10,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.intervals import Interval
 from hybrid.declaration.names import TIME
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
-from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints, tangents_of
 from hybrid.motion.settings import Settings
@@ -24,11 +24,11 @@ from hybrid.motion.settings import Settings
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
+    from hybrid.contact.table import ElementMode
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.motion.flow import Flow
-    from hybrid.motion.parts import Part
     from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.rules import SelectionRule
 
@@ -191,7 +191,7 @@ class Context:
         constraints.anchor(t, q)
         return constraints
 
-    def holding(self, parts: tuple[Part, ...]) -> Constraints:
+    def holding(self, parts: tuple[ElementMode, ...]) -> Constraints:
         """What carriers in given modes hold."""
         return Constraints(self.dynamics, parts, self._terms, self._values, self._tangents)
 
@@ -212,7 +212,7 @@ class Context:
             told, latitudes = self._uncertain(flow, t, np.concatenate([q, v]))
             floors |= told
         if with_rank and self.rank is not None:
-            guards = (*guards, Guard(GuardKind.RANK, ",".join(self.dynamics.rigid)))
+            guards = (*guards, Guard(GuardKind.RANK, tuple(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
         settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
         asked = partial(self._uncertain, flow), partial(self._rounded, flow)
@@ -270,7 +270,7 @@ class Context:
         observed = flow.observe(np.array([t]), y[:, None])
         forces = np.concatenate([observed.lambda_N, observed.lambda_T])
         force = _ROUNDING * _EPSILON * float(np.max(np.abs(forces), initial=0.0))
-        others = (GuardKind.SINGULAR, GuardKind.TOUCH, GuardKind.STOP)
+        others = (GuardKind.SINGULAR, GuardKind.TOUCHDOWN, GuardKind.SLIP)
         floors = {position: force for position, guard in enumerate(flow.guards) if guard.kind not in others}
         return floors | self._rounded(flow, t, y)
 
@@ -280,9 +280,9 @@ class Context:
         terms = self.terms(t, q, v)
         floors = {}
         for position, guard in enumerate(flow.guards):
-            if guard.kind is GuardKind.TOUCH:
+            if guard.kind is GuardKind.TOUCHDOWN:
                 floors[position] = gap_floor(terms, q, self.dynamics.contacts.index(guard.carrier))
-            elif guard.kind is GuardKind.STOP:
+            elif guard.kind is GuardKind.SLIP:
                 columns = self.dynamics.columns[guard.carrier]
                 speed = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))
                 floors[position] = _ROUNDING * _EPSILON * speed

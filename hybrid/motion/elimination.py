@@ -10,9 +10,9 @@ import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
-from hybrid.expressions import Builder, dot, solve_definite
+from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law, spatial_slides
+from hybrid.expressions import Builder, Term, dot, solve_definite
 from hybrid.motion.distribution import RANK
-from hybrid.motion.parts import Part, spatial_slides
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -32,8 +32,8 @@ class Rows:
     ----------
     R, F : list of columns of length n
     zeta : list
-    labels : list of (Part or None, str)
-        Carrier and ``"N"`` or ``"T0"``, ``"T1"``, of each row; ``"B"`` for a bilateral constraint.
+    labels : list of ForceRow or None
+        The force of each row; None for a bilateral constraint.
     load : list of length n
         Generalised forces that need no elimination.
     """
@@ -41,7 +41,7 @@ class Rows:
     R: list[list[int]]
     F: list[list[int]]
     zeta: list[int]
-    labels: list[tuple[Part | None, str]]
+    labels: list[ForceRow | None]
     load: list[int]
 
 
@@ -63,18 +63,18 @@ class ModeNodes:
     ----------
     equations : Equations
     build : Builder
-    parts : tuple of Part
+    parts : tuple of ElementMode
     references : mapping of str to tuple of int
         For every spatial slide the two components of a direction and the rounding of the slip, looked up at each call.
     """
 
     equations: Equations
     build: Builder
-    parts: tuple[Part, ...]
+    parts: tuple[ElementMode, ...]
     references: Mapping[str, tuple[int, ...]]
 
     @classmethod
-    def of(cls, dynamics: Dynamics, parts: Sequence[Part]) -> ModeNodes:
+    def of(cls, dynamics: Dynamics, parts: Sequence[ElementMode]) -> ModeNodes:
         """The nodes of a mode."""
         build = Builder(dynamics.equations.graph)
         slides = spatial_slides(parts)
@@ -87,19 +87,25 @@ class ModeNodes:
         """The references, in order."""
         return [node for nodes in self.references.values() for node in nodes]
 
-    def tangents(self, part: Part) -> list[list[int]]:
-        """Tangential force directions of a part."""
-        return [self.equations.W_T[:, column].tolist() for column in part.columns]
-
-    def slips(self, part: Part) -> list[int]:
+    def slips(self, part: ElementMode) -> list[int]:
         """Tangential velocities of a part."""
         return [int(self.equations.slip[column]) for column in part.columns]
 
-    def coefficient(self, name: str, part: Part) -> int:
-        """A coefficient of a part's law."""
-        return int(self.equations.coefficients[name][part.index])
+    @property
+    def law(self) -> ForceLaw:
+        """Which forces are unknown, and the nodes of the factors of the others."""
+        coefficients = self.equations.coefficients
 
-    def directions(self, part: Part) -> list[int]:
+        def friction(element: ForceElement) -> Term:
+            name = element.friction_term(is_static=False)
+            return Term(self.build, int(coefficients[name][element.index]))
+
+        def direction(row: ElementMode) -> list[Term]:
+            return [Term(self.build, node) for node in self.directions(row)]
+
+        return force_law(self.parts, friction=friction, direction=direction)
+
+    def directions(self, part: ElementMode) -> list[int]:
         """The direction of slip: a sign in the plane, in space a unit vector that runs straight on through zero.
 
         In space it keeps to the side of a reference direction, and is that direction where there is no slip.
@@ -121,19 +127,19 @@ class ModeNodes:
 
 
 def is_eliminable(
-    dynamics: Dynamics, parts: Sequence[Part], *, independent: bool, parameters: Values | None = None
+    dynamics: Dynamics, parts: Sequence[ElementMode], *, independent: bool, parameters: Values | None = None
 ) -> bool:
     """True if the mode can be solved without pivoting and without pseudo-inverses.
 
     Parameters
     ----------
     dynamics : Dynamics
-    parts : sequence of Part
+    parts : sequence of ElementMode
     independent : bool
         True if the rigid constraints are known to be independent, but for singular configurations.
     parameters : mapping, optional
     """
-    rows = sum(part.has_normal + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
+    rows = sum(part.presses + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
     frictional = any(part.kind is CarrierKind.BILATERAL for part in parts)
     if frictional or (len(dynamics.rigid) > 1 and not independent) or rows > min(MAX_ROWS, dynamics.n):
         return False
@@ -147,7 +153,7 @@ def is_eliminable(
     return bool(known[1])
 
 
-def _is_independent(dynamics: Dynamics, parts: Sequence[Part], parameters: Values | None) -> bool:
+def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode], parameters: Values | None) -> bool:
     """True if the conditions of a mode are independent somewhere; those of a hinged link's end on a floor never are.
 
     They are as independent as :class:`hybrid.motion.numeric.NumericFlow` tells them from redundant ones.
@@ -157,7 +163,7 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[Part], parameters: Value
         terms = dynamics.terms(q, np.zeros(dynamics.n), parameters=parameters)
         rows = [*terms.J]
         for part in parts:
-            rows += [terms.W_N[:, part.index]] if part.has_normal else []
+            rows += [terms.W_N[:, part.index]] if part.presses else []
             rows += [terms.W_T[:, column] for column in part.columns] if part.sticks else []
         directions = np.array(rows)
         if not (np.isfinite(directions).all() and np.isfinite(terms.M).all()):
@@ -169,29 +175,22 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[Part], parameters: Value
     return False
 
 
-def rows_of(nodes: ModeNodes) -> Rows:
+def mode_rows(nodes: ModeNodes) -> Rows:
     """Collect the conditions of a mode."""
-    equations, build = nodes.equations, nodes.build
+    equations, build, law = nodes.equations, nodes.build, nodes.law
     rows = Rows([], [], [], [], equations.h.tolist())
     for J, zeta_B in zip(equations.J.tolist(), equations.zeta_B.tolist(), strict=True):
-        _append(rows, J, J, zeta_B, (None, "B"))
-    for part in nodes.parts:
-        tangents = nodes.tangents(part)
-        zetas = [int(equations.zeta_T[column]) for column in part.columns]
-        directions = nodes.directions(part) if part.slides else []
-        if part.kind is CarrierKind.ELEMENT and part.slides:
-            force = build.negate(build.multiply(nodes.coefficient("limit", part), directions[0]))
-            rows.load = _moved(build, rows.load, force, tangents[0])
-        if part.has_normal:
-            normal = equations.W_N[:, part.index].tolist()
-            column = normal
-            for direction, tangent in zip(directions, tangents, strict=bool(directions)):
-                drag = build.negate(build.multiply(nodes.coefficient("friction", part), direction))
-                column = _moved(build, column, drag, tangent)
-            _append(rows, normal, column, int(equations.zeta_N[part.index]), (part, "N"))
-        if part.sticks:
-            for axis, (tangent, zeta) in enumerate(zip(tangents, zetas, strict=True)):
-                _append(rows, tangent, tangent, zeta, (part, f"T{axis}"))
+        _append(rows, J, J, zeta_B, None)
+    for row in law.unknown:
+        direction = row.direction(equations).tolist()
+        _append(rows, direction, direction, int(row.zeta(equations)), row)
+    for given in law.given:
+        along = given.row.direction(equations).tolist()
+        if given.leader is None:
+            rows.load = _moved(build, rows.load, given.factor.node, along)
+        else:
+            place = rows.labels.index(given.leader)
+            rows.F[place] = _moved(build, rows.F[place], given.factor.node, along)
     return rows
 
 
@@ -200,7 +199,7 @@ def _moved(build: Builder, start: Sequence[int], factor: int, along: Sequence[in
     return [build.add(x, build.multiply(factor, w)) for x, w in zip(start, along, strict=True)]
 
 
-def _append(rows: Rows, R: list[int], F: list[int], zeta: int, label: tuple[Part | None, str]) -> None:
+def _append(rows: Rows, R: list[int], F: list[int], zeta: int, label: ForceRow | None) -> None:
     rows.R.append(R)
     rows.F.append(F)
     rows.zeta.append(zeta)
@@ -220,7 +219,7 @@ def eliminate(nodes: ModeNodes) -> Solved:
     Solved
     """
     equations, build = nodes.equations, nodes.build
-    rows = rows_of(nodes)
+    rows = mode_rows(nodes)
     a_free, *responses = solve_definite(build, equations.M, [rows.load, *rows.F])
     G = [[dot(build, R, Y) for Y in responses] for R in rows.R]
     c = [dot(build, R, a_free, zeta) for R, zeta in zip(rows.R, rows.zeta, strict=True)]
@@ -228,16 +227,14 @@ def eliminate(nodes: ModeNodes) -> Solved:
     acceleration = a_free
     for Y, x in zip(responses, forces, strict=True):
         acceleration = _moved(build, acceleration, x, Y)
-    zero = build.number(0)
-    lambda_N, lambda_T = [zero] * len(equations.gap), [zero] * len(equations.slip)
-    for (part, row), force in zip(rows.labels, forces, strict=True):
-        if part is None:
-            continue
-        if row == "N":
-            lambda_N[part.index] = force
-        else:
-            lambda_T[part.columns[int(row[1:])]] = force
-    _sliding_forces(nodes, lambda_N, lambda_T)
+    found = {row.place: force for row, force in zip(rows.labels, forces, strict=True) if row is not None}
+    for given in nodes.law.given:
+        factor = given.factor.node
+        found[given.row.place] = factor if given.leader is None else build.multiply(factor, found[given.leader.place])
+    lambda_N, lambda_T = (
+        [found.get((block, column), build.number(0)) for column in range(len(of))]
+        for block, of in (("N", equations.gap), ("T", equations.slip))
+    )
     return Solved(acceleration, lambda_N, lambda_T, _relative(nodes, rows, determinant))
 
 
@@ -265,16 +262,3 @@ def _relative(nodes: ModeNodes, rows: Rows, determinant: int) -> int:
     for R, Y in zip(rows.R, solve_definite(build, nodes.equations.M, rows.R), strict=True):
         determinant = build.divide(determinant, dot(build, R, Y))
     return determinant
-
-
-def _sliding_forces(nodes: ModeNodes, lambda_N: list[int], lambda_T: list[int]) -> None:
-    build = nodes.build
-    for part in nodes.parts:
-        if not part.slides:
-            continue
-        if part.kind is CarrierKind.ELEMENT:
-            size = nodes.coefficient("limit", part)
-        else:
-            size = build.multiply(nodes.coefficient("friction", part), lambda_N[part.index])
-        for column, direction in zip(part.columns, nodes.directions(part), strict=True):
-            lambda_T[column] = build.negate(build.multiply(size, direction))

@@ -10,9 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.guards import USERS, Guard, GuardKind
 from hybrid.motion.breaks import change_of_sign, jump, loss
 from hybrid.motion.chebyshev import excludes_zero, first_descent
-from hybrid.motion.parts import USERS, Guard, GuardKind
 from hybrid.motion.steps import PLACES, Step, end_at, resampled
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def first_event(
     if watch.signs is not None and not watch.is_decided:
         is_clear |= watch.signs[:, 0] == 0.0
     candidates = np.flatnonzero(~is_clear).tolist()
-    if any(watch.guards[position].kind in (GuardKind.TOUCH, GuardKind.STOP) for position in candidates):
+    if any(watch.guards[position].kind in (GuardKind.TOUCHDOWN, GuardKind.SLIP) for position in candidates):
         watch.grow(step.end, step.last)
     found = [(_fall(watch, step, position, values[position], is_first), position) for position in candidates]
     (s, fall), which = min(((item, position) for item, position in found if item), default=((0.0, None), -1))
@@ -165,7 +165,7 @@ def first_event(
         return None
     t, guard = float(step.time(s)), watch.guards[which]
     if fall is _Fall.LOSS:
-        return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.carrier),)
+        return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.carriers),)
     if fall is _Fall.JUMP:
         return _past_jump(watch, step, which, t), (guard,)
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
@@ -210,7 +210,7 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
 def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
     """True if a guard vanishes, up to its rounding, where its values ``row`` over a step begin."""
     size = float(np.max(np.abs(row[np.isfinite(row)]), initial=0.0))
-    if watch.guards[position].kind in (GuardKind.TOUCH, GuardKind.STOP):
+    if watch.guards[position].kind in (GuardKind.TOUCHDOWN, GuardKind.SLIP):
         return bool(row[0] <= _ROUNDING * (watch.floors.get(position, 0.0) + _EPSILON * size))
     return bool(abs(row[0]) <= _KNOWN * size + _ROUNDING * watch.floors.get(position, 0.0))
 

@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.guards import GuardKind
 from hybrid.dynamics.derive import Terms
 from hybrid.errors import HybridError
 from hybrid.motion.outcome import Termination
-from hybrid.motion.parts import GuardKind
 from hybrid.motion.singular_passage import describe_singular
 
 if TYPE_CHECKING:

@@ -9,16 +9,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
-from hybrid.expressions import dot
+from hybrid.contact.guards import Guard, guards_of
+from hybrid.contact.table import ElementMode, rows_of, spatial_slides
+from hybrid.expressions import Term, dot
 from hybrid.motion.elimination import ModeNodes, Solved, eliminate, is_eliminable
 from hybrid.motion.numeric import NumericFlow
-from hybrid.motion.parts import Guard, Part, guards_of, parts_of, spatial_slides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.contact.modes import Mode
+    from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.motion.spatial_slip import Reference
 
@@ -51,7 +52,7 @@ class Flow(Protocol):
         """The mode."""
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[ElementMode, ...]:
         """The carriers in the mode."""
 
     @property
@@ -86,7 +87,7 @@ class CompiledFlow:
     """A flow whose linear system was eliminated when its program was written."""
 
     mode: Mode
-    parts: tuple[Part, ...]
+    parts: tuple[ElementMode, ...]
     guards: tuple[Guard, ...]
     _rate: Callable[[float, Sequence[float]], tuple[float, ...]]
     _observation: Callable[[Any, Any], tuple[Any, ...]]
@@ -154,7 +155,7 @@ def make_flow(
     >>> [abs(round(value, 12)) for value in flow.derivative(0.0, np.array([0, 1, np.pi / 2, 0, 0, 0]))]
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    parts = parts_of(dynamics, mode, sides)
+    parts = rows_of(dynamics, mode, sides)
     if not is_eliminable(dynamics, parts, independent=independent, parameters=parameters):
         return NumericFlow(mode, parts, guards_of(parts), dynamics, dict(parameters or {}))
     key = (FlowProgram, parts)
@@ -167,43 +168,57 @@ def make_flow(
     return CompiledFlow(mode, parts, guards_of(parts), rate, observation, program.sizes, references)
 
 
-def _program(dynamics: Dynamics, parts: Sequence[Part]) -> FlowProgram:
+def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
     nodes = ModeNodes.of(dynamics, parts)
     equations, extra = nodes.equations, nodes.extra
     solved = eliminate(nodes)
     forces = [*solved.lambda_N, *solved.lambda_T]
+    guards = [guard.distance(_NodeView(nodes, solved)).node for guard in guards_of(parts)]
     rate = equations.program(nodes.build, [*equations.velocities, *solved.acceleration], extra=extra)
-    observed = equations.program(nodes.build, [*solved.acceleration, *forces, *_guards(nodes, solved)], extra=extra)
+    observed = equations.program(nodes.build, [*solved.acceleration, *forces, *guards], extra=extra)
     sizes = (dynamics.n, len(equations.gap), len(equations.slip))
     return FlowProgram(rate.scalar, observed.vector, sizes, len(extra))
 
 
-def _guards(nodes: ModeNodes, solved: Solved) -> list[int]:
-    """Nodes of the guards, in the order of :func:`guards_of`."""
-    build, guards = nodes.build, list[int]()
-    for part in nodes.parts:
-        if part.is_open:
-            guards.append(int(nodes.equations.gap[part.index]))
-            continue
-        if part.has_normal:
-            guards.append(solved.lambda_N[part.index])
-        if part.sticks:
-            guards += _cone(nodes, part, solved)
-        elif part.slides:
-            spatial = nodes.references.get(part.name)
-            along = nodes.directions(part) if spatial is None else spatial[:2]
-            guards.append(dot(build, nodes.slips(part), along))
-    if any(part.slides and part.has_normal for part in nodes.parts):
-        guards.append(solved.determinant)
-    return guards
+@attrs.frozen(eq=False)
+class _NodeView:
+    """Quantities of a mode as terms of its graph."""
 
+    nodes: ModeNodes
+    solved: Solved
 
-def _cone(nodes: ModeNodes, part: Part, solved: Solved) -> list[int]:
-    build, forces = nodes.build, [solved.lambda_T[column] for column in part.columns]
-    if part.kind is CarrierKind.ELEMENT:
-        limit = nodes.coefficient("static_limit", part)
-    else:
-        limit = build.multiply(nodes.coefficient("static_friction", part), solved.lambda_N[part.index])
-    if len(forces) == 1:
-        return [build.subtract(limit, forces[0]), build.add(limit, forces[0])]
-    return [build.subtract(limit, nodes.length(forces))]
+    def _term(self, node: int) -> Term:
+        return Term(self.nodes.build, int(node))
+
+    def gap(self, part: ForceElement) -> Term:
+        """Signed distance of a contact."""
+        return self._term(self.nodes.equations.gap[part.index])
+
+    def slip(self, part: ForceElement) -> tuple[Term, ...]:
+        """Tangential velocity."""
+        return tuple(self._term(self.nodes.equations.slip[column]) for column in part.columns)
+
+    def speed(self, part: ForceElement) -> Term:
+        """Slip along the reference direction, so that it falls through zero."""
+        along = self.nodes.references[part.name][:2]
+        return self._term(dot(self.nodes.build, [term.node for term in self.slip(part)], along))
+
+    def lambda_N(self, part: ForceElement) -> Term:
+        """Normal force."""
+        return self._term(self.solved.lambda_N[part.index])
+
+    def lambda_T(self, part: ForceElement) -> tuple[Term, ...]:
+        """Tangential force."""
+        return tuple(self._term(self.solved.lambda_T[column]) for column in part.columns)
+
+    def static_friction(self, part: ForceElement) -> Term:
+        """Coefficient of static friction, or the static limit of a friction element."""
+        return self._term(self.nodes.equations.coefficients[part.friction_term(is_static=True)][part.index])
+
+    def determinant(self) -> Term:
+        """Determinant of the mode's equations."""
+        return self._term(self.solved.determinant)
+
+    def norm(self, components: tuple[Term, ...]) -> Term:
+        """Euclidean norm."""
+        return self._term(self.nodes.length([term.node for term in components]))

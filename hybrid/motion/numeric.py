@@ -9,10 +9,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.assembly import side_by_side
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.reduction import free_motion
+from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
+from hybrid.dynamics.partials import Forces
 from hybrid.motion.distribution import RANK, admissible, null_space
-from hybrid.motion.parts import Guard, Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +74,7 @@ class NumericFlow:
     """
 
     mode: Mode
-    parts: tuple[Part, ...]
+    parts: tuple[ElementMode, ...]
     guards: tuple[Guard, ...]
     _dynamics: Dynamics = attrs.field(repr=False)
     _parameters: dict[str, Any]
@@ -95,15 +98,16 @@ class NumericFlow:
         terms = self._dynamics.terms(y[:n].T, y[n:].T, t=t, parameters=self._parameters)
         solved = self._solve(terms)
         forces, slack = self._distribution(terms, solved) if solved.is_redundant else (solved.forces, None)
-        lambda_N, lambda_T, lambda_B = self._by_carrier(terms, forces, solved)
-        guards = self._guard_values(terms, lambda_N, lambda_T, lambda_B, solved.determinant, slack)
+        by_carrier = self._by_carrier(terms, forces, solved)
+        directions = {name: told.direction for name, told in self._references.items()}
+        guards = self._guard_values(ArrayView(terms, by_carrier, directions, lambda: solved.determinant), slack)
         N = np.size(t)
         columns = [
             np.broadcast_to(a, (N, a.shape[-1])).T
             for a in (
                 solved.acceleration,
-                lambda_N,
-                lambda_T,
+                by_carrier.lambda_N,
+                by_carrier.lambda_T,
                 np.stack(np.broadcast_arrays(*guards, np.zeros(N)), axis=-1),
             )
         ]
@@ -113,7 +117,7 @@ class NumericFlow:
         """The guards alone."""
         return self.observe(t, y).guards
 
-    def _direction(self, terms: Terms, part: Part) -> Array:
+    def _direction(self, terms: Terms, part: ElementMode) -> Array:
         slip = terms.slip[..., list(part.columns)]
         if len(part.columns) == 1:
             return np.full(slip.shape, part.slip_sign)
@@ -123,44 +127,26 @@ class NumericFlow:
             slip = side * slip + reference.floor * reference.direction
         return np.asarray(slip / np.maximum(np.linalg.norm(slip, axis=-1, keepdims=True), 1e-300))
 
-    def _coefficient(self, terms: Terms, part: Part, *, static: bool) -> Any:
-        if part.kind is CarrierKind.CONTACT:
-            return (terms.static_friction if static else terms.friction)[..., part.index]
-        if part.kind is CarrierKind.ELEMENT:
-            return (terms.static_limit if static else terms.limit)[..., part.index]
-        return terms.constraint_friction[..., part.index]
+    def _coefficient(self, terms: Terms, element: ForceElement, *, is_static: bool) -> Any:
+        return getattr(terms, element.friction_term(is_static=is_static))[..., element.index]
 
-    def _rows(self, terms: Terms) -> tuple[list[Array], list[Array], list[Any], list[tuple[str, int]], Any]:
-        """Conditions, force columns, remainders, labels, and the load that needs no elimination."""
-        R: list[Array] = []
-        F: list[Array] = []
-        zeta: list[Any] = []
-        labels: list[tuple[str, int]] = []
-        load: Any = terms.h
-        for part in self.parts:
-            drag: Any = 0.0
-            if part.slides:
-                direction = self._direction(terms, part)
-                drag = (terms.W_T[..., list(part.columns)] @ direction[..., None])[..., 0]
-                drag = drag * np.asarray(self._coefficient(terms, part, static=False))[..., None] * part.side
-            if part.kind is CarrierKind.ELEMENT and part.slides:
-                load = load - drag
-            if part.has_normal:
-                bilateral = part.kind is CarrierKind.BILATERAL
-                R.append(terms.J[..., part.index, :] if bilateral else terms.W_N[..., part.index])
-                F.append(R[-1] - drag)
-                zeta.append((terms.zeta_B if bilateral else terms.zeta_N)[..., part.index])
-                labels.append(("B" if bilateral else "N", part.index))
-            if part.sticks:
-                for column in part.columns:
-                    R.append(terms.W_T[..., column])
-                    F.append(R[-1])
-                    zeta.append(terms.zeta_T[..., column])
-                    labels.append(("T", column))
-        return R, F, zeta, labels, load
+    def _law(self, terms: Terms) -> ForceLaw:
+        return force_law(
+            self.parts,
+            friction=lambda element: self._coefficient(terms, element, is_static=False),
+            direction=lambda row: list(np.moveaxis(self._direction(terms, row), -1, 0)),
+        )
 
     def _solve(self, terms: Terms) -> _Solved:
-        R, F, zeta, labels, load = self._rows(terms)
+        law, load = self._law(terms), terms.h
+        R = [row.direction(terms) for row in law.unknown]
+        F = dict(zip(law.unknown, R, strict=True))
+        for given in law.given:
+            pushed = np.asarray(given.factor)[..., None] * given.row.direction(terms)
+            if given.leader is None:
+                load = load + pushed
+            else:
+                F[given.leader] = F[given.leader] + pushed
         frictional = {part.index for part in self.parts if part.kind is CarrierKind.BILATERAL}
         smooth = tuple(row for row in range(len(self._dynamics.rigid)) if row not in frictional)
         motion = free_motion(attrs.evolve(terms, h=load), eliminated=smooth)
@@ -169,9 +155,9 @@ class NumericFlow:
         if not R:
             nothing = np.zeros((*shape, 0))
             return _Solved(motion.a_free, nothing, (), np.ones(shape), nothing, motion.response[..., :0], shape)
-        rows = np.stack(np.broadcast_arrays(*R), axis=-2)
-        response = motion.response @ np.stack(np.broadcast_arrays(*F), axis=-1)
-        c = (rows @ motion.a_free[..., None])[..., 0] + np.stack(np.broadcast_arrays(*zeta), axis=-1)
+        rows = np.swapaxes(side_by_side(R), -1, -2)
+        response = motion.response @ side_by_side(list(F.values()))
+        c = (rows @ motion.a_free[..., None])[..., 0] + side_by_side([row.zeta(terms) for row in law.unknown])
         G = rows @ response
         sizes = np.maximum(np.einsum("...ij,...jk,...ik->...i", rows, motion.response, rows), 1e-300)
         scaled = G / sizes[..., None]
@@ -182,7 +168,16 @@ class NumericFlow:
         determinant = np.where(regular.all(axis=-1), np.linalg.det(scaled), rest)
         forces = -(np.linalg.pinv(G, rcond=RANK) @ c[..., None])[..., 0]
         acceleration = motion.a_free + (response @ forces[..., None])[..., 0]
-        return _Solved(acceleration, forces, tuple(labels), determinant, scaled, response, shape, not regular.all())
+        return _Solved(
+            acceleration,
+            forces,
+            tuple(row.place for row in law.unknown),
+            determinant,
+            scaled,
+            response,
+            shape,
+            not regular.all(),
+        )
 
     def _distribution(self, terms: Terms, solved: _Solved) -> tuple[Array, Array]:
         """Forces to show where they are not unique, and the slack that tells how long any distribution is admissible.
@@ -210,61 +205,41 @@ class NumericFlow:
         slopes, constants = [], []
         for part in self.parts:
             normal = np.zeros((*solved.shape, r))
-            if part.has_normal:
-                normal[..., place["B" if part.kind is CarrierKind.BILATERAL else "N", part.index]] = part.side
+            if part.presses:
+                normal[..., place[ForceRow(part.element).place]] = part.side
                 slopes.append(normal)
                 constants.append(np.zeros(solved.shape))
             if not part.sticks:
                 continue
-            limit = np.broadcast_to(self._coefficient(terms, part, static=True), solved.shape)
+            limit = np.broadcast_to(self._coefficient(terms, part.element, is_static=True), solved.shape)
             for direction in _around(len(part.columns)):
                 row = limit[..., None] * normal
                 for column, component in zip(part.columns, direction, strict=True):
                     row[..., place["T", column]] = -component
                 slopes.append(row)
-                constants.append(np.zeros(solved.shape) if part.has_normal else np.array(limit))
+                constants.append(np.zeros(solved.shape) if part.presses else np.array(limit))
         return np.stack(slopes, axis=-2), np.stack(constants, axis=-1)
 
-    def _by_carrier(self, terms: Terms, forces: Array, solved: _Solved) -> tuple[Array, Array, Array]:
+    def _by_carrier(self, terms: Terms, forces: Array, solved: _Solved) -> Forces:
         """Normal and tangential forces of all carriers from the unknowns of the mode."""
-        lambda_N = np.zeros((*solved.shape, terms.gap.shape[-1]))
-        lambda_T = np.zeros((*solved.shape, terms.slip.shape[-1]))
-        lambda_B = np.zeros((*solved.shape, len(self._dynamics.rigid)))
-        for column, (kind, index) in enumerate(solved.labels):
-            {"N": lambda_N, "T": lambda_T, "B": lambda_B}[kind][..., index] = forces[..., column]
-        for part in self.parts:
-            if part.slides:
-                size = self._coefficient(terms, part, static=False)
-                if part.has_normal:
-                    normal = lambda_B if part.kind is CarrierKind.BILATERAL else lambda_N
-                    size = size * normal[..., part.index] * part.side
-                lambda_T[..., list(part.columns)] = -np.asarray(size)[..., None] * self._direction(terms, part)
-        return lambda_N, lambda_T, lambda_B
+        sizes = {"N": terms.gap.shape[-1], "T": terms.slip.shape[-1], "B": len(self._dynamics.rigid)}
+        blocks = {block: np.zeros((*solved.shape, size)) for block, size in sizes.items()}
+        for column, (block, index) in enumerate(solved.labels):
+            blocks[block][..., index] = forces[..., column]
+        for given in self._law(terms).given:
+            size = given.factor
+            if given.leader is not None:
+                block, index = given.leader.place
+                size = size * blocks[block][..., index]
+            blocks["T"][..., given.row.place[1]] = size
+        return Forces(solved.acceleration, *blocks.values())
 
-    def _guard_values(
-        self, terms: Terms, lambda_N: Array, lambda_T: Array, lambda_B: Array, determinant: Any, slack: Array | None
-    ) -> list[Any]:
-        values: list[Any] = []
-        for part in self.parts:
-            if part.is_open:
-                values.append(terms.gap[..., part.index])
-                continue
-            own: list[Any] = []
-            if part.has_normal:
-                forces = lambda_B if part.kind is CarrierKind.BILATERAL else lambda_N
-                own.append(forces[..., part.index] * part.side)
-            if part.sticks:
-                limit = self._coefficient(terms, part, static=True) * (own[0] if own else 1.0)
-                force = lambda_T[..., list(part.columns)]
-                if len(part.columns) == 1:
-                    own += [limit - force[..., 0], limit + force[..., 0]]
-                else:
-                    own.append(limit - np.linalg.norm(force, axis=-1))
-            values += own if slack is None else [np.where(np.isfinite(slack), slack, value) for value in own]
-            if part.slides:
-                slip = terms.slip[..., list(part.columns)]
-                told = self._references.get(part.name)
-                values.append(slip @ (told.direction if told else np.full(len(part.columns), part.slip_sign)))
-        if any(part.slides and part.has_normal for part in self.parts):
-            values.append(determinant)
-        return values
+    def _guard_values(self, view: ArrayView, slack: Array | None) -> list[Any]:
+        """The guards, of which the slack stands for those of forces that are not unique."""
+        values = [guard.distance(view) for guard in self.guards]
+        if slack is None:
+            return values
+        return [
+            np.where(np.isfinite(slack), slack, value) if guard.kind in (*RELEASES, *CONES) else value
+            for guard, value in zip(self.guards, values, strict=True)
+        ]

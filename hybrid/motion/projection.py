@@ -14,9 +14,9 @@ from hybrid.declaration.evaluation import evaluate
 from hybrid.motion.single_gap import SingleGap, single_gap
 
 if TYPE_CHECKING:
+    from hybrid.contact.table import ElementMode
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
-    from hybrid.motion.parts import Part
     from hybrid.motion.pointwise import PointTerms
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Constraints:
     Attributes
     ----------
     dynamics : Dynamics
-    parts : tuple of Part
+    parts : tuple of ElementMode
     terms : PointTerms
     values : mapping of str to float
         Values of all parameters.
@@ -47,7 +47,7 @@ class Constraints:
     """
 
     dynamics: Dynamics
-    parts: tuple[Part, ...]
+    parts: tuple[ElementMode, ...]
     terms: PointTerms
     values: Mapping[str, Any]
     tangents: Mapping[int, Expression]
@@ -58,7 +58,7 @@ class Constraints:
 
     @_normals.default
     def _contacts_that_hold(self) -> list[int]:
-        return [part.index for part in self.parts if part.has_normal and part.kind is CarrierKind.CONTACT]
+        return [part.index for part in self.parts if part.presses and part.kind is CarrierKind.CONTACT]
 
     @_sticking.default
     def _columns_that_stick(self) -> list[int]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity
+from hybrid.contact.guards import GuardKind
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
@@ -22,7 +23,6 @@ from hybrid.motion.failure import explain_failure, in_words, posture, singular_p
 from hybrid.motion.hops import hop_limit
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pace import Pace
-from hybrid.motion.parts import GuardKind
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
 from hybrid.motion.sides import Sides
 from hybrid.motion.simultaneous import order_of_impacts

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hybrid.contact.guards import USERS, Guard, GuardKind
 from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.parts import USERS, Guard, GuardKind
 from hybrid.motion.transitions import event_kind
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Sides:
             return []
         signs = zip(watch.guards, watch.signs[:, 0].tolist(), strict=True)
         found = self._told({guard: sign for guard, sign in signs if guard.kind in USERS and sign}, moment, mode, events)
-        if not any(guard.kind is GuardKind.TOUCH for guard in passage.fired):
+        if not any(guard.kind is GuardKind.TOUCHDOWN for guard in passage.fired):
             self.known |= {guard: -self.known[guard] for guard in passage.fired if guard in self.known}
         return found
 

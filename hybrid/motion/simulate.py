@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.names import nearest
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, keeps_partial
@@ -12,7 +13,6 @@ from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.handing_over import continued_on_springs
 from hybrid.motion.outcome import Termination
-from hybrid.motion.parts import Guard, GuardKind
 from hybrid.motion.rank_guard import rank_guard
 from hybrid.motion.rules import SelectionRule, Stop
 from hybrid.motion.run import Run
@@ -185,8 +185,9 @@ def _check_stepping(step: float | None, law: AbstractImpactLaw | None, refused: 
 def _watched(dynamics: Dynamics, until: str | None, watch: Mapping[str, str]) -> tuple[tuple[Guard, Expression], ...]:
     mechanism = dynamics.mechanism
     items = [
-        (Guard(GuardKind.WATCH, name), mechanism.expanded(text, field=f"watch.{name}")) for name, text in watch.items()
+        (Guard(GuardKind.WATCH, (name,)), mechanism.expanded(text, field=f"watch.{name}"))
+        for name, text in watch.items()
     ]
     if until is not None:
-        items.append((Guard(GuardKind.UNTIL, until), mechanism.expanded(until, field="until")))
+        items.append((Guard(GuardKind.UNTIL, (until,)), mechanism.expanded(until, field="until")))
     return tuple(items)

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.guards import GuardKind
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import ComputationError
@@ -15,7 +16,6 @@ from hybrid.motion.arcs import Passage
 from hybrid.motion.crossing import cross
 from hybrid.motion.events import first_event
 from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.parts import GuardKind
 from hybrid.motion.steps import Step, resampled
 
 if TYPE_CHECKING:

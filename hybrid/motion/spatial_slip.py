@@ -9,7 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.motion.parts import Guard, GuardKind, Part, spatial_slides
+from hybrid.contact.guards import Guard, GuardKind
+from hybrid.contact.table import ElementMode, spatial_slides
 from hybrid.motion.steps import Step, step_along
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def while_it_begins(watch: Watch, told: Mapping[str, Reference]) -> Settings:
     """
     beginning = [name for name, reference in told.items() if reference.begins]
     for position, guard in enumerate(watch.guards):
-        if guard.kind is GuardKind.STOP and guard.carrier in beginning:
+        if guard.kind is GuardKind.SLIP and guard.carrier in beginning:
             watch.floors[position] = _NOISE / _BEGINNING * told[guard.carrier].floor
     if not beginning:
         return watch.settings
@@ -145,14 +146,14 @@ def has_begun(watch: Watch, constraints: Constraints, step: Step, y: Array) -> b
     return True
 
 
-def _usual(part: Part, terms: Terms, settings: Settings) -> float:
+def _usual(part: ElementMode, terms: Terms, settings: Settings) -> float:
     """The size of a slip among the velocities of the motion."""
     n = len(terms.W_T)
     speeds = np.broadcast_to(settings.sizes, 2 * n)[n:]
     return float(np.max(speeds @ np.abs(terms.W_T[:, list(part.columns)])))
 
 
-def _slip(part: Part, terms: Terms, v: Array) -> tuple[Array, float]:
+def _slip(part: ElementMode, terms: Terms, v: Array) -> tuple[Array, float]:
     columns = list(part.columns)
     summands = np.abs(v) @ np.abs(terms.W_T[:, columns]) + np.abs(terms.slip[columns])
     return terms.slip[columns], max(_ROUNDING * float(np.max(summands)), _SMALLEST)
@@ -202,7 +203,9 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
         return None
     name, wait = min(waits.items(), key=lambda item: item[1])
     rates = np.concatenate([y[n:] + acceleration * wait / 2, acceleration])
-    return Stop(step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait), Guard(GuardKind.STOP, name))
+    return Stop(
+        step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait), Guard(GuardKind.SLIP, (name,))
+    )
 
 
 def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Array, told: References) -> str | None:
@@ -252,7 +255,7 @@ def passes_by(watch: Watch, constraints: Constraints, t: float, y: Array, fired:
     terms = constraints.terms(t, y[:n], y[n:])
     turning = {part.name: part for part in spatial_slides(constraints.parts)}
     return all(
-        guard.kind is GuardKind.STOP
+        guard.kind is GuardKind.SLIP
         and guard.carrier in turning
         and np.linalg.norm(_slip(turning[guard.carrier], terms, y[n:])[0])
         > watch.settings.tolerances.velocity * _usual(turning[guard.carrier], terms, watch.settings)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.table import force_elements, has_stiction
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, keeps_partial
@@ -236,15 +237,7 @@ def _unheard(record: _Record, parameters: Values) -> tuple[str, ...]:
     """A sentence where static friction is more than the kinetic one, which is all that a step knows."""
     dynamics = record.dynamics
     terms = dynamics.terms(np.array(record.q), np.array(record.v), t=np.array(record.t), parameters=parameters)
-    differs = [
-        name
-        for names, static, kinetic in (
-            (dynamics.contacts, terms.static_friction, terms.friction),
-            (dynamics.elements, terms.static_limit, terms.limit),
-        )
-        for index, name in enumerate(names)
-        if np.any(static[..., index] != kinetic[..., index])
-    ]
+    differs = [item.name for item in force_elements(dynamics) if np.any(has_stiction(terms, item))]
     if not differs:
         return ()
     return (f"time-stepping has no static friction beyond the kinetic one: {', '.join(differs)} slips earlier",)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names, moves
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.guards import RELEASES, USERS, Guard, GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.reduction import free_motion
+from hybrid.contact.table import ElementMode, has_stiction, rows_of
 from hybrid.motion.context import gap_floor
 from hybrid.motion.outcome import EventKind
-from hybrid.motion.parts import USERS, Guard, GuardKind, Part, parts_of
 from hybrid.motion.selecting import Moment
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ _KINDS = (
     (GuardKind.UNTIL, EventKind.UNTIL),
     (GuardKind.SINGULAR, EventKind.SINGULAR),
     (GuardKind.RANK, EventKind.SINGULAR_CONFIGURATION),
-    (GuardKind.TOUCH, EventKind.TOUCHDOWN),
+    (GuardKind.TOUCHDOWN, EventKind.TOUCHDOWN),
     (GuardKind.RELEASE, EventKind.DETACHMENT),
-    (GuardKind.STOP, EventKind.SLIP_END),
+    (GuardKind.REVERSAL, EventKind.DETACHMENT),
+    (GuardKind.SLIP, EventKind.SLIP_END),
     (GuardKind.CONE_PLUS, EventKind.SLIP_START),
     (GuardKind.CONE_MINUS, EventKind.SLIP_START),
     (GuardKind.CONE, EventKind.SLIP_START),
@@ -61,7 +62,7 @@ def event_kind(fired: Iterable[Guard]) -> EventKind:
 
 def besides_touch(event: Event, fired: Iterable[Guard]) -> list[Event]:
     """What the mechanism's guards tell at a touchdown besides it, as an event that no impact replaces."""
-    others = [guard for guard in fired if guard.kind is not GuardKind.TOUCH and guard.kind not in USERS]
+    others = [guard for guard in fired if guard.kind is not GuardKind.TOUCHDOWN and guard.kind not in USERS]
     if not others:
         return []
     carriers = tuple(dict.fromkeys(guard.carrier for guard in others))
@@ -95,7 +96,7 @@ def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mappi
 
 
 def moment_after(
-    context: Context, choice: Choice, parts: tuple[Part, ...], fired: tuple[Guard, ...], t: float, y: Array
+    context: Context, choice: Choice, parts: tuple[ElementMode, ...], fired: tuple[Guard, ...], t: float, y: Array
 ) -> Moment:
     """What the carriers do at an event without impact: the fired guards tell, not small numbers."""
     n = len(y) // 2
@@ -104,7 +105,7 @@ def moment_after(
     scales = context.scales(t, q, v, terms)
     by_name: dict[str, set[GuardKind]] = {}
     for guard in fired:
-        for name in guard.carrier.split(","):
+        for name in guard.carriers:
             by_name.setdefault(name, set()).add(guard.kind)
     activities: dict[str, Activity] = {}
     held: set[str] = set()
@@ -112,20 +113,20 @@ def moment_after(
     for part in parts:
         kinds = by_name.get(part.name, set())
         activities[part.name] = _activity(context, terms, scales, part, kinds)
-        if not _is_stiction(terms, part):
+        if not has_stiction(terms, part.element):
             continue
-        if part.sticks or GuardKind.STOP in kinds:
+        if part.sticks or GuardKind.SLIP in kinds:
             held.add(part.name)
-        if part.sticks and GuardKind.CONE_PLUS in kinds:
+        if part.sticks and GuardKind.CONE_MINUS in kinds:
             broken[part.name] = ContactMode.SLIDE_MINUS
-        elif part.sticks and GuardKind.CONE_MINUS in kinds:
+        elif part.sticks and GuardKind.CONE_PLUS in kinds:
             broken[part.name] = ContactMode.SLIDE_PLUS
     if Activity.APPROACHING in activities.values():
         activities |= _touching(context, terms, scales, q, activities)
     q, v = settle(context, activities, t, q, v)
-    if any(guard.kind is GuardKind.TOUCH for guard in fired):
+    if any(guard.kind is GuardKind.TOUCHDOWN for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
-    released = frozenset(guard.carrier for guard in fired if guard.kind is GuardKind.RELEASE)
+    released = frozenset(guard.carrier for guard in fired if guard.kind in RELEASES)
     ended = choice if any(guard.kind not in USERS for guard in fired) else None
     return Moment(t, q, v, activities, {}, frozenset(held), broken, ended, released)
 
@@ -156,10 +157,10 @@ def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q
     return ended
 
 
-def _activity(context: Context, terms: Terms, scales: Scales, part: Part, kinds: set[GuardKind]) -> Activity:
+def _activity(context: Context, terms: Terms, scales: Scales, part: ElementMode, kinds: set[GuardKind]) -> Activity:
     if part.is_open:
         tolerance = context.settings.tolerances.velocity * scales.gap_dot[part.index]
-        if GuardKind.TOUCH not in kinds or terms.gap_dot[part.index] > tolerance:
+        if GuardKind.TOUCHDOWN not in kinds or terms.gap_dot[part.index] > tolerance:
             return Activity.OPEN
         if terms.gap_dot[part.index] < -tolerance:
             return Activity.APPROACHING
@@ -167,7 +168,7 @@ def _activity(context: Context, terms: Terms, scales: Scales, part: Part, kinds:
         return Activity.FRICTIONLESS
     if part.is_open:
         return by_slip(context, terms, scales, part.columns)
-    if part.sticks or GuardKind.STOP in kinds:
+    if part.sticks or GuardKind.SLIP in kinds:
         return Activity.RESTING
     if len(part.columns) == 2:
         return Activity.SLIPPING
@@ -182,14 +183,6 @@ def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, 
     if len(columns) == 2:
         return Activity.SLIPPING
     return Activity.SLIPPING_PLUS if slip[0] > 0 else Activity.SLIPPING_MINUS
-
-
-def _is_stiction(terms: Terms, part: Part) -> bool:
-    if part.kind is CarrierKind.CONTACT:
-        return bool(terms.static_friction[part.index] != terms.friction[part.index])
-    if part.kind is CarrierKind.ELEMENT:
-        return bool(terms.static_limit[part.index] != terms.limit[part.index])
-    return False
 
 
 def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Moment:
@@ -264,7 +257,7 @@ def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Ar
         closed = {n: Activity.FRICTIONLESS if a is Activity.APPROACHING else a for n, a in activities.items()}
         q, _ = settle(context, closed, t, q, v)
     labels = {name: _HOLDS.get(activity, ContactMode.CLOSED) for name, activity in activities.items()}
-    constraints = context.holding(parts_of(context.dynamics, Mode(labels)))
+    constraints = context.holding(rows_of(context.dynamics, Mode(labels)))
     constraints.anchor(t, q)
     return constraints.project(t, q, v)
 

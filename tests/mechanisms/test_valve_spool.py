@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from hybrid import State, Termination, simulate
+from hybrid import Functional, State, Termination, sensitivity, simulate
 from hybrid.contact import NewtonImpact
 from hybrid.motion import time_stepping
 from tests.catalogue import dynamics_of
@@ -130,3 +130,13 @@ def _distances(motion, step, t_end=PERIOD):
     assert not stepped.warnings
     times = np.linspace(0, min(motion.t, stepped.t), 4000)
     return motion.sample(times)[0][:, 0] - stepped.sample(times)[0][:, 0]
+
+
+def test_the_gradient_of_a_release_at_which_the_seal_gives_way():
+    # from rest without acceleration the time of the release drops out: dx/dF = -(1 - cos W(t - t0))/K
+    dynamics, t_end = dynamics_of("valve_spool"), 1e-3
+    t0, _ = release(0.0, 0.0)
+    motion = simulate(dynamics, State([0.0], [0.0]), t_end=t_end)
+    assert [event.kind.value for event in motion.events] == ["detachment"]
+    found = sensitivity(motion, Functional(terminal="x"), ["F"])
+    assert found.gradient["F"] == pytest.approx(-(1 - np.cos(W * (t_end - t0))) / K, rel=1e-6)

@@ -238,7 +238,7 @@ def _why(branch: _Branch, point: _Point, found: _Point | Refusal | None) -> str:
     dip = nearest_dip(point.shot.motion.legs)
     if dip is not None and dip[0] <= _GRAZED:
         share, t, surface = dip
-        kind = surface.kind.value.strip()
+        kind = surface.words
         return (
             f"{where}: {surface.carrier!r} grazes at t = {t:.9g} (its guard, {kind}, dips to {share:.1g} of its size)"
         )

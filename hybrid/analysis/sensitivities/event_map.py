@@ -122,7 +122,7 @@ class Passing:
         if self.surface is not None:
             rate, scale = self.surface.rate(before), self.surface.size(before)
             if not abs(rate) > _GRAZING * scale:
-                what = f"{self.surface.carrier!r} grazes: its guard ({self.surface.kind.value.strip()})"
+                what = f"{self.surface.carrier!r} grazes: its guard ({self.surface.words})"
                 raise NoDerivative(f"{what} reaches zero with rate {rate:.3g}")
             time = -self.surface.slope(before) / rate
         f_after = np.zeros(size) if self.after is None else self.after.f

@@ -17,8 +17,8 @@ from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.simultaneous import ordered_map
 from hybrid.analysis.sensitivities.spatial_slip import settled_jump
 from hybrid.analysis.sensitivities.surfaces import EventSurface, Point, evaluate_point, event_surfaces
+from hybrid.contact.guards import GuardKind
 from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
@@ -83,7 +83,7 @@ def event_map(
         size = len(y) + 1 + len(partials.parameters)
         state = point.at.y[0]
         impacts = [event for event in events if event.impact is not None]
-        if surface.kind is not GuardKind.TOUCH or not impacts:
+        if surface.kind is not GuardKind.TOUCHDOWN or not impacts:
             return (no_jump(state, size),)
         open_ = {part.name for part in point.system.parts if part.is_open and part.name != surface.carrier}
         closed = tuple(name for name in partials.dynamics.contacts if name not in open_)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.table import force_law
 from hybrid.dynamics.partials import Forces, Partials
 
 if TYPE_CHECKING:
+    from hybrid.contact.table import ElementMode, ForceRow
     from hybrid.dynamics.derive import Dynamics, Terms, Values
-    from hybrid.motion.parts import Part
 
 __all__ = ["ModeSystem", "Response"]
 
@@ -57,7 +58,7 @@ class ModeSystem:
     Attributes
     ----------
     partials : Partials
-    parts : tuple of Part
+    parts : tuple of ElementMode
         What every carrier does.
     parameters : mapping
         Values that replace those of the declaration.
@@ -66,7 +67,7 @@ class ModeSystem:
     """
 
     partials: Partials
-    parts: tuple[Part, ...]
+    parts: tuple[ElementMode, ...]
     parameters: Values
     limits: Mapping[str, Array] = attrs.field(factory=dict)
 
@@ -115,38 +116,36 @@ class ModeSystem:
         A[:, bilateral:, :n] = terms.J
         b[:, bilateral:] = -terms.zeta_B
         slip = np.broadcast_to(terms.slip, (N, terms.slip.shape[-1]))
-        for part in self.parts:
-            force = self._normal_place(part)
-            if part.kind is CarrierKind.CONTACT:
-                if part.is_open:
-                    A[:, force, force] = 1.0
-                else:
-                    A[:, force, :n] = terms.W_N[..., part.index]
-                    b[:, force] = -terms.zeta_N[..., part.index]
-            for place, column in enumerate(part.columns):
-                row = tangential + column
-                if part.sticks:
-                    A[:, row, :n] = terms.W_T[..., column]
-                    b[:, row] = -terms.zeta_T[..., column]
-                    continue
-                A[:, row, row] = 1.0
-                if part.slides:
-                    resistance = self._coefficient(terms, part) * self._direction(part, slip)[:, place]
-                    if part.kind is CarrierKind.ELEMENT:
-                        b[:, row] = -resistance
-                    else:
-                        A[:, row, force] = part.side * resistance
+        law = force_law(
+            self.parts,
+            friction=lambda element: getattr(terms, element.friction_term(is_static=False))[..., element.index],
+            direction=lambda row: list(self._direction(row, slip).T),
+        )
+        own = slice(normal, bilateral)
+        A[:, own, own] = np.eye(bilateral - normal)
+        for row in law.unknown:
+            place = self._place(row)
+            A[:, place] = 0.0
+            A[:, place, :n] = row.direction(terms)
+            b[:, place] = -row.zeta(terms)
+        for given in law.given:
+            place = self._place(given.row)
+            if given.leader is None:
+                b[:, place] = given.factor
+            else:
+                A[:, place, self._place(given.leader)] = -given.factor
         return A, b
 
-    def _normal_place(self, part: Part) -> int:
-        normal, _, bilateral, _ = self.offsets
-        return (bilateral if part.kind is CarrierKind.BILATERAL else normal) + part.index
+    def _place(self, row: ForceRow) -> int:
+        """Position of a force among the unknowns."""
+        normal, tangential, bilateral, _ = self.offsets
+        block, column = row.place
+        return {"N": normal, "T": tangential, "B": bilateral}[block] + column
 
-    def _coefficient(self, terms: Terms, part: Part) -> Array:
-        name = {CarrierKind.CONTACT: "friction", CarrierKind.ELEMENT: "limit"}.get(part.kind, "constraint_friction")
-        return np.asarray(getattr(terms, name)[..., part.index])
+    def _coefficient(self, terms: Terms, part: ElementMode) -> Array:
+        return np.asarray(getattr(terms, part.element.friction_term(is_static=False))[..., part.index])
 
-    def _direction(self, part: Part, slip: Array) -> Array:
+    def _direction(self, part: ElementMode, slip: Array) -> Array:
         """Unit vector of the slip of a sliding carrier, (N, d), from its slip (N, p)."""
         own = slip[:, list(part.columns)]
         if len(part.columns) == 1:
@@ -155,7 +154,7 @@ class ModeSystem:
             return np.broadcast_to(self.limits[part.name], own.shape)
         return np.asarray(own / np.linalg.norm(own, axis=1, keepdims=True))
 
-    def _direction_slope(self, part: Part, slip: Array) -> Array:
+    def _direction_slope(self, part: ElementMode, slip: Array) -> Array:
         """Derivative of the direction with respect to the slip, (N, d, d)."""
         own = slip[:, list(part.columns)]
         size = len(part.columns)
@@ -195,8 +194,8 @@ class ModeSystem:
                 slopes[:, rows] = self._friction_slopes(at, found, part, slip)
         return slopes
 
-    def _friction_slopes(self, at: Response, found: dict[str, Array], part: Part, slip: Array) -> Array:
-        name = {CarrierKind.CONTACT: "friction", CarrierKind.ELEMENT: "limit"}.get(part.kind, "constraint_friction")
+    def _friction_slopes(self, at: Response, found: dict[str, Array], part: ElementMode, slip: Array) -> Array:
+        name = part.element.friction_term(is_static=False)
         pressing = self._pressing(at, part)
         direction, slope = self._direction(part, slip), self._direction_slope(part, slip)
         turning = slope @ found["slip"][:, list(part.columns)]
@@ -204,7 +203,7 @@ class ModeSystem:
         change = direction[:, :, None] * found[name][:, part.index][:, None, :] + coefficient[:, None, None] * turning
         return np.asarray(pressing[:, None, None] * change)
 
-    def turning_slopes(self, at: Response, part: Part) -> Array:
+    def turning_slopes(self, at: Response, part: ElementMode) -> Array:
         """Derivatives of the unknowns as the direction of a spatial slip turns to the left, (N, u)."""
         direction = self._direction(part, np.broadcast_to(at.terms.slip, (len(at.t), at.terms.slip.shape[-1])))
         left = np.stack([-direction[:, 1], direction[:, 0]], axis=1)
@@ -214,7 +213,7 @@ class ModeSystem:
         )[:, None] * left
         return np.asarray(-(at.inverse @ load[..., None])[..., 0])
 
-    def _pressing(self, at: Response, part: Part) -> Array:
+    def _pressing(self, at: Response, part: ElementMode) -> Array:
         if part.kind is CarrierKind.ELEMENT:
             return np.ones(len(at.t))
         block = at.forces.lambda_B if part.kind is CarrierKind.BILATERAL else at.forces.lambda_N

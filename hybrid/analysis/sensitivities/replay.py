@@ -19,8 +19,8 @@ from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
 from hybrid.analysis.sensitivities.surfaces import EventSurface, evaluate_point, event_surfaces
+from hybrid.contact.table import rows_of
 from hybrid.motion.outcome import Event, EventKind, Termination
-from hybrid.motion.parts import parts_of
 
 if TYPE_CHECKING:
     from hybrid.dynamics.partials import Partials
@@ -142,7 +142,7 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | Non
 
 def system_of(trajectory: Trajectory, partials: Partials, arc: Arc) -> ModeSystem:
     """The linear system of an arc's mode."""
-    return ModeSystem(partials, parts_of(trajectory.dynamics, arc.mode, arc.sides), trajectory.parameters)
+    return ModeSystem(partials, rows_of(trajectory.dynamics, arc.mode, arc.sides), trajectory.parameters)
 
 
 def _beginning(trajectory: Trajectory, partials: Partials, arc: Arc, y: Array) -> ModeSystem:

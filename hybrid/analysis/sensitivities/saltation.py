@@ -14,11 +14,11 @@ from hybrid.analysis.sensitivities.spatial_slip import is_spatial, possible_ends
 from hybrid.analysis.sensitivities.surfaces import evaluate_point
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.contact.table import rows_of
 from hybrid.dynamics.partials import partial_derivatives
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.parts import parts_of
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -79,7 +79,7 @@ def saltation_matrix(
     values = dict(parameters or {})
     partials = partial_derivatives(dynamics)
     before, after = (
-        ModeSystem(partials, parts_of(dynamics, mode), values) for mode in (event.mode_before, event.mode_after)
+        ModeSystem(partials, rows_of(dynamics, mode), values) for mode in (event.mode_before, event.mode_after)
     )
     y = np.concatenate([event.q, event.v_before])
     chosen = law if law is not None or event.impact is None else _named_law(event.impact.law)

@@ -15,13 +15,12 @@ from hybrid.analysis.sensitivities.jumps import Jump
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.surfaces import EventSurface, Point, evaluate_point
+from hybrid.contact.guards import guards_of
 from hybrid.contact.modes import ContactMode
-from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hybrid.motion.parts import Part
 
 __all__ = ["ordered_map"]
 
@@ -61,7 +60,7 @@ def ordered_map(
     ------
     NoDerivative
     """
-    names = " and ".join(f"{surface.carrier} ({surface.kind.value.strip()})" for surface in surfaces)
+    names = " and ".join(f"{surface.carrier} ({surface.words})" for surface in surfaces)
     reason = f"{names} happen at once, and which comes first changes what follows"
     if following is None or len(surfaces) > _MOST:
         raise NoDerivative(f"{names} happen at once, and what that does is not compared", is_proven=False)
@@ -115,8 +114,8 @@ def _in_order(
     left = list(order)
     while left:
         surface = left.pop(0)
-        here = attrs.evolve(surface, part=_part(point.system, surface))
-        if not _still_falls(here, point):
+        here = _in_mode(point.system, surface)
+        if here is None or not here.rate(point) < 0.0:
             raise NoDerivative(reason)
         jumps = resets(point, here)
         after = _changed(point.system, following, here) if left else following
@@ -129,24 +128,11 @@ def _in_order(
     return total
 
 
-def _part(system: ModeSystem, surface: EventSurface) -> Part | None:
-    return next((part for part in system.parts if part.name == surface.carrier), None)
-
-
-def _still_falls(surface: EventSurface, point: Point) -> bool:
-    """True if the surface exists in the mode and is approached in it."""
-    part = surface.part
-    if part is None:
-        return False
-    exists = {
-        GuardKind.TOUCH: part.is_open,
-        GuardKind.RELEASE: part.has_normal,
-        GuardKind.STOP: part.slides,
-        GuardKind.CONE_PLUS: part.sticks,
-        GuardKind.CONE_MINUS: part.sticks,
-        GuardKind.CONE: part.sticks,
-    }.get(surface.kind, False)
-    return bool(exists and surface.rate(point) < 0.0)
+def _in_mode(system: ModeSystem, surface: EventSurface) -> EventSurface | None:
+    """The surface as a mode has it; None if it has not."""
+    rows = tuple(row for row in system.parts if row.name == surface.carrier)
+    found = (guard for guard in guards_of(rows) if guard.kind is surface.kind)
+    return next((attrs.evolve(surface, guard=guard, part=rows[0]) for guard in found), None)
 
 
 def _changed(system: ModeSystem, following: ModeSystem, surface: EventSurface) -> ModeSystem:

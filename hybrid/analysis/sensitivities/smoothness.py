@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.gauss import Leg, interpolation
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial
-from hybrid.analysis.sensitivities.surfaces import CONES, EventSurface, Point, evaluate_point, mode_surfaces
+from hybrid.analysis.sensitivities.surfaces import EventSurface, Point, evaluate_point, mode_surfaces
 from hybrid.analysis.sensitivities.switch_check import instants, vanishing
+from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.dynamics.scales import scales_of
-from hybrid.motion.parts import GuardKind
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
@@ -70,13 +70,13 @@ def check_end(leg: Leg, within: float) -> None:
             continue
         rate = _directed(surface, point).rate(point)
         if rate < 0.0 and value <= -rate * within:
-            what = f"{surface.carrier!r}, {surface.kind.value.strip()}"
+            what = f"{surface.carrier!r}, {surface.words}"
             raise NoDerivative(f"the motion is cut off at an event ({what}): choose another t_end", t)
 
 
 def _directed(surface: EventSurface, point: Point) -> EventSurface:
     """The surface with the direction of its slip, if it is the end of a spatial one."""
-    if surface.kind is not GuardKind.STOP or surface.part is None or not is_spatial(surface.part):
+    if surface.kind is not GuardKind.SLIP or surface.part is None or not is_spatial(surface.part):
         return surface
     slip = np.ravel(point.at.terms.slip)[list(surface.part.columns)]
     return attrs.evolve(surface, aim=slip / max(float(np.linalg.norm(slip)), 1e-300))
@@ -129,7 +129,7 @@ def jump_met(switches: Switches, leg: Leg) -> tuple[float, str] | None:
 
 
 def _check_dips(leg: Leg, surface: EventSurface) -> None:
-    if surface.kind is GuardKind.TOUCH and surface.part is not None:
+    if surface.kind is GuardKind.TOUCHDOWN and surface.part is not None:
         q, v = np.split(leg.at.y, 2, axis=1)
         scales = scales_of(leg.system.dynamics, leg.at.terms, q, v, t=leg.at.t, parameters=leg.system.parameters)
         rates = np.abs(np.asarray(leg.at.terms.gap_dot)[..., surface.part.index])
@@ -140,7 +140,7 @@ def _check_dips(leg: Leg, surface: EventSurface) -> None:
             raise NoDerivative(what, float(leg.knots[0]), is_proven=False)
     t = _touched(leg, _of(surface, leg))
     if t is not None:
-        what = f"{surface.carrier!r} grazes: its guard ({surface.kind.value.strip()})"
+        what = f"{surface.carrier!r} grazes: its guard ({surface.words})"
         raise NoDerivative(f"{what} touches zero without crossing it", t)
 
 
@@ -161,14 +161,14 @@ def _touched(leg: Leg, guard: Guard) -> float | None:
 
 def _check_start(leg: Leg, surface: EventSurface, first: ModeSystem) -> None:
     """A mode that begins on its own edge is left at once by a change to one side."""
-    if surface.kind is not GuardKind.RELEASE and surface.kind not in CONES:
+    if surface.kind not in (*RELEASES, *CONES):
         return  # a gap that has just opened and a slip that has just begun are zero in every such motion
     values = surface.values(leg.at, leg.system.parameters)
     start = surface.values(first.respond(leg.knots[:1], leg.states[:1]), leg.system.parameters)
     largest = float(np.max(np.abs(values), initial=0.0))
     if abs(start[0]) <= _TOUCHED * largest:
         what = f"{surface.carrier!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
-        raise NoDerivative(f"{what} ({surface.kind.value.strip()})", float(leg.knots[0]))
+        raise NoDerivative(f"{what} ({surface.words})", float(leg.knots[0]))
 
 
 def _dips(values: Array, share: float) -> NDArray[np.intp]:

@@ -23,7 +23,7 @@ from hybrid.dynamics.crossing import crossing
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem
     from hybrid.analysis.sensitivities.surfaces import Point
-    from hybrid.motion.parts import Part
+    from hybrid.contact.table import ElementMode
 
 __all__ = ["is_spatial", "possible_ends", "settled_jump", "settling_aim", "with_limits"]
 
@@ -33,7 +33,7 @@ _SCAN = 128  # directions among which the sign of B is looked at; between four r
 _STILL = 1e-9  # of the accelerations: a direction that turns no faster does not turn
 
 
-def is_spatial(part: Part) -> bool:
+def is_spatial(part: ElementMode) -> bool:
     """True for a carrier whose slip has two components."""
     return len(part.columns) == 2
 
@@ -84,7 +84,7 @@ def with_limits(system: ModeSystem, t: float, y: Array, nearby: Mapping[str, Arr
     return limited
 
 
-def possible_ends(system: ModeSystem, part: Part, t: float, y: Array) -> list[Array]:
+def possible_ends(system: ModeSystem, part: ElementMode, t: float, y: Array) -> list[Array]:
     """The directions (2,) in which a slip may end at a state, for an event alone, which does not tell the direction.
 
     Those that attract their neighbours; two of all where the direction does not turn.
@@ -97,7 +97,7 @@ def possible_ends(system: ModeSystem, part: Part, t: float, y: Array) -> list[Ar
     return [_unit(angles)[place + 1] for place in falls]
 
 
-def settling_aim(point: Point, part: Part) -> Array:
+def settling_aim(point: Point, part: ElementMode) -> Array:
     """The direction ``a`` for which a change of slip ``ds`` delays the end of the slip by ``-a . ds / A``, (2,).
 
     It is the direction of the slip but for the turn that ``ds`` takes on its way to zero.
@@ -107,7 +107,7 @@ def settling_aim(point: Point, part: Part) -> Array:
     return np.asarray(direction - (turned @ direction) / (turned @ left) * left)
 
 
-def settled_jump(point: Point, part: Part) -> Jump:
+def settled_jump(point: Point, part: ElementMode) -> Jump:
     """Taking away what a changed motion slips beside the limit direction: the last of it decays as the slip ends."""
     size, n = len(point.f), len(point.f) // 2
     left = _left(point, part)
@@ -119,12 +119,12 @@ def settled_jump(point: Point, part: Part) -> Jump:
     return Jump(np.array(point.at.y[0]), slopes)
 
 
-def _left(point: Point, part: Part) -> Array:
+def _left(point: Point, part: ElementMode) -> Array:
     direction = np.ravel(point.system.limits[part.name])
     return np.array([-direction[1], direction[0]])
 
 
-def _turned(point: Point, part: Part) -> Array:
+def _turned(point: Point, part: ElementMode) -> Array:
     """What a turn of the slip adds to its tangential acceleration, (2,)."""
     W = point.at.terms.W_T.reshape(-1, point.at.terms.W_T.shape[-1])[: len(point.f) // 2, list(part.columns)]
     return np.asarray(W.T @ point.system.turning_slopes(point.at, part)[0, : len(W)])
@@ -134,7 +134,9 @@ def _unit(angles: Array) -> Array:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def _rates(system: ModeSystem, part: Part, t: float, y: Array, angles: Array) -> tuple[Array, Array, Array, float]:
+def _rates(
+    system: ModeSystem, part: ElementMode, t: float, y: Array, angles: Array
+) -> tuple[Array, Array, Array, float]:
     """``A``, ``B`` and ``B_theta`` for N directions of a vanishing slip, and the size of what is added in them."""
     N, n = len(angles), system.dynamics.n
     u = _unit(angles)
@@ -151,7 +153,7 @@ def _rates(system: ModeSystem, part: Part, t: float, y: Array, angles: Array) ->
     return along, across, np.sum(turned * left, axis=1) - along, size
 
 
-def _limit_angle(system: ModeSystem, part: Part, t: float, y: Array, nearby: float) -> float:
+def _limit_angle(system: ModeSystem, part: ElementMode, t: float, y: Array, nearby: float) -> float:
     """The zero of ``B`` nearest to a direction that is close to it already; that direction where nothing turns."""
     angles = nearby + np.linspace(-np.pi, np.pi, _SCAN + 1)
     _, across, _, size = _rates(system, part, t, y, angles)

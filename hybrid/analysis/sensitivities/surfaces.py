@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, settling_aim
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard, GuardKind, guards_of
+from hybrid.contact.modes import ContactMode
 from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.parts import GuardKind, guards_of
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
+    from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Values
-    from hybrid.motion.parts import Part
 
 __all__ = ["CONES", "EventSurface", "Point", "carrier_surface", "evaluate_point", "event_surfaces", "mode_surfaces"]
 
@@ -88,10 +89,9 @@ class EventSurface:
 
     Attributes
     ----------
-    kind : GuardKind
-    carrier : str
-        Contact, friction element or constraint; the text of the condition for ``UNTIL``.
-    part : Part or None
+    guard : Guard
+        Of the mode before the event, or the condition of the user.
+    part : ElementMode or None
         What the carrier does before the event.
     expression : CompiledExpression or None
         For ``UNTIL``.
@@ -99,73 +99,73 @@ class EventSurface:
         For the end of a spatial slip: the direction in which it ends.
     """
 
-    kind: GuardKind
-    carrier: str
-    part: Part | None = None
+    guard: Guard
+    part: ElementMode | None = None
     expression: CompiledExpression | None = None
     aim: Array | None = None
+
+    @property
+    def kind(self) -> GuardKind:
+        """What the guard watches."""
+        return self.guard.kind
+
+    @property
+    def carrier(self) -> str:
+        """Contact, friction element or constraint; the text of the condition for ``UNTIL``."""
+        return self.guard.carrier
+
+    @property
+    def words(self) -> str:
+        """What happens on it."""
+        return self.kind.sentence
+
+    @property
+    def _directions(self) -> dict[str, Array]:
+        return {} if self.aim is None else {self.carrier: self.aim}
 
     def values(self, at: Response, parameters: Values) -> Array:
         """Its values (N,) along a mode."""
         if self.expression is not None:
             return self.expression.value(at.t, at.y, parameters)
-        part = self._carrier
-        if self.kind is GuardKind.TOUCH:
-            return _along(at, at.terms.gap, part.index)
-        if self.kind is GuardKind.STOP:
-            slips = np.stack([_along(at, at.terms.slip, column) for column in part.columns], axis=1)
-            if is_spatial(part) and self.aim is None:
-                return np.asarray(np.linalg.norm(slips, axis=1))
-            return np.asarray(slips @ self._aim)
-        normal = _normal_force(at, part)
-        if self.kind is GuardKind.RELEASE:
-            return normal
-        if self.kind is GuardKind.CONE:
-            limit = _along(at, getattr(at.terms, _limit_name(part)), part.index)
-            return np.asarray(limit * normal - np.linalg.norm(at.forces.lambda_T[:, list(part.columns)], axis=1))
-        sign = 1.0 if self.kind is GuardKind.CONE_PLUS else -1.0
-        limit = _along(at, getattr(at.terms, _limit_name(part)), part.index)
-        return np.asarray(limit * normal - sign * at.forces.lambda_T[:, part.columns[0]])
+        value = self.guard.distance(ArrayView(at.terms, at.forces, self._directions))
+        return np.array(np.broadcast_to(value, len(at.t)))
 
     def value(self, point: Point) -> float:
         """Its value at a point of the mode before."""
         return float(self.values(point.at, point.system.parameters)[0])
-
-    @property
-    def _carrier(self) -> Part:
-        if self.part is None:
-            raise ValueError(f"the guard {self.kind.value} belongs to no carrier")
-        return self.part
-
-    @property
-    def _aim(self) -> Array:
-        return np.array([self._carrier.slip_sign]) if self.aim is None else self.aim
 
     def slope(self, point: Point) -> Array:
         """Its derivatives with respect to ``(q, v, t, parameters)`` at a point, (2n + 1 + c,)."""
         if self.expression is not None:
             return np.asarray(self.expression.slope(point.at.t, point.at.y, point.system.parameters)[0])
         part = self._carrier
-        if self.kind is GuardKind.TOUCH:
+        if self.kind is GuardKind.TOUCHDOWN:
             return np.asarray(point.slopes("gap")[part.index])
-        if self.kind is GuardKind.STOP:
-            return np.asarray(self._aim @ point.slopes("slip")[list(part.columns)])
+        if self.kind is GuardKind.SLIP:
+            aim = np.array([part.slip_sign]) if self.aim is None else self.aim
+            return np.asarray(aim @ point.slopes("slip")[list(part.columns)])
         normal_slope = _normal_slope(point, part)
-        if self.kind is GuardKind.RELEASE:
+        if self.kind in RELEASES:
             return normal_slope
-        name = _limit_name(part)
-        limit = float(_along(point.at, getattr(point.at.terms, name), part.index)[0])
+        view = ArrayView(point.at.terms, point.at.forces)
+        pressing = part.side * view.lambda_N(part.element)[0] if part.presses else 1.0
         forces = [point.system.offsets[1] + column for column in part.columns]
         if self.kind is GuardKind.CONE:
             own = point.at.forces.lambda_T[0, list(part.columns)]
             outwards = own / np.linalg.norm(own)
         else:
-            outwards = np.array([1.0 if self.kind is GuardKind.CONE_PLUS else -1.0])
+            outwards = np.array([-1.0 if self.kind is GuardKind.CONE_PLUS else 1.0])
         return np.asarray(
-            point.slopes(name)[part.index] * float(_normal_force(point.at, part)[0])
-            + limit * normal_slope
+            point.slopes(part.element.friction_term(is_static=True))[part.index] * pressing
+            + float(np.ravel(view.static_friction(part.element))[0]) * normal_slope
             - outwards @ point.unknown_slopes[forces]
         )
+
+    @property
+    def _carrier(self) -> ElementMode:
+        if self.part is None:
+            raise ValueError(f"the guard {self.kind.value} belongs to no carrier")
+        return self.part
 
     def rate(self, point: Point) -> float:
         """Its rate of change along the flow before the event."""
@@ -180,39 +180,22 @@ class EventSurface:
         return float(np.abs(slope[:size]) @ np.abs(point.f) + abs(slope[size]))
 
 
-def _limit_name(part: Part) -> str:
-    return {CarrierKind.CONTACT: "static_friction", CarrierKind.ELEMENT: "static_limit"}.get(
-        part.kind, "constraint_friction"
-    )
-
-
-def _along(at: Response, values: Array, index: int) -> Array:
-    return np.broadcast_to(values[..., index], len(at.t))
-
-
-def _normal_force(at: Response, part: Part) -> Array:
-    if part.kind is CarrierKind.ELEMENT:
-        return np.ones(len(at.t))  # its limit is a force, not a coefficient
-    block = at.forces.lambda_B if part.kind is CarrierKind.BILATERAL else at.forces.lambda_N
-    return np.asarray(part.side * block[:, part.index])
-
-
-def _normal_slope(point: Point, part: Part) -> Array:
+def _normal_slope(point: Point, part: ElementMode) -> Array:
     normal, _, bilateral, _ = point.system.offsets
-    if part.kind is CarrierKind.ELEMENT:
+    if not part.presses:
         return np.zeros(point.unknown_slopes.shape[1])
     start = bilateral if part.kind is CarrierKind.BILATERAL else normal
     return np.asarray(part.side * point.unknown_slopes[start + part.index])
 
 
 _GUARDS = {
-    EventKind.IMPACT: GuardKind.TOUCH,
-    EventKind.TOUCHDOWN: GuardKind.TOUCH,
-    EventKind.DETACHMENT: GuardKind.RELEASE,
-    EventKind.SLIP_END: GuardKind.STOP,
+    EventKind.IMPACT: (GuardKind.TOUCHDOWN,),
+    EventKind.TOUCHDOWN: (GuardKind.TOUCHDOWN,),
+    EventKind.DETACHMENT: RELEASES,
+    EventKind.SLIP_END: (GuardKind.SLIP,),
+    EventKind.SLIP_START: CONES,
 }
-CONES = (GuardKind.CONE_PLUS, GuardKind.CONE_MINUS, GuardKind.CONE)
-_DIFFERENTIABLE = (GuardKind.TOUCH, GuardKind.RELEASE, GuardKind.STOP, *CONES)
+_DIFFERENTIABLE = (GuardKind.TOUCHDOWN, *RELEASES, GuardKind.SLIP, *CONES)
 
 
 def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[EventSurface, ...]:
@@ -233,28 +216,27 @@ def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[Even
     if event.kind is EventKind.UNTIL:
         text = event.carriers[-1]
         expression = compile_expression(system.dynamics, text, parameters=system.partials.parameters, field="until")
-        return (EventSurface(GuardKind.UNTIL, text, expression=expression),)
+        return (EventSurface(Guard(GuardKind.UNTIL, (text,)), expression=expression),)
     parts = {part.name: part for part in system.parts}
     return tuple(carrier_surface(point, event.kind, parts[name]) for name in event.carriers if name in parts)
 
 
-def carrier_surface(point: Point, kind: EventKind, part: Part) -> EventSurface:
+def carrier_surface(point: Point, kind: EventKind, part: ElementMode) -> EventSurface:
     """The surface of one carrier for an event of a kind."""
-    if kind is EventKind.SLIP_END and is_spatial(part):
-        return EventSurface(GuardKind.STOP, part.name, part, aim=settling_aim(point, part))
-    if kind in _GUARDS:
-        return EventSurface(_GUARDS[kind], part.name, part)
-    if is_spatial(part):
-        return EventSurface(GuardKind.CONE, part.name, part)
-    sides = [EventSurface(guard, part.name, part) for guard in (GuardKind.CONE_PLUS, GuardKind.CONE_MINUS)]
-    return min(sides, key=lambda surface: surface.value(point))
+    kinds = _GUARDS.get(kind, CONES)
+    if GuardKind.TOUCHDOWN in kinds:
+        own = guards_of((attrs.evolve(part, label=ContactMode.FREE),))
+    else:
+        own = guards_of((part,))  # where several fire at once, the kind of the event may be that of another
+    sides = [EventSurface(guard, part) for guard in own if guard.kind in kinds] or [EventSurface(g, part) for g in own]
+    surface = min(sides, key=lambda side: side.value(point))
+    is_settling = surface.kind is GuardKind.SLIP and is_spatial(part)
+    return attrs.evolve(surface, aim=settling_aim(point, part)) if is_settling else surface
 
 
 def mode_surfaces(system: ModeSystem) -> tuple[EventSurface, ...]:
     """Every surface that a mode may meet."""
     parts = {part.name: part for part in system.parts}
     return tuple(
-        EventSurface(guard.kind, guard.carrier, parts[guard.carrier])
-        for guard in guards_of(system.parts)
-        if guard.kind in _DIFFERENTIABLE
+        EventSurface(guard, parts[guard.carrier]) for guard in guards_of(system.parts) if guard.kind in _DIFFERENTIABLE
     )

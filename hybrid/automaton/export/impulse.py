@@ -14,7 +14,7 @@ from hybrid.contact.carriers import CarrierKind
 
 if TYPE_CHECKING:
     from hybrid.automaton.graph import Automaton
-    from hybrid.automaton.structure import Part
+    from hybrid.contact.table import ForceElement
 
 
 @attrs.frozen(eq=False)
@@ -87,7 +87,7 @@ def jump_of(automaton: Automaton, taken: set[str]) -> Jump:
     return Jump(tuple(impulse.values()), velocity, tuple(vanishing), tuple(positive))
 
 
-def _rows(part: Part, normal: int, tangential: tuple[int, ...]) -> Iterator[tuple[str, int]]:
+def _rows(part: ForceElement, normal: int, tangential: tuple[int, ...]) -> Iterator[tuple[str, int]]:
     yield "P_N", normal
     for axis, row in enumerate(tangential):
         yield "P_T" if len(part.columns) == 1 else f"P_T{axis + 1}", row

@@ -10,9 +10,10 @@ import attrs
 import sympy
 
 from hybrid.automaton.export.impulse import Jump, jump_of
-from hybrid.automaton.guards import Condition, GuardKind
+from hybrid.automaton.guards import Condition
 from hybrid.automaton.notation import text
 from hybrid.automaton.transitions import IMPACT, Reset, Transition
+from hybrid.contact.guards import GuardKind
 
 if TYPE_CHECKING:
     from hybrid.automaton.graph import Automaton
@@ -164,7 +165,7 @@ class _Model:
             return " & ".join([*lines, *(f"{_print(expression)} >= 0" for expression in self.jump.positive)])
         relation = {-1: "<=", 0: "==", 1: ">="}[edge.guard.direction]
         words = f"{_print(edge.guard.expression)} {relation} 0"
-        part = edge.guard.quantity.part
+        part = None if edge.guard.guard.quantity is None else edge.guard.guard.quantity.part
         if edge.guard.kind is GuardKind.TOUCHDOWN and part is not None:
             # a contact that has just opened also has a vanishing gap
             words += f" & {_print(self.automaton.dynamics.model.gap_dot[part.index])} <= 0"

@@ -26,14 +26,14 @@ from hybrid import (
     select,
 )
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
-from hybrid.automaton.guards import guard_quantities
 from hybrid.automaton.numeric import ModeSystem as NodeSystem
-from hybrid.automaton.structure import NodeMode, parts_of as automaton_parts
+from hybrid.automaton.structure import NodeMode, rows_of_node
 from hybrid.contact.candidates import candidate, mode_combinations
 from hybrid.contact.conditions import problem_scale
+from hybrid.contact.guards import guards_of
+from hybrid.contact.table import force_elements, rows_of
 from hybrid.dynamics.partials import partial_derivatives
 from hybrid.motion.flow import make_flow
-from hybrid.motion.parts import parts_of
 from hybrid.tolerances import Tolerances
 from tests.hybrid.contact import mode_oracle as oracle
 
@@ -141,24 +141,21 @@ def by_motion(dynamics, system, mode):
     seen = flow.observe(np.zeros(1), y[:, None])
     values |= {(name, "N"): seen.lambda_N[i, 0] for i, name in enumerate(dynamics.contacts)}
     values |= {(name, "T"): seen.lambda_T[at.start, 0] for name, at in dynamics.columns.items()}
-    # what a motion calls the cone of positive slip is where the friction reaches its limit in the positive direction
-    kinds = {"RELEASE": "presses", "CONE_PLUS": "-", "CONE_MINUS": "+", "STOP": "slips"}
-    return values | guards(mode, kinds, [(g.kind.name, g.carrier) for g in flow.guards], seen.guards[:, 0])
+    return values | guards(mode, [(g.kind.name, g.carrier) for g in flow.guards], seen.guards[:, 0])
 
 
-AUTOMATON = {"RELEASE": "presses", "REVERSAL": "presses", "CONE_PLUS": "+", "CONE_MINUS": "-", "SLIP": "slips"}
+WORDS = {"RELEASE": "presses", "REVERSAL": "presses", "CONE_PLUS": "+", "CONE_MINUS": "-", "SLIP": "slips"}
 
 
 def by_automaton(dynamics, system, mode):
     """The equations behind a node of the automaton, and its guards, without their formulas."""
-    state, parts = state_of(system), automaton_parts(dynamics)
+    state, parts = state_of(system), force_elements(dynamics)
     node = NodeMode(named_mode(dynamics, mode), tuple((name, int(side)) for name, side in sides_of(mode).items()))
     solved = NodeSystem(dynamics, parts, node).solve(state.q, state.v)
-    asked = list(guard_quantities(parts, node, slides=(), is_hyperstatic=False))
-    # a guard says by its direction on which side of zero the mode is
-    found = [-direction * float(quantity.of(solved)) for _, _, quantity, direction in asked]
-    named = [(kind.name, name) for kind, name, _, _ in asked]
-    return accelerations(solved.acceleration) | guards(mode, AUTOMATON, named, found)
+    asked = guards_of(rows_of_node(parts, node), singular=())
+    found = [float(guard.distance(solved.view)) for guard in asked]
+    named = [(guard.kind.name, guard.carrier) for guard in asked]
+    return accelerations(solved.acceleration) | guards(mode, named, found)
 
 
 def by_formulas(dynamics, system, mode):
@@ -171,7 +168,8 @@ def by_formulas(dynamics, system, mode):
     at |= dict(zip(model.velocities, state.v.tolist(), strict=True))
     values = accelerations(float(formula.subs(at)) for formula in node.vector_field.expressions)
     found = [-guard.direction * float(guard.expression.subs(at)) for guard in node.guards]
-    return values | guards(mode, AUTOMATON, [(g.kind.name, g.contact) for g in node.guards], found)
+    # a guard says by its direction on which side of zero the mode is
+    return values | guards(mode, [(g.kind.name, g.contact) for g in node.guards], found)
 
 
 @cache
@@ -179,14 +177,14 @@ def automaton_of(dynamics):
     return build_automaton(dynamics)
 
 
-def guards(mode, kinds, named, found):
+def guards(mode, named, found):
     """Guards under the oracle's names; a gap, and the determinant of the equations, it does not have."""
     values = {}
     for (kind, name), value in zip(named, found, strict=True):
-        if kind not in kinds:
-            assert kind in ("TOUCH", "TOUCHDOWN", "SINGULAR")
+        if kind not in WORDS:
+            assert kind in ("TOUCHDOWN", "SINGULAR")
             continue
-        word = kinds[kind]
+        word = WORDS[kind]
         if word in "+-":
             word = ("limit" if name.startswith("element") else "cone") + word
         values[name, word + mode[name].label[-1] if word == "slips" else word] = value
@@ -201,7 +199,7 @@ def partials_of(name):
 def by_sensitivity(partials, system, mode):
     """The bordered system that derivatives of a motion solve."""
     dynamics = partials.dynamics
-    parts = parts_of(dynamics, named_mode(dynamics, mode), sides_of(mode))
+    parts = rows_of(dynamics, named_mode(dynamics, mode), sides_of(mode))
     state = state_of(system)
     found = ModeSystem(partials, parts, {}).respond(np.zeros(1), np.concatenate([state.q, state.v])[None])
     values = accelerations(found.f[0, len(system.h) :])

@@ -6,8 +6,8 @@ import pytest
 import mechanisms
 from hybrid import Contact, EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate
 from hybrid.contact import NewtonImpact
+from hybrid.contact.guards import Guard, GuardKind
 from hybrid.motion import Settings, run
-from hybrid.motion.parts import Guard, GuardKind
 
 SPAN, SHARE = 50.0, 1e-4
 
@@ -76,7 +76,7 @@ def test_events_that_change_nothing_count(monkeypatch):
     def alarmed(watch, constraints, t, y, t_end, **more):
         passage = follow(watch, constraints, t, y, t + 1e-3, **more)
         fired.append(t)
-        return attrs.evolve(passage, y=passage.y * [1, 0], fired=(Guard(GuardKind.STOP, "seal"),))
+        return attrs.evolve(passage, y=passage.y * [1, 0], fired=(Guard(GuardKind.SLIP, ("seal",)),))
 
     monkeypatch.setattr(run, "follow", alarmed)
     motion = simulate(box, State([0.0], [0.0]), t_end=1, settings=Settings(max_events=20))

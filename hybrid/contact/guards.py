@@ -1,0 +1,314 @@
+"""Guards: the functions of the state whose zeros end a mode, written once for every arithmetic.
+
+A *view* answers for one mode what its quantities are: expressions, nodes of a graph, arrays of states, or numbers with
+their derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.modes import ContactMode
+
+if TYPE_CHECKING:
+    from hybrid.contact.table import ElementMode, ForceElement
+    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.partials import Forces
+
+
+class GuardKind(StrEnum):
+    """Why a mode ends: by one of its own guards, or by what a user or the constraints ask of the motion."""
+
+    TOUCHDOWN = "touchdown"
+    RELEASE = "release"
+    REVERSAL = "reversal"
+    SLIP = "slip"
+    CONE_PLUS = "cone+"
+    CONE_MINUS = "cone-"
+    CONE = "cone"
+    SINGULAR = "singular"
+    EXHAUSTED = "exhausted"
+    RANK = "rank"
+    WATCH = "watch"
+    UNTIL = "until"
+    UNDEFINED = "undefined"
+
+    @property
+    def sentence(self) -> str:
+        """The kind in words."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    GuardKind.TOUCHDOWN: "gap falls to 0",
+    GuardKind.RELEASE: "lambda_N falls to 0",
+    GuardKind.REVERSAL: "lambda_N changes sign",
+    GuardKind.SLIP: "slip reaches 0",
+    GuardKind.CONE_PLUS: "lambda_T reaches the friction cone against positive slip",
+    GuardKind.CONE_MINUS: "lambda_T reaches the friction cone against negative slip",
+    GuardKind.CONE: "abs(lambda_T) reaches the friction cone",
+    GuardKind.SINGULAR: "A_s reaches 0",
+    GuardKind.EXHAUSTED: "no admissible contact forces are left",
+    GuardKind.RANK: "the constraints lose rank",
+    GuardKind.WATCH: "a watched function changes sign",
+    GuardKind.UNTIL: "the condition to stop at is met",
+    GuardKind.UNDEFINED: "an expression loses its value",
+}
+
+CONES = (GuardKind.CONE_PLUS, GuardKind.CONE_MINUS, GuardKind.CONE)
+RELEASES = (GuardKind.RELEASE, GuardKind.REVERSAL)
+USERS = (GuardKind.WATCH, GuardKind.UNTIL)
+"""Kinds of guards that belong to the user, not to a mode."""
+
+
+@attrs.frozen(eq=False)
+class ArrayView:
+    """Quantities of a mode from its terms and contact forces, at one state or many.
+
+    Attributes
+    ----------
+    terms : Terms
+    forces : Forces
+    directions : mapping of str to array, (2,)
+        Directions to which slips in space keep; without one their magnitude is meant.
+    determinant, slack : callable or None
+        Give the determinant of the mode's equations, ``A_s`` of a single sliding contact, and of a hyperstatic mode by
+        how much its inequalities can all be met.
+    """
+
+    terms: Terms
+    forces: Forces
+    directions: Mapping[str, NDArray[np.float64]] = attrs.field(factory=dict)
+    determinant: Callable[[], Any] | None = None
+    slack: Callable[[], Any] | None = None
+
+    def gap(self, part: ForceElement) -> Any:
+        """Signed distance of a contact."""
+        return self.terms.gap[..., part.index]
+
+    def gap_dot(self, part: ForceElement) -> Any:
+        """Its rate."""
+        return self.terms.gap_dot[..., part.index]
+
+    def slip(self, part: ForceElement) -> tuple[Any, ...]:
+        """Tangential velocity."""
+        return tuple(self.terms.slip[..., column] for column in part.columns)
+
+    def speed(self, part: ForceElement) -> Any:
+        """Magnitude of a slip in space, or its component along its direction."""
+        if part.name not in self.directions:
+            return self.norm(self.slip(part))
+        return self.terms.slip[..., list(part.columns)] @ self.directions[part.name]
+
+    def lambda_N(self, part: ForceElement) -> Any:
+        """Normal force."""
+        block = self.forces.lambda_B if part.kind is CarrierKind.BILATERAL else self.forces.lambda_N
+        return block[..., part.index]
+
+    def lambda_T(self, part: ForceElement) -> tuple[Any, ...]:
+        """Tangential force."""
+        return tuple(self.forces.lambda_T[..., column] for column in part.columns)
+
+    def a_N(self, part: ForceElement) -> Any:
+        """Normal acceleration of a contact."""
+        return np.sum(self.forces.a * self.terms.W_N[..., part.index], axis=-1) + self.terms.zeta_N[..., part.index]
+
+    def a_T(self, part: ForceElement) -> tuple[Any, ...]:
+        """Tangential acceleration."""
+        W, zeta = self.terms.W_T, self.terms.zeta_T
+        return tuple(np.sum(self.forces.a * W[..., i], axis=-1) + zeta[..., i] for i in part.columns)
+
+    def static_friction(self, part: ForceElement) -> Any:
+        """Coefficient of static friction, or the static limit of a friction element."""
+        return getattr(self.terms, part.friction_term(is_static=True))[..., part.index]
+
+    def norm(self, components: tuple[Any, ...]) -> Any:
+        """Euclidean norm."""
+        return np.sqrt(sum(component**2 for component in components))
+
+
+class Measure(Enum):
+    """A quantity whose sign matters."""
+
+    GAP = "gap"
+    GAP_DOT = "gap_dot"
+    NORMAL_ACCELERATION = "a_N"
+    NORMAL_FORCE = "lambda_N"
+    SLIP = "slip"
+    SLIP_NORM = "abs(slip)"
+    TANGENTIAL_ACCELERATION = "a_T"
+    CONE_PLUS = "mu*lambda_N + lambda_T"
+    CONE_MINUS = "mu*lambda_N - lambda_T"
+    CONE = "mu*lambda_N - abs(lambda_T)"
+    LIMIT_PLUS = "F + lambda_T"
+    LIMIT_MINUS = "F - lambda_T"
+    DETERMINANT = "A"
+    SLACK = "slack"
+
+
+@attrs.frozen
+class Quantity:
+    """A measure of one force element, perhaps with its sign turned.
+
+    Attributes
+    ----------
+    measure : Measure
+    part : ForceElement or None
+        None for the determinant and the slack, which belong to the whole mode.
+    sign : int
+    axis : int
+        Tangential component.
+    side : float
+        Sign of the normal force on which a friction cone stands.
+    """
+
+    measure: Measure
+    part: ForceElement | None
+    sign: int = 1
+    axis: int = 0
+    side: float = 1.0
+
+    def of(self, view: Any) -> Any:
+        """Evaluate in a view, which answers what is measured as :class:`ArrayView` does."""
+        if self.part is None:
+            return view.determinant() if self.measure is Measure.DETERMINANT else view.slack()
+        value = self._measured(self.part, view)
+        return value if self.sign > 0 else -value
+
+    def _measured(self, part: ForceElement, view: Any) -> Any:
+        match self.measure:
+            case Measure.GAP:
+                return view.gap(part)
+            case Measure.GAP_DOT:
+                return view.gap_dot(part)
+            case Measure.NORMAL_ACCELERATION:
+                return view.a_N(part)
+            case Measure.NORMAL_FORCE:
+                return view.lambda_N(part)
+            case Measure.SLIP:
+                return view.slip(part)[self.axis]
+            case Measure.SLIP_NORM:
+                return view.speed(part)
+            case Measure.TANGENTIAL_ACCELERATION:
+                return view.a_T(part)[self.axis]
+            case Measure.CONE:
+                return view.static_friction(part) * view.lambda_N(part) - view.norm(view.lambda_T(part))
+            case _:
+                return self._distance_to_cone(part, view)
+
+    def _distance_to_cone(self, part: ForceElement, view: Any) -> Any:
+        """Static friction still available against slip in the positive or negative direction."""
+        limit = view.static_friction(part)
+        if part.has_normal:
+            pressing = view.lambda_N(part) if self.side > 0 else -view.lambda_N(part)
+            limit = limit * pressing
+        force = view.lambda_T(part)[0]
+        return limit + force if self.measure in (Measure.CONE_PLUS, Measure.LIMIT_PLUS) else limit - force
+
+
+@attrs.frozen
+class Guard:
+    """A function of the state whose zero ends a mode.
+
+    Attributes
+    ----------
+    kind : GuardKind
+    carriers : tuple of str
+        The force element; several sliding contacts whose equations become singular together; or a user's function.
+    quantity : Quantity or None
+        None for what no mode owns.
+    direction : int
+        -1 if it falls through zero, +1 if it rises, 0 for either.
+    """
+
+    kind: GuardKind
+    carriers: tuple[str, ...]
+    quantity: Quantity | None = None
+    direction: int = -1
+
+    @property
+    def carrier(self) -> str:
+        """The names as one."""
+        return ",".join(self.carriers)
+
+    def distance(self, view: Any) -> Any:
+        """Its value in a view, positive where the mode lasts (of either sign where it may cross both ways)."""
+        if self.quantity is None:
+            raise ValueError(f"the guard {self.kind.value} measures nothing of a mode")
+        value = self.quantity.of(view)
+        return -value if self.direction > 0 else value
+
+
+def guards_of(
+    rows: Sequence[ElementMode], *, singular: Sequence[str] | None = None, is_hyperstatic: bool = False
+) -> tuple[Guard, ...]:
+    """The guards of a mode.
+
+    Parameters
+    ----------
+    rows : sequence of ElementMode
+    singular : sequence of str, optional
+        Sliding contacts whose equations can become singular; all that slide and press unless given.
+    is_hyperstatic : bool
+        Forces are not determined one by one: instead of their signs, the set of admissible forces is watched.
+
+    Returns
+    -------
+    tuple of Guard
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import Mode, derive
+    >>> from hybrid.contact.table import rows_of
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> [guard.kind.value for guard in guards_of(rows_of(rod, Mode({"tip": "slide+"})))]
+    ['release', 'slip', 'singular']
+    """
+    found = [guard for row in rows for guard in _row_guards(row, is_hyperstatic=is_hyperstatic)]
+    if singular is None:
+        singular = [row.name for row in rows if row.slides and row.presses]
+    if singular:
+        found.append(Guard(GuardKind.SINGULAR, tuple(singular), Quantity(Measure.DETERMINANT, None), 0))
+    if is_hyperstatic:
+        pressing = tuple(row.name for row in rows if not row.is_open)
+        found.append(Guard(GuardKind.EXHAUSTED, pressing, Quantity(Measure.SLACK, None)))
+    return tuple(found)
+
+
+def _row_guards(row: ElementMode, *, is_hyperstatic: bool) -> Iterator[Guard]:
+    part, names = row.element, (row.name,)
+    if row.is_open:
+        yield Guard(GuardKind.TOUCHDOWN, names, Quantity(Measure.GAP, part))
+        return
+    if row.presses and not is_hyperstatic:
+        kind = GuardKind.RELEASE if part.is_unilateral else GuardKind.REVERSAL
+        yield Guard(kind, names, Quantity(Measure.NORMAL_FORCE, part), -1 if row.side > 0 else 1)
+    if row.sticks and not is_hyperstatic:
+        for kind, quantity in cone_of(row):
+            yield Guard(kind, names, quantity)
+    elif row.label is ContactMode.SLIDE:
+        yield Guard(GuardKind.SLIP, names, Quantity(Measure.SLIP_NORM, part))
+    elif row.slides:
+        yield Guard(GuardKind.SLIP, names, Quantity(Measure.SLIP, part), -row.label.slip_sign)
+
+
+def cone_of(row: ElementMode) -> tuple[tuple[GuardKind, Quantity], ...]:
+    """Distance of a row that sticks to the friction cone on both sides, or to the circular one."""
+    part = row.element
+    if len(part.columns) == 2:
+        return ((GuardKind.CONE, Quantity(Measure.CONE, part)),)
+    plus, minus = Measure.CONE_PLUS, Measure.CONE_MINUS
+    if not part.has_normal:
+        plus, minus = Measure.LIMIT_PLUS, Measure.LIMIT_MINUS
+    return (
+        (GuardKind.CONE_PLUS, Quantity(plus, part, side=row.side)),
+        (GuardKind.CONE_MINUS, Quantity(minus, part, side=row.side)),
+    )

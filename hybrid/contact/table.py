@@ -1,0 +1,281 @@
+"""The table of modes: what carries contact force in a mechanism, and each force element in each of its modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.modes import ContactMode, Mode
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.equations import Equations
+
+SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
+
+
+@attrs.frozen
+class ForceElement:
+    """A carrier of contact force, independent of the state.
+
+    Attributes
+    ----------
+    name : str
+    kind : CarrierKind
+    index : int
+        Position among the contacts, the friction elements or the rigid constraints.
+    columns : tuple of int
+        Its columns of ``W_T``.
+    """
+
+    name: str
+    kind: CarrierKind
+    index: int
+    columns: tuple[int, ...]
+
+    @property
+    def is_unilateral(self) -> bool:
+        """True for a contact, which can open."""
+        return self.kind is CarrierKind.CONTACT
+
+    @property
+    def has_normal(self) -> bool:
+        """True if it has a normal force."""
+        return self.kind is not CarrierKind.ELEMENT
+
+    def friction_term(self, *, is_static: bool) -> str:
+        """Name of the term that holds its friction coefficient, or the limit force of a friction element."""
+        if self.kind is CarrierKind.BILATERAL:
+            return "constraint_friction"
+        name = "limit" if self.kind is CarrierKind.ELEMENT else "friction"
+        return f"static_{name}" if is_static else name
+
+    @property
+    def modes(self) -> tuple[ContactMode, ...]:
+        """Its modes, from the freest on."""
+        open_ = (ContactMode.FREE,) if self.is_unilateral else ()
+        if not self.columns:
+            return (*open_, ContactMode.CLOSED)
+        return (*open_, ContactMode.STICK, *(SLIDES if len(self.columns) == 1 else (ContactMode.SLIDE,)))
+
+
+@attrs.frozen
+class ElementMode:
+    """A row of the table: one force element in one of its modes.
+
+    Attributes
+    ----------
+    element : ForceElement
+    label : ContactMode
+    side : float
+        Sign of the normal force; -1 is possible for a bilateral contact only.
+    """
+
+    element: ForceElement
+    label: ContactMode
+    side: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Name of the force element."""
+        return self.element.name
+
+    @property
+    def kind(self) -> CarrierKind:
+        """What the force element is."""
+        return self.element.kind
+
+    @property
+    def index(self) -> int:
+        """Its position among its kind."""
+        return self.element.index
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Its tangential columns."""
+        return self.element.columns
+
+    @property
+    def is_open(self) -> bool:
+        """True for a contact that transmits no force."""
+        return self.label is ContactMode.FREE
+
+    @property
+    def presses(self) -> bool:
+        """True if a normal force holds its normal acceleration at zero."""
+        return not self.is_open and self.element.has_normal
+
+    @property
+    def sticks(self) -> bool:
+        """True if the tangential velocity is held at zero."""
+        return self.label is ContactMode.STICK
+
+    @property
+    def slides(self) -> bool:
+        """True if friction acts against a slip."""
+        return self.label is ContactMode.SLIDE or self.label in SLIDES
+
+    @property
+    def slip_sign(self) -> float:
+        """Sign of the slip in a planar sliding mode, else 0."""
+        return float(self.label.slip_sign)
+
+
+@attrs.frozen
+class ForceRow:
+    """One component of a contact force.
+
+    Attributes
+    ----------
+    element : ForceElement
+    axis : int or None
+        Tangential direction; None for the normal force.
+    """
+
+    element: ForceElement
+    axis: int | None = None
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Its block, ``"N"``, ``"T"`` or ``"B"`` as in ``lambda_N`` and so on, and its column there."""
+        if self.axis is not None:
+            return "T", self.element.columns[self.axis]
+        return ("B" if self.element.kind is CarrierKind.BILATERAL else "N"), self.element.index
+
+    def direction(self, terms: Terms | Equations) -> NDArray[Any]:
+        """Generalised direction (..., n) of the force."""
+        block, column = self.place
+        if block == "B":
+            return terms.J[..., column, :]
+        return (terms.W_N if block == "N" else terms.W_T)[..., :, column]
+
+    def zeta(self, terms: Terms | Equations) -> Any:
+        """What velocities and moving guides add to the acceleration (...) along it."""
+        block, column = self.place
+        return {"N": terms.zeta_N, "T": terms.zeta_T, "B": terms.zeta_B}[block][..., column]
+
+
+@attrs.frozen(eq=False)
+class GivenForce:
+    """A force of sliding friction: ``factor`` times the normal force that it follows, or ``factor`` alone."""
+
+    row: ForceRow
+    leader: ForceRow | None
+    factor: Any
+
+
+@attrs.frozen(eq=False)
+class ForceLaw:
+    """Which forces of a mode are unknown, and what friction makes of the others.
+
+    Attributes
+    ----------
+    unknown : tuple of ForceRow
+        Their accelerations vanish.
+    given : tuple of GivenForce
+        All others are zero.
+    """
+
+    unknown: tuple[ForceRow, ...]
+    given: tuple[GivenForce, ...]
+
+
+def force_law(
+    rows: Iterable[ElementMode],
+    *,
+    friction: Callable[[ForceElement], Any],
+    direction: Callable[[ElementMode], Sequence[Any]],
+) -> ForceLaw:
+    """The laws of contact and Coulomb friction in a mode, in the arithmetic of what is handed over.
+
+    Parameters
+    ----------
+    rows : iterable of ElementMode
+    friction : callable
+        Friction coefficient, or limit force, of a force element.
+    direction : callable
+        Components of the unit direction of slip of a row that slides.
+
+    Returns
+    -------
+    ForceLaw
+        ``lambda_T = -mu abs(lambda_N) u`` where a row slides along ``u`` (Pfeiffer and Glocker 1996, chapter 5).
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import Mode, derive
+    >>> rows = rows_of(derive(mechanisms.load("rod_on_incline")), Mode({"tip": "slide-"}))
+    >>> law = force_law(rows, friction=lambda element: 0.5, direction=lambda row: (row.slip_sign,))
+    >>> [row.place for row in law.unknown], [given.factor for given in law.given]
+    ([('N', 0)], [0.5])
+    """
+    unknown: list[ForceRow] = []
+    given: list[GivenForce] = []
+    for row in rows:
+        normal = ForceRow(row.element) if row.presses else None
+        axes = [ForceRow(row.element, axis) for axis in range(len(row.columns))]
+        unknown += [] if normal is None else [normal]
+        if row.sticks:
+            unknown += axes
+        elif row.slides:
+            coefficient = friction(row.element)
+            for place, component in zip(axes, direction(row), strict=True):
+                drag = coefficient * component
+                given.append(GivenForce(place, normal, -drag if row.side > 0 else drag))
+    return ForceLaw(tuple(unknown), tuple(given))
+
+
+def force_elements(dynamics: Dynamics) -> tuple[ForceElement, ...]:
+    """The force elements of a mechanism, in the order of its mode labels.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    tuple of ForceElement
+        Contacts, friction elements, rigid constraints with friction.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> (tip,) = force_elements(derive(mechanisms.load("rod_on_incline")))
+    >>> tip.kind.value, [mode.value for mode in tip.modes]
+    ('contact', ['free', 'stick', 'slide+', 'slide-'])
+    """
+    frictional = [name for name in dynamics.rigid if name in dynamics.columns]
+    groups = (
+        (CarrierKind.CONTACT, dynamics.contacts, dynamics.contacts),
+        (CarrierKind.ELEMENT, dynamics.elements, dynamics.elements),
+        (CarrierKind.BILATERAL, frictional, dynamics.rigid),
+    )
+    return tuple(
+        ForceElement(name, kind, places.index(name), dynamics.columns_of(name))
+        for kind, names, places in groups
+        for name in names
+    )
+
+
+def has_stiction(terms: Terms, element: ForceElement) -> NDArray[np.bool_]:
+    """Where (...) the static friction of a force element differs from the kinetic one."""
+    kinetic, static = (getattr(terms, element.friction_term(is_static=of))[..., element.index] for of in (False, True))
+    return np.asarray(kinetic != static)
+
+
+def rows_of(dynamics: Dynamics, mode: Mode, sides: Mapping[str, float] | None = None) -> tuple[ElementMode, ...]:
+    """The rows of the table that make up a mode; ``sides`` gives the signs of bilateral normal forces."""
+    signs = sides or {}
+    return tuple(ElementMode(item, mode[item.name], signs.get(item.name, 1.0)) for item in force_elements(dynamics))
+
+
+def spatial_slides(rows: Iterable[ElementMode]) -> tuple[ElementMode, ...]:
+    """The rows whose slip has a direction in a plane."""
+    return tuple(row for row in rows if row.slides and len(row.columns) == 2)

@@ -32,7 +32,7 @@ __all__ = ["report"]
     "axes",
     multiple=True,
     metavar="NAME=LOW:HIGH:CELLS",
-    help="Two axes of the map; by default the posture and its velocity.",
+    help="Two axes of the map; by default the posture and its velocity, as fine as some ten seconds allow.",
 )
 @page_option("The page (.html), or .md, .json; by default MECH.html.")
 @json_option
@@ -56,7 +56,7 @@ def report(
         raise click.UsageError(f"the map of a report has two axes, got {len(axes)}")
     if output is None and not as_json:
         output = page_path(f"{declared.name}.html")
-    with ProgressBar(f"reporting on {declared.name}"):
+    with ProgressBar(f"reporting on {declared.name}") as bar:
         from hybrid.analysis import Axis
         from hybrid.dynamics import derive, solve_state
         from hybrid.reporting.render import render_html, render_markdown
@@ -77,6 +77,7 @@ def report(
                 options=[word for axis in axes for word in ("--axis", axis)],
                 output=output or Path("report.html"),
             ),
+            progress=bar.advance,
             on_interrupt="keep",
         )
         record = report_record(built)

@@ -26,6 +26,7 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.analysis import Axis, CriticalFriction, RegionMap
+    from hybrid.analysis.maps.chunks import Progress
     from hybrid.automaton import Automaton
     from hybrid.contact import Selection
     from hybrid.dynamics import Dynamics, State
@@ -58,6 +59,8 @@ class Report:
     command : str
         The command line that makes this report.
     version : str
+    is_coarse : bool
+        True if the map has fewer cells than were meant, for want of time or after an interrupt.
     is_complete : bool
         False if an interrupt left parts out.
     """
@@ -72,6 +75,7 @@ class Report:
     automaton: Automaton | None
     command: str
     version: str
+    is_coarse: bool = False
     is_complete: bool = True
 
     @cached_property
@@ -105,6 +109,7 @@ def build_report(
     pins: Mapping[str, Any] | None = None,
     command: str = "",
     tolerances: Tolerances = Tolerances(),
+    progress: Progress | None = None,
     on_interrupt: OnInterrupt = "raise",
 ) -> Report:
     """Gather everything about a state: verdict, evidence, surroundings and automaton.
@@ -116,13 +121,15 @@ def build_report(
     parameters : mapping of str to float or str, optional
         Values that replace the declared ones.
     axes : sequence of two Axis, optional
-        Of the map. By default the posture and its velocity, see :func:`hybrid.reporting.default_axes`; no map if
-        the contacts fix the posture or have no friction.
+        Of the map. By default the posture and its velocity, see :func:`hybrid.reporting.default_axes`, with as many
+        cells as some ten seconds allow; no map if the contacts fix the posture or have no friction.
     pins : mapping of str to float or str, optional
         What is held on the map. By default the contacts stay closed and slip as they do at the state.
     command : str, optional
         The command line to quote; by default one that pins the state.
     tolerances : Tolerances, optional
+    progress : callable, optional
+        Called as ``progress(done, total)`` with numbers of cells of the map; a finer map begins anew.
     on_interrupt : {"raise", "keep"}, optional
         What Ctrl-C does while the surroundings are computed: raise ``KeyboardInterrupt``, or leave out of the report
         what is not finished, which it then says.
@@ -147,13 +154,24 @@ def build_report(
     """
     from hybrid.automaton import build_automaton
     from hybrid.contact import select
-    from hybrid.reporting.window import can_be_traced, surroundings
+    from hybrid.reporting.surroundings import surroundings
+    from hybrid.reporting.window import can_be_traced
 
     keeps = keeps_partial(on_interrupt)
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)  # texts are known exactly
     values = dynamics.mechanism.parameter_values(parameters)
     parameters = {name: float(values[name]) for name in parameters or {}}
-    found, held = surroundings(dynamics, state, parameters, axes, pins, tolerances, on_interrupt)
+    around = surroundings(
+        dynamics,
+        state,
+        parameters=parameters,
+        axes=axes,
+        pins=pins,
+        tolerances=tolerances,
+        progress=progress,
+        on_interrupt=on_interrupt,
+    )
+    found = around.region_map
     critical: dict[str, CriticalFriction] = {}
     automaton = None
     is_complete = found is None or found.is_complete
@@ -173,10 +191,11 @@ def build_report(
         selection=selection,
         critical=critical,
         region_map=found,
-        held=held,
+        held=around.held,
         automaton=automaton,
         command=command or command_line(dynamics, state, parameters=parameters),
         version=metadata.version("painleve"),
+        is_coarse=around.is_coarse,
         is_complete=is_complete,
     )
 
@@ -225,6 +244,7 @@ def report_record(report: Report) -> dict[str, Json]:
             "state": plain(report.place),
             "pins": plain(report.held),
             "has_curves": bool(found.boundaries) or len(found.regions) < 2,
+            "coarse": report.is_coarse,
         },
         "consistent_modes": [labels(item.mode) for item in report.selection.branches],
         "command": report.command,

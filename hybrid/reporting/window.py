@@ -1,28 +1,23 @@
-"""The part of the state space that a report shows: axes of its map around a state, and the pins of the rest."""
+"""The part of the state space that a report shows: axes of its map around a state."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis import Axis, region_map
+from hybrid.analysis import Axis
 from hybrid.contact.reduction import free_motion
 from hybrid.reporting.around import closed_contacts, pins_around, rank, slip_rows
-from hybrid.reporting.branches import branch_through
 
 if TYPE_CHECKING:
     from hybrid.analysis import RegionMap
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
-    from hybrid.interrupts import OnInterrupt
-    from hybrid.tolerances import Tolerances
 
-__all__ = ["can_be_traced", "default_axes", "surroundings"]
+__all__ = ["can_be_traced", "default_axes"]
 
 CELLS = 240
 """Cells along each axis of a report's map; curves are refined by root finding, so more are not sharper."""
@@ -121,7 +116,8 @@ def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | N
 
 
 def _varies(values: NDArray[np.float64]) -> bool:
-    return not np.allclose(values, values[:1], rtol=1e-9, atol=1e-12)
+    """Whether stacked matrices differ; what depends on nothing that is swept is a single one."""
+    return values.ndim > 2 and not np.allclose(values, values[:1], rtol=1e-9, atol=1e-12)
 
 
 def _position_axis(dynamics: Dynamics, state: State, index: int, cells: int) -> Axis:
@@ -204,54 +200,3 @@ def _rounded_up(value: float) -> float:
     """The next number with one digit."""
     unit = 10.0 ** math.floor(math.log10(value))
     return math.ceil(value / unit - 1e-9) * unit
-
-
-def surroundings(
-    dynamics: Dynamics,
-    state: State,
-    parameters: Mapping[str, float],
-    axes: Sequence[Axis] | None,
-    pins: Mapping[str, Any] | None,
-    tolerances: Tolerances,
-    on_interrupt: OnInterrupt,
-) -> tuple[RegionMap | None, dict[str, Any]]:
-    """Map the states around one, with curves between regions where they are few enough.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    state : State
-    parameters : mapping of str to float
-        The replaced ones.
-    axes : sequence of two Axis, or None for those of :func:`default_axes`
-    pins : mapping, or None for those of the state
-    tolerances : Tolerances
-    on_interrupt : str
-        As of :func:`hybrid.analysis.region_map`.
-
-    Returns
-    -------
-    RegionMap or None
-        None without two quantities to vary.
-    dict of str to float or str
-        The pins of the map.
-    """
-    chosen = axes or default_axes(dynamics, state, parameters=parameters)
-    if chosen is None:
-        return None, {}
-    held = {name: value for name, value in parameters.items() if name not in {axis.name for axis in chosen}}
-    names = [axis.name for axis in chosen]
-    fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
-    around = partial(
-        region_map,
-        dynamics,
-        axes=chosen,
-        pins=fixed,
-        parameters=held,
-        branch=branch_through(dynamics, state, names, pins=fixed, parameters=parameters),
-        tolerances=tolerances,
-        on_interrupt=on_interrupt,
-    )
-    found = around()
-    is_whole = found.is_complete and can_be_traced(dynamics, found)
-    return (around(with_boundaries=True) if is_whole else found), fixed

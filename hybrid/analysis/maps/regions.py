@@ -14,7 +14,7 @@ from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.maps.chunks import Draft, Progress, chunks, classified_chunks
 from hybrid.analysis.maps.plane import Dictionary, Plane, plane_of
-from hybrid.contact.classify import CellVerdict
+from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, keeps_partial
 from hybrid.tolerances import Tolerances
@@ -174,6 +174,21 @@ def region_map(
         if not keeps:
             raise
     return _finished(plane, draft, boundaries, is_complete)
+
+
+def traced(
+    dynamics: Dynamics,
+    region_map: RegionMap,
+    *,
+    pins: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    tolerances: Tolerances = Tolerances(),
+) -> RegionMap:
+    """A finished map with the curves between its regions; pins, parameters and tolerances are those it was made of."""
+    plane = Plane(dynamics, region_map.axes, pins, parameters, tolerances, region_map.branch)
+    dictionary = Dictionary(list(region_map.labels))
+    codes = dictionary.codes(Classification(region_map.verdict, region_map.modes, region_map.labels, region_map.margin))
+    return attrs.evolve(region_map, boundaries=trace_boundaries(plane, codes, dictionary))
 
 
 def _finished(plane: Plane, draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool) -> RegionMap:

@@ -199,6 +199,22 @@ def test_chosen_axes_pins_and_command_are_kept():
     assert report.held["phi_dot"] == 0.0
 
 
+def test_a_map_has_as_many_cells_as_the_time_allows_and_the_page_says_so(monkeypatch):
+    dynamics, state, parameters = solved("rod_on_incline")
+    told = []
+    usual = build_report(dynamics, state, parameters=parameters, progress=lambda done, total: told.append(done / total))
+    assert usual.region_map.verdict.shape == (240, 240)
+    assert told.count(1.0) >= 2
+    assert "more would take long" not in render_markdown(usual) + render_html(usual)
+    monkeypatch.setattr("hybrid.reporting.surroundings._MAX_SECONDS", 1e-9)
+    coarse = build_report(dynamics, state, parameters=parameters)
+    assert coarse.region_map.verdict.shape == (8, 8)
+    assert "64 states (more would take long)" in render_markdown(coarse)
+    assert "8 × 8 states (more would take long)" in render_html(coarse)
+    asked = [Axis("phi", 1.5, 2.5, 10), Axis("mu", 0.5, 2.0, 30)]
+    assert build_report(dynamics, state, parameters=parameters, axes=asked).region_map.axes == tuple(asked)
+
+
 def test_report_of_the_rod_is_quick():
     dynamics, state, parameters = solved("rod_on_incline")
     render_html(built("rod_on_incline"))  # imports

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hybrid import Contact, EquationDynamics, Mechanism, derive, solve_state
+from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive, solve_state
 from hybrid.reporting import command_line, default_axes, pins_around
 from hybrid.reporting.posture import posture
 from hybrid.reporting.window import can_be_traced
@@ -69,6 +69,22 @@ def test_axes_contain_the_state_and_sweep_the_posture_and_its_velocity(name):
 def test_no_map_without_friction_or_where_the_contact_fixes_the_posture(name):
     dynamics, state, parameters = solved(name)
     assert default_axes(dynamics, state, parameters=parameters) is None
+
+
+def test_no_map_over_a_coordinate_on_which_nothing_depends():
+    block = Mechanism(
+        name="clamped_block",
+        coordinates=["x", "y"],
+        parameters={"m": 1, "g": 9.81, "P": 1, "mu": 0.5},
+        dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2)/2", potential="m*g*y"),
+        forces={"x": "P"},
+        contact=[
+            Contact(name="floor", gap="y", tangent="x", friction="mu"),
+            Contact(name="ceil", gap="-y", tangent="x", friction="mu"),
+        ],
+    )
+    dynamics = derive(block)
+    assert default_axes(dynamics, solve_state(dynamics, {"y": 0, "x_dot": 0, "y_dot": 0})) is None
 
 
 def test_spatial_rod_is_swept_over_its_inclination_not_its_heading():

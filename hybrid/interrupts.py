@@ -2,13 +2,71 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Literal
 
 from hybrid.errors import StateError
 
-__all__ = ["OnInterrupt", "keeps_partial"]
+__all__ = ["OnInterrupt", "answers_are_told", "interruptible", "keeps_partial"]
 
 OnInterrupt = Literal["raise", "keep"]
+
+
+class _Patient:
+    """What a program does at SIGINT: raises, but waits once where an answer is there and not yet told."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.has_answer = False
+        self.came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.came or not self.has_answer:
+            raise KeyboardInterrupt
+        self.came = True
+
+
+@contextmanager
+def answers_are_told() -> Iterator[None]:
+    """A program, in which Ctrl-C behind an :func:`interruptible` computation waits for the end; a second does not.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At the end, if one waited.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    patient = _Patient()
+    signal.signal(signal.SIGINT, patient)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if patient.came:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptible(keeps: bool) -> Iterator[None]:
+    """A computation that Ctrl-C ends; if the caller keeps what was computed until then, it is an answer to be told."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not keeps or not isinstance(handler, _Patient):
+        yield
+        return
+    handler.depth += 1
+    handler.has_answer = False
+    try:
+        yield
+    finally:
+        handler.depth -= 1
+        handler.has_answer = handler.depth == 0
 
 
 def keeps_partial(on_interrupt: OnInterrupt) -> bool:

@@ -5,11 +5,11 @@ A catalogue entry is read anew at each call of :func:`load`; nothing is kept bet
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hybrid.declaration.mechanism import Mechanism
 
 __all__ = ["load", "names", "path"]
@@ -27,7 +27,7 @@ def names() -> tuple[str, ...]:
     >>> "rod_on_incline" in names()
     True
     """
-    return tuple(sorted(file.stem for file in Path(__file__).parent.glob("*.toml")))
+    return tuple(sorted(file.stem for file in _folder().glob("*.toml")))
 
 
 def path(name: str) -> Path:
@@ -54,12 +54,14 @@ def path(name: str) -> Path:
     """
     known = names()
     if name not in known:
+        from difflib import get_close_matches
+
         from hybrid.errors import DeclarationError, Problem
 
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"the catalogue has {', '.join(known)}"
         raise DeclarationError((Problem(f"unknown catalogue mechanism {name!r}", hint=hint),))
-    return Path(__file__).parent / f"{name}.toml"
+    return _folder() / f"{name}.toml"
 
 
 def load(name: str) -> Mechanism:
@@ -87,3 +89,9 @@ def load(name: str) -> Mechanism:
     from hybrid.declaration import read_mechanism
 
     return read_mechanism(path(name))
+
+
+def _folder() -> Path:
+    from pathlib import Path  # not before the command can be interrupted
+
+    return Path(__file__).parent

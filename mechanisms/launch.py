@@ -1,27 +1,32 @@
-"""The command ``painleve`` starts here: other distributions have a package ``hybrid`` too."""
+"""The command ``painleve`` starts here: other distributions have a package ``hybrid`` too.
+
+Nothing is imported before Ctrl-C is caught.
+"""
 
 from __future__ import annotations
 
 import sys
-from importlib.metadata import packages_distributions
-from importlib.util import find_spec
-from pathlib import Path
 
 __all__ = ["foreign_hybrid", "main"]
 
 _NOT_COMPUTED = 3
+_INTERRUPTED = 130
 _OWN = "Hybrid-automaton models of mechanisms"  # how our package begins
 
 
 def main() -> int:
     """Run ``painleve`` as :func:`hybrid.cli.main`, or say in one sentence that ``hybrid`` is another one's."""
-    said = foreign_hybrid()
-    if said:
-        sys.stderr.write(f"error: {said}\n")
-        return _NOT_COMPUTED
-    from hybrid.cli import main as run
+    try:
+        said = foreign_hybrid()
+        if said:
+            sys.stderr.write(f"error: {said}\n")
+            return _NOT_COMPUTED
+        from hybrid.cli import main as run
 
-    return run()
+        return run()
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return _INTERRUPTED
 
 
 def foreign_hybrid() -> str:
@@ -32,6 +37,10 @@ def foreign_hybrid() -> str:
     >>> foreign_hybrid()
     ''
     """
+    from importlib.metadata import packages_distributions
+    from importlib.util import find_spec
+    from pathlib import Path
+
     found = find_spec("hybrid")
     file = Path(found.origin) if found is not None and found.origin else None
     if file is not None and _OWN in file.read_text(encoding="utf-8", errors="replace")[:200]:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import click
 
+from hybrid.interrupts import answers_are_told
+
 __all__ = ["ExitStatus", "run"]
 
 TRACEBACK_VARIABLE = "PAINLEVE_TRACEBACK"
@@ -58,9 +60,10 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with _warnings_in_one_line(), program.make_context("painleve", given) as context:
-            program.invoke(context)
-        sys.stdout.flush()
+        with _warnings_in_one_line(), answers_are_told():
+            with program.make_context("painleve", given) as context:
+                program.invoke(context)
+            sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:

@@ -25,6 +25,7 @@ from hybrid.cli.loading import load_mechanism
 from hybrid.cli.motion_output import MotionFiles, motion_tables, write_motions
 from hybrid.cli.output import print_json, say
 from hybrid.cli.progress import ProgressBar
+from hybrid.interrupts import interruptible
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
@@ -151,7 +152,8 @@ def simulate(
         found = _followed(dynamics, start, values, asked, bar)
         answer = _record(found)
         try:
-            written, is_written = write_motions(found, MotionFiles(plot, animate, output)), True
+            with interruptible(True):
+                written, is_written = write_motions(found, MotionFiles(plot, animate, output)), True
         except KeyboardInterrupt:
             written, is_written = [], False
     if as_json:

@@ -25,6 +25,7 @@ from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.interrupts import interruptible
 from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import map_record
 
@@ -140,8 +141,9 @@ def _draw(dynamics: Dynamics, found: RegionMap, path: Path) -> bool:
     from hybrid.reporting.plot import plot_map, save_figure
 
     try:
-        units = quantities_with_units(dynamics)
-        save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
+        with interruptible(True):
+            units = quantities_with_units(dynamics)
+            save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
     except KeyboardInterrupt:
         return False
     return True

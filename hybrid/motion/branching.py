@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from hybrid.contact.modes import ContactMode
-from hybrid.interrupts import OnInterrupt, keeps_partial
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.outcome import Termination
@@ -148,7 +148,8 @@ def simulate_branches(
     while waiting and len(limbs) < max_limbs:
         moment, parent, rule, choice = waiting.pop(0)
         run = Run(attrs.evolve(context, rule=rule), t_end)
-        motion = run.follow(moment)
+        with interruptible(keeps):
+            motion = run.follow(moment)
         limb = len(limbs)
         limbs.append(Limb(motion, parent, choice))
         if motion.termination is Termination.INTERRUPTED:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.names import nearest
 from hybrid.errors import StateError
-from hybrid.interrupts import OnInterrupt, keeps_partial
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.handing_over import continued_on_springs
@@ -132,7 +132,8 @@ def simulate(
         rank_guard(dynamics, dict(parameters or {}), state.t, state.q),
         singular if isinstance(singular, str) else "stop",
     )
-    motion = _followed(context, state, float(t_end), singular, progress)
+    with interruptible(keeps):
+        motion = _followed(context, state, float(t_end), singular, progress)
     if motion.termination is Termination.INTERRUPTED and not keeps:
         raise KeyboardInterrupt
     return motion

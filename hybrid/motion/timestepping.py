@@ -15,7 +15,7 @@ from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import force_elements, has_stiction
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
-from hybrid.interrupts import OnInterrupt, keeps_partial
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
 from hybrid.motion.failure import in_words, posture, undefined_quantity
 from hybrid.motion.flow import Observation
@@ -119,7 +119,8 @@ def time_stepping(
     h = (t_end - state.t) / count
     record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
     try:
-        _march(record, count, dict(parameters or {}), tolerances, progress)
+        with interruptible(keeps):
+            _march(record, count, dict(parameters or {}), tolerances, progress)
     except KeyboardInterrupt:
         if not keeps:
             raise

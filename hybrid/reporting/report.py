@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.interrupts import OnInterrupt, keeps_partial
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.reporting.around import value_at
 from hybrid.reporting.command import command_line
 from hybrid.reporting.records import (
@@ -154,43 +154,46 @@ def build_report(
     """
     from hybrid.automaton import build_automaton
     from hybrid.contact import select
-    from hybrid.reporting.surroundings import surroundings
+    from hybrid.reporting.surroundings import Surroundings, surroundings
     from hybrid.reporting.window import can_be_traced
 
     keeps = keeps_partial(on_interrupt)
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)  # texts are known exactly
     values = dynamics.mechanism.parameter_values(parameters)
     parameters = {name: float(values[name]) for name in parameters or {}}
-    around = surroundings(
-        dynamics,
-        state,
-        parameters=parameters,
-        axes=axes,
-        pins=pins,
-        tolerances=tolerances,
-        progress=progress,
-        on_interrupt=on_interrupt,
-    )
-    found = around.region_map
+    around = Surroundings(None, {})
     critical: dict[str, CriticalFriction] = {}
     automaton = None
-    is_complete = found is None or found.is_complete
+    is_complete = False
     try:
-        if found is not None and is_complete and can_be_traced(dynamics, found):
-            critical = _critical(dynamics, state, selection, parameters, found.axes[0])
-        if is_complete and _n_modes(dynamics) <= MAX_DRAWN_NODES:
-            automaton = build_automaton(dynamics)
+        with interruptible(keeps):
+            around = surroundings(
+                dynamics,
+                state,
+                parameters=parameters,
+                axes=axes,
+                pins=pins,
+                tolerances=tolerances,
+                progress=progress,
+                on_interrupt=on_interrupt,
+            )
+            found = around.region_map
+            is_mapped = found is None or found.is_complete
+            if found is not None and is_mapped and can_be_traced(dynamics, found):
+                critical = _critical(dynamics, state, selection, parameters, found.axes[0])
+            if is_mapped and _n_modes(dynamics) <= MAX_DRAWN_NODES:
+                automaton = build_automaton(dynamics)
+            is_complete = is_mapped
     except KeyboardInterrupt:
         if not keeps:
             raise
-        is_complete = False
     return Report(
         dynamics=dynamics,
         state=state,
         parameters=parameters,
         selection=selection,
         critical=critical,
-        region_map=found,
+        region_map=around.region_map,
         held=around.held,
         automaton=automaton,
         command=command or command_line(dynamics, state, parameters=parameters),

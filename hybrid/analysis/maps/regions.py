@@ -16,7 +16,7 @@ from hybrid.analysis.maps.chunks import Draft, Progress, chunks, classified_chun
 from hybrid.analysis.maps.plane import Dictionary, Plane, plane_of
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
-from hybrid.interrupts import OnInterrupt, keeps_partial
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -163,13 +163,14 @@ def region_map(
     boundaries: tuple[Boundary, ...] = ()
     is_complete = False
     try:
-        for chunk, found in classified_chunks(plane, chunks(draft.shape, chunk_cells), executor):
-            draft.put(chunk, found)
-            if progress is not None:
-                progress(draft.done, draft.verdict.size)
-        if with_boundaries:
-            boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
-        is_complete = True
+        with interruptible(keeps):
+            for chunk, found in classified_chunks(plane, chunks(draft.shape, chunk_cells), executor):
+                draft.put(chunk, found)
+                if progress is not None:
+                    progress(draft.done, draft.verdict.size)
+            if with_boundaries:
+                boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
+            is_complete = True
     except KeyboardInterrupt:
         if not keeps:
             raise

@@ -26,6 +26,14 @@ def half(self, done, total):
 ProgressBar.advance = half
 """
 # A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+AFTER_ALL = """
+from {0} import {1} as module
+whole = module.{2}
+def interrupted(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGINT)
+    return whole(*arguments, **options)
+module.{2} = interrupted
+"""
 HEARD = "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
 CHILD = HEARD + "{}\nfrom hybrid.cli import main\nsys.exit(main(sys.argv[1:]))"
 ROD = ["rod_on_incline", "--param=mu=3/2", "--pin=phi=pi/3", "--pin=phi_dot=1/2", "--pin=slip.tip=-1"]
@@ -79,6 +87,24 @@ def test_an_interrupted_map_and_motion_are_printed_as_incomplete():
     found = json.loads(interrupted(AT_HALF, "simulate", *fall))
     assert (found["complete"], found["termination"]) == (False, "INTERRUPTED")
     assert 1.5 <= found["final"]["t"] < 3
+
+
+MAP = ["map", "rod_on_incline", "--axis=phi=0:pi:20", "--axis=phi_dot=-3:3:20", "--pin=slip.tip=-1"]
+FALL = ["simulate", "bouncing_ball", "--pin=y=1", "--pin=y_dot=0", "--t-end=1"]
+
+
+@pytest.mark.parametrize(
+    ("where", "arguments"),
+    [
+        (("hybrid.analysis.maps", "regions", "_finished"), MAP),
+        (("hybrid.cli", "output", "json_text"), MAP),
+        (("hybrid.cli", "motion", "_record"), FALL),
+        (("hybrid.cli", "output", "json_text"), FALL),
+    ],
+)
+def test_an_interrupt_behind_the_last_cell_or_step_loses_nothing(where, arguments):
+    found = json.loads(interrupted(AFTER_ALL.format(*where), *arguments, "--json"))
+    assert found["complete"] is True
 
 
 LOOP = """

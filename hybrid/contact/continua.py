@@ -140,7 +140,7 @@ def contains(
 def extreme_points(
     problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances
 ) -> Sequence[Candidate]:
-    """The corners of a continuum as solutions of their own, on their inequalities to rounding.
+    """The corners of a continuum as solutions of their own, on their inequalities.
 
     Parameters
     ----------
@@ -162,10 +162,12 @@ def extreme_points(
     corners = []
     for corner in item.family.vertices / unit:
         # the set was widened by the tolerance, so that its corners lie off their inequalities by as much
-        tight = np.abs(mode.A @ corner + mode.b) <= tolerances.merge * (1.0 + np.max(np.abs(corner)))
+        size = 1.0 + np.max(np.abs(corner))
+        tight = np.abs(mode.A @ corner + mode.b) <= tolerances.merge * size
         rows = np.vstack([mode.E, mode.A[tight]])
         x = corner - np.linalg.lstsq(rows, rows @ corner + np.append(mode.e, mode.b[tight]), rcond=tolerances.rank)[0]
-        slacks = mode.A @ x + mode.b
+        x = np.where(np.abs(x) <= scale.lost * size, 0.0, x)  # a force that vanishes at the corner, but for rounding
+        slacks = np.where(tight, 0.0, mode.A @ x + mode.b)
         units = item.slacks / item.scaled_slacks  # inside of the set no slack is zero
         corners.append(attrs.evolve(item, forces=x * unit, scaled_slacks=slacks, slacks=slacks * units, family=None))
     return tuple(corners)

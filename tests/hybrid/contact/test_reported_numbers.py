@@ -44,6 +44,26 @@ def test_forces_on_the_edges_of_two_cones_that_see_each_other_are_a_ray_and_no_v
     assert seen > 5
 
 
+@pytest.mark.parametrize("P", [0.0, 1.0, 100.0])
+def test_a_force_that_may_vanish_is_zero_and_so_is_its_slack(P):
+    # between two parallel faces the forces are weight and a clamping that may vanish, and none is known to 1e-31
+    mechanism = Mechanism(
+        name="clamped_block",
+        coordinates=["x", "y"],
+        parameters={"m": 1, "g": 9.81, "P": P, "mu": 0.5},
+        dynamics=EquationDynamics(mass_matrix=[["m", 0], [0, "m"]], forces=["P", "-m*g"]),
+        contact=[
+            Contact(name="floor", gap="y", tangent="x", friction="mu"),
+            Contact(name="ceil", gap="-y", tangent="x", friction="mu"),
+        ],
+    )
+    for velocity in ([0, 0], [1, 0]):
+        for branch in select(derive(mechanism), State([0, 0], velocity)).branches:
+            numbers = [*branch.lambda_N.values(), branch.margin]
+            numbers += [number for slack in branch.slacks for number in (slack.value, slack.scaled)]
+            assert all(number == 0 or abs(number) > 1e-9 for number in numbers)
+
+
 @pytest.fixture(scope="module")
 def pressed():
     # the floor alone could carry the weight of 1 with mu1 = 0.3 under a push of 0.1; the roof may press as well

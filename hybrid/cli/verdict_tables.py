@@ -51,7 +51,7 @@ def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
         if has_contacts:
             yield _forces(answer, named)
         yield _accelerations(answer, named)
-        if has_contacts:
+        if any(branch["slacks"] for branch in answer["branches"]):
             yield _slacks(answer, named)
     if answer["contact"]:
         yield _sliding(answer, named)
@@ -63,7 +63,7 @@ def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
             yield from _force_set(branch["force_set"], f" of branch {index}" if several else "", named)
     for name, report in answer["tangential"].items():
         yield from (f"{name}: {report[kind]} ({kind} paradox)." for kind in ("algebraic", "dynamic") if report[kind])
-    yield f"Decided by {answer['decided_by']}; margin {number(answer['margin'])}."
+    yield f"Decided by {answer['decided_by']}{_margin(answer)}."
     yield from (f"Note: {note}." for note in answer["notes"])
 
 
@@ -88,7 +88,15 @@ def _shown(value: float | list[float] | None, size: float) -> str:
 
 def _with(shown: str, unit: str | None) -> str:
     """A number with its unit, if there are both."""
-    return f"{shown} {unit}" if shown and unit else shown
+    return f"{shown} {unit}" if shown not in ("", "-") and unit else shown
+
+
+def _margin(answer: Answer) -> str:
+    """How far the next decision is from its flip, or that nothing was to be decided."""
+    if answer["margin"] is not None:
+        return f"; margin {number(answer['margin'])}"
+    labels = {label for branch in answer["branches"] for label in branch["mode"].values()}
+    return "; no contact takes part, so there is no margin" if labels == {"free"} else ""
 
 
 def _compared(item: Answer, units: Names) -> str:

@@ -203,3 +203,15 @@ def test_a_verdict_of_one_contact_loads_no_heavy_library():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(run.stdout)["verdict"] == "UNIQUE"
     assert run.stderr.strip() == "[]"
+
+
+def test_of_a_separating_state_nothing_is_shown_that_is_not_there(capsys):
+    assert (
+        main(["verdict", "rod_on_incline", "--pin=phi=1", "--pin=phi_dot=0", "--pin=gap_dot.tip=1", "--pin=x_dot=0"])
+        == 0
+    )
+    shown = capsys.readouterr().out
+    assert "- N" not in shown
+    assert "margin -" not in shown
+    assert "no contact takes part" in shown
+    assert "By how much each inequality holds" not in shown

@@ -147,22 +147,22 @@ def _complete(
     for name in cyclic_coordinates(dynamics):
         if len(positions) < needed:
             positions.setdefault(name, 0.0)
-    if len(dynamics.contacts) == 1:
-        contact = dynamics.contacts[0]
-        for pins, name in ((positions, f"gap.{contact}"), (velocities, f"gap_dot.{contact}")):
-            if len(pins) == needed - 1:
-                pins.setdefault(name, 0.0)
-    for kind, pins, names in (("position", positions, known[0]), ("velocity", velocities, known[1])):
-        if len(pins) == needed:
+    kinds = (("position", positions, known[0], "gap"), ("velocity", velocities, known[1], "gap_dot"))
+    for kind, pins, names, term in kinds:
+        default = f"{term}.{dynamics.contacts[0]}" if len(dynamics.contacts) == 1 else ""
+        missing = needed - len(pins)
+        if default and missing == 1 and default not in pins:
+            pins[default], missing = 0.0, 0
+        if missing == 0:
             continue
         kept = "independent " if n_independent < len(dynamics.rigid) else ""
         less = f"{n_independent} {kept}constraint{'' if n_independent == 1 else 's'}"
         rigid = f" ({dynamics.n} coordinates less {less})" if dynamics.rigid else ""
         free = [name for name in names if name not in pins]
-        many = len(pins) > needed
-        advice = "remove" if many else "add"
+        many = missing < 0
+        fewer = f", or {missing - 1} where {default} = 0" if default and default not in pins else ""
+        advice = f"remove {-missing}" if many else f"add {missing} of {', '.join(free)}{fewer}"
         raise StateError(
             f"too {'many' if many else 'few'} {kind} pins: {dynamics.name} needs {needed}{rigid}, got {len(pins)}"
-            f"{' (' + ', '.join(pins) + ')' if pins else ''}; {advice} {abs(len(pins) - needed)}"
-            + ("" if many else f" of {', '.join(free)}")
+            f"{' (' + ', '.join(pins) + ')' if pins else ''}; {advice}"
         )

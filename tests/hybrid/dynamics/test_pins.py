@@ -105,6 +105,7 @@ def test_a_rigid_constraint_supplies_one_pin_of_either_kind():
     [
         ({"phi": 0.3}, "too few velocity pins"),
         ({}, "too few position pins: rod_on_incline needs 3, got 1 (x); add 2 of y, phi, gap.tip"),
+        ({}, "or 1 where gap.tip = 0"),
         ({"phi": 0.3, "y": 0, "gap.tip": 0, "x": 0}, "too many position pins"),
         ({"phi": 0.3, "phi_dot": 0, "x_dot": 0, "y_dot": 0, "slip.tip": 0}, "too many velocity pins"),
         ({"phy": 0.3}, "unknown pin 'phy'; did you mean 'phi'?"),

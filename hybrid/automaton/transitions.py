@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import attrs
 
 from hybrid.automaton.guards import GuardFunction
-from hybrid.automaton.structure import CLOSED, FREE, SLIDE, STICK, NodeMode
-from hybrid.contact.carriers import CarrierKind
+from hybrid.automaton.structure import SLIDE, NodeMode, rows_of_node
+from hybrid.contact.exits import Exit, possible_exit, regular_exit
 from hybrid.contact.guards import GuardKind
-from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.table import SLIDES, ForceElement
+from hybrid.contact.modes import Mode
+from hybrid.contact.table import ForceElement
 
 if TYPE_CHECKING:
     from hybrid.automaton.location import Location
@@ -89,13 +89,16 @@ def transitions_from(
     tuple of Transition
         By guard; regular targets first.
     """
-    node, found = location.node, []
+    node, rows, found = location.node, rows_of_node(parts, location.node), []
     for guard in location.guards:
         if guard.kind is GuardKind.TOUCHDOWN:
             found.append(Transition(node.key, IMPACT, guard, Reset.IDENTITY, Rule.IMPACT_LAW, True))
             continue
-        regular = set(_combined(_regular(parts, node, guard, location.stops_with), parts))
-        possible = set(_combined(_all(parts, node, guard, location.stops_with), parts)) if may_be_paradoxical else set()
+        stops_with = location.stops_with.get(guard.contact, ())
+        regular = set(_nodes(regular_exit(rows, guard.guard, stops_with=stops_with)))
+        possible = set()
+        if may_be_paradoxical:
+            possible = set(_nodes(possible_exit(rows, [guard.guard], stops_with=stops_with)))
         goes_on = guard.kind is GuardKind.SLIP and node.mode.get(guard.contact) is SLIDE
         for target in sorted(regular | possible, key=lambda item: (item not in regular, _order(parts, item))):
             if is_possible(target) and (target != node or goes_on):
@@ -111,79 +114,12 @@ def transitions_from_impact(nodes: Iterator[NodeMode]) -> Iterator[Transition]:
         yield Transition(IMPACT, node.key, None, Reset.IMPACT_LAW, Rule.IMPACT_LAW, True)
 
 
-Choices = Mapping[str, tuple[ContactMode, ...]]
-
-
-def _combined(
-    choices: tuple[Choices, Mapping[str, tuple[int, ...]]], parts: Sequence[ForceElement]
-) -> Iterator[NodeMode]:
-    modes, sides = choices
-    for labels in itertools.product(*(modes[part.name] for part in parts)):
-        mode = Mode({part.name: label for part, label in zip(parts, labels, strict=True)})
-        for signs in itertools.product(*sides.values()):
-            yield NodeMode(mode, tuple(zip(sides, signs, strict=True)))
-
-
-def _regular(
-    parts: Sequence[ForceElement], node: NodeMode, guard: GuardFunction, stops_with: Mapping[str, tuple[str, ...]]
-) -> tuple[Choices, dict[str, tuple[int, ...]]]:
-    """Modes that may follow where every verdict is unique.
-
-    Forces are continuous at a release and at the edge of the cone, so that the other contacts go on as they were. They
-    jump where slip stops, because friction turns: then the others may change as well.
-    """
-    modes: dict[str, tuple[ContactMode, ...]] = {part.name: (node.mode[part.name],) for part in parts}
-    sides: dict[str, tuple[int, ...]] = {name: (sign,) for name, sign in node.pressing}
-    label = node.mode.get(guard.contact)
-    match guard.kind:
-        case GuardKind.RELEASE:
-            modes[guard.contact] = (FREE,)
-        case GuardKind.REVERSAL:
-            sides[guard.contact] = (-node.side(guard.contact),)
-        case GuardKind.CONE_PLUS:
-            modes[guard.contact] = (ContactMode.SLIDE_PLUS,)
-        case GuardKind.CONE_MINUS:
-            modes[guard.contact] = (ContactMode.SLIDE_MINUS,)
-        case GuardKind.CONE:
-            modes[guard.contact] = (SLIDE,)
-        case GuardKind.SLIP:
-            modes = {part.name: _afterwards(part, node.mode[part.name]) for part in parts}
-            for part in parts:
-                if part.name in stops_with.get(guard.contact, ()):
-                    modes[part.name] = part.modes
-            own = next(part for part in parts if part.name == guard.contact)
-            modes[guard.contact] = tuple(
-                mode for mode in own.modes if mode is not FREE and (mode is not label or mode is SLIDE)
-            )
-            sides = dict.fromkeys(sides, (1, -1))
-        case GuardKind.EXHAUSTED:
-            sides = dict.fromkeys(sides, (1, -1))
-            modes = {part.name: _afterwards(part, node.mode[part.name]) for part in parts}
-        case _:
-            modes = {part.name: () for part in parts}
-    return modes, sides
-
-
-def _all(
-    parts: Sequence[ForceElement], node: NodeMode, guard: GuardFunction, stops_with: Mapping[str, tuple[str, ...]]
-) -> tuple[Choices, dict[str, tuple[int, ...]]]:
-    """Every mode that the positions and velocities at the event permit."""
-    at_rest = {guard.contact, *stops_with.get(guard.contact, ())} if guard.kind is GuardKind.SLIP else set()
-    modes = {
-        part.name: part.modes if part.name in at_rest else _afterwards(part, node.mode[part.name]) for part in parts
-    }
-    return modes, {part.name: (1, -1) for part in parts if part.kind is CarrierKind.BILATERAL}
-
-
-def _afterwards(part: ForceElement, label: ContactMode) -> tuple[ContactMode, ...]:
-    """Modes open to a carrier whose position and velocity do not change."""
-    if label is FREE:
-        return (FREE,)
-    if label is STICK:
-        return part.modes
-    if label is CLOSED or label is SLIDE or label in SLIDES:
-        return (label, FREE) if part.is_unilateral else (label,)
-    return part.modes
+def _nodes(found: Exit) -> Iterator[NodeMode]:
+    """Every combination of what an exit admits."""
+    for labels in itertools.product(*found.labels.values()):
+        mode = Mode(dict(zip(found.labels, labels, strict=True)))
+        for signs in itertools.product(*found.sides.values()):
+            yield NodeMode(mode, tuple(zip(found.sides, signs, strict=True)))
 
 
 def _order(parts: Sequence[ForceElement], node: NodeMode) -> tuple[int, ...]:

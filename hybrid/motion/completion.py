@@ -6,24 +6,29 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hybrid.contact.exits import possible_exit
+from hybrid.contact.table import rows_of
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.transitions import told_by_modes
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.selecting import Decision
 
 __all__ = ["complete"]
 
 _PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
-_LASTING = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION, EventKind.WATCH)
+_JUMPS = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION)
+_LASTING = (*_JUMPS, EventKind.WATCH)
 
 
-def complete(events: list[Event], t: float, after: Mode | None, decision: Decision) -> int:
+def complete(dynamics: Dynamics, events: list[Event], t: float, after: Mode | None, decision: Decision) -> int:
     """Complete the last events with the mode that follows them, in place, and drop those that changed nothing.
 
     Parameters
     ----------
+    dynamics : Dynamics
     events : list of Event
     t : float
         Of the decision.
@@ -35,6 +40,11 @@ def complete(events: list[Event], t: float, after: Mode | None, decision: Decisi
     -------
     int
         Number of events that were dropped.
+
+    Raises
+    ------
+    RuntimeError
+        The mode that was selected is none that may follow: a defect.
     """
     dropped = 0
     recent = events[-_PENDING:]
@@ -43,9 +53,21 @@ def complete(events: list[Event], t: float, after: Mode | None, decision: Decisi
             continue
         at = events.index(event)
         told = told_by_modes(event, after)
+        jumps = any(later.kind in _JUMPS for later in events[at + 1 :])
+        if after is not None and not jumps:
+            _check_exit(dynamics, told, after)
         note = "; ".join(part for part in (told.note, decision.note) if part)
         events[at] = attrs.evolve(told, mode_after=after, verdict=decision.verdict, note=note)
         if after is not None and after == told.mode_before and told.kind not in _LASTING:
             del events[at]
             dropped += 1
     return dropped
+
+
+def _check_exit(dynamics: Dynamics, event: Event, after: Mode) -> None:
+    """The verdict selects among the exits of the guards that fired, however it was reached."""
+    if event.mode_before is None or not event.guards:
+        return
+    if not possible_exit(rows_of(dynamics, event.mode_before), event.guards).admits(after):
+        fired = ", ".join(f"{guard.kind.value} of {guard.carrier}" for guard in event.guards)
+        raise RuntimeError(f"t = {event.t:.10g}: {after} is no exit of {event.mode_before} at {fired}")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from hybrid.contact.guards import Guard
     from hybrid.contact.impacts.impact import Impact
     from hybrid.contact.modes import Mode
     from hybrid.contact.selection import Verdict
@@ -82,6 +83,8 @@ class Event:
         Of the contact problem after the event.
     note : str
         How a choice was made, at which rate a force grows, what an impact law warned of.
+    guards : tuple of Guard
+        Those of the mode before that fired together; empty where no guard of a mode ended it.
     """
 
     t: float
@@ -95,6 +98,7 @@ class Event:
     impact: Impact | None = None
     verdict: Verdict | None = None
     note: str = ""
+    guards: tuple[Guard, ...] = ()
 
     def __str__(self) -> str:
         modes = " -> ".join(str(mode) for mode in (self.mode_before, self.mode_after) if mode is not None)

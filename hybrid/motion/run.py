@@ -215,7 +215,10 @@ class Run:
         ended = self._too_many(passage.t, carriers)
         if ended is not None:
             return ended, arrived, choice.mode
-        event = Event(passage.t, event_kind(passage.fired), carriers, choice.mode, None, arrived.q, v_before, arrived.v)
+        event = Event(
+            passage.t, event_kind(passage.fired), carriers, choice.mode, None, arrived.q, v_before, arrived.v,
+            guards=tuple(guard for guard in passage.fired if guard.quantity is not None),
+        )  # fmt: skip
         if Activity.APPROACHING in arrived.activities.values():
             self.events += besides_touch(event, passage.fired)
         if GuardKind.SINGULAR in kinds:
@@ -283,7 +286,7 @@ class Run:
         if decision.chosen_by_rule:
             kind, v = EventKind.CHOICE, moment.v
             self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
-        self.pace.dropped += complete(self.events, moment.t, after, decision)
+        self.pace.dropped += complete(self.context.dynamics, self.events, moment.t, after, decision)
 
     def _trajectory(self, moment: Moment, termination: Termination, detail: str) -> Trajectory:
         start = moment if self._start is None else self._start

@@ -76,6 +76,7 @@ def _event_record(motion: Trajectory, event: Event) -> dict[str, Any]:
         "t": float(event.t),
         "kind": event.kind.value,
         "contact": ", ".join(event.carriers),
+        "guards": [{"kind": guard.kind.value, "contact": guard.carrier} for guard in event.guards],
         "mode_before": _modes(event.mode_before),
         "mode_after": _modes(event.mode_after),
         "q": _named(motion, event.q),

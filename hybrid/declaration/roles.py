@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybrid.declaration.fields import Entry
 from hybrid.declaration.scope import Kind, Scope, Traits
-from hybrid.declaration.tree import Expression, Name
+from hybrid.declaration.tree import Expression, Name, Number
 from hybrid.errors import Problem
 
 _DEGREES = {1: "linear", 2: "a polynomial of degree 2"}
@@ -22,11 +22,31 @@ def role_problems(entry: Entry, expression: Expression, traits: Traits, scope: S
     if traits.degree > role.degree:
         words = _DEGREES[int(role.degree)]
         problems.append(Problem(f"{role.noun} must be {words} in the velocities", entry.field, path=entry.path))
-    needed = role.needs
-    if needed and not any(scope.kinds[name] in needed for name in traits.names):
-        kind = next(iter(needed))
-        problems.append(Problem(f"{role.noun} must depend on a {kind}", entry.field, path=entry.path))
+    wanted = {name for name in traits.names if scope.kinds[name] in role.needs}
+    if role.needs and not wanted & _counting(expression, scope):
+        kind = next(iter(role.needs))
+        hint = f"'{min(wanted)}' is multiplied by zero" if wanted else ""
+        problems.append(Problem(f"{role.noun} must depend on a {kind}", entry.field, hint=hint, path=entry.path))
     return problems
+
+
+def _counting(expression: Expression, scope: Scope) -> frozenset[str]:
+    """The names of an expression without those that are multiplied by zero."""
+    stack: list[frozenset[str] | None] = []  # None is zero
+    for node in expression.tree:
+        if isinstance(node, Number):
+            stack.append(frozenset() if node.exact else None)
+        elif isinstance(node, Name):
+            definition = scope.traits.get(node.name)
+            stack.append(definition.names if definition else frozenset({node.name} & scope.kinds.keys()))
+        else:
+            arguments = stack[-node.arity :]
+            del stack[-node.arity :]
+            names = [item for item in arguments if item is not None]
+            is_product = node.operation == "*" or (node.operation == "/" and arguments[0] is None)
+            is_zero = len(names) < node.arity if is_product else not names and node.operation in ("+", "-", "negate")
+            stack.append(None if is_zero else frozenset().union(*names))
+    return stack[0] or frozenset()
 
 
 def _forbidden(entry: Entry, expression: Expression, scope: Scope) -> list[tuple[str, int, str]]:

@@ -104,6 +104,7 @@ WRONG = {
     "contact.tip.tangent (column 3): a tangential displacement must not depend on the velocity 'x_dot'": contact(
         tangent="2*x_dot"
     ),
+    "contact.tip.gap: a gap must depend on a coordinate; 'y' is multiplied by zero": contact(gap="l - 2*(0*y)/l"),
     "contact.tip.tangent: a tangential displacement must depend on a coordinate": contact(tangent="l*t"),
     "contact.tip.tangent: must be one expression (planar) or two (spatial), not 3": contact(tangent=["x", "y", "x"]),
     "contact.tip: tangent and slip exclude one another; slip is the rate of a tangent": contact(slip="x_dot"),

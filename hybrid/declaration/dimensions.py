@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Dimensions"]
 
 _JOULE = read_unit("J")
+_DEGREE = read_unit("deg")
 # Factors of formulas; other numbers may stand for a quantity.
 _FACTORS = frozenset(Fraction(a, b) for a in range(1, 10) for b in (1, 2, 4, 8)) | {Fraction(12)}
 _PURE_FUNCTIONS = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")
@@ -130,7 +131,8 @@ class Dimensions:
             if name not in self.units:
                 self.known[name] = None if found is None or found.is_vague else found
             elif found is not None and found.has_unit and not self.unknowns.equal(found.powers, self.units[name]):
-                message = f"is {self._text(found.powers)}, but its unit is {self.mechanism.parameters[name].unit}"
+                unit = self.mechanism.parameters[name].unit
+                message = f"is {self._text(found.powers, self.units[name])}, but its unit is {unit}"
                 self.problems.append(Problem(message, field, path=path))
         return self.known[name]
 
@@ -208,7 +210,8 @@ class Dimensions:
                 return None  # as in x + x**2/2, whose factor has a unit that is not written
             if not self.unknowns.equal(known[0].powers, item.powers):
                 done = "added" if operation in ("+", "-") else f"compared by {operation}"
-                return f"{self._text(known[0].powers)} and {self._text(item.powers)} are {done}"
+                pair = known[0].powers, item.powers
+                return f"{self._text(*pair)} and {self._text(*pair[::-1])} are {done}"
         if operation == "atan2":
             return _Quantity({}, has_number=True)
         return _Quantity(known[0].powers, is_told) if known else None
@@ -219,7 +222,8 @@ class Dimensions:
             return
         expected = self._expected(item)
         if expected is not None and not self.unknowns.equal(quantity.powers, expected):
-            message = f"{item.entry.role.noun} must be {self._text(expected)} here, not {self._text(quantity.powers)}"
+            pair = expected, quantity.powers
+            message = f"{item.entry.role.noun} must be {self._text(*pair)} here, not {self._text(*pair[::-1])}"
             self.problems.append(Problem(message, item.entry.field, path=item.entry.path))
 
     def _expected(self, item: Read) -> Exponents | None:
@@ -276,10 +280,17 @@ class Dimensions:
             message = f"{role.noun} must be {kinds}, not {self._text(powers)}"
             self.problems.append(Problem(message, item.entry.field, path=item.entry.path))
 
-    def _text(self, powers: Exponents) -> str:
+    def _text(self, powers: Exponents, other: Exponents | None = None) -> str:
+        """A unit in words, beside another one that it contradicts."""
         reduced = self.unknowns.reduced(powers)
         shown = {f"[{name[1:]}]" if name.startswith("?") else name: power for name, power in reduced.items()}
-        return unit_text(shown) if self.axes is BASES else f"a unit with the factor {unit_text(shown, pure='1')}"
+        if self.axes is BASES:
+            return unit_text(shown)
+        if reduced == _DEGREE:
+            return "an angle in degrees"
+        if not reduced and other is not None and self.unknowns.reduced(other) == _DEGREE:
+            return "an angle in radians"
+        return f"a unit with the factor {unit_text(shown, pure='1')}"
 
 
 def _combined(first: Fraction | None, second: Fraction | None, operation: str) -> Fraction | None:

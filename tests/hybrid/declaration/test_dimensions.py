@@ -112,6 +112,13 @@ def test_millimetres_beside_metres_are_found():
     assert all("a unit with the factor" in message for _, _, message in found)
 
 
+def test_degrees_beside_radians_are_found_in_words():
+    both = (21, "contact.tip.gap", "an angle in degrees and an angle in radians are added")
+    assert both in faults(w="deg", k="rad", force="F", gap="y - l*sin(w + k)")
+    message = "sin takes a pure number or an angle in radians, not an angle in degrees"
+    assert (21, "contact.tip.gap", message) in faults(w="deg", force="F", gap="y - l*sin(w)")
+
+
 def test_a_length_in_seconds_is_found_wherever_it_is_used():
     found = faults(l="s")
     assert (6, "parameters.I", "is kg s^2, but its unit is kg m^2") in found

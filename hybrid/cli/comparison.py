@@ -237,20 +237,23 @@ def _impact_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
-    contacts = sorted({name for row in answer["rows"] for name in row["gap_dot_after"]})
-    sticking = [name for name in contacts if any(name in row["time_to_stick"] for row in answer["rows"])]
-    columns = ["method", "outcome", "mode"]
-    columns += [f"{quantity}.{name}" for name in contacts for quantity in ("gap_dot", "slip", "impulse_N")]
-    columns += [f"time to stick.{name}" for name in sticking] + ["energy change", "error"]
-    size = max((abs(value) for row in answer["rows"] for value in row["v_after"].values()), default=0.0)
-    rows = []
-    for row in answer["rows"]:
-        cells = [row["method"], row["outcome"], row["mode"]]
-        for name in contacts:
-            cells += [_shown(plain(row[key].get(name)), size) for key in ("gap_dot_after", "slip_after", "impulse_N")]
-        cells += [_time(row["time_to_stick"], name) for name in sticking]
-        rows.append([*cells, number(row["energy_change"]), number(row["error"])])
+    columns = ("method", "outcome", "mode", "energy change", "error")
+    rows = [
+        (row["method"], row["outcome"], row["mode"], number(row["energy_change"]), number(row["error"]))
+        for row in answer["rows"]
+    ]
     yield table(f"{answer['mechanism']}: {answer['verdict']}", columns, rows)
+    size = max((abs(value) for row in answer["rows"] for value in row["v_after"].values()), default=0.0)
+    for name in sorted({name for row in answer["rows"] for name in row["gap_dot_after"]}):
+        shown = [
+            (
+                row["method"],
+                *(_shown(plain(row[key].get(name)), size) for key in ("gap_dot_after", "slip_after", "impulse_N")),
+                _time(row["time_to_stick"], name),
+            )
+            for row in answer["rows"]
+        ]
+        yield table(f"Afterwards at {name}", ("method", "gap_dot", "slip", "impulse_N", "time to stick"), shown)
     if answer["observed_order"] is not None:
         low, high = answer["order_stiffness"]
         spread = answer["order_standard_error"]

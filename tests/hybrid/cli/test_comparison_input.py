@@ -39,3 +39,12 @@ def test_options_that_take_several_values_may_be_repeated(capsys):
     assert (
         main(["restitution", "painleve_rod", "--over=mu=0.1:1:3", "--pin=theta=1", "--param=m=2", "--param=g=1"]) == 0
     )
+
+
+def test_two_contacts_break_no_word_of_a_table(capsys):
+    corner = ["--pin=theta=1.2", "--pin=gap_dot.floor=-1", "--pin=gap.wall=0", "--pin=x_dot=-1", "--pin=gap.floor=0"]
+    assert main(["compare", "ladder_in_corner", *corner, "--pin=slip.floor=0", "--stiffness=1e4,1e5"]) == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("kelvin-voigt", "floor=stick,wall=stick", "time to stick", "impulse_N"))
+    assert "Afterwards at floor" in shown
+    assert "Afterwards at wall" in shown

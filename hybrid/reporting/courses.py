@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
+from hybrid.declaration.unit_names import read_unit, unit_text
+from hybrid.declaration.unknown_units import product, to_power
+from hybrid.reporting.labelling import quantities_with_units, with_unit
 from hybrid.reporting.plot import settings
 
 if TYPE_CHECKING:
@@ -18,8 +22,9 @@ if TYPE_CHECKING:
 
     from hybrid.analysis import Comparison
     from hybrid.analysis.comparison.courses import ContactCourse
+    from hybrid.dynamics import Dynamics
 
-__all__ = ["Panel", "course_panels", "plot_convergence", "plot_panel"]
+__all__ = ["Panel", "course_panels", "course_units", "plot_convergence", "plot_panel"]
 
 _SIZE = (3.75, 2.7)  # inches: two side by side on a page, one on a telephone, with legible letters
 _SHARE = 0.01  # of the greatest force; before the first such moment a departure is not to be seen
@@ -51,7 +56,35 @@ class Panel:
     origin: str
 
 
-def course_panels(found: Comparison, contact: str) -> tuple[Panel, ...]:
+def course_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[str, str]:
+    """Units of the panels of a contact by key; without those that the declaration leaves open.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> units = course_units(derive(mechanisms.load("painleve_rod")), "tip", has_mode=False)
+    >>> units["force_N"], units["slip"], units["impulse_T"]
+    ('kg^(1/2) m/s', 'm/s', 'N s')
+    """
+    known, forces = quantities_with_units(dynamics), dynamics.mechanism.units()
+    normal, tangential = forces.forces.get(contact, ""), forces.tangential_forces.get(contact, "")
+    found = {"gap_dot": known.get(f"gap_dot.{contact}", ""), "slip": known.get(f"slip.{contact}", "")}
+    found |= {"force_N": normal, "force_T": tangential, "penetration": normal}
+    length = known.get(f"gap.{contact}", "")
+    if normal and length:
+        # a force over the root of a stiffness, which is a force over a length
+        root = to_power(product(read_unit(normal), read_unit(length), -1), Fraction(-1, 2))
+        if has_mode:
+            found["gap_dot"] = unit_text(product(to_power(root, Fraction(-1)), read_unit(found["gap_dot"]), 1))
+        else:
+            found |= {key: unit_text(product(read_unit(found[key]), root, 1)) for key in ("force_N", "penetration")}
+            found |= {"force_T": unit_text(product(read_unit(tangential), root, 1))} if tangential else {}
+            found["impulse_T"] = f"{tangential} {known['t']}" if tangential else ""
+    return found
+
+
+def course_panels(found: Comparison, contact: str, *, units: Mapping[str, str] | None = None) -> tuple[Panel, ...]:
     """The plots of one contact: forces, velocities, penetration, and the friction impulse over the normal one.
 
     Parameters
@@ -59,6 +92,8 @@ def course_panels(found: Comparison, contact: str) -> tuple[Panel, ...]:
     found : Comparison
         With courses.
     contact : str
+    units : mapping of str to str, optional
+        By panel, as of :func:`course_units`.
 
     Returns
     -------
@@ -95,7 +130,9 @@ def course_panels(found: Comparison, contact: str) -> tuple[Panel, ...]:
         panel("penetration", "Penetration", r"$-K g_N$" if found.has_mode else r"$-\sqrt{K}\,g_N$", rigid[:1]),
     ]
     planar = [item for item in panels if all(values.shape[1] for _, values in item.lines.values())]
-    return (*planar, *(() if found.has_mode else _impulses(courses)))
+    panels = [*planar, *(() if found.has_mode else _impulses(courses))]
+    known = units or {}
+    return tuple(attrs.evolve(item, label=with_unit(item.label, known.get(item.key, ""))) for item in panels)
 
 
 def _is_seen(found: Comparison, method: str, course: ContactCourse) -> bool:

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from hybrid.reporting.comparisons import comparison_record
-from hybrid.reporting.courses import course_panels, plot_convergence, plot_panel
+from hybrid.reporting.courses import course_panels, course_units, plot_convergence, plot_panel
 from hybrid.reporting.html import Html
 from hybrid.reporting.inline import inline_svg
 from hybrid.reporting.plot import figure_svg
@@ -125,6 +125,7 @@ def _pictures(report: ComparisonReport) -> Iterator[tuple[str, list[Html]]]:
     """The plots of every contact, then the convergence."""
     found = report.comparison
     for number, contact in enumerate(report.dynamics.contacts):
+        units = course_units(report.dynamics, contact, has_mode=found.has_mode)
         panels = [
             Html(
                 inline_svg(
@@ -133,7 +134,7 @@ def _pictures(report: ComparisonReport) -> Iterator[tuple[str, list[Html]]]:
                     label=f"{panel.title} of {contact}",
                 )
             )
-            for panel in course_panels(found, contact)
+            for panel in course_panels(found, contact, units=units)
         ]
         if panels:
             yield contact, panels

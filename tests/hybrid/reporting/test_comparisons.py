@@ -77,6 +77,16 @@ def test_panels_of_an_impact_end_where_the_limit_ends(reports):
     assert abs(peaks[0] - force.max()) < abs(peaks[1] - force.max())
 
 
+def test_axes_of_panels_have_their_units(reports):
+    for verdict, roots in (("IMPACT", "kg^(1/2) m/s"), ("UNIQUE", "N")):
+        page = render_comparison_html(reports[verdict])
+        labels = re.findall(r"<!-- (.*?) -->", page)
+        assert any("v_T" in label and label.endswith("(m/s)") for label in labels)
+        assert any("F_N" in label and label.endswith(f"({roots})") for label in labels)
+    # sqrt(K) = sqrt(N/m) = kg^(1/2)/s
+    assert any("g_N" in label and label.endswith("(kg^(1/2) m/s^2)") for label in labels)
+
+
 def test_panels_where_one_mode_persists_show_the_force_itself_settling(reports):
     found = reports["UNIQUE"].comparison
     panels = {panel.key: panel for panel in course_panels(found, "tip")}

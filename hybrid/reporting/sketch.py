@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_posture"]
 
+_CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))
+"""To the right or left and up or down, those first in which a name is usually read."""
+
 
 def plot_posture(drawn: Posture) -> Figure:
     """Draw a mechanism at a state.
@@ -52,10 +55,21 @@ def plot_posture(drawn: Posture) -> Figure:
             link = np.array([drawn.points[first], drawn.points[second]])
             axes.plot(link[:, 0], link[:, 1], color="0.25", linewidth=3.5, solid_capstyle="round", zorder=2)
         axes.plot(places[:, 0], places[:, 1], "o", markersize=4.5, color="white", markeredgecolor="black", zorder=3)
-        beside: dict[str, Any] = {"xytext": (6, 5), "textcoords": "offset points", "fontsize": 8, "zorder": 4}
+        beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "zorder": 4}
         for name, place in drawn.points.items():
-            axes.annotate(as_written(name), (place[0], place[1]), **beside)
+            x, y = _corner(drawn, name)
+            aligned: dict[str, Any] = {"ha": "left" if x > 0 else "right", "va": "bottom" if y > 0 else "top"}
+            axes.annotate(as_written(name), (place[0], place[1]), xytext=(6 * x, 5 * y), **aligned, **beside)
     return figure
+
+
+def _corner(drawn: Posture, name: str) -> tuple[int, int]:
+    """Of four corners at a point, the one that is farthest from links and solids."""
+    place = drawn.points[name]
+    taken = [drawn.points[other] - place for link in drawn.links if name in link for other in link if other != name]
+    taken += [-surface.normal for surface in drawn.surfaces if np.array_equal(surface.at, place)]
+    units = [item / np.linalg.norm(item) for item in taken if np.any(item)]
+    return min(_CORNERS, key=lambda corner: round(max((float(corner @ unit) for unit in units), default=0.0), 6))
 
 
 def _along(surface: Surface) -> NDArray[np.float64]:

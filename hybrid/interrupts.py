@@ -54,7 +54,7 @@ def answers_are_told() -> Iterator[None]:
 
 
 @contextmanager
-def interruptible(keeps: bool) -> Iterator[None]:
+def interruptible(*, keeps: bool) -> Iterator[None]:
     """A computation that Ctrl-C ends; if the caller keeps what was computed until then, it is an answer to be told."""
     handler = signal.getsignal(signal.SIGINT)
     if not keeps or not isinstance(handler, _Patient):

@@ -152,7 +152,7 @@ def simulate(
         found = _followed(dynamics, start, values, asked, bar)
         answer = _record(found)
         try:
-            with interruptible(True):
+            with interruptible(keeps=True):
                 written, is_written = write_motions(found, MotionFiles(plot, animate, output)), True
         except KeyboardInterrupt:
             written, is_written = [], False

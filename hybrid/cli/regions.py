@@ -141,7 +141,7 @@ def _draw(dynamics: Dynamics, found: RegionMap, path: Path) -> bool:
     from hybrid.reporting.plot import plot_map, save_figure
 
     try:
-        with interruptible(True):
+        with interruptible(keeps=True):
             units = quantities_with_units(dynamics)
             save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
     except KeyboardInterrupt:

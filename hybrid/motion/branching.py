@@ -148,7 +148,7 @@ def simulate_branches(
     while waiting and len(limbs) < max_limbs:
         moment, parent, rule, choice = waiting.pop(0)
         run = Run(attrs.evolve(context, rule=rule), t_end)
-        with interruptible(keeps):
+        with interruptible(keeps=keeps):
             motion = run.follow(moment)
         limb = len(limbs)
         limbs.append(Limb(motion, parent, choice))

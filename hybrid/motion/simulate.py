@@ -132,7 +132,7 @@ def simulate(
         rank_guard(dynamics, dict(parameters or {}), state.t, state.q),
         singular if isinstance(singular, str) else "stop",
     )
-    with interruptible(keeps):
+    with interruptible(keeps=keeps):
         motion = _followed(context, state, float(t_end), singular, progress)
     if motion.termination is Termination.INTERRUPTED and not keeps:
         raise KeyboardInterrupt

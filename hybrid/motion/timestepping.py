@@ -119,7 +119,7 @@ def time_stepping(
     h = (t_end - state.t) / count
     record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
     try:
-        with interruptible(keeps):
+        with interruptible(keeps=keeps):
             _march(record, count, dict(parameters or {}), tolerances, progress)
     except KeyboardInterrupt:
         if not keeps:

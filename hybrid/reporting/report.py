@@ -166,7 +166,7 @@ def build_report(
     automaton = None
     is_complete = False
     try:
-        with interruptible(keeps):
+        with interruptible(keeps=keeps):
             around = surroundings(
                 dynamics,
                 state,

@@ -163,7 +163,7 @@ def region_map(
     boundaries: tuple[Boundary, ...] = ()
     is_complete = False
     try:
-        with interruptible(keeps):
+        with interruptible(keeps=keeps):
             for chunk, found in classified_chunks(plane, chunks(draft.shape, chunk_cells), executor):
                 draft.put(chunk, found)
                 if progress is not None:

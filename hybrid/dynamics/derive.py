@@ -101,6 +101,10 @@ class Dynamics:
     turns_vary: bool = attrs.field(repr=False)
     programs: dict[Any, Any] = attrs.field(init=False, factory=dict, repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Sent to another process, it is derived anew there: compiled functions are not sent."""
+        return derive, (self.mechanism,)
+
     @property
     def n(self) -> int:
         """Number of generalised coordinates."""

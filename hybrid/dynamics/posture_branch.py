@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -70,10 +70,6 @@ class PostureBranch:
     problem: PositionProblem = attrs.field(repr=False)
     q: Array = attrs.field(repr=False)
     sign: int = attrs.field(repr=False)
-
-    def of(self, dynamics: Dynamics | None) -> PostureBranch:
-        """The same branch with another copy of its mechanism, or with none."""
-        return attrs.evolve(self, problem=attrs.evolve(self.problem, dynamics=cast("Dynamics", dynamics)))
 
     def solve(self, problem: PositionProblem, tolerances: Tolerances) -> tuple[Array, NDArray[np.bool_]]:
         """Positions on the branch, as :func:`solve_positions` gives them on any.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
-from typing import Any
 
 import attrs
 import numpy as np
@@ -12,8 +11,6 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.maps.plane import Dictionary, Plane
 from hybrid.contact.classify import CellVerdict, Classification
-from hybrid.dynamics.derive import derive
-from hybrid.dynamics.posture_branch import PostureBranch
 from hybrid.errors import StateError
 
 Progress = Callable[[int, int], None]
@@ -88,28 +85,10 @@ class Draft:
         )
 
 
-@attrs.frozen(eq=False)
-class _Portable:
-    """A plane that can be sent to another process, where its equations are derived anew."""
-
-    plane: Plane
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        plane = self.plane
-        given = {"axes": plane.axes, "pins": dict(plane.pins), "parameters": dict(plane.parameters)}
-        branch = None if plane.branch is None else plane.branch.of(None)
-        return _derived, (plane.dynamics.mechanism, branch, {**given, "tolerances": plane.tolerances})
-
-
-def _derived(mechanism: Any, branch: PostureBranch | None, given: dict[str, Any]) -> _Portable:
-    dynamics = derive(mechanism)
-    return _Portable(Plane(dynamics=dynamics, branch=None if branch is None else branch.of(dynamics), **given))
-
-
-def _classified(portable: _Portable, chunk: Chunk) -> Classification:
+def _classified(plane: Plane, chunk: Chunk) -> Classification:
     rows, columns = chunk.place
-    first, second = portable.plane.axes
-    return portable.plane.classified(first.values[rows, None], second.values[None, columns])
+    first, second = plane.axes
+    return plane.classified(first.values[rows, None], second.values[None, columns])
 
 
 def classified_chunks(
@@ -119,12 +98,11 @@ def classified_chunks(
 
     With an executor the order is that of completion; what has not begun is cancelled when the iteration ends early.
     """
-    portable = _Portable(plane)
     if executor is None:
         for chunk in todo:
-            yield chunk, _classified(portable, chunk)
+            yield chunk, _classified(plane, chunk)
         return
-    futures = {executor.submit(_classified, portable, chunk): chunk for chunk in todo}
+    futures = {executor.submit(_classified, plane, chunk): chunk for chunk in todo}
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()

@@ -1,0 +1,72 @@
+"""Values that travel: to other processes, between threads, and into interpreters that hash otherwise."""
+
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+import mechanisms
+from hybrid import derive, select, simulate, solve_state
+
+PINS = {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}
+
+
+def answer(dynamics, mu):
+    """Numbers of a verdict and of a motion, to the last bit."""
+    parameters = {"mu": mu}
+    state = solve_state(dynamics, PINS, parameters=parameters)
+    branches = select(dynamics, state, parameters=parameters).branches
+    motion = simulate(dynamics, state, t_end=0.6, parameters=parameters)
+    numbers = [*motion.q, *motion.v, *(event.t for event in motion.events)]
+    return [float(x).hex() for x in (*numbers, *(x for branch in branches for x in branch.acceleration))]
+
+
+FRICTIONS = [0.3 + 0.1 * i for i in range(8)]
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("rod_on_incline"))
+
+
+def test_mechanism_equations_verdict_and_motion_can_be_pickled(rod):
+    state = solve_state(rod, PINS)
+    motion = simulate(rod, state, t_end=0.6)
+    for value in (rod.mechanism, rod, state, select(rod, state), motion):
+        copy = pickle.loads(pickle.dumps(value))
+        assert type(copy) is type(value)
+    assert answer(pickle.loads(pickle.dumps(rod)), 0.7) == answer(rod, 0.7)
+    assert pickle.loads(pickle.dumps(motion)).q.tolist() == motion.q.tolist()
+    assert pickle.loads(pickle.dumps(motion)).dynamics.mechanism == rod.mechanism
+
+
+METHODS = sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods()))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_another_process_gives_the_same_bits(rod, method):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(method)) as pool:
+        assert pool.submit(answer, rod, 0.7).result() == answer(rod, 0.7)
+
+
+def test_eight_threads_give_the_bits_of_one(rod):
+    alone = [answer(derive(rod.mechanism), mu) for mu in FRICTIONS]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda mu: answer(rod, mu), FRICTIONS * 2)) == alone * 2
+
+
+def test_the_order_of_hashes_changes_no_bit():
+    code = "import mechanisms; from hybrid import derive; from tests.hybrid.dynamics.test_sharing import answer; "
+    code += "print(answer(derive(mechanisms.load('rod_on_incline')), 0.7))"
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1]
+    assert b"0x" in told[0]

@@ -6,13 +6,14 @@ hatching say what kind a region is.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fill", "fills", "lightness"]
+__all__ = ["Fill", "fills", "lightness", "own_fills"]
 
 LIGHTEST, DARKEST = 96.0, 30.0
 WIDEST_STEP = 22.0
@@ -51,6 +52,26 @@ class Fill:
     def css(self) -> str:
         """The colour as ``#rrggbb``."""
         return "#" + "".join(f"{round(255 * part):02x}" for part in self.colour)
+
+
+_LABELS = {
+    "free": "unique",
+    "closed": "unique",
+    "slide+": "unique",
+    "slide-": "unique",
+    "stick": "unique",
+    "free | slide+ (indeterminate)": "several",
+    "free | slide- (indeterminate)": "several",
+    "free | stick (indeterminate)": "several",
+    "none (inconsistent)": "none",
+}
+"""What a map of one contact shows, in the order of falling lightness, and of which kind it is."""
+
+
+@functools.cache
+def own_fills() -> dict[str, Fill]:
+    """The fills that the regions of one contact have in every map, by label."""
+    return dict(zip(_LABELS, fills(list(_LABELS.values())), strict=True))
 
 
 def fills(kinds: Sequence[str]) -> tuple[Fill, ...]:

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.palette import Fill, fills
+from hybrid.reporting.palette import Fill, fills, own_fills
 
 if TYPE_CHECKING:
     from hybrid.analysis import RegionMap
@@ -63,8 +63,8 @@ def regions(region_map: RegionMap) -> tuple[Region, ...]:
     Returns
     -------
     tuple of Region
-        Unique verdicts first, then indeterminate and inconsistent ones, each from large to small; last the states at
-        which no acceleration-level question arises.
+        Unique verdicts first, then indeterminate and inconsistent ones; last the states at which no acceleration-level
+        question arises. Those of one contact have the same order and fill in every map, others go from large to small.
     """
     from hybrid.contact import CellVerdict
 
@@ -81,8 +81,13 @@ def regions(region_map: RegionMap) -> tuple[Region, ...]:
         for bits in np.unique(modes[cells]):
             found.append((name, _label(name, int(bits), region_map.labels), cells & (modes == bits)))
     found.sort(key=lambda item: (_ORDER.index(_KINDS[item[0]]), -int(item[2].sum())))
-    kept = _merged(found)
-    chosen = fills([_KINDS[name] for name, _, _ in kept])
+    own = own_fills()
+    if all(label in own for _, label, _ in found):
+        kept = sorted(found, key=lambda item: list(own).index(item[1]))
+        chosen = tuple(own[label] for _, label, _ in kept)
+    else:
+        kept = _merged(found)
+        chosen = fills([_KINDS[name] for name, _, _ in kept])
     inside = [
         Region(label, name, float(cells.mean()), cells, fill)
         for (name, label, cells), fill in zip(kept, chosen, strict=True)

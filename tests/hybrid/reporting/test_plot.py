@@ -43,6 +43,15 @@ def test_regions_partition_the_map(found):
         assert verdicts <= {region.verdict, "UNIQUE", "HYPERSTATIC"} if region.verdict == "UNIQUE" else {region.verdict}
 
 
+def test_a_label_of_one_contact_has_one_fill_in_every_map():
+    found = {}
+    for mu, slip in ((0.3, "+0"), (1.5, "+0"), (1.5, "-0"), (0.3, 0)):
+        for region in regions(rod_map(slip=slip, mu=mu, cells=20)):
+            found.setdefault(region.label, set()).add(region.fill)
+    assert {"free", "slide+", "slide-", "free | slide+ (indeterminate)", "none (inconsistent)"} <= found.keys()
+    assert all(len(fills) == 1 for fills in found.values())
+
+
 def test_legend_gives_the_area_of_every_region():
     figure = plot_map(rod_map(), state=(2.0, 0.0), units=UNITS)
     entries = [text.get_text().strip("\u200b") for text in figure.legends[0].get_texts()]

@@ -35,12 +35,12 @@ def seconds(work: Callable[[], object], *, repeats: int) -> float:
 def one_state(name: str, pins: dict[str, float | str], parameters: dict[str, float]) -> None:
     dynamics = derive(mechanisms.load(name))
     state = solve_state(dynamics, pins, parameters=parameters)
-    problem = impact_problem(dynamics, state, parameters=parameters)
+    problem = impact_problem(dynamics.at(parameters), state)
     law, penalty = KelvinVoigtLimit(), KelvinVoigt(STIFFNESS)
     limit = state.v + problem.response_W @ law.impulses(problem).values
-    brute = penalty.pass_through(dynamics, state, parameters=parameters)
+    brute = penalty.pass_through(dynamics.at(parameters), state)
     quick = seconds(lambda: law.impulses(problem), repeats=20)
-    slow = seconds(lambda: penalty.pass_through(dynamics, state, parameters=parameters), repeats=3)
+    slow = seconds(lambda: penalty.pass_through(dynamics.at(parameters), state), repeats=3)
     error = np.max(np.abs(brute.state.v - limit))
     print(
         f"{name}, mu = {parameters['mu']}: limit {quick * 1e3:.3f} ms, brute force {slow * 1e3:.0f} ms "

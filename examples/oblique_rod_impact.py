@@ -39,7 +39,7 @@ def course(k: float) -> tuple[ImpactProblem, CompliantPath, np.ndarray]:
     """The impact for one friction coefficient, and the generalised velocities along it."""
     rod = derive(mechanisms.load("oblique_rod"))
     state = solve_state(rod, PINS)
-    problem = impact_problem(rod, state, parameters={"mu": k})
+    problem = impact_problem(rod.at({"mu": k}), state)
     path = KelvinVoigtLimit(damping=0.25).path(problem, samples=300)
     assert path.samples is not None
     return problem, path, state.v + path.samples.impulse @ problem.response_W.T

@@ -80,7 +80,7 @@ class ModeSystem:
         labels = [self.node.mode[part.name] for part in self.parts]
         activities = tuple(_ACTIVITIES[label] for label in labels)
         with np.errstate(invalid="ignore"):  # a spatial contact at rest has no direction of slip
-            scales = scales_of(self.dynamics, terms, q, v, t=t, parameters=parameters)
+            scales = scales_of(self.dynamics.at(parameters), terms, q, v, t=t)
             directed = with_limits(self.dynamics, terms, scales, sides=sides or {}, tolerances=Tolerances())
             problem = pose(self.dynamics, directed, activities, sides={})
         modes = tuple(self._carrier_mode(carrier) for carrier in problem.carriers)

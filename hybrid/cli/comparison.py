@@ -90,7 +90,7 @@ def impact(
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
-        closed_contacts(dynamics, state, wanted="impact", parameters=values)
+        closed_contacts(dynamics.at(values), state, wanted="impact")
         found = resolve_impact(dynamics, state, law=impact_law(law, restitution, damping), parameters=values)
         answer = _impact_record(declared, found)
     if as_json:

@@ -101,15 +101,16 @@ def classify(
     >>> classify(rod, solve_states(rod, pins, parameters={"mu": 1.5}), parameters={"mu": 1.5}).verdict.tolist()
     [0, 3]
     """
-    terms = dynamics.terms(states.q, states.v, t=states.t, parameters=parameters)
-    scales = scales_of(dynamics, terms, states.q, states.v, t=states.t, parameters=parameters)
+    dynamics = dynamics.at(parameters)
+    terms = dynamics.terms(states.q, states.v, t=states.t)
+    scales = scales_of(dynamics, terms, states.q, states.v, t=states.t)
     activities = carrier_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
     table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))
     check_friction(dynamics, terms)
     check_mass(dynamics, terms, rank=tolerances.rank)
-    summands = summands_of(dynamics, terms, states.q, states.v, t=states.t, parameters=parameters)
+    summands = summands_of(dynamics, terms, states.q, states.v, t=states.t)
     massive = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, shape)
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape) & massive
     # one code per state: the activities as digits, in front of them whose friction vanishes
@@ -119,7 +120,7 @@ def classify(
     for value in np.unique(code):
         where = np.broadcast_to(code == value, shape) & defined
         pattern = _pattern(int(value), activities.shape[-1])
-        _decide_pattern(dynamics, states, terms, summands, pattern, where, parameters, tolerances, table, decide_ties)
+        _decide_pattern(dynamics, states, terms, summands, pattern, where, tolerances, table, decide_ties)
     for verdict, label in _WITHOUT_MODE.items():
         where = table.verdict == verdict
         if where.any():
@@ -160,7 +161,6 @@ def _decide_pattern(
     summands: Summands | None,
     pattern: tuple[Activity, ...],
     where: NDArray[np.bool_],
-    parameters: Values | None,
     tolerances: Tolerances,
     table: Table,
     decide_ties: bool,
@@ -185,7 +185,7 @@ def _decide_pattern(
             table.verdict[tuple(np.argwhere(where)[doubtful].T)] = CellVerdict.UNDECIDED
             return
     places = np.argwhere(where)[doubtful]
-    _decide_singly(dynamics, states, places, parameters, tolerances, table)
+    _decide_singly(dynamics, states, places, tolerances, table)
 
 
 def _mark_redundant(problem: ContactProblem, where: NDArray[np.bool_], table: Table) -> NDArray[np.bool_]:
@@ -212,7 +212,6 @@ def _decide_singly(
     dynamics: Dynamics,
     states: States,
     places: NDArray[np.int64],
-    parameters: Values | None,
     tolerances: Tolerances,
     table: Table,
 ) -> None:
@@ -222,12 +221,12 @@ def _decide_singly(
     q = np.broadcast_to(states.q, (*shape, dynamics.n))
     v = np.broadcast_to(states.v, (*shape, dynamics.n))
     t = np.broadcast_to(states.t, shape)
-    values: dict[str, Any] = {name: np.broadcast_to(value, shape) for name, value in (parameters or {}).items()}
+    values: dict[str, Any] = {name: np.broadcast_to(value, shape) for name, value in dynamics.given.items()}
     for place in map(tuple, places[:MAX_SINGLE_DECISIONS]):
         state = State(q[place], v[place], float(t[place]), states.sides)
         own = {name: float(value[place]) for name, value in values.items()}
         try:
-            selection = select_in_floats(dynamics, state, parameters=own, tolerances=tolerances)
+            selection = select_in_floats(dynamics.at(own), state, tolerances=tolerances)
         except (ComputationError, StateError):
             table.verdict[place] = CellVerdict.UNREACHABLE
             continue

@@ -20,7 +20,7 @@ from hybrid.declaration.parser import parse_expression
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
 
 __all__ = ["ExactProblem", "exact_problem"]
@@ -71,9 +71,7 @@ class ExactProblem:
     told: str
 
 
-def exact_problem(
-    dynamics: Dynamics, state: State, problem: ContactProblem, parameters: Values | None, clock: Clock
-) -> ExactProblem:
+def exact_problem(dynamics: Dynamics, state: State, problem: ContactProblem, clock: Clock) -> ExactProblem:
     """Evaluate a contact problem at data that are known exactly.
 
     Parameters
@@ -82,7 +80,6 @@ def exact_problem(
     state : State
     problem : ContactProblem
         The same in floats.
-    parameters : mapping, optional
     clock : Clock
 
     Returns
@@ -97,7 +94,7 @@ def exact_problem(
     """
     if any(len(carrier.tangential) == 2 for carrier in problem.carriers):
         raise UnknownNumberError("friction in space has directions that are not rational")
-    values = _parameters(dynamics, parameters or {})
+    values = _parameters(dynamics)
     components = _components(dynamics, state)
     given = components | values
     graph, names = dynamics.equations.graph, dynamics.equations.arguments
@@ -149,10 +146,10 @@ def _check_pins(
             raise UnknownNumberError(f"no rational state satisfies the pin {name} = {given} exactly")
 
 
-def _parameters(dynamics: Dynamics, overrides: Values) -> dict[str, Fraction]:
+def _parameters(dynamics: Dynamics) -> dict[str, Fraction]:
     """Exact values of all parameters, those of expressions from the others."""
     declared: Mapping[str, Any] = {name: item.value for name, item in dynamics.mechanism.parameters.items()}
-    given = {**declared, **overrides}
+    given = {**declared, **dynamics.given}
     found: dict[str, Fraction] = {}
     waiting = list(given)
     while waiting:

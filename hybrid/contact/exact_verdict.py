@@ -27,7 +27,7 @@ from lcp.exact.rational import integer_row
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
 
 __all__ = ["decide_exactly"]
@@ -54,9 +54,7 @@ class _Set:
         return len(self.accelerations) > 1
 
 
-def decide_exactly(
-    dynamics: Dynamics, state: State, undecided: Selection, *, parameters: Values | None = None
-) -> Selection:
+def decide_exactly(dynamics: Dynamics, state: State, undecided: Selection) -> Selection:
     """Decide a state that floats leave undecided, if its data are known exactly and rational.
 
     Parameters
@@ -65,7 +63,6 @@ def decide_exactly(
     state : State
     undecided : Selection
         By enumeration of all modes.
-    parameters : mapping, optional
 
     Returns
     -------
@@ -75,7 +72,7 @@ def decide_exactly(
     """
     problem = undecided.problem
     try:
-        exact = exact_problem(dynamics, state, problem, parameters, Clock(_SECONDS))
+        exact = exact_problem(dynamics, state, problem, Clock(_SECONDS))
         sets = _sets(exact, problem, Clock(_SECONDS))
     except UnknownNumberError as error:
         return attrs.evolve(undecided, notes=(*undecided.notes, f"not decided exactly either: {error}"))

@@ -146,22 +146,23 @@ def contact_problem(
     >>> abs(problem.G).round(12).tolist(), problem.c.round(12).tolist()
     ([[1.0, 0.0], [0.0, 4.0]], [-1.0, 0.0])
     """
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    dynamics = dynamics.at(parameters)
+    terms = dynamics.terms(state.q, state.v, t=state.t)
     _check_finite(dynamics, state, terms)
-    check_consistency(dynamics, state, parameters=parameters, tolerances=tolerances)
+    check_consistency(dynamics, state, tolerances=tolerances)
     check_friction(dynamics, terms)
-    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
     activities = carrier_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
     names = carrier_names(dynamics)
     for name, activity in zip(names, activities, strict=True):
         _check_takes_part(dynamics, name, Activity(int(activity)), terms)
-    summands = summands_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    summands = summands_of(dynamics, terms, state.q, state.v, t=state.t)
     pattern = tuple(Activity(int(a)) for a in activities)
     problem = pose(dynamics, terms, pattern, sides=state.sides, summands=summands)
     if problem.redundancy:
-        check_regularity(dynamics, state, parameters=parameters)
+        check_regularity(dynamics, state)
     check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=bool(np.isfinite(problem.G).all()))
-    _check_consistent(dynamics, state, terms, problem, parameters, tolerances)
+    _check_consistent(dynamics, state, terms, problem, tolerances)
     return problem
 
 
@@ -246,12 +247,11 @@ def _check_consistent(
     state: State,
     terms: Terms,
     problem: ContactProblem,
-    parameters: Values | None,
     tolerances: Tolerances,
 ) -> None:
     size = 1.0 + float(np.max(np.abs(terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free), initial=0.0))
     if problem.inconsistency > tolerances.sign * 1e3 * size:
-        check_regularity(dynamics, state, parameters=parameters, lost=_NEARLY)
+        check_regularity(dynamics, state, lost=_NEARLY)
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} contradict each other at "
             f"{_posture(dynamics, state)}: no acceleration satisfies them (residual {problem.inconsistency:.3g})"

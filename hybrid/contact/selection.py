@@ -146,11 +146,12 @@ def select(
     >>> select(rod, state, parameters={"mu": 1.5}).verdict.name
     'INCONSISTENT'
     """
-    selection = _in_floats(dynamics, state, parameters, tolerances, solver)
+    dynamics = dynamics.at(parameters)
+    selection = _in_floats(dynamics, state, tolerances, solver)
     if selection.verdict is Verdict.UNDECIDED and selection.decided_by == _ENUMERATION:
         from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
 
-        selection = decide_exactly(dynamics, state, selection, parameters=parameters)
+        selection = decide_exactly(dynamics, state, selection)
     return _remarked(dynamics, state, selection)
 
 
@@ -158,23 +159,21 @@ def select_in_floats(
     dynamics: Dynamics,
     state: State,
     *,
-    parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
 ) -> Selection:
     """As :func:`select`, for states whose numbers are computed: no tie is decided exactly."""
-    return _remarked(dynamics, state, _in_floats(dynamics, state, parameters, tolerances, solver))
+    return _remarked(dynamics, state, _in_floats(dynamics, state, tolerances, solver))
 
 
 def _in_floats(
     dynamics: Dynamics,
     state: State,
-    parameters: Values | None,
     tolerances: Tolerances,
     solver: Literal["enumeration", "lemke", "gauss"],
 ) -> Selection:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
-        problem = contact_problem(dynamics, state, parameters=parameters, tolerances=tolerances)
+        problem = contact_problem(dynamics, state, tolerances=tolerances)
         if not (np.isfinite(problem.G).all() and np.isfinite(problem.c).all()):
             raise ComputationError(f"{dynamics.name}: the contact problem has numbers beyond the range of floats")
         return select_problem(problem, tolerances=tolerances, solver=solver)

@@ -12,7 +12,7 @@ from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
 
 __all__ = ["closed_contacts"]
@@ -23,7 +23,6 @@ def closed_contacts(
     state: State,
     *,
     wanted: str,
-    parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> NDArray[np.bool_]:
     """Which contacts are closed; at least one of them must not separate already.
@@ -53,8 +52,8 @@ def closed_contacts(
     >>> closed_contacts(ball, solve_state(ball, {"gap_dot.floor": -1}), wanted="impact").tolist()
     [True]
     """
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    terms = dynamics.terms(state.q, state.v, t=state.t)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
     closed = np.asarray(terms.gap <= tolerances.gap * scales.gap)
     if not (closed & (terms.gap_dot <= tolerances.velocity * scales.gap_dot)).any():
         gaps = ", ".join(

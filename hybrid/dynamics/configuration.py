@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -64,8 +63,6 @@ class ConfigurationSpace:
     Attributes
     ----------
     dynamics : Dynamics
-    parameters : mapping
-        Values that replace those of the declaration.
     t : float
     reach : float
         Distance at which a posture's neighbours are looked at, in the units of the coordinates.
@@ -80,7 +77,6 @@ class ConfigurationSpace:
     """
 
     dynamics: Dynamics
-    parameters: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
     t: float = 0.0
     reach: float = 0.05
 
@@ -103,7 +99,7 @@ class ConfigurationSpace:
 
     def _at(self, q: Any) -> dict[str, NDArray[Any]]:
         with np.errstate(all="ignore"):
-            at = self.dynamics.kinematics(q, np.zeros(self.n), t=self.t, parameters=self.parameters)
+            at = self.dynamics.kinematics(q, np.zeros(self.n), t=self.t)
         m = len(self.dynamics.rigid)
         return {
             "constraint": np.broadcast_to(at["constraint"], (*np.shape(q)[:-1], m)),

@@ -60,18 +60,19 @@ def project_state(
     >>> [round(float(value), 6) for value in (*near.q, *near.v)]
     [0.526358, 0.267797, 0.592894, 0.279388]
     """
+    dynamics = dynamics.at(parameters)
     q, v = np.array(state.q), np.array(state.v)
     for _ in range(_ITERATIONS):
-        terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
+        terms = dynamics.terms(q, v, t=state.t)
         change = _correction(dynamics, terms.M, terms.J, np.broadcast_to(terms.constraint, len(dynamics.rigid)))
         q = q - change
         if np.max(np.abs(change), initial=0.0) <= _CONVERGED * np.max(np.abs(q), initial=0.0):
             break
-    terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
-    scales = scales_of(dynamics, terms, q, v, t=state.t, parameters=parameters)
+    terms = dynamics.terms(q, v, t=state.t)
+    scales = scales_of(dynamics, terms, q, v, t=state.t)
     _refuse(dynamics, "position", np.asarray(terms.constraint), tolerances.gap * scales.constraint)
     v = v - _correction(dynamics, terms.M, terms.J, np.broadcast_to(terms.constraint_dot, len(dynamics.rigid)))
-    terms = dynamics.terms(q, v, t=state.t, parameters=parameters)
+    terms = dynamics.terms(q, v, t=state.t)
     _refuse(dynamics, "velocity", np.asarray(terms.constraint_dot), tolerances.velocity * scales.constraint_dot)
     return State(q, v, state.t, state.sides)
 
@@ -95,16 +96,13 @@ def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: Array) -> N
         )
 
 
-def check_consistency(
-    dynamics: Dynamics, state: State, *, parameters: Values | None = None, tolerances: Tolerances = Tolerances()
-) -> None:
+def check_consistency(dynamics: Dynamics, state: State, *, tolerances: Tolerances = Tolerances()) -> None:
     """Refuse a state that violates a rigid constraint: say by how much, and which state would do.
 
     Parameters
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping, optional
     tolerances : Tolerances, optional
 
     Raises
@@ -113,8 +111,8 @@ def check_consistency(
     """
     if not dynamics.rigid:
         return
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    terms = dynamics.terms(state.q, state.v, t=state.t)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
     wrong = [
         f"{name} (value {value:.6g}, rate {rate:.6g})"
         for name, value, rate, size, speed in zip(
@@ -130,13 +128,13 @@ def check_consistency(
     if wrong:
         raise StateError(
             f"{dynamics.name}: the state violates the constraint{'s' if len(wrong) > 1 else ''} {', '.join(wrong)}; "
-            f"{_offer(dynamics, state, parameters, tolerances)}"
+            f"{_offer(dynamics, state, tolerances)}"
         )
 
 
-def _offer(dynamics: Dynamics, state: State, parameters: Values | None, tolerances: Tolerances) -> str:
+def _offer(dynamics: Dynamics, state: State, tolerances: Tolerances) -> str:
     try:
-        near = project_state(dynamics, state, parameters=parameters, tolerances=tolerances)
+        near = project_state(dynamics, state, tolerances=tolerances)
     except (StateError, ComputationError) as error:
         return str(error)
     mechanism = dynamics.mechanism
@@ -145,14 +143,13 @@ def _offer(dynamics: Dynamics, state: State, parameters: Values | None, toleranc
     return f"projected onto them by hybrid.dynamics.project_state it is {shown}"
 
 
-def check_regularity(dynamics: Dynamics, state: State, *, parameters: Values | None = None, lost: float = LOST) -> None:
+def check_regularity(dynamics: Dynamics, state: State, *, lost: float = LOST) -> None:
     """Refuse a state in a singular configuration, where the constraints give no acceleration.
 
     Parameters
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping, optional
     lost : float
         Singular value of the Jacobian, as a share of its size nearby, below which the state counts as singular.
 
@@ -161,7 +158,7 @@ def check_regularity(dynamics: Dynamics, state: State, *, parameters: Values | N
     ComputationError
         With the kind of the singular configuration and its branches.
     """
-    space = ConfigurationSpace(dynamics, dict(parameters or {}), state.t)
+    space = ConfigurationSpace(dynamics, state.t)
     point = classify_configuration(space, np.array(state.q), lost=lost)
     if point is not None:
         raise ComputationError(

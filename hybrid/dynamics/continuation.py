@@ -100,7 +100,7 @@ def taken(
     q = q.copy()
     for index, value in problem.pinned.items():
         q[:, index] = value
-    radians = constant_radians(problem.dynamics, problem.parameters)
+    radians = constant_radians(problem.dynamics.at(problem.parameters))
     kept, active = np.ones(len(q), dtype=bool), np.arange(len(q))
     last = np.full(len(q), np.inf)
     done = np.zeros(len(q), dtype=bool)

@@ -83,6 +83,10 @@ class Dynamics:
         frictional constraint.
     turns_vary : bool
         True if how fast arguments of ``sin`` and the like change depends on the position or on time.
+    given : mapping of str to float, array or str
+        Values of parameters that replace the declared ones.
+    values : mapping of str to float or array
+        Of all parameters.
     programs : dict
         Functions that were compiled from the graph for this mechanism, by what they compute, so that
         they are compiled once; filled on demand.
@@ -99,11 +103,43 @@ class Dynamics:
     _energy: Kernel = attrs.field(repr=False)
     _turns: Kernel = attrs.field(repr=False)
     turns_vary: bool = attrs.field(repr=False)
-    programs: dict[Any, Any] = attrs.field(init=False, factory=dict, repr=False)
+    values: Mapping[str, Any] = attrs.field(repr=False)
+    given: Mapping[str, Any] = attrs.field(factory=dict)
+    programs: dict[Any, Any] = attrs.field(factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Sent to another process, it is derived anew there: compiled functions are not sent."""
-        return derive, (self.mechanism,)
+        return _bound, (self.mechanism, dict(self.given))
+
+    def at(self, parameters: Values | None) -> Dynamics:
+        """The same equations at values of the parameters, which everything that is asked of them then takes.
+
+        Parameters
+        ----------
+        parameters : mapping of str to array_like or str, or None
+            Values that replace those of the declaration, or those that were bound before.
+
+        Returns
+        -------
+        Dynamics
+            What was compiled is shared.
+
+        Raises
+        ------
+        DeclarationError
+            As :meth:`Mechanism.parameter_values`.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> rod = derive(mechanisms.load("rod_on_incline")).at({"mu": 0.7})
+        >>> float(rod.terms([0, 1, 1.5], [0, 0, 0]).friction[0])
+        0.7
+        """
+        if not parameters:
+            return self
+        given = {**self.given, **parameters}
+        return attrs.evolve(self, given=given, values=self.mechanism.parameter_values(given))
 
     @property
     def n(self) -> int:
@@ -142,14 +178,14 @@ class Dynamics:
         -------
         Terms
         """
-        return Terms(**self._kernel(self.kernel_arguments(q, v, t, parameters)))
+        return Terms(**self._kernel(self.at(parameters).kernel_arguments(q, v, t)))
 
     def kinematics(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> dict[str, NDArray[Any]]:
         """Evaluate only what pins need: gap, gap_dot, W_N, slip, W_T, constraint, constraint_dot, J.
 
         Takes and returns arrays like :meth:`terms`.
         """
-        return self._kinematics(self.kernel_arguments(q, v, t, parameters))
+        return self._kinematics(self.at(parameters).kernel_arguments(q, v, t))
 
     def energy(
         self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
@@ -163,12 +199,12 @@ class Dynamics:
             velocities), or the kinetic energy alone where the mechanism is declared by its equations. Contact and
             constraint forces are not counted in the power.
         """
-        values = self._energy(self.kernel_arguments(q, v, t, parameters))["energy"]
+        values = self._energy(self.at(parameters).kernel_arguments(q, v, t))["energy"]
         return values[..., 0], values[..., 1]
 
-    def turns(self, q: Any, t: Any, parameters: Values | None) -> dict[str, NDArray[Any]]:
+    def turns(self, q: Any, t: Any) -> dict[str, NDArray[Any]]:
         """How fast arguments of ``sin`` and the like change with every coordinate that has any, by its index."""
-        return self._turns(self.kernel_arguments(q, np.zeros(self.n), t, parameters))
+        return self._turns(self.kernel_arguments(q, np.zeros(self.n), t))
 
     @property
     def model(self) -> SymbolicModel:
@@ -180,19 +216,18 @@ class Dynamics:
         found: SymbolicModel = self.programs[SymbolicModel]
         return found
 
-    def arguments(self, parameters: Values | None = None) -> list[float]:
+    @property
+    def arguments(self) -> list[float]:
         """Values of the parameters, in the order of the kernel's last arguments."""
-        values = self.mechanism.parameter_values(parameters or {})
-        return [float(values[name]) for name in self.equations.parameters]
+        return [float(self.values[name]) for name in self.equations.parameters]
 
-    def kernel_arguments(self, q: Any, v: Any, t: Any, parameters: Values | None) -> list[Any]:
+    def kernel_arguments(self, q: Any, v: Any, t: Any) -> list[Any]:
         """Coordinates, velocities, time and parameters as compiled functions take them."""
-        values = self.mechanism.parameter_values(parameters or {})
         q, v = np.asarray(q), np.asarray(v)
         arguments: list[Any] = [q[..., index] for index in range(self.n)]
         arguments += [v[..., index] for index in range(self.n)]
         arguments.append(t)
-        arguments += [values[name] for name in self.equations.parameters]
+        arguments += [self.values[name] for name in self.equations.parameters]
         return [np.asarray(value, dtype=np.result_type(float, np.asarray(value))) for value in arguments]
 
 
@@ -243,7 +278,12 @@ def derive(mechanism: Mechanism) -> Dynamics:
         energy=compile_kernel(graph, {"energy": equations.energy}, arguments),
         turns=turns,
         turns_vary=turns_vary,
+        values=mechanism.parameter_values(),
     )
+
+
+def _bound(mechanism: Mechanism, given: Values) -> Dynamics:
+    return derive(mechanism).at(given)
 
 
 def _columns(mechanism: Mechanism) -> dict[str, slice]:

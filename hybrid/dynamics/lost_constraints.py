@@ -106,7 +106,7 @@ def _form(space: ConfigurationSpace, q: Array, w: Array, kernel: Array) -> Array
 
 def _of_unit_energy(space: ConfigurationSpace, q: Array, kernel: Array) -> Array:
     """Basis of a kernel that is orthonormal in the mass matrix; as it is where that is not positive definite on it."""
-    M = np.asarray(space.dynamics.terms(q, np.zeros(space.n), t=space.t, parameters=space.parameters).M, dtype=float)
+    M = np.asarray(space.dynamics.terms(q, np.zeros(space.n), t=space.t).M, dtype=float)
     inertia = kernel.T @ M @ kernel
     if not np.isfinite(inertia).all():
         return np.eye(len(inertia))

@@ -14,7 +14,7 @@ from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.tolerances import Tolerances
 
 __all__ = ["named_branch"]
@@ -25,7 +25,6 @@ def named_branch(
     pins: Mapping[str, Any],
     start: Mapping[str, Any],
     *,
-    parameters: Values | None,
     tolerances: Tolerances,
 ) -> PostureBranch | None:
     """Follow a branch from where it is named to the pins, along one named quantity after the other.
@@ -37,7 +36,6 @@ def named_branch(
         Of one state.
     start : mapping of str to float or str
         Unknown coordinates, and pinned positions, the time or parameters that have other values there.
-    parameters : mapping, optional
     tolerances : Tolerances
 
     Returns
@@ -50,14 +48,14 @@ def named_branch(
     StateError
         A bad start, or the branch ends before it comes to the pins.
     """
-    known = dynamics.mechanism.parameter_values(parameters or {})
-    sorted_pins = sort_pins(dynamics, pins, parameters)
+    known = dynamics.values
+    sorted_pins = sort_pins(dynamics, pins)
     ends = {**known, **sorted_pins.positions, "t": sorted_pins.time}
     begin = {name: read_number(f"branch {name}", value, known) for name, value in start.items() if name in ends}
     unknown = {name: value for name, value in start.items() if name not in ends}
     if not begin:
         return follow_branch(
-            dynamics, {}, lambda _: (dict(pins), dict(parameters or {})), start=unknown, tolerances=tolerances
+            dynamics, {}, lambda _: (dict(pins), dict(dynamics.given)), start=unknown, tolerances=tolerances
         )
     place = dict(begin)
     branch: PostureBranch | None = None
@@ -69,7 +67,7 @@ def named_branch(
             at = {**place, name: values[0]}
             declared = dynamics.mechanism.parameters
             own = {key: value for key, value in at.items() if key in declared}
-            return {**pins, **{key: at[key] for key in at.keys() - own.keys()}}, {**(parameters or {}), **own}
+            return {**pins, **{key: at[key] for key in at.keys() - own.keys()}}, {**dynamics.given, **own}
 
         low, high = sorted((begin[name], float(ends[name])))
         at_start = {name: begin[name], **unknown}
@@ -77,7 +75,7 @@ def named_branch(
         if branch is None:
             return None
         own_pins, values = placed([np.full(1, ends[name])])
-        problem, _ = position_problem(dynamics, sort_pins(dynamics, own_pins, values), values)
+        problem, _ = position_problem(dynamics.at(values), sort_pins(dynamics.at(values), own_pins))
         (q,), (is_reached,) = branch.solve(problem, tolerances)
         if not is_reached:
             where = ", ".join(f"{name} = {place[0]:g}" for place in branch.folds) or "a singular posture"

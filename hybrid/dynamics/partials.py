@@ -122,7 +122,7 @@ class Partials:
 
 
 def _arguments(dynamics: Dynamics, t: Array, y: Array, parameters: Values) -> list[Any]:
-    return [*y.T, np.asarray(t, dtype=float), *dynamics.arguments(parameters)]
+    return [*y.T, np.asarray(t, dtype=float), *dynamics.at(parameters).arguments]
 
 
 def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> Partials:

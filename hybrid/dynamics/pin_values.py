@@ -14,7 +14,7 @@ from hybrid.dynamics.redundancy import independent_constraints
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
 
 _LIMITS = {"+0": 1.0, "-0": -1.0, "+0.0": 1.0, "-0.0": -1.0}
 
@@ -49,14 +49,13 @@ def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
     return tuple(name for name in dynamics.mechanism.coordinates if name not in used)
 
 
-def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> Pins:
+def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any]) -> Pins:
     """Read pins, add the defaults, and insist on as many as the mechanism needs.
 
     Parameters
     ----------
     dynamics : Dynamics
     pins : mapping of str to float, str or array
-    parameters : mapping, optional
 
     Returns
     -------
@@ -73,33 +72,31 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | 
         raise StateError("\n".join(_unknown_pin(name, (*position_names, *velocity_names, "t")) for name in unknown))
     sides: dict[str, list[float]] = {}
     values: dict[str, Any] = {}
-    known = dynamics.mechanism.parameter_values(parameters or {})
     for name, value in pins.items():
         limit = _LIMITS.get(value.replace(" ", "")) if isinstance(value, str) and name.startswith("slip.") else None
-        values[name] = 0.0 if limit is not None else read_number(f"pin {name}", value, known)
+        values[name] = 0.0 if limit is not None else read_number(f"pin {name}", value, dynamics.values)
         if limit is not None:
             _add_side(dynamics, sides, name, limit)
     _check_sides(sides, values)
     positions = {name: value for name, value in values.items() if name in position_names}
     velocities = {name: value for name, value in values.items() if name in velocity_names}
     time = values.get("t", 0.0)
-    independent = _independent(dynamics, max(len(positions), len(velocities)), known, time)
+    independent = _independent(dynamics, max(len(positions), len(velocities)), time)
     _complete(dynamics, positions, velocities, (position_names, velocity_names), len(independent))
     return Pins(positions, velocities, time, {name: tuple(side) for name, side in sides.items()}, independent)
 
 
-def n_velocity_pins(dynamics: Dynamics, positions: Mapping[str, Any], parameters: Values | None) -> int:
+def n_velocity_pins(dynamics: Dynamics, positions: Mapping[str, Any]) -> int:
     """Number of velocity pins that a state with these position pins, and perhaps the time, needs."""
-    known = dynamics.mechanism.parameter_values(parameters or {})
-    time = read_number("pin t", positions.get("t", 0.0), known)
-    return dynamics.n - len(_independent(dynamics, len(positions.keys() - {"t"}), known, time))
+    time = read_number("pin t", positions.get("t", 0.0), dynamics.values)
+    return dynamics.n - len(_independent(dynamics, len(positions.keys() - {"t"}), time))
 
 
-def _independent(dynamics: Dynamics, n_pins: int, known: Mapping[str, Any], time: Any) -> tuple[int, ...]:
+def _independent(dynamics: Dynamics, n_pins: int, time: Any) -> tuple[int, ...]:
     """Independent rigid constraints; on the space of the constraints only if the pins ask for more room."""
-    found = independent_constraints(dynamics, parameters=known, t=time)
+    found = independent_constraints(dynamics, t=time)
     if n_pins > dynamics.n - len(found):
-        found = independent_constraints(dynamics, parameters=known, t=time, on_space=True)
+        found = independent_constraints(dynamics, t=time, on_space=True)
     return found
 
 

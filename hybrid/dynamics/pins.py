@@ -79,11 +79,12 @@ def solve_state(
     >>> round(float(state.q[1]), 12)
     0.5
     """
-    followed = named_branch(dynamics, pins, branch, parameters=parameters, tolerances=tolerances) if branch else None
-    solved = solve_states(dynamics, pins, parameters=parameters, branch=followed, tolerances=tolerances)
+    dynamics = dynamics.at(parameters)
+    followed = named_branch(dynamics, pins, branch, tolerances=tolerances) if branch else None
+    solved = solve_states(dynamics, pins, branch=followed, tolerances=tolerances)
     if not solved.reached.all():
-        raise _unreached(dynamics, pins, parameters, tolerances)
-    problem, _ = position_problem(dynamics, sort_pins(dynamics, pins, parameters), parameters)
+        raise _unreached(dynamics, pins, tolerances)
+    problem, _ = position_problem(dynamics, sort_pins(dynamics, pins))
     others = tuple(distinct_postures(problem, [solved.q], tolerances)[1:])
     return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
 
@@ -120,12 +121,13 @@ def solve_states(
     StateError
         Unknown, too few or too many pins.
     """
-    sorted_pins = sort_pins(dynamics, pins, parameters)
-    q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances, branch)
-    v = _solve_velocities(dynamics, sorted_pins, q, parameters)
-    v = np.where(_repeats(dynamics, sorted_pins, q, v, parameters, tolerances)[..., None], v, np.nan)
+    dynamics = dynamics.at(parameters)
+    sorted_pins = sort_pins(dynamics, pins)
+    q, reached = _solve_positions(dynamics, sorted_pins, tolerances, branch)
+    v = _solve_velocities(dynamics, sorted_pins, q)
+    v = np.where(_repeats(dynamics, sorted_pins, q, v, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)
-    sides = {**sorted_pins.sides, **_slow_sides(dynamics, sorted_pins, q, v, parameters, tolerances)}
+    sides = {**sorted_pins.sides, **_slow_sides(dynamics, sorted_pins, q, v, tolerances)}
     return States(q, v, np.asarray(sorted_pins.time, dtype=float), sides, reached & velocity_reached)
 
 
@@ -134,7 +136,6 @@ def _slow_sides(
     pins: Pins,
     q: NDArray[np.float64],
     v: NDArray[np.float64],
-    parameters: Values | None,
     tolerances: Tolerances,
 ) -> dict[str, tuple[float, ...]]:
     """Directions of slips that are pinned so low that the state alone would not tell them from rest."""
@@ -146,8 +147,8 @@ def _slow_sides(
             slip[int(parts[2]) - 1 if len(parts) == 3 else 0] = float(value)
     if not pinned or not np.isfinite(v).all() or not np.isfinite(q).all():
         return {}
-    terms = dynamics.terms(q, v, t=pins.time, parameters=parameters)
-    scales = scales_of(dynamics, terms, q, v, t=pins.time, parameters=parameters)
+    terms = dynamics.terms(q, v, t=pins.time)
+    scales = scales_of(dynamics, terms, q, v, t=pins.time)
     found = {}
     for carrier, slip in pinned.items():
         size = float(np.linalg.norm(slip))
@@ -159,19 +160,16 @@ def _slow_sides(
 def _solve_positions(
     dynamics: Dynamics,
     pins: Pins,
-    parameters: Values | None,
     tolerances: Tolerances,
     branch: PostureBranch | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    problem, shape = position_problem(dynamics, pins, parameters)
+    problem, shape = position_problem(dynamics, pins)
     q, reached = solve_positions(problem, tolerances) if branch is None else branch.solve(problem, tolerances)
     return q.reshape((*shape, dynamics.n)), reached.reshape(shape)
 
 
-def _solve_velocities(
-    dynamics: Dynamics, pins: Pins, q: NDArray[np.float64], parameters: Values | None
-) -> NDArray[np.float64]:
-    rows, right = _velocity_system(dynamics, pins, q, parameters)
+def _solve_velocities(dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    rows, right = _velocity_system(dynamics, pins, q)
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
     b = np.stack(np.broadcast_arrays(*right), axis=-1)
     n = dynamics.n
@@ -188,24 +186,23 @@ def _repeats(
     pins: Pins,
     q: NDArray[np.float64],
     v: NDArray[np.float64],
-    parameters: Values | None,
     tolerances: Tolerances,
 ) -> NDArray[np.bool_]:
     """Where the rates of all constraints vanish, also of those that repeat others and were left out."""
     if len(pins.independent) == len(dynamics.rigid):
         return np.ones(v.shape[:-1], dtype=bool)
-    terms = dynamics.terms(q, v, t=pins.time, parameters=parameters)
-    scales = scales_of(dynamics, terms, q, v, t=pins.time, parameters=parameters)
+    terms = dynamics.terms(q, v, t=pins.time)
+    scales = scales_of(dynamics, terms, q, v, t=pins.time)
     with np.errstate(invalid="ignore"):
         slow = np.abs(terms.constraint_dot) <= tolerances.velocity * scales.constraint_dot
     return np.asarray(slow.all(axis=-1))
 
 
 def _velocity_system(
-    dynamics: Dynamics, pins: Pins, q: NDArray[np.float64], parameters: Values | None
+    dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
     velocities = dynamics.mechanism.velocities
-    drift = dynamics.kinematics(q, np.zeros(dynamics.n), t=pins.time, parameters=parameters)
+    drift = dynamics.kinematics(q, np.zeros(dynamics.n), t=pins.time)
     rows: list[NDArray[np.float64]] = []
     right: list[NDArray[np.float64]] = []
     for name, value in pins.velocities.items():
@@ -227,23 +224,21 @@ def _velocity_system(
     return rows, right
 
 
-def _unreached(
-    dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None, tolerances: Tolerances
-) -> StateError:
+def _unreached(dynamics: Dynamics, pins: Mapping[str, Any], tolerances: Tolerances) -> StateError:
     """Say which of the pins cannot be met together."""
-    sorted_pins = sort_pins(dynamics, pins, parameters)
-    q, reached = _solve_positions(dynamics, sorted_pins, parameters, tolerances)
+    sorted_pins = sort_pins(dynamics, pins)
+    q, reached = _solve_positions(dynamics, sorted_pins, tolerances)
     given = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.positions.items())
     rigid = f"the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""
     left_out = [name for row, name in enumerate(dynamics.rigid) if row not in sorted_pins.independent]
     only = f"; {', '.join(left_out)} has no gradient of its own beside the others" if left_out else ""
     if not reached.all():
-        problem, _ = position_problem(dynamics, sorted_pins, parameters)
+        problem, _ = position_problem(dynamics, sorted_pins)
         return StateError(
             f"no position of {dynamics.name} satisfies {' and '.join(filter(None, (given, rigid)))}: it cannot be "
             f"reached, or they contradict each other (tried {len(problem.starts)} starts){only}"
         )
-    rows, _ = _velocity_system(dynamics, sorted_pins, q, parameters)
+    rows, _ = _velocity_system(dynamics, sorted_pins, q)
     names = [*sorted_pins.velocities, *(dynamics.rigid[row] for row in sorted_pins.independent)]
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
     at = f" at {given}" if given else ""
@@ -252,7 +247,7 @@ def _unreached(
     _, _, right = np.linalg.svd(A.T)
     dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > 1e-6]
     if set(dependent) <= set(dynamics.rigid):
-        space = ConfigurationSpace(dynamics, dict(parameters or {}), float(sorted_pins.time))
+        space = ConfigurationSpace(dynamics, float(sorted_pins.time))
         point = classify_configuration(space, q, lost=_NEARLY)
         kind = "" if point is None else f", a {point.describe()}"
         return StateError(

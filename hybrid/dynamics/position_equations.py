@@ -31,9 +31,9 @@ def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
     >>> from hybrid import derive
     >>> from hybrid.dynamics.pin_values import sort_pins
     >>> rod, arm = (derive(mechanisms.load(name)) for name in ("rod_on_incline", "two_link_arm"))
-    >>> is_explicit(rod, sort_pins(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0}, None))
+    >>> is_explicit(rod, sort_pins(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0}))
     True
-    >>> is_explicit(arm, sort_pins(arm, {"theta1": 1, "theta1_dot": 0}, None))
+    >>> is_explicit(arm, sort_pins(arm, {"theta1": 1, "theta1_dot": 0}))
     False
     """
     free = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]

@@ -13,7 +13,7 @@ from hybrid.dynamics.position_equations import parameters_that_count
 from hybrid.dynamics.scales import constant_radians, coordinate_sizes
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.pin_values import Pins
     from hybrid.tolerances import Tolerances
 
@@ -86,16 +86,13 @@ class PositionProblem:
         return q
 
 
-def position_problem(
-    dynamics: Dynamics, pins: Pins, parameters: Values | None
-) -> tuple[PositionProblem, tuple[int, ...]]:
+def position_problem(dynamics: Dynamics, pins: Pins) -> tuple[PositionProblem, tuple[int, ...]]:
     """Flatten the position pins of an array of states.
 
     Parameters
     ----------
     dynamics : Dynamics
     pins : Pins
-    parameters : mapping, optional
 
     Returns
     -------
@@ -106,7 +103,7 @@ def position_problem(
     coordinates = dynamics.mechanism.coordinates
     values: dict[str, Any] = {}
     if not set(pins.positions) <= set(coordinates) or dynamics.rigid:
-        values = parameters_that_count(dynamics, pins, parameters or {})
+        values = parameters_that_count(dynamics, pins, dynamics.given)
     arrays = [np.asarray(value, dtype=float) for value in (*pins.positions.values(), pins.time)]
     shape = np.broadcast_shapes(*(array.shape for array in arrays), *(np.shape(value) for value in values.values()))
 
@@ -170,7 +167,7 @@ def newton_from(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Newton's method from given positions (N, n), which it overwrites, with steps of at most a length."""
     free = np.array(problem.free, dtype=np.intp)
-    radians = constant_radians(problem.dynamics, problem.parameters)
+    radians = constant_radians(problem.dynamics.at(problem.parameters))
     if not len(free):
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged = np.zeros(len(q), dtype=bool)
@@ -209,7 +206,7 @@ def _satisfies_the_rest(problem: PositionProblem, q: NDArray[np.float64], tolera
     if not rest:
         return np.ones(len(q), dtype=bool)
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
-    sizes = coordinate_sizes(dynamics, q, t=problem.time, parameters=problem.parameters)
+    sizes = coordinate_sizes(dynamics.at(problem.parameters), q, t=problem.time)
     scale = (np.abs(at["J"]) @ sizes[..., None])[..., rest, 0]
     left = np.abs(at["constraint"][..., rest]) <= tolerances.gap * scale
     return np.broadcast_to(left.all(axis=-1), len(q))
@@ -225,7 +222,7 @@ def linearised(
     """Jacobian (N, f, f), residual (N, f) and its scale, of pinned gaps and constraints; sizes of the unknowns."""
     dynamics = problem.dynamics
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
-    sizes = coordinate_sizes(dynamics, q, t=problem.time, parameters=problem.parameters, radians=radians)
+    sizes = coordinate_sizes(dynamics.at(problem.parameters), q, t=problem.time, radians=radians)
     rows = [at["W_N"][..., gap] for gap in problem.gaps]
     errors = [at["gap"][..., gap] - target for gap, target in problem.gaps.items()]
     rows += [at["J"][..., index, :] for index in problem.independent]

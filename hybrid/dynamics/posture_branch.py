@@ -166,9 +166,9 @@ def follow_branch(
     """
     middle = {name: (low + high) / 2 for name, (low, high) in ranges.items()}
     own_pins, values = placed([np.full(1, value) for value in middle.values()])
-    pins = sort_pins(dynamics, own_pins, values)
+    pins = sort_pins(dynamics.at(values), own_pins)
     unknown = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
-    named = read_start(dynamics, start or {}, unknown=unknown, swept=ranges, parameters=values)
+    named = read_start(dynamics.at(values), start or {}, unknown=unknown, swept=ranges)
     if is_explicit(dynamics, pins):
         if named:
             raise StateError(f"the pins fix the posture of {dynamics.name} by linear equations: there is one branch")
@@ -179,7 +179,7 @@ def follow_branch(
     grid = [column.ravel() for column in np.meshgrid(*nodes, indexing="ij")]
     swept = dict(zip(names, grid, strict=False))
     own_pins, values = placed([swept.get(name, np.full(grid[0].shape, middle[name])) for name in ranges])
-    problem, _ = position_problem(dynamics, sort_pins(dynamics, own_pins, values), values)
+    problem, _ = position_problem(dynamics.at(values), sort_pins(dynamics.at(values), own_pins))
     if len(problem.time) != len(grid[0]):  # no quantity counts
         problem = problem.take(np.zeros(1, dtype=np.intp))
     is_named = any(name in named for name in names)

@@ -14,7 +14,7 @@ from hybrid.dynamics.scales import coordinate_sizes
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.tolerances import Tolerances
 
 __all__ = ["distinct_postures", "is_same_posture", "named_posture", "read_start"]
@@ -30,7 +30,6 @@ def read_start(
     *,
     unknown: Collection[str],
     swept: Collection[str],
-    parameters: Values | None,
 ) -> dict[str, float]:
     """Read the values that name a branch.
 
@@ -42,7 +41,6 @@ def read_start(
         Coordinates that the pins leave to the equations.
     swept : collection of str
         Quantities with a value at which the branch starts.
-    parameters : mapping, optional
 
     Returns
     -------
@@ -53,7 +51,7 @@ def read_start(
     StateError
         Another name, or a value that is not a finite number.
     """
-    known = dynamics.mechanism.parameter_values(parameters or {})
+    known = dynamics.values
     scalars = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in known.items()}
     for name in start:
         if name not in (*unknown, *swept):
@@ -72,7 +70,7 @@ def is_same_posture(problem: PositionProblem, first: Array, second: Array, *, ro
     dynamics = problem.dynamics
     rest, time = np.zeros(dynamics.n), problem.time[0]
     values = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in problem.parameters.items()}
-    sizes = coordinate_sizes(dynamics, np.maximum(np.abs(first), np.abs(second)), t=time, parameters=values)
+    sizes = coordinate_sizes(dynamics.at(values), np.maximum(np.abs(first), np.abs(second)), t=time)
     if (np.abs(first - second) <= _SAME_POSTURE * sizes + rounding).all():
         return True
     terms = [dynamics.terms(q, rest, t=time, parameters=values) for q in (first, second)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.configuration import ConfigurationSpace
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["independent_constraints", "independent_rows"]
 
@@ -51,16 +51,12 @@ def independent_rows(space: ConfigurationSpace, postures: Sequence[Array], *, on
     return kept
 
 
-def independent_constraints(
-    dynamics: Dynamics, *, parameters: Values | None = None, t: Any = 0.0, on_space: bool = False
-) -> tuple[int, ...]:
+def independent_constraints(dynamics: Dynamics, *, t: Any = 0.0, on_space: bool = False) -> tuple[int, ...]:
     """Rows of the rigid constraints that are independent at most postures.
 
     Parameters
     ----------
     dynamics : Dynamics
-    parameters : mapping, optional
-        Of arrays the first value counts; of empty ones, the declared value.
     t : float or array
     on_space : bool
         As for :func:`independent_rows`; slower.
@@ -79,8 +75,9 @@ def independent_constraints(
     m = len(dynamics.rigid)
     if m < 2:
         return tuple(range(m))
-    values = {name: _first(value) for name, value in (parameters or {}).items() if np.size(value)}
-    space = ConfigurationSpace(dynamics, values, float(_first(t)) if np.size(t) else 0.0)
+    declared = dynamics.mechanism.parameter_values()
+    values = {name: _first(v if np.size(v) else declared[name]) for name, v in dynamics.given.items()}
+    space = ConfigurationSpace(dynamics.at(values), float(_first(t)) if np.size(t) else 0.0)
     postures = list(np.random.default_rng(1).normal(scale=_TURNED, size=(_TRIED if on_space else 3, dynamics.n)))
     return tuple(independent_rows(space, postures, on_space=on_space))
 

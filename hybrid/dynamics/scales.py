@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hybrid.expressions import FUNCTIONS, Builder, Kernel, compile_kernel, jacobian
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.equations import Equations
 
 __all__ = ["Scales", "compile_turns", "constant_radians", "coordinate_sizes", "motion_sizes", "scales_of"]
@@ -65,9 +65,7 @@ def compile_turns(equations: Equations) -> tuple[Kernel, bool]:
     return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
 
 
-def coordinate_sizes(
-    dynamics: Dynamics, q: Any, *, t: Any = 0.0, parameters: Values | None = None, radians: Array | None = None
-) -> Array:
+def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, radians: Array | None = None) -> Array:
     """Sizes of the coordinates at positions: their values, or what turns an angle by one radian if that is more.
 
     Parameters
@@ -75,7 +73,6 @@ def coordinate_sizes(
     dynamics : Dynamics
     q : array_like, (..., n)
     t : array_like, (...)
-    parameters : mapping, optional
     radians : array, (n,), optional
         What turns angles by one radian, where that is known to be the same everywhere.
 
@@ -92,25 +89,23 @@ def coordinate_sizes(
     [0.0, 2.0, 1.0]
     """
     q = np.asarray(q, dtype=float)
-    return np.asarray(np.fmax(np.abs(q), _radians(dynamics, q, t, parameters) if radians is None else radians))
+    return np.asarray(np.fmax(np.abs(q), _radians(dynamics, q, t) if radians is None else radians))
 
 
-def constant_radians(dynamics: Dynamics, parameters: Values | None) -> Array | None:
+def constant_radians(dynamics: Dynamics) -> Array | None:
     """What turns angles by one radian, (n,), if it is the same everywhere: arguments are sums of coordinates.
 
     None where it depends on the position or on time, or where parameters are arrays.
     """
-    if dynamics.turns_vary or any(np.ndim(value) for value in (parameters or {}).values()):
+    if dynamics.turns_vary or any(np.ndim(value) for value in dynamics.values.values()):
         return None
-    return _radians(dynamics, np.zeros(dynamics.n), 0.0, parameters)
+    return _radians(dynamics, np.zeros(dynamics.n), 0.0)
 
 
-def _radians(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None) -> Array:
+def _radians(dynamics: Dynamics, q: Array, t: Any) -> Array:
     """What turns an angle by one radian, for every coordinate (..., n); zero for one that is in no angle."""
     with np.errstate(all="ignore"):  # an argument may have no finite slope here, as that of sin(sqrt(x)) at 0
-        fastest = {
-            int(name): np.max(np.abs(rates), axis=-1) for name, rates in dynamics.turns(q, t, parameters).items()
-        }
+        fastest = {int(name): np.max(np.abs(rates), axis=-1) for name, rates in dynamics.turns(q, t).items()}
         sizes = [
             np.where(fastest[index] > 0, 1.0 / fastest[index], 0.0) if index in fastest else np.zeros(())
             for index in range(dynamics.n)
@@ -125,7 +120,6 @@ def scales_of(
     v: Any,
     *,
     t: Any = 0.0,
-    parameters: Values | None = None,
     reach: tuple[Array, Array] | None = None,
 ) -> Scales:
     """Sizes of all gaps and contact velocities at one state or many.
@@ -141,7 +135,6 @@ def scales_of(
         At the states.
     q, v : array_like, (..., n)
     t : array_like, (...)
-    parameters : mapping, optional
     reach : (array, array), (n,) each, optional
         Sizes of the coordinates and velocities that a motion has had before, which left rounding behind.
 
@@ -158,9 +151,9 @@ def scales_of(
     >>> scales_of(rod, rod.terms(*at), *at).gap.round(6).tolist()
     [1.57735]
     """
-    sizes = coordinate_sizes(dynamics, q, t=t, parameters=parameters)
+    sizes = coordinate_sizes(dynamics, q, t=t)
     inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
-    turning = inertia * _radians(dynamics, np.asarray(q, dtype=float), t, parameters)
+    turning = inertia * _radians(dynamics, np.asarray(q, dtype=float), t)
     gyration = np.max(turning, axis=-1, keepdims=True, initial=0.0) / np.where(inertia > 0.0, inertia, np.inf)
     sizes = np.fmax(sizes, gyration)
     speeds = np.abs(np.asarray(v, dtype=float))

@@ -157,7 +157,7 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
     >>> from hybrid.dynamics.configuration import ConfigurationSpace
     >>> pendulum = derive(mechanisms.load("singular_pendulum"))
     >>> for b in (3, 2, 1.8):
-    ...     found = classify_configuration(ConfigurationSpace(pendulum, {"b": b}), np.zeros(2))
+    ...     found = classify_configuration(ConfigurationSpace(pendulum.at({"b": b})), np.zeros(2))
     ...     print(b, found.kind.value, len(found.branches))
     3 transversal crossing 2
     2 tangency 2
@@ -216,7 +216,7 @@ def _by_form(space: ConfigurationSpace, point: SingularPoint, lost: LostConstrai
         return _nondegenerate(space, point, lost)
     sheet = lasting_directions(space, lost, rank)
     if sheet.shape[1]:
-        across = Slice(space.dynamics, space.parameters, space.t, space.reach, normals=sheet.T, origin=lost.q)
+        across = Slice(space.dynamics, space.t, space.reach, normals=sheet.T, origin=lost.q)
         further = rank + sheet.shape[1]
         return _by_form(across, attrs.evolve(point, sheet=sheet), lost_at(across, lost.q, further), further)
     if len(flat) != 2 or flat.all():

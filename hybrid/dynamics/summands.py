@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Terms
 
 __all__ = ["Summands", "single_terms", "summands_of"]
 
@@ -49,9 +49,7 @@ def single_terms(terms: Terms) -> Summands:
     return Summands(*(np.abs(getattr(terms, field)) for field in _FIELDS))
 
 
-def summands_of(
-    dynamics: Dynamics, terms: Terms, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
-) -> Summands | None:
+def summands_of(dynamics: Dynamics, terms: Terms, q: Any, v: Any, *, t: Any = 0.0) -> Summands | None:
     """Magnitudes of the terms at one state or many.
 
     The square ``(p . v + b)**2`` of a rate that vanishes, the force of a spring that carries a weight: such numbers are
@@ -64,7 +62,6 @@ def summands_of(
         At the states.
     q, v : array_like, (..., n)
     t : array_like, (...)
-    parameters : mapping, optional
 
     Returns
     -------
@@ -89,7 +86,7 @@ def summands_of(
     if not kernel.shapes:
         return None
     plain = single_terms(terms)
-    found = kernel(dynamics.kernel_arguments(q, v, t, parameters))
+    found = kernel(dynamics.kernel_arguments(q, v, t))
     return Summands(*(_larger(getattr(plain, field), found.get(field)) for field in _FIELDS))
 
 

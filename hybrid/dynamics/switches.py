@@ -59,7 +59,7 @@ class Switches:
         return np.broadcast_to(found, (len(t), len(self.texts)))
 
     def _arguments(self, t: Array, y: Array, parameters: Values) -> list[Any]:
-        return [*y.T, np.asarray(t, dtype=float), *self.dynamics.arguments(parameters)]
+        return [*y.T, np.asarray(t, dtype=float), *self.dynamics.at(parameters).arguments]
 
 
 def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameters: Sequence[str] = ()) -> Switches:

@@ -119,7 +119,7 @@ def _struck(context: Context, moment: Moment, names: set[str]) -> Array | None:
             return v
         state = State(moment.q, v, moment.t)
         v = resolve_impact(
-            context.dynamics, state, law=context.law, parameters=context.parameters, tolerances=tolerance,
+            context.dynamics, state, law=context.law, tolerances=tolerance,
             closed=(*resting, first),
         ).v_after  # fmt: skip
     return None

@@ -74,7 +74,7 @@ def check_arguments(
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     if not (rule is None or isinstance(rule, SelectionRule)):
         raise StateError(f"rule must be a rule, such as hybrid.motion.Stop(), not {rule!r}")
-    terms = PointTerms(dynamics, parameters)(state.t, state.q, state.v)
+    terms = PointTerms(dynamics)(state.t, state.q, state.v)
     check_inertia(dynamics, state, terms, rank=tolerances.rank)
 
 
@@ -84,7 +84,6 @@ def check_start(
     activities: Mapping[str, Activity],
     *,
     collides: bool,
-    parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> None:
     """Refuse a start that a motion cannot have: within a surface, off a rigid constraint, or into one without a law.
@@ -114,7 +113,7 @@ def check_start(
     ...
     hybrid.errors.StateError: contact 'floor' penetrates at the start: gap = -1; start with gap >= 0
     """
-    terms = PointTerms(dynamics, parameters)(state.t, state.q, state.v)
+    terms = PointTerms(dynamics)(state.t, state.q, state.v)
     for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
         if activities[name] is Activity.PENETRATING:
             raise StateError(f"contact {name!r} penetrates at the start: gap = {gap:.6g}; start with gap >= 0")
@@ -122,4 +121,4 @@ def check_start(
             raise StateError(
                 f"contact {name!r} is closed and approaches at the start (gap_dot = {rate:.6g}): give an impact law"
             )
-    check_consistency(dynamics, state, parameters=parameters, tolerances=tolerances)
+    check_consistency(dynamics, state, tolerances=tolerances)

@@ -32,10 +32,10 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
     -------
     EnergyBalance
     """
-    dynamics, parameters = trajectory.dynamics, trajectory.parameters
-    initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start, parameters=parameters)
+    dynamics = trajectory.dynamics
+    initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start)
     ending = trajectory.dynamics_at(trajectory.t)  # springs are unstretched where they take over
-    final, _ = ending.energy(trajectory.q, trajectory.v, t=trajectory.t, parameters=parameters)
+    final, _ = ending.energy(trajectory.q, trajectory.v, t=trajectory.t)
     friction = applied = 0.0
     impacts = 0.0
     for event in trajectory.events:
@@ -58,17 +58,14 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
 
 def _energy_change(trajectory: Trajectory, event: Event) -> float:
     """Energy after an impact less before, with what brings contacts that stay closed to rest exactly."""
-    before, after = (
-        trajectory.dynamics.energy(event.q, v, t=event.t, parameters=trajectory.parameters)[0]
-        for v in (event.v_before, event.v_after)
-    )
+    before, after = (trajectory.dynamics.energy(event.q, v, t=event.t)[0] for v in (event.v_before, event.v_after))
     return float(after - before)
 
 
 def _guides_in_impact(trajectory: Trajectory, event: Event, impact: Impact) -> float:
     """Work of moving guides in an impact: impulses times the velocities of the surfaces."""
     dynamics = trajectory.dynamics
-    terms = dynamics.terms(event.q, event.v_after, t=event.t, parameters=trajectory.parameters)
+    terms = dynamics.terms(event.q, event.v_after, t=event.t)
     surface_N = event.v_after @ terms.W_N - terms.gap_dot
     surface_T = event.v_after @ terms.W_T - terms.slip
     work = sum(
@@ -94,10 +91,10 @@ def _powers(
     trajectory: Trajectory, arc: Arc, t: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Power of friction; of everything applied (forces without potential, moving guides); of impulses over a step."""
-    dynamics, parameters = trajectory.dynamics_at(arc.start), trajectory.parameters
+    dynamics = trajectory.dynamics_at(arc.start)
     q, v = arc.sample(t)
     observed = trajectory.forces(arc, t)
-    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    terms = dynamics.terms(q, v, t=t)
     lambda_N, lambda_T = observed.lambda_N.T, observed.lambda_T.T
     friction = np.sum(lambda_T * terms.slip, axis=-1)
     guided = np.sum(lambda_N * ((v[:, None, :] @ terms.W_N)[:, 0, :] - terms.gap_dot), axis=-1)
@@ -107,6 +104,6 @@ def _powers(
         contact = (terms.W_N @ lambda_N[..., None] + terms.W_T @ lambda_T[..., None])[..., 0]
         held = (terms.M @ observed.acceleration.T[..., None])[..., 0] - terms.h - contact
         guided += np.sum(held * v, axis=-1) - np.zeros(len(t))
-    _, power = dynamics.energy(q, v, t=t, parameters=parameters)
+    _, power = dynamics.energy(q, v, t=t)
     struck = np.zeros(len(t)) if arc.means is None else np.sum(lambda_N * terms.gap_dot, axis=-1)
     return friction, power + guided, struck

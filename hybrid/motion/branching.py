@@ -137,10 +137,11 @@ def simulate_branches(
     >>> sorted(limb.choice for limb in tree.leaves)
     ['free', 'slide+']
     """
+    dynamics = dynamics.at(parameters)
     keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law)
     values = dict(parameters or {})
-    rank = rank_guard(dynamics, values, state.t, state.q)
+    rank = rank_guard(dynamics.at(values), state.t, state.q)
     context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)
     start = moment_at_start(context, state.t, state.q, state.v, state.sides)
     limbs: list[Limb] = []

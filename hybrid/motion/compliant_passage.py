@@ -56,7 +56,6 @@ def pass_inconsistent(
         selection,
         closed=closed,
         method=context.rule.method or KelvinVoigtLimit(),
-        parameters=context.parameters,
         tolerances=context.settings.tolerances,
     )
     if resolution.impact is None:
@@ -91,9 +90,9 @@ def pass_jamming(context: Context, moment: Moment, before: Mode, note: str) -> t
     if closed[0] not in context.dynamics.contacts:
         return None
     state, law = State(moment.q, moment.v, moment.t), context.rule.method or KelvinVoigtLimit()
-    problem = impact_problem(context.dynamics, state, parameters=context.parameters, closed=tuple(closed))
+    problem = impact_problem(context.dynamics, state, closed=tuple(closed))
     answer = law.impulses(_at_vanishing_mobility(problem))
-    impact = impact_of(context.dynamics, state, problem, answer, law=law.name, parameters=context.parameters)
+    impact = impact_of(context.dynamics, state, problem, answer, law=law.name)
     slip = abs(float(problem.gamma[1]))
     rates = {name: rate if rate > _REBOUND * slip else 0.0 for name, rate in impact.gap_dot_after.items()}
     return _passed(context, moment, before, attrs.evolve(impact, gap_dot_after=rates), f"{note}; the slip stops")

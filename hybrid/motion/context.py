@@ -125,11 +125,11 @@ class Context:
 
     @_terms.default
     def _compiled(self) -> PointTerms:
-        return PointTerms(self.dynamics, self.parameters)
+        return PointTerms(self.dynamics)
 
     @_values.default
     def _parameter_values(self) -> Mapping[str, Any]:
-        return self.dynamics.mechanism.parameter_values(self.parameters)
+        return dict(self.dynamics.values)
 
     @_tangents.default
     def _declared_tangents(self) -> Mapping[int, Expression]:
@@ -165,7 +165,6 @@ class Context:
             self._flows[choice.key] = make_flow(
                 self.dynamics,
                 choice.mode,
-                parameters=self.parameters,
                 sides=choice.sides,
                 independent=self.rank is not None and self.rank.is_full,
             )
@@ -175,10 +174,10 @@ class Context:
         """Sizes of gaps and contact velocities at a state; what the motion has had before leaves its rounding."""
         self._reached(t, q, v)
         reach = (self._reach[0], self._reach[1])
-        return scales_of(self.dynamics, terms, q, v, t=t, parameters=self.parameters, reach=reach)
+        return scales_of(self.dynamics, terms, q, v, t=t, reach=reach)
 
     def _reached(self, t: float, q: Array, v: Array) -> None:
-        sizes = coordinate_sizes(self.dynamics, q, t=t, parameters=self.parameters)
+        sizes = coordinate_sizes(self.dynamics, q, t=t)
         np.fmax(self._reach, [sizes, np.abs(v)], out=self._reach)
 
     def terms(self, t: float, q: Array, v: Array) -> Terms:

@@ -15,7 +15,7 @@ from hybrid.expressions import Builder, Term, dot, solve_definite
 from hybrid.motion.distribution import RANK
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Equations
 
 MAX_ROWS = 2  # Cramer's rule; larger systems need pivoting
@@ -126,9 +126,7 @@ class ModeNodes:
         return self.build.call("sqrt", dot(self.build, vector, vector))
 
 
-def is_eliminable(
-    dynamics: Dynamics, parts: Sequence[ElementMode], *, independent: bool, parameters: Values | None = None
-) -> bool:
+def is_eliminable(dynamics: Dynamics, parts: Sequence[ElementMode], *, independent: bool) -> bool:
     """True if the mode can be solved without pivoting and without pseudo-inverses.
 
     Parameters
@@ -137,7 +135,6 @@ def is_eliminable(
     parts : sequence of ElementMode
     independent : bool
         True if the rigid constraints are known to be independent, but for singular configurations.
-    parameters : mapping, optional
     """
     rows = sum(part.presses + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
     frictional = any(part.kind is CarrierKind.BILATERAL for part in parts)
@@ -146,21 +143,21 @@ def is_eliminable(
     if rows < 2:
         return True
     # the answer is kept for the last parameters alone: a study of thousands of them asks for each but once
-    key, values = (_is_independent, tuple(parts)), tuple(dynamics.arguments(parameters))
+    key, values = (_is_independent, tuple(parts)), tuple(dynamics.arguments)
     known = dynamics.programs.get(key)
     if known is None or known[0] != values:
-        known = dynamics.programs[key] = (values, _is_independent(dynamics, parts, parameters))
+        known = dynamics.programs[key] = (values, _is_independent(dynamics, parts))
     return bool(known[1])
 
 
-def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode], parameters: Values | None) -> bool:
+def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode]) -> bool:
     """True if the conditions of a mode are independent somewhere; those of a hinged link's end on a floor never are.
 
     They are as independent as :class:`hybrid.motion.numeric.NumericFlow` tells them from redundant ones.
     """
     for posture in _POSTURES:
         q = posture + np.linspace(0.0, 0.5, dynamics.n)
-        terms = dynamics.terms(q, np.zeros(dynamics.n), parameters=parameters)
+        terms = dynamics.terms(q, np.zeros(dynamics.n))
         rows = [*terms.J]
         for part in parts:
             rows += [terms.W_N[:, part.index]] if part.presses else []

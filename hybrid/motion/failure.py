@@ -56,7 +56,7 @@ def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | 
     if smallest <= context.settings.tolerances.rank:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"
     if context.rank is not None and context.rank.is_lost(moment.t, moment.q):
-        described = describe_singular(context.dynamics, context.parameters, moment.t, moment.q)
+        described = describe_singular(context.dynamics, moment.t, moment.q)
         return Termination.SINGULAR_CONFIGURATION, described
     return None
 

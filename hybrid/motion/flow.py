@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hybrid.contact.modes import Mode
     from hybrid.contact.table import ForceElement
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.spatial_slip import Reference
 
 Array = NDArray[np.float64]
@@ -126,7 +126,6 @@ def make_flow(
     dynamics: Dynamics,
     mode: Mode,
     *,
-    parameters: Values | None = None,
     sides: Mapping[str, float] | None = None,
     independent: bool = False,
 ) -> Flow:
@@ -136,7 +135,6 @@ def make_flow(
     ----------
     dynamics : Dynamics
     mode : Mode
-    parameters : mapping, optional
     sides : mapping of str to float, optional
         Signs of the normal forces of bilateral contacts with friction.
     independent : bool
@@ -156,14 +154,14 @@ def make_flow(
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     parts = rows_of(dynamics, mode, sides)
-    if not is_eliminable(dynamics, parts, independent=independent, parameters=parameters):
-        return NumericFlow(mode, parts, guards_of(parts), dynamics, dict(parameters or {}))
+    if not is_eliminable(dynamics, parts, independent=independent):
+        return NumericFlow(mode, parts, guards_of(parts), dynamics)
     key = (FlowProgram, parts)
     if key not in dynamics.programs:
         dynamics.programs[key] = _program(dynamics, parts)
     program = dynamics.programs[key]
     # without a reference, zero, friction is against the slip itself
-    values, references = dynamics.arguments(parameters), [0.0] * program.n_references
+    values, references = dynamics.arguments, [0.0] * program.n_references
     rate, observation = program.make_rate(values, references), program.make_observation(values, references)
     return CompiledFlow(mode, parts, guards_of(parts), rate, observation, program.sizes, references)
 

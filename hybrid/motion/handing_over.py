@@ -60,9 +60,9 @@ def continued_on_springs(
         cannot be followed at all, the rigid motion, and why.
     """
     try:
-        realised = derive(rule.realised(rigid.dynamics.mechanism))
+        realised = derive(rule.realised(rigid.dynamics.mechanism)).at(context.parameters)
         springs = HandedOver(rigid.t, rule.names(rigid.dynamics.mechanism), realised)
-        rank = rank_guard(realised, context.parameters, rigid.t, rigid.q)
+        rank = rank_guard(realised, rigid.t, rigid.q)
         elastic = attrs.evolve(context, dynamics=realised, rank=rank, singular="stop", flows={})
         run = Run(elastic, t_end, progress=_since(progress, rigid.t - rigid.t_start), sides=sides)
         return _joined(rigid, run.follow(_moment(elastic, rigid)), springs)
@@ -89,7 +89,7 @@ def _joined(rigid: Trajectory, elastic: Trajectory, springs: HandedOver) -> Traj
     """Both motions as one, with the hand-over marked."""
     before = rigid.arcs[-1].mode if rigid.arcs else None
     after = elastic.arcs[0].mode if elastic.arcs else None
-    note = describe_singular(rigid.dynamics, rigid.parameters, rigid.t, rigid.q)
+    note = describe_singular(rigid.dynamics.at(rigid.parameters), rigid.t, rigid.q)
     kind, carriers = EventKind.SINGULAR_CONFIGURATION, rigid.dynamics.rigid
     event = Event(rigid.t, kind, carriers, before, after, rigid.q, rigid.v, elastic.v_start)
     event = attrs.evolve(event, note=f"{note}; goes on with {springs.describe()}")

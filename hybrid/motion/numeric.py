@@ -77,13 +77,12 @@ class NumericFlow:
     parts: tuple[ElementMode, ...]
     guards: tuple[Guard, ...]
     _dynamics: Dynamics = attrs.field(repr=False)
-    _parameters: dict[str, Any]
     _references: dict[str, Reference] = attrs.field(factory=dict)
 
     def derivative(self, t: float, y: Array) -> Sequence[float]:
         """Right-hand side at one state."""
         n = self._dynamics.n
-        terms = self._dynamics.terms(y[:n], y[n:], t=t, parameters=self._parameters)
+        terms = self._dynamics.terms(y[:n], y[n:], t=t)
         return [*y[n:].tolist(), *self._solve(terms).acceleration.tolist()]
 
     def refer(self, references: Mapping[str, Reference]) -> None:
@@ -95,7 +94,7 @@ class NumericFlow:
         from hybrid.motion.flow import Observation
 
         n = self._dynamics.n
-        terms = self._dynamics.terms(y[:n].T, y[n:].T, t=t, parameters=self._parameters)
+        terms = self._dynamics.terms(y[:n].T, y[n:].T, t=t)
         solved = self._solve(terms)
         forces, slack = self._distribution(terms, solved) if solved.is_redundant else (solved.forces, None)
         by_carrier = self._by_carrier(terms, forces, solved)

@@ -12,7 +12,7 @@ from hybrid.dynamics.derive import Terms
 from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
 
 Array = NDArray[np.float64]
 
@@ -34,13 +34,12 @@ class PointTerms:
     2.0
     """
 
-    def __init__(self, dynamics: Dynamics, parameters: Values | None = None) -> None:
+    def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
-        self._parameters = dict(parameters or {})
         if PointTerms not in dynamics.programs:
             dynamics.programs[PointTerms] = _compiled(dynamics)
         make, self._places = dynamics.programs[PointTerms]
-        self._function: Callable[[float, Sequence[float]], tuple[float, ...]] = make(dynamics.arguments(parameters))
+        self._function: Callable[[float, Sequence[float]], tuple[float, ...]] = make(dynamics.arguments)
         self._last: tuple[float, list[float], Terms] | None = None
 
     def __call__(self, t: float, q: Array, v: Array) -> Terms:
@@ -54,7 +53,7 @@ class PointTerms:
         try:
             flat = np.array(self._function(t, y), dtype=float)
         except (ArithmeticError, ValueError):  # undefined for plain floats; arrays say where
-            return self._dynamics.terms(q, v, t=t, parameters=self._parameters)
+            return self._dynamics.terms(q, v, t=t)
         flat.setflags(write=False)
         return Terms(*[flat[place] if len(shape) == 1 else flat[place].reshape(shape) for place, shape in self._places])
 

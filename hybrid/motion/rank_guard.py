@@ -13,7 +13,7 @@ from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["NEAR", "RankGuard", "rank_guard"]
 
@@ -58,7 +58,7 @@ class RankGuard:
                 build, dynamics.equations.J.ravel().tolist()
             ).vector
         make: Callable[..., Callable[[Any, Any], tuple[Any, ...]]] = dynamics.programs[RankGuard]
-        return make(dynamics.arguments(self.space.parameters))
+        return make(dynamics.arguments)
 
     @property
     def is_full(self) -> bool:
@@ -103,13 +103,12 @@ class RankGuard:
         return bool(self.sizes(np.array([t]), q[None])[0] < _SINGULAR**2)
 
 
-def rank_guard(dynamics: Dynamics, parameters: Values, t: float, q: Array) -> RankGuard | None:
+def rank_guard(dynamics: Dynamics, t: float, q: Array) -> RankGuard | None:
     """The guard for motions from a posture; None for a mechanism without rigid constraints.
 
     Parameters
     ----------
     dynamics : Dynamics
-    parameters : mapping
     t : float
     q : array, (n,)
 
@@ -119,8 +118,8 @@ def rank_guard(dynamics: Dynamics, parameters: Values, t: float, q: Array) -> Ra
     """
     if not dynamics.rigid:
         return None
-    space = ConfigurationSpace(dynamics, dict(parameters), t)
-    terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
+    space = ConfigurationSpace(dynamics, t)
+    terms = dynamics.terms(q, np.zeros(dynamics.n), t=t)
     try:
         metric = np.linalg.inv(terms.M)
     except np.linalg.LinAlgError:

@@ -84,7 +84,9 @@ def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | Non
     n = dynamics.n
     known = carrier_names(dynamics) + (() if springs is None else carrier_names(springs.dynamics))
     parameters = whole.part("parameters", whole.entry("parameters")).table
-    dynamics.mechanism.parameter_values(parameters)
+    dynamics = dynamics.at(parameters)
+    if springs is not None:
+        springs = attrs.evolve(springs, dynamics=springs.dynamics.at(parameters))
     arcs = tuple(_arc(part, f"arc_{number}", n, known) for number, part in enumerate(whole.parts("arcs")))
     start, end = whole.number("t_start"), whole.number("t")
     if any(

@@ -84,9 +84,12 @@ class Run:
         self._start = moment
         context, state = self.context, State(moment.q, moment.v, moment.t)
         check_start(
-            context.dynamics, state, moment.activities, collides=context.law is not None,
-            parameters=context.parameters, tolerances=context.settings.tolerances,
-        )  # fmt: skip
+            context.dynamics,
+            state,
+            moment.activities,
+            collides=context.law is not None,
+            tolerances=context.settings.tolerances,
+        )
         mode: Mode | None = None
         try:
             while True:

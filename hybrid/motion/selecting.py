@@ -131,7 +131,7 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     terms = context.terms(moment.t, moment.q, moment.v)
     _check_slips(context, moment, terms)
     activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
-    summands = summands_of(dynamics, terms, moment.q, moment.v, t=moment.t, parameters=context.parameters)
+    summands = summands_of(dynamics, terms, moment.q, moment.v, t=moment.t)
     problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides, summands=summands))
     decision = _decided(context, problem, moment, t_end)
     if not (moment.released and moment.has_ended(decision.choice)):

@@ -109,6 +109,7 @@ def simulate(
     >>> [(round(event.t, 6), event.mode_after.label) for event in motion.events]
     [(0.16127, 'slide-'), (1.842626, 'slide+')]
     """
+    dynamics = dynamics.at(parameters)
     keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law, rule=rule)
     _check_names(dynamics, method, singular)
@@ -117,7 +118,7 @@ def simulate(
         asked = {"rule": rule, "until": until, "watch": watch, "settings": settings, "singular": at_singular}
         _check_stepping(step, law, [name for name, value in asked.items() if value is not None])
         return time_stepping(
-            dynamics, state, t_end=t_end, step=float(step or 0.0), parameters=parameters, progress=progress,
+            dynamics, state, t_end=t_end, step=float(step or 0.0), progress=progress,
             on_interrupt=on_interrupt,
         )  # fmt: skip
     if step is not None:
@@ -129,7 +130,7 @@ def simulate(
         law,
         rule or Stop(),
         _watched(dynamics, until, dict(watch or {})),
-        rank_guard(dynamics, dict(parameters or {}), state.t, state.q),
+        rank_guard(dynamics.at(dict(parameters or {})), state.t, state.q),
         singular if isinstance(singular, str) else "stop",
     )
     with interruptible(keeps=keeps):

@@ -91,10 +91,7 @@ class _Single:
     def posed(cls, context: Context, law: AbstractImpactLaw, moment: Moment, touching: tuple[str, ...]) -> _Single:
         state, tolerances = State(moment.q, moment.v, moment.t), context.settings.tolerances
         problems = {
-            name: impact_problem(
-                context.dynamics, state, parameters=context.parameters, tolerances=tolerances, closed=(name,)
-            )
-            for name in touching
+            name: impact_problem(context.dynamics, state, tolerances=tolerances, closed=(name,)) for name in touching
         }
         terms = context.terms(moment.t, moment.q, moment.v)
         slow = tolerances.velocity * context.scales(moment.t, moment.q, moment.v, terms).gap_dot

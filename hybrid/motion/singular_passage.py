@@ -20,7 +20,7 @@ from hybrid.motion.steps import Step, resampled
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.context import Choice, Context
     from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints
@@ -73,7 +73,7 @@ def pass_singular(
         return reached, None
     if context.singular == "stop":
         return attrs.evolve(reached, y=np.concatenate([crossing.q, crossing.v]), fired=passage.fired), None
-    note = f"{describe_singular(context.dynamics, context.parameters, crossing.t, crossing.q)}; passed smoothly"
+    note = f"{describe_singular(context.dynamics, crossing.t, crossing.q)}; passed smoothly"
     event = Event(
         crossing.t, EventKind.SINGULAR_CONFIGURATION, context.dynamics.rigid, choice.mode, choice.mode, crossing.q,
         crossing.v, crossing.v, note=note,
@@ -102,14 +102,14 @@ def singular_end(context: Context, passage: Passage, mode: Mode, moment: Moment)
     """
     n = context.dynamics.n
     q, v = passage.y[:n], passage.y[n:]
-    note = describe_singular(context.dynamics, context.parameters, passage.t, q)
+    note = describe_singular(context.dynamics, passage.t, q)
     kind, carriers = EventKind.SINGULAR_CONFIGURATION, context.dynamics.rigid
     return Event(passage.t, kind, carriers, mode, None, q, v, v, note=note), attrs.evolve(moment, t=passage.t, q=q, v=v)
 
 
-def describe_singular(dynamics: Dynamics, parameters: Values, t: float, q: Array) -> str:
+def describe_singular(dynamics: Dynamics, t: float, q: Array) -> str:
     """A singular configuration and its branches in one sentence."""
-    point = classify_configuration(ConfigurationSpace(dynamics, dict(parameters), t), q)
+    point = classify_configuration(ConfigurationSpace(dynamics, t), q)
     return "the constraints are dependent" if point is None else point.describe()
 
 
@@ -147,7 +147,7 @@ def singular_points_of(motion: Trajectory) -> tuple[SingularPoint, ...]:
         if event.kind is EventKind.SINGULAR_CONFIGURATION:
             springs = motion.handed_over
             dynamics = motion.dynamics if springs is None or event.t <= springs.t else springs.dynamics
-            point = classify_configuration(ConfigurationSpace(dynamics, motion.parameters, event.t), event.q)
+            point = classify_configuration(ConfigurationSpace(dynamics.at(motion.parameters), event.t), event.q)
             if point is None:
                 raise ComputationError(f"the constraints keep their rank at t = {event.t:.12g} up to rounding")
             found.append(point)

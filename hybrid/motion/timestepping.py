@@ -107,10 +107,11 @@ def time_stepping(
     >>> round(float(motion.q[0]), 15), motion.arcs[0].mode.label
     (0.0, 'closed')
     """
+    dynamics = dynamics.at(parameters)
     if not (math.isfinite(step) and step > 0):
         raise StateError(f"step must be a positive time, not {step:g}")
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, tolerances=tolerances)
-    _check_start(dynamics, state, parameters, tolerances)
+    _check_start(dynamics, state, tolerances)
     keeps = keeps_partial(on_interrupt)
     count = max(1, math.ceil((t_end - state.t) / step - 1e-9))
     if count > _MOST_STEPS:
@@ -132,12 +133,12 @@ def time_stepping(
     return _trajectory(record, dict(parameters or {}))
 
 
-def _check_start(dynamics: Dynamics, state: State, parameters: Values | None, tolerances: Tolerances) -> None:
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+def _check_start(dynamics: Dynamics, state: State, tolerances: Tolerances) -> None:
+    terms = dynamics.terms(state.q, state.v, t=state.t)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
     found = carrier_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
     activities = {name: Activity(int(value)) for name, value in zip(carrier_names(dynamics), found, strict=True)}
-    check_start(dynamics, state, activities, collides=True, parameters=parameters, tolerances=tolerances)
+    check_start(dynamics, state, activities, collides=True, tolerances=tolerances)
 
 
 def _march(
@@ -148,11 +149,11 @@ def _march(
     progress: Callable[[float, float], None] | None,
 ) -> None:
     dynamics, h = record.dynamics, record.h
-    terms_at = PointTerms(dynamics, parameters)
-    held = Constraints(dynamics, (), terms_at, dynamics.mechanism.parameter_values(parameters), {})
+    terms_at = PointTerms(dynamics)
+    held = Constraints(dynamics, (), terms_at, dict(dynamics.values), {})
     start = record.t[0]
     made: VelocityStep | None = None
-    persisting = _closed(dynamics, start, record.q[0], record.v[0], parameters, tolerances)
+    persisting = _closed(dynamics, start, record.q[0], record.v[0], tolerances)
     for index in range(count):
         q, v = record.q[-1], record.v[-1]
         middle, t = q + h / 2 * v, start + (index + 0.5) * h
@@ -181,12 +182,10 @@ def _march(
             progress(end - start, count * h)
 
 
-def _closed(
-    dynamics: Dynamics, t: float, q: Array, v: Array, parameters: Values, tolerances: Tolerances
-) -> frozenset[str]:
+def _closed(dynamics: Dynamics, t: float, q: Array, v: Array, tolerances: Tolerances) -> frozenset[str]:
     """Contacts that are closed at a state and stay so for the moment."""
-    terms = dynamics.terms(q, v, t=t, parameters=parameters)
-    scales = scales_of(dynamics, terms, q, v, t=t, parameters=parameters)
+    terms = dynamics.terms(q, v, t=t)
+    scales = scales_of(dynamics, terms, q, v, t=t)
     is_closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
     is_closed &= np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot
     return frozenset(name for name, closed in zip(dynamics.contacts, is_closed, strict=True) if closed)
@@ -212,7 +211,7 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
         t=record.t[done],
         q=record.q[done],
         v=record.v[done],
-        warnings=_unheard(record, parameters),
+        warnings=_unheard(record),
         method="time-stepping",
     )
     return attrs.evolve(motion, warnings=(*motion.warnings, *_leak(motion)))
@@ -234,10 +233,10 @@ def _leak(motion: Trajectory) -> tuple[str, ...]:
     )
 
 
-def _unheard(record: _Record, parameters: Values) -> tuple[str, ...]:
+def _unheard(record: _Record) -> tuple[str, ...]:
     """A sentence where static friction is more than the kinetic one, which is all that a step knows."""
     dynamics = record.dynamics
-    terms = dynamics.terms(np.array(record.q), np.array(record.v), t=np.array(record.t), parameters=parameters)
+    terms = dynamics.terms(np.array(record.q), np.array(record.v), t=np.array(record.t))
     differs = [item.name for item in force_elements(dynamics) if np.any(has_stiction(terms, item))]
     if not differs:
         return ()

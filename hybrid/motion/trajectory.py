@@ -190,9 +190,7 @@ class Trajectory:
         key = (dynamics is self.dynamics, arc.mode, tuple(sorted(arc.sides.items())))
         if key not in self._flows:
             independent = self._constraints_are_independent(dynamics, arc)
-            self._flows[key] = make_flow(
-                dynamics, arc.mode, parameters=self.parameters, sides=arc.sides, independent=independent
-            )
+            self._flows[key] = make_flow(dynamics, arc.mode, sides=arc.sides, independent=independent)
         return self._flows[key]
 
     def _constraints_are_independent(self, dynamics: Dynamics, arc: Arc) -> bool:
@@ -201,7 +199,7 @@ class Trajectory:
             return True
         is_first = dynamics is self.dynamics
         t, q = (self.t_start, self.q_start) if is_first else (arc.start, arc.sample(arc.start)[0])
-        rank = rank_guard(dynamics, self.parameters, t, q)
+        rank = rank_guard(dynamics, t, q)
         return rank is not None and rank.is_full
 
     def graph(self, points: int) -> Array:

@@ -90,7 +90,7 @@ def rank(rows: Sequence[NDArray[np.float64]]) -> int:
 def closed_contacts(dynamics: Dynamics, state: State, parameters: Values | None) -> list[str]:
     """Contacts that take part at the state."""
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    tolerances, scales = Tolerances(), scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters)
+    tolerances, scales = Tolerances(), scales_of(dynamics.at(parameters), terms, state.q, state.v, t=state.t)
     closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
     closed &= np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot
     return [name for name, is_closed in zip(dynamics.contacts, closed, strict=True) if is_closed]

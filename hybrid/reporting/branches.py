@@ -86,7 +86,7 @@ def branch_through(
     swept = {name: known[name] for name in names if name in known}
     rates = {name: 0.0 for name in names if name not in known}
     own = {name: value for name, value in swept.items() if name not in mechanism.parameters}
-    found = sort_pins(dynamics, {**pins, **rates, **own}, parameters)
+    found = sort_pins(dynamics.at(parameters), {**pins, **rates, **own})
     if is_explicit(dynamics, found):
         return None
     return swept | {name: known[name] for name in mechanism.coordinates if name not in found.positions}

@@ -90,7 +90,7 @@ def test_finite_stiffness_approaches_the_restitution_slowly(rod):
     # abs(p) = 0.034 makes the departure slow; four printed digits
     state = state_of(rod, 1.0, 0.5, 1.4)
     for K, rate in ((1e4, 0.1101), (1e6, 0.0672), (1e8, 0.0508)):
-        motion = KelvinVoigt(K, 0.25).pass_through(rod, state, parameters={"mu": 1.4})
+        motion = KelvinVoigt(K, 0.25).pass_through(rod.at({"mu": 1.4}), state)
         assert motion.gap_dot_after["tip"] == pytest.approx(rate, abs=6e-5)
         assert [kind for kind, _ in motion.phases] == ["slide+", "stick"]
 
@@ -112,7 +112,7 @@ def test_separatrix_between_impact_without_collision_and_lift_off(rod):
         )
         assert decided.outcome is outcome
         moving = state_of(rod, 1.0, 1.3, mu, **{"gap_dot.tip": share * w_crit})
-        motion = KelvinVoigt(K, delta / 2).pass_through(rod, moving, parameters=values)
+        motion = KelvinVoigt(K, delta / 2).pass_through(rod.at(values), moving)
         stops = abs(motion.slip_after["tip"][0]) < 1e-3
         assert stops == (outcome is Outcome.IMPACT_WITHOUT_COLLISION)
 

@@ -40,7 +40,7 @@ def rod():
 def paths(rod):
     dynamics, state = rod
     return {
-        (k, d): KelvinVoigtLimit(d).path(impact_problem(dynamics, state, parameters={"mu": k}))
+        (k, d): KelvinVoigtLimit(d).path(impact_problem(dynamics.at({"mu": k}), state))
         for k in (0.5, 1.7)
         for d in (0.25, 0.0)
     }
@@ -85,7 +85,7 @@ def test_rod_that_sticks(rod, paths):
 
 def test_velocities_when_the_slip_stops(rod):
     dynamics, state = rod
-    problem = impact_problem(dynamics, state, parameters={"mu": 1.7})
+    problem = impact_problem(dynamics.at({"mu": 1.7}), state)
     samples = KelvinVoigtLimit(0.25).path(problem, samples=50).samples
     at_stick = 49  # the last sample of sliding
     assert samples.s[at_stick] == pytest.approx(0.4959190378, abs=DIGITS)
@@ -103,7 +103,7 @@ def test_undamped_rod(paths):
 
 def test_inertia_factor_changes_sign_while_the_slip_turns(rod, paths):
     dynamics, state = rod
-    problem = impact_problem(dynamics, state, parameters={"mu": 1.7})
+    problem = impact_problem(dynamics.at({"mu": 1.7}), state)
     G = problem.G
 
     def factor(slip):
@@ -119,7 +119,7 @@ def test_inertia_factor_changes_sign_while_the_slip_turns(rod, paths):
 
 def test_friction_impulse_in_stick_has_the_slope_of_the_equivalent_control(rod):
     dynamics, state = rod
-    problem = impact_problem(dynamics, state, parameters={"mu": 1.7})
+    problem = impact_problem(dynamics.at({"mu": 1.7}), state)
     path = KelvinVoigtLimit(0.25).path(problem, samples=30)
     stick = path.samples.force[40]
     ratio = np.linalg.norm(stick[1:]) / stick[0]
@@ -142,7 +142,7 @@ def test_finite_stiffness_approaches_the_limit_as_its_inverse_square_root(rod, k
     limit = resolve_impact(dynamics, state, law=KelvinVoigtLimit(0.25), parameters={"mu": k})
     found = {}
     for K, error in errors.items():
-        motion = KelvinVoigt(K, 0.25).pass_through(dynamics, state, parameters={"mu": k})
+        motion = KelvinVoigt(K, 0.25).pass_through(dynamics.at({"mu": k}), state)
         assert motion.has_separated
         found[K] = np.max(np.abs(motion.state.v - limit.v_after))
         # three printed digits

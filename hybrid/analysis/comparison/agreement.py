@@ -176,7 +176,7 @@ def _limit(
 ) -> _Limits:
     terms = dynamics.terms(states.q, states.v, t=states.t, parameters=values)
     posed = pose(dynamics, terms, (Activity.RESTING,), sides={})
-    scales = scales_of(dynamics, terms, states.q, states.v, t=states.t, parameters=values)
+    scales = scales_of(dynamics.at(values), terms, states.q, states.v, t=states.t)
     gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot, 0.0, terms.gap_dot)
     gamma = np.concatenate(np.broadcast_arrays(gap_dot, terms.slip), axis=-1)
     known = np.isin(verdict, [CellVerdict.UNREACHABLE, CellVerdict.PENETRATING], invert=True)

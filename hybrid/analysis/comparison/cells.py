@@ -69,6 +69,4 @@ class Cells:
     def runs(self, index: NDArray[np.intp], v: Array, K: float, horizon: float) -> CompliantMotions:
         """Penalty runs of some cells, from other velocities."""
         q, _, t, values = self.at(index)
-        return compliant_motions(
-            self.dynamics, q, v, t, stiffness=K, damping=self.damping, horizon=horizon, parameters=values
-        )
+        return compliant_motions(self.dynamics.at(values), q, v, t, stiffness=K, damping=self.damping, horizon=horizon)

@@ -126,7 +126,7 @@ class Inquiry:
     @property
     def _slowest(self) -> float:
         """Stretched time per radian of the slowest of the closed contacts."""
-        problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
         terms = self.dynamics.terms(self.state.q, self.state.v, t=self.state.t, parameters=self.parameters)
         ratios = dict(zip(self.dynamics.contacts, terms.stiffness_ratio.tolist(), strict=True))
         reduced = without_rails(problem)
@@ -166,7 +166,7 @@ class Inquiry:
             yield self._impact(answer)
 
     def _keep_course(self, limit: KelvinVoigtLimit) -> None:
-        problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
         try:
             samples = limit.path(problem, samples=self.samples).samples
         except ComputationError:
@@ -222,9 +222,8 @@ class Inquiry:
         name, approach = met or ("", None)
         horizon, settles = self._horizon(selection)
         motion = KelvinVoigt(K, self.damping).pass_through(
-            self.dynamics,
+            self.dynamics.at(self.parameters),
             self.state if approach is None else self._approaching(approach),
-            parameters=self.parameters,
             tolerances=self.tolerances,
             samples=self.samples,
             horizon=horizon if persists or selection is not None else None,
@@ -272,7 +271,7 @@ class Inquiry:
 
     def _approaching(self, rate: float) -> State:
         """The state with the one closed contact approaching, its slip kept: changed as by an impulse."""
-        problem = impact_problem(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
+        problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
         row = problem.normals[0]
         reduced = without_rails(problem)
         if reduced is None:

@@ -174,7 +174,7 @@ def _resolution(inquiry: Inquiry) -> Resolution:
     except ComputationError as error:
         dynamics, state, tolerances = inquiry.dynamics, inquiry.state, inquiry.tolerances
         terms = dynamics.terms(state.q, state.v, t=state.t, parameters=inquiry.parameters)
-        scales = scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=inquiry.parameters)
+        scales = scales_of(dynamics.at(inquiry.parameters), terms, state.q, state.v, t=state.t)
         closed = terms.gap <= tolerances.gap * scales.gap
         approaches = bool((closed & (terms.gap_dot < -tolerances.velocity * scales.gap_dot)).any())
         selection = None if approaches else select(inquiry.dynamics, inquiry.state, **common)

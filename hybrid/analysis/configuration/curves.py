@@ -81,7 +81,7 @@ def configuration_curves(
     2
     """
     low, high = sides(dynamics, box)
-    space = ConfigurationSpace(dynamics, dict(parameters or {}), t)
+    space = ConfigurationSpace(dynamics.at(parameters), t)
     postures = spread(low, high, starts)
     freedom = space.n - len(independent_rows(space, postures))
     if freedom != 1:

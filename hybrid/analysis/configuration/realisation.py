@@ -184,11 +184,11 @@ def realisation_study(
     values = dict(parameters or {})
     names = (constraints,) if isinstance(constraints, str) else tuple(constraints)
     realised = derive(realise(dynamics.mechanism, names, stiffness=ladder[0], length=length))
-    check_consistency(dynamics, state, parameters=values)
+    check_consistency(dynamics.at(values), state)
     keys = [stiffness_name(dynamics.mechanism, name) for name in names]
     rigid = simulate(dynamics, state, t_end=t_end, parameters=values, singular="smooth")
     points = singular_points_of(rigid)
-    ends = half_branches(ConfigurationSpace(dynamics, values), points[0], radius) if points else ()
+    ends = half_branches(ConfigurationSpace(dynamics.at(values)), points[0], radius) if points else ()
     met = [event.t for event in rigid.events if event.kind is EventKind.SINGULAR_CONFIGURATION]
     until = state.t + _WITHIN * (met[0] - state.t) if met else t_end
     smooth = branch_taken(rigid, points[0].q, ends, radius, until=until) if points else None
@@ -203,7 +203,7 @@ def realisation_study(
         )
         before = _BEFORE * (met[0] - state.t) if met else t_end - state.t
         taken = branch_taken(motion, points[0].q, ends, radius, until=until) if points else None
-        rows.append(_row(ConfigurationSpace(dynamics, values), k, motion, rigid, state.t + before, taken, smooth))
+        rows.append(_row(ConfigurationSpace(dynamics.at(values)), k, motion, rigid, state.t + before, taken, smooth))
     return RealisationStudy(names, rigid, points, "" if smooth is None else smooth.label, tuple(rows))
 
 
@@ -231,7 +231,7 @@ def _row(
     t = np.linspace(motion.t_start, end, _SAMPLES)
     q, v = motion.sample(t)
     apart = np.linalg.norm(q - rigid.sample(t)[0], axis=1)
-    violation = space.dynamics.kinematics(q, v, t=t, parameters=space.parameters)["constraint"]
+    violation = space.dynamics.kinematics(q, v, t=t)["constraint"]
     energy = motion.energy()
     scale = max(abs(energy.initial), abs(energy.final))
     return RealisationRow(

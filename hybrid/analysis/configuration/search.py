@@ -78,7 +78,7 @@ def singular_configurations(
     from scipy.optimize import least_squares
 
     low, high = sides(dynamics, box)
-    space = ConfigurationSpace(dynamics, dict(parameters or {}), t, reach)
+    space = ConfigurationSpace(dynamics.at(parameters), t, reach)
     from_where = spread(low, high, starts)
     rows = independent_rows(space, from_where)
     found: list[SingularPoint] = []

@@ -175,7 +175,7 @@ def at_rest(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | No
     """The position pins, and as many velocity pins as they need."""
     positions = {*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts), "t"}
     kept = {name: value for name, value in pins.items() if not _is_velocity_pin(dynamics, name, positions)}
-    n_free = n_velocity_pins(dynamics, kept, parameters)
+    n_free = n_velocity_pins(dynamics.at(parameters), kept)
     return {**kept, **dict.fromkeys(dynamics.mechanism.velocities[:n_free], 0.0)}
 
 

@@ -248,7 +248,7 @@ def _slip_sign(plane: _Plane, state: State, values: Mapping[str, Any]) -> float:
     if plane.contact in state.sides:
         return float(np.sign(state.sides[plane.contact][0]))
     terms = plane.dynamics.terms(state.q, state.v, t=state.t, parameters=values)
-    scales = scales_of(plane.dynamics, terms, state.q, state.v, t=state.t, parameters=values)
+    scales = scales_of(plane.dynamics.at(values), terms, state.q, state.v, t=state.t)
     columns = plane.dynamics.columns[plane.contact]
     slip = terms.slip[columns]
     return float(np.sign(slip[0])) if moves(slip, scales.slip[columns], Tolerances()) else 0.0

@@ -68,7 +68,7 @@ class CompiledExpression:
         return np.broadcast_to(found, (len(t), found.shape[-1]))
 
     def _evaluated(self, t: Array, y: Array, parameters: Values) -> dict[str, Array]:
-        return self._kernel([*y.T, t, *self.dynamics.arguments(parameters)])
+        return self._kernel([*y.T, t, *self.dynamics.at(parameters).arguments])
 
 
 def compile_expression(

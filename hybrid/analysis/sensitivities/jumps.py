@@ -86,7 +86,7 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
         raise NoDerivative(
             "an impact of a mechanism with dry friction in its constraints, under this law", is_proven=False
         )
-    problem = impact_problem(dynamics, State(site.q, site.v, site.t), parameters=site.parameters, closed=tuple(closed))
+    problem = impact_problem(dynamics.at(site.parameters), State(site.q, site.v, site.t), closed=tuple(closed))
     if isinstance(law, KelvinVoigtLimit):
         from hybrid.analysis.sensitivities.compliant_jump import compliant_stages
 

@@ -85,4 +85,4 @@ def _slopes(
     nodes = dynamics.equations.parameters
     slopes = jacobian(build, roots, [nodes[name] for name in names])
     kernel = compile_kernel(build.graph(), {"slopes": slopes}, list(nodes.values()))
-    return np.array(kernel(dynamics.arguments(parameters))["slopes"], dtype=float)
+    return np.array(kernel(dynamics.at(parameters).arguments)["slopes"], dtype=float)

@@ -131,7 +131,7 @@ def jump_met(switches: Switches, leg: Leg) -> tuple[float, str] | None:
 def _check_dips(leg: Leg, surface: EventSurface) -> None:
     if surface.kind is GuardKind.TOUCHDOWN and surface.part is not None:
         q, v = np.split(leg.at.y, 2, axis=1)
-        scales = scales_of(leg.system.dynamics, leg.at.terms, q, v, t=leg.at.t, parameters=leg.system.parameters)
+        scales = scales_of(leg.system.dynamics.at(leg.system.parameters), leg.at.terms, q, v, t=leg.at.t)
         rates = np.abs(np.asarray(leg.at.terms.gap_dot)[..., surface.part.index])
         gaps = np.abs(surface.values(leg.at, leg.system.parameters))
         is_closed = np.max(gaps) <= _ROUNDING * np.max(scales.gap)

@@ -70,7 +70,7 @@ def _held(motion: Replay, point: Point) -> Array:
     dynamics, terms = point.system.dynamics, point.at.terms
     (y,), (t,) = point.at.y, point.at.t
     q, v = y[: dynamics.n], y[dynamics.n :]
-    scales = scales_of(dynamics, terms, q, v, t=t, parameters=point.system.parameters)
+    scales = scales_of(dynamics.at(point.system.parameters), terms, q, v, t=t)
     activities = carrier_activities(dynamics, terms, scales, sides={}, tolerances=Tolerances())
     gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
     rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]

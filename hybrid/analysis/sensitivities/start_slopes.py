@@ -95,7 +95,7 @@ def directions(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | Non
 def _initial_names(dynamics: Dynamics, pins: Pins | None, parameters: Values) -> tuple[str, ...]:
     if pins is None:
         return (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
-    completed = sort_pins(dynamics, pins, parameters)
+    completed = sort_pins(dynamics.at(parameters), pins)
     return (*completed.positions, *completed.velocities)
 
 
@@ -137,7 +137,7 @@ def _from_pins(
 ) -> Array:
     """Implicit differentiation of the conditions that the pins set."""
     dynamics, n = trajectory.dynamics, trajectory.dynamics.n
-    completed = sort_pins(dynamics, pins, trajectory.parameters)
+    completed = sort_pins(dynamics.at(trajectory.parameters), pins)
     limits = [f"slip.{name}{axis}" for name in completed.sides for axis in ("", ".1", ".2")]
     rows, rights = [], []
     for name in (*completed.positions, *completed.velocities):
@@ -197,6 +197,6 @@ def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | No
     state = dict(zip(dynamics.mechanism.coordinates, trajectory.q_start, strict=True))
     state |= dict(zip(dynamics.mechanism.velocities, trajectory.v_start, strict=True))
     if pins is not None:
-        completed = sort_pins(dynamics, pins, trajectory.parameters)
+        completed = sort_pins(dynamics.at(trajectory.parameters), pins)
         state = {**completed.positions, **completed.velocities}
     return {name: float(known[name] if name in known else state[name]) for name in names}

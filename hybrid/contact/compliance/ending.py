@@ -48,8 +48,8 @@ def motion_result(
     CompliantMotion
     """
     n, dynamics = flow.dynamics.n, flow.dynamics
-    M = dynamics.terms(start.q, start.v, t=start.t, parameters=flow.parameters).M
-    M_end = dynamics.terms(y[:n], y[n : 2 * n], t=float(y[-2]), parameters=flow.parameters).M
+    M = dynamics.terms(start.q, start.v, t=start.t).M
+    M_end = dynamics.terms(y[:n], y[n : 2 * n], t=float(y[-2])).M
     energy = float(y[n : 2 * n] @ M_end @ y[n : 2 * n] - start.v @ M @ start.v) / 2
     impulses, k, rough = y[2 * n : -3], len(dynamics.contacts), flow.rough
     forces = np.concatenate([at.forces, at.rails.normal(at.forces)])

@@ -19,7 +19,7 @@ from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Terms
 
 
 @attrs.frozen(eq=False)
@@ -29,7 +29,6 @@ class CompliantFlow:
     Attributes
     ----------
     dynamics : Dynamics
-    parameters : mapping
     stiffness : array, (k,)
         Of every contact.
     damping : array, (k,) or None
@@ -41,7 +40,6 @@ class CompliantFlow:
     """
 
     dynamics: Dynamics
-    parameters: Values | None
     stiffness: Array
     damping: Array | None
     speed: float
@@ -76,7 +74,7 @@ class CompliantFlow:
 
     def evaluate(self, q: Array, v: Array, t: float, standing: CompliantStanding) -> CompliantForces:
         """Everything at one state."""
-        terms = self.dynamics.terms(q, v, t=t, parameters=self.parameters)
+        terms = self.dynamics.terms(q, v, t=t)
         damping = terms.damping if self.damping is None else self.damping
         potential = -self.stiffness * terms.gap - 2 * damping * np.sqrt(self.stiffness) * terms.gap_dot
         W = np.concatenate([terms.W_N, terms.W_T], axis=1)

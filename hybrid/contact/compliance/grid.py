@@ -153,7 +153,6 @@ def compliant_motions(
     stiffness: float,
     damping: float | None = None,
     horizon: float,
-    parameters: Mapping[str, Any],
 ) -> CompliantMotions:
     """Follow motions on a compliant contact until it lets go, or to a horizon, or for 200 changes of mode.
 
@@ -170,7 +169,6 @@ def compliant_motions(
         Replaces the declared one.
     horizon : float
         Stretched time ``sqrt(K) t``.
-    parameters : mapping of str to number or array (N,)
 
     Returns
     -------
@@ -182,14 +180,14 @@ def compliant_motions(
     >>> from hybrid import derive
     >>> rod = derive(mechanisms.load("painleve_rod"))
     >>> q, v = np.array([[0.0, np.sin(1.0), 1.0]]), np.array([[1 + 0.5 * np.sin(1.0), 0.5 * np.cos(1.0), 0.5]])
-    >>> found = compliant_motions(rod, q, v, np.zeros(1), stiffness=1e6, horizon=80.0, parameters={"mu": 1.4})
+    >>> found = compliant_motions(rod.at({"mu": 1.4}), q, v, np.zeros(1), stiffness=1e6, horizon=80.0)
     >>> LABELS[found.mode[0]], bool(found.sticks[0])
     ('free', True)
     """
     count = len(q)
-    values = {name: np.broadcast_to(np.asarray(value, dtype=float), (count,)) for name, value in parameters.items()}
+    values = {name: np.broadcast_to(np.asarray(value, dtype=float), (count,)) for name, value in dynamics.given.items()}
     at = ContactRates.at(dynamics, q, v, t, values)
-    gap_dot, slip = _velocities(dynamics, q, v, t, values)
+    gap_dot, slip = _velocities(dynamics.at(values), q, v, t)
     presses = (gap_dot < 0) | ((gap_dot == 0) & (at.c[:, 0] < 0))
     slides = np.where(slip > 0, _PLUS, np.where(slip < 0, _MINUS, _STICK))
     lengths = StepLengths.of(at, at.damping if damping is None else np.full(count, damping))
@@ -216,9 +214,9 @@ def compliant_motions(
     return CompliantMotions(batch.q, batch.v, batch.mode, batch.stuck, presses, batch.s, force)
 
 
-def _velocities(dynamics: Dynamics, q: Array, v: Array, t: Array, parameters: Mapping[str, Any]) -> Array:
+def _velocities(dynamics: Dynamics, q: Array, v: Array, t: Array) -> Array:
     """Rates of the gap and slips, (2, N), whose signs say what the contact does first: rounding has none."""
-    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    terms = dynamics.terms(q, v, t=t)
     gamma, W = (
         np.concatenate(np.broadcast_arrays(*pair), axis=-1)
         for pair in ((terms.gap_dot, terms.slip), (terms.W_N, terms.W_T))

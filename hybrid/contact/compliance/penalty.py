@@ -94,12 +94,11 @@ class KelvinVoigt:
             Friction of a rigid bilateral constraint leaves its force without a value, or with several; or the
             integration fails.
         """
-        closed = closed_contacts(
-            dynamics, state, wanted="compliant motion", parameters=parameters, tolerances=tolerances
-        )
-        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+        dynamics = dynamics.at(parameters)
+        closed = closed_contacts(dynamics, state, wanted="compliant motion", tolerances=tolerances)
+        terms = dynamics.terms(state.q, state.v, t=state.t)
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
-        flow = CompliantFlow(dynamics, parameters, self.stiffness * terms.stiffness_ratio, damping, 1.0, 0.0)
+        flow = CompliantFlow(dynamics, self.stiffness * terms.stiffness_ratio, damping, 1.0, 0.0)
         if horizon is not None and not horizon > 0.0:
             raise StateError(f"the horizon of a compliant motion is a stretched time above 0, got {horizon:g}")
         at = flow.evaluate(state.q, state.v, state.t, CompliantStanding.open(len(flow.names)))

@@ -48,7 +48,8 @@ class ContactRates:
     @classmethod
     def at(cls, dynamics: Dynamics, q: Array, v: Array, t: Array, parameters: Mapping[str, Any]) -> ContactRates:
         """Evaluate at states, (N, n)."""
-        terms = dynamics.terms(q, v, t=t, parameters=parameters)
+        dynamics = dynamics.at(parameters)
+        terms = dynamics.terms(q, v, t=t)
         motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
         count, n = q.shape
         W = np.concatenate(np.broadcast_arrays(terms.W_N, terms.W_T), axis=-1)

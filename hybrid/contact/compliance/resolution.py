@@ -107,27 +107,27 @@ def resolve(
     >>> resolve(rod, state, parameters={"mu": 1.4}).outcome.name
     'IMPACT_WITHOUT_COLLISION'
     """
+    dynamics = dynamics.at(parameters)
     if not approach <= 0.0:
         raise StateError(f"the approach of a contact is a normal velocity not above 0, got {approach:g}")
     if stiffness is not None and not stiffness > 0.0:
         raise StateError(f"the stiffness of a compliant contact must be above 0, got {stiffness:g}")
     law = KelvinVoigtLimit() if method is None else method
-    closed = closed_contacts(dynamics, state, wanted="paradox", parameters=parameters, tolerances=tolerances)
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    slow = tolerances.velocity * scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters).gap_dot
+    closed = closed_contacts(dynamics, state, wanted="paradox", tolerances=tolerances)
+    terms = dynamics.terms(state.q, state.v, t=state.t)
+    slow = tolerances.velocity * scales_of(dynamics, terms, state.q, state.v, t=state.t).gap_dot
     rates = terms.gap_dot[closed]
     if (rates < -slow[closed]).any():
-        impact = resolve_impact(dynamics, state, law=law, parameters=parameters, tolerances=tolerances)
+        impact = resolve_impact(dynamics, state, law=law, tolerances=tolerances)
         return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {np.min(rates):.6g}", impact=impact)
     return resolve_selection(
         dynamics,
         state,
-        select(dynamics, state, parameters=parameters, tolerances=tolerances),
+        select(dynamics, state, tolerances=tolerances),
         closed=None,
         method=law,
         approach=approach,
         stiffness=stiffness,
-        parameters=parameters,
         tolerances=tolerances,
     )
 
@@ -141,7 +141,6 @@ def resolve_selection(
     method: AbstractImpactLaw,
     approach: float = 0.0,
     stiffness: float | None = None,
-    parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> Resolution:
     """Resolve a state whose contacts rest against each other and whose rigid contact problem has been decided.
@@ -164,7 +163,7 @@ def resolve_selection(
     """
 
     def impact() -> Impact:
-        return resolve_impact(dynamics, state, law=method, parameters=parameters, tolerances=tolerances, closed=closed)
+        return resolve_impact(dynamics, state, law=method, tolerances=tolerances, closed=closed)
 
     match selection.verdict:
         case Verdict.INCONSISTENT:

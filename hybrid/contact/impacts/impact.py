@@ -194,10 +194,11 @@ def resolve_impact(
     >>> float(resolve_impact(ball, state, law=NewtonImpact(restitution=0.5)).v_after[0].round(12))
     1.0
     """
+    dynamics = dynamics.at(parameters)
     if not isinstance(law, AbstractImpactLaw):
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
-    problem = impact_problem(dynamics, state, parameters=parameters, tolerances=tolerances, closed=closed)
-    return impact_of(dynamics, state, problem, law.impulses(problem), law=law.name, parameters=parameters)
+    problem = impact_problem(dynamics, state, tolerances=tolerances, closed=closed)
+    return impact_of(dynamics, state, problem, law.impulses(problem), law=law.name)
 
 
 def impact_of(
@@ -207,7 +208,6 @@ def impact_of(
     answer: Impulses,
     *,
     law: str,
-    parameters: Values | None = None,
 ) -> Impact:
     """What impulses do to a state, and the energy they take or, with a warning that names the law, create.
 
@@ -220,13 +220,12 @@ def impact_of(
     answer : Impulses
     law : str
         Its name.
-    parameters : mapping, optional
 
     Returns
     -------
     Impact
     """
-    M = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters).M
+    M = dynamics.terms(state.q, state.v, t=state.t).M
     v_after = state.v + problem.response_W @ answer.values
     gamma = velocities_after(problem, answer.values)
     before, after = (float(v @ M @ v) / 2 for v in (state.v, v_after))
@@ -255,14 +254,13 @@ def impact_problem(
     dynamics: Dynamics,
     state: State,
     *,
-    parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
     closed: tuple[str, ...] | None = None,
 ) -> ImpactProblem:
     """Pose the impact of the closed contacts of a state; arguments and errors as for :func:`resolve_impact`."""
-    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    terms = dynamics.terms(state.q, state.v, t=state.t)
     names = carrier_names(dynamics)
-    near = tolerances.gap * scales_of(dynamics, terms, state.q, state.v, t=state.t, parameters=parameters).gap
+    near = tolerances.gap * scales_of(dynamics, terms, state.q, state.v, t=state.t).gap
     activities = [_activity(dynamics, name, terms.gap, near, closed) for name in names]
     posed = pose(dynamics, terms, tuple(activities), sides={})
     if not any(carrier.kind is CarrierKind.CONTACT for carrier in posed.carriers):

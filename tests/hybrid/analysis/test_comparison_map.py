@@ -84,10 +84,10 @@ def test_slip_that_begins_at_rest_follows_the_rigid_mode_as_a_single_run_does(ro
     for j, rate in enumerate(axes[1].values):
         state = solve_state(rod, {"theta": 1.0, "theta_dot": rate, "slip.tip": 0}, parameters=parameters)
         horizon = runs.duration * np.sqrt(K)
-        single = KelvinVoigt(K).pass_through(rod, state, parameters=parameters, horizon=horizon)
+        single = KelvinVoigt(K).pass_through(rod.at(parameters), state, horizon=horizon)
         assert runs.labels[runs.mode[-1, 0, j]] == single.label
         together = compliant_motions(
-            rod, state.q[None], state.v[None], np.zeros(1), stiffness=K, horizon=horizon, parameters=parameters
+            rod.at(parameters), state.q[None], state.v[None], np.zeros(1), stiffness=K, horizon=horizon
         )
         assert together.v[0] == pytest.approx(single.state.v, abs=1e-7)
         assert together.elapsed[0] == pytest.approx(horizon)

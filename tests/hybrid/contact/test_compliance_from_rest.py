@@ -45,7 +45,7 @@ def test_rod_released_from_rest_slides_as_its_own_equations_say(rod, theta, side
     # of the tip along the floor is zero, so that only the force to come can tell to which side it goes
     pins = {"theta": theta, "theta_dot": 0, "slip.tip": side * slip}
     state = solve_state(rod, pins, parameters={"mu": 0.1})
-    motion = KelvinVoigt(STIFFNESS, DAMPING).pass_through(rod, state, parameters={"mu": 0.1}, horizon=HORIZON)
+    motion = KelvinVoigt(STIFFNESS, DAMPING).pass_through(rod.at({"mu": 0.1}), state, horizon=HORIZON)
     assert motion.label == ("slide+" if side > 0 else "slide-")
     assert motion.duration == pytest.approx(HORIZON, rel=1e-9)
     # velocities reach 1e-2; Radau keeps 1e-10 of them, and the rounding of positions makes sqrt(K) 1e-16 = 1e-13
@@ -56,7 +56,7 @@ def test_rod_released_from_rest_sticks_where_friction_can_hold(rod):
     # theta = 1.4: G_TN / G_TT = 3 s c / (1 + 3 s^2) = 0.129 < mu
     state = solve_state(rod, {"theta": 1.4, "theta_dot": 0, "slip.tip": 0}, parameters={"mu": 0.2})
     for K in (1e4, 1e8):
-        motion = KelvinVoigt(K).pass_through(rod, state, parameters={"mu": 0.2}, horizon=HORIZON)
+        motion = KelvinVoigt(K).pass_through(rod.at({"mu": 0.2}), state, horizon=HORIZON)
         assert motion.phases == (("stick", pytest.approx(HORIZON)),)
         assert motion.slip_after["tip"][0] == pytest.approx(0.0, abs=1e-12)
 
@@ -65,7 +65,7 @@ def test_rod_released_from_rest_sticks_where_friction_can_hold(rod):
 def test_undamped_and_damped_contacts_at_rest_go_the_same_way(rod, damping):
     # without a damper the first force grows with the square of time, with one in proportion to it
     state = solve_state(rod, {"theta": 1.0, "theta_dot": 0, "slip.tip": 0}, parameters={"mu": 0.1})
-    motion = KelvinVoigt(1e6, damping).pass_through(rod, state, parameters={"mu": 0.1}, horizon=1.0)
+    motion = KelvinVoigt(1e6, damping).pass_through(rod.at({"mu": 0.1}), state, horizon=1.0)
     assert motion.phases[0][0] == "slide+"
 
 
@@ -104,9 +104,14 @@ def test_maps_follow_the_same_release_from_rest(rod, theta, side):
     pins = {"theta": theta, "theta_dot": 0, "slip.tip": 0}
     state = solve_state(rod, pins, parameters={"mu": 0.1})
     found = compliant_motions(
-        rod, state.q[None], state.v[None], np.zeros(1), stiffness=STIFFNESS, damping=DAMPING, horizon=HORIZON,
-        parameters={"mu": 0.1},
-    )  # fmt: skip
+        rod.at({"mu": 0.1}),
+        state.q[None],
+        state.v[None],
+        np.zeros(1),
+        stiffness=STIFFNESS,
+        damping=DAMPING,
+        horizon=HORIZON,
+    )
     assert LABELS[found.mode[0]] == ("slide+" if side > 0 else "slide-")
     assert found.elapsed[0] == pytest.approx(HORIZON)
     # steps lose 6e-7 of an amplitude of 1e-3, some 200 of them

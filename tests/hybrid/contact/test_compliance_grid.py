@@ -18,7 +18,7 @@ def rod():
 
 def together(dynamics, states, mu, **options):
     q, v = (np.array([getattr(state, name) for state in states]) for name in ("q", "v"))
-    return compliant_motions(dynamics, q, v, np.zeros(len(states)), parameters={"mu": np.array(mu)}, **options)
+    return compliant_motions(dynamics.at({"mu": np.array(mu)}), q, v, np.zeros(len(states)), **options)
 
 
 @pytest.mark.parametrize("n", [5, pytest.param(120, marks=pytest.mark.long)])
@@ -32,7 +32,7 @@ def test_motions_in_arrays_are_those_of_one_state_each(rod, n):
         states.append(solve_state(rod, pins, parameters={"mu": mu[i]}))
     found = together(rod, states, mu, stiffness=1e6, horizon=40.0)
     for i, state in enumerate(states):
-        alone = KelvinVoigt(1e6).pass_through(rod, state, parameters={"mu": mu[i]}, horizon=40.0)
+        alone = KelvinVoigt(1e6).pass_through(rod.at({"mu": mu[i]}), state, horizon=40.0)
         assert LABELS[found.mode[i]] == alone.label
         # a step loses 6e-7 of its amplitude; some 100 steps with damping, velocities of the size 1
         assert found.v[i] == pytest.approx(alone.state.v, abs=3e-5)

@@ -62,7 +62,7 @@ def test_penalty_motion_follows_the_unique_rigid_mode(rod, theta, theta_dot, sli
     force = selection.branches[0].lambda_N["tip"]
     errors = []
     for K in (1e4, 1e8):
-        motion = KelvinVoigt(K).pass_through(rod, state, parameters=parameters, horizon=60.0)
+        motion = KelvinVoigt(K).pass_through(rod.at(parameters), state, horizon=60.0)
         assert motion.label == label
         errors.append(abs(motion.force_N["tip"] * (label != "free") - force))
     if label != "free":
@@ -86,7 +86,7 @@ def test_penalty_motion_follows_the_rigid_mode_over_the_map_of_the_rod(rod, n):
             continue
         followed += 1
         (branch,) = selection.branches
-        motion = KelvinVoigt(1e10).pass_through(rod, state, parameters=parameters, horizon=60.0)
+        motion = KelvinVoigt(1e10).pass_through(rod.at(parameters), state, horizon=60.0)
         assert motion.label == branch.mode.label
         if branch.mode.label != "free":
             # an oscillation of the size of the force decays as exp(-d A s), slowly where A is small; the rigid force at
@@ -121,7 +121,7 @@ def test_strongly_damped_contact_is_followed_to_the_horizon(rod, damping):
     # times per unit of stretched time, of which there are 80
     K, mu, horizon = 1e8, 0.3, 80.0
     state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": mu})
-    motion = KelvinVoigt(K, damping).pass_through(rod, state, parameters={"mu": mu}, horizon=horizon)
+    motion = KelvinVoigt(K, damping).pass_through(rod.at({"mu": mu}), state, horizon=horizon)
     assert motion.phases == (("slide+", pytest.approx(horizon)),)
     assert not motion.is_cut
 
@@ -136,7 +136,7 @@ def test_strongly_damped_contact_is_followed_to_the_horizon(rod, damping):
 
 def test_posture_change_is_that_of_the_delassus_operator(rod):
     state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": 1.4})
-    motion = KelvinVoigt(1e2).pass_through(rod, state, parameters={"mu": 1.4}, horizon=3.0)
+    motion = KelvinVoigt(1e2).pass_through(rod.at({"mu": 1.4}), state, horizon=3.0)
 
     def G(theta):
         # uniform rod, m = 1, half length 1
@@ -153,7 +153,7 @@ def test_posture_change_is_that_of_the_delassus_operator(rod):
 def test_heavy_and_light_bodies_are_followed_to_release(ball, m):
     parameters = {"m": m, "g": 0.0}
     state = solve_state(ball, {"gap_dot.floor": -1}, parameters=parameters)
-    motion = KelvinVoigt(1e6, 0.0).pass_through(ball, state, parameters=parameters)
+    motion = KelvinVoigt(1e6, 0.0).pass_through(ball.at(parameters), state)
     assert motion.has_separated
     assert motion.duration == pytest.approx(np.pi * np.sqrt(m), rel=1e-9)
 
@@ -161,9 +161,9 @@ def test_heavy_and_light_bodies_are_followed_to_release(ball, m):
 def test_energy_is_lost_to_friction_and_damping_only(rod):
     parameters = {"mu": 0.3, "g": 0.0}
     state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -1}, parameters=parameters)
-    undamped = KelvinVoigt(1e8, 0.0).pass_through(rod, state, parameters=parameters)
+    undamped = KelvinVoigt(1e8, 0.0).pass_through(rod.at(parameters), state)
     assert undamped.energy_change == pytest.approx(undamped.work_T, abs=1e-8)
-    damped = KelvinVoigt(1e8, 0.25).pass_through(rod, state, parameters=parameters)
+    damped = KelvinVoigt(1e8, 0.25).pass_through(rod.at(parameters), state)
     assert damped.energy_change < damped.work_T < 0
 
 
@@ -234,7 +234,7 @@ def test_friction_element_brakes_a_compliant_impact():
     m, k, A = (float(values[name]) for name in ("m", "k", "A"))
     K = 1e6
     state = solve_state(spool, {"gap.closed": 0, "gap_dot.closed": -1}, parameters=parameters)
-    motion = KelvinVoigt(K).pass_through(spool, state, parameters=parameters)
+    motion = KelvinVoigt(K).pass_through(spool.at(parameters), state)
 
     def rates(sign):
         def rate(t, y):
@@ -260,7 +260,7 @@ def test_friction_element_brakes_a_compliant_impact():
     assert motion.state.t == pytest.approx(up.t[-1], abs=1e-10)
     # the seal takes F times the way in and out
     assert motion.work_T == pytest.approx(-2.0 * (-2 * down.y[0, -1] + up.y[0, -1]), rel=1e-7)
-    free = KelvinVoigt(K).pass_through(spool, state, parameters={**parameters, "F": 0.0})
+    free = KelvinVoigt(K).pass_through(spool.at({**parameters, "F": 0.0}), state)
     assert free.gap_dot_after["closed"] > motion.gap_dot_after["closed"] + 1e-3
 
 
@@ -270,9 +270,7 @@ def test_friction_element_does_not_change_the_limit_of_infinite_stiffness():
     state = solve_state(spool, {"gap.closed": 0, "gap_dot.closed": -1})
     taken = []
     for K in (1e8, 1e10):
-        free, braked = (
-            KelvinVoigt(K, 0.005).pass_through(spool, state, parameters={"F": F}).state.v[0] for F in (0.0, 2.0)
-        )
+        free, braked = (KelvinVoigt(K, 0.005).pass_through(spool.at({"F": F}), state).state.v[0] for F in (0.0, 2.0))
         taken.append(free - braked)
     assert np.log10(taken[1] / taken[0]) == pytest.approx(-1.0, abs=0.02)
 
@@ -328,7 +326,7 @@ def test_a_shoe_that_friction_locks_is_said_to_have_no_end():
     state = solve_state(shoe, {"phi": 0, "phi_dot": 0}, parameters={"mu": 0.8})
     with pytest.raises(ComputationError, match="'tip' on a compliant surface cannot end"):
         resolve_impact(shoe, state, law=KelvinVoigtLimit(), parameters={"mu": 0.8})
-    motion = KelvinVoigt(1e6).pass_through(shoe, state, parameters={"mu": 0.8}, horizon=60.0)
+    motion = KelvinVoigt(1e6).pass_through(shoe.at({"mu": 0.8}), state, horizon=60.0)
     assert motion.label == "stick"
     # it turns with the belt, at belt_speed / h
     assert motion.state.v == pytest.approx([0.5], abs=0.02)

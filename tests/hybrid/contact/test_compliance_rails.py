@@ -85,7 +85,7 @@ def sleds():
 def answers(dynamics, state, parameters, *, damping=None, K=1e6):
     """Velocities after, in the limit and at a stiffness."""
     limit = resolve_impact(dynamics, state, law=KelvinVoigtLimit(damping), parameters=parameters)
-    motion = KelvinVoigt(K, damping).pass_through(dynamics, state, parameters=parameters)
+    motion = KelvinVoigt(K, damping).pass_through(dynamics.at(parameters), state)
     return limit, motion
 
 
@@ -156,7 +156,7 @@ def test_rail_holds_the_compressed_contact_above_the_friction_angle(slider, shar
     alpha = 1.0
     parameters = {"alpha": alpha, "mu": share / np.tan(alpha)}
     state = solve_state(slider, {"x": 0, "x_dot": 1}, parameters=parameters)
-    motion = KelvinVoigt(1e6).pass_through(slider, state, parameters=parameters, horizon=300.0)
+    motion = KelvinVoigt(1e6).pass_through(slider.at(parameters), state, horizon=300.0)
     assert motion.has_separated is not sticks
     if sticks:
         assert motion.label == "stop=closed,rail=stick"
@@ -177,9 +177,7 @@ def test_loaded_motions_approach_the_limit_with_order_one_half(slider, klein, da
     ):
         state = solve_state(dynamics, pins, parameters=parameters)
         limit = resolve_impact(dynamics, state, law=KelvinVoigtLimit(damping), parameters=parameters)
-        motions = [
-            KelvinVoigt(K, damping).pass_through(dynamics, state, parameters=parameters) for K in (1e6, 1e8, 1e10)
-        ]
+        motions = [KelvinVoigt(K, damping).pass_through(dynamics.at(parameters), state) for K in (1e6, 1e8, 1e10)]
         errors = [np.max(np.abs(motion.state.v - limit.v_after)) for motion in motions]
         if damping == 0.0 and dynamics is klein:
             # no force but along the rails: to and fro it takes what it gives, and the error is of first order
@@ -193,7 +191,7 @@ def test_loaded_slider_against_a_regularised_law(slider):
     mu, alpha, K, d, along, down = 0.4, 0.7, 1e4, 0.15, -30.0, 90.0
     parameters = {"mu": mu, "alpha": alpha, "delta": d, "along": along, "down": down}
     state = solve_state(slider, {"x": 0, "x_dot": 1}, parameters=parameters)
-    motion = KelvinVoigt(K).pass_through(slider, state, parameters=parameters)
+    motion = KelvinVoigt(K).pass_through(slider.at(parameters), state)
     c, s = np.cos(alpha), np.sin(alpha)
 
     def force(y):
@@ -223,7 +221,7 @@ def test_two_rails_and_a_rod_against_a_regularised_law(klein, mu1, mu2, P1, P2):
     K, d, phi = 1e4, 0.1, 1.0
     parameters = {"mu1": mu1, "mu2": mu2, "P1": P1, "P2": P2}
     state = solve_state(klein, {"x1": 1, "x1_dot": 1}, parameters=parameters)
-    motion = KelvinVoigt(K, d).pass_through(klein, state, parameters=parameters)
+    motion = KelvinVoigt(K, d).pass_through(klein.at(parameters), state)
 
     def rates(_, y):
         F = max(0.0, K * y[0] + 2 * d * np.sqrt(K) * y[1])
@@ -291,7 +289,7 @@ def test_paradox_of_the_rail_itself_is_refused_by_name(klein, mu1):
     state = solve_state(klein, {"x1": 1, "x1_dot": 1}, parameters=parameters)
     attempts = (
         lambda: resolve_impact(klein, state, law=KelvinVoigtLimit(), parameters=parameters).energy_change,
-        lambda: KelvinVoigt(1e6).pass_through(klein, state, parameters=parameters).energy_change,
+        lambda: KelvinVoigt(1e6).pass_through(klein.at(parameters), state).energy_change,
         lambda: resolve(klein, state, parameters=parameters).impact.energy_change,
     )
     for attempt in attempts:
@@ -431,7 +429,7 @@ def test_motion_settles_at_rest_in_the_force_of_the_rail(slider):
     # pushed against the stop and down on the rail, the bead comes to rest: F cos + T = along, rail + F sin = down
     parameters = {"mu": 0.3, "alpha": 0.4, "delta": 0.3, "along": 3.0, "down": 4.0}
     state = solve_state(slider, {"x": 0, "x_dot": 0.001}, parameters=parameters)
-    motion = KelvinVoigt(1e6).pass_through(slider, state, parameters=parameters, horizon=200.0)
+    motion = KelvinVoigt(1e6).pass_through(slider.at(parameters), state, horizon=200.0)
     assert motion.label == "stop=closed,rail=stick"
     F, rail = motion.force_N["stop"], motion.force_N["rail"]
     assert rail + F * np.sin(0.4) == pytest.approx(4.0, abs=1e-6)

@@ -108,7 +108,7 @@ CASES = [
 def test_finite_stiffness_approaches_the_limit_of_two_spatial_contacts(bar, parameters, pins):
     state = solve_state(bar, {**FLAT, **pins}, parameters=parameters)
     limit = resolve_impact(bar, state, law=KelvinVoigtLimit(), parameters=parameters)
-    runs = [KelvinVoigt(K).pass_through(bar, state, parameters=parameters) for K in (1e6, 1e8, 1e10)]
+    runs = [KelvinVoigt(K).pass_through(bar.at(parameters), state) for K in (1e6, 1e8, 1e10)]
     errors = [np.max(np.abs(run.state.v - limit.v_after)) for run in runs]
     assert np.diff(np.log(errors)) / np.log(100) == pytest.approx(-0.5, abs=0.03)
     assert [kind for kind, _ in runs[-1].phases] == [phase.kind for phase in limit.phases]

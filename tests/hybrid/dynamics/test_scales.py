@@ -45,7 +45,7 @@ def test_a_coordinate_in_a_sine_has_the_size_of_a_radian():
     size = 1e-9 * (1 + 3**-0.5)
     at = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
     values = {"l": 1e-9}
-    scales = scales_of(rod, rod.terms(*at, parameters=values), *at, parameters=values)
+    scales = scales_of(rod.at(values), rod.terms(*at, parameters=values), *at)
     assert scales.gap == pytest.approx([size] * 2)
     # an angular acceleration of like energy, sqrt(m/I) g, lifts an end by sqrt(3) g more
     assert scales.gap_dot == pytest.approx([(size * (1 + 3**0.5)) ** 0.5] * 2)

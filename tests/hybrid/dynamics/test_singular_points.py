@@ -152,7 +152,7 @@ def test_branches_that_cross_at_a_small_angle_are_told_from_branches_that_touch(
 def test_pendulum_beside_its_tangency_has_the_slopes_of_the_osculating_circle(excess):
     # on a circle of radius rho = b^2/4, r = 1 + (1 - 1/rho) u^2/2 + ..., and the rod's length asks for r - 1 = theta^2
     b = 2 + excess
-    point = classify_configuration(ConfigurationSpace(dynamics_of("singular_pendulum"), {"b": b}), np.zeros(2))
+    point = classify_configuration(ConfigurationSpace(dynamics_of("singular_pendulum").at({"b": b})), np.zeros(2))
     slope = np.sqrt((1 - 4 / b**2) / 2)
     assert point.kind is KIND.TRANSVERSAL
     assert slopes(point) == pytest.approx([-slope, slope], rel=1e-4)

@@ -120,7 +120,7 @@ def test_forces_of_a_linkage_come_from_the_kind_of_flow_that_its_run_used():
     (arc,) = motion.arcs
     # four_bar's two constraints are independent: eliminated when the program was written, not solved at every instant
     assert isinstance(motion._flow(arc), CompiledFlow)
-    solved = make_flow(linkage, arc.mode, parameters=parameters, independent=False)
+    solved = make_flow(linkage.at(parameters), arc.mode, independent=False)
     assert isinstance(solved, NumericFlow)
     t = np.linspace(arc.start, arc.end, 50)
     q, v = arc.sample(t)

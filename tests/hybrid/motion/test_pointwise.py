@@ -11,7 +11,7 @@ from hybrid.motion.pointwise import PointTerms
 
 def test_terms_of_repeated_states_are_those_of_arrays_and_evaluated_once(monkeypatch):
     rod = derive(mechanisms.load("rod_two_ends"))
-    terms, counted = PointTerms(rod, {"mu": 0.7}), []
+    terms, counted = PointTerms(rod.at({"mu": 0.7})), []
     function = terms._function
     monkeypatch.setattr(terms, "_function", lambda *state: counted.append(state) or function(*state))
     rng = np.random.default_rng(11)

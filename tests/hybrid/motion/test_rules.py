@@ -107,7 +107,7 @@ def test_contacts_of_growing_stiffness_stop_the_slip_at_the_singular_point_and_r
     state = State(*stopped.arcs[-1].sample(t), t)
     rebounds = []
     for stiffness in (1e4, 1e6, 1e8):
-        course = KelvinVoigt(stiffness=stiffness).pass_through(rod, state, parameters=JAMMING, horizon=1e5)
+        course = KelvinVoigt(stiffness=stiffness).pass_through(rod.at(JAMMING), state, horizon=1e5)
         assert course.has_separated
         assert course.slip_after["tip"][0] == pytest.approx(0, abs=1e-9)
         rebounds.append(course.gap_dot_after["tip"])

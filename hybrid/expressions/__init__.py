@@ -2,6 +2,16 @@
 
 from hybrid.expressions.derivatives import Nodes, derivative, gradient, jacobian
 from hybrid.expressions.display import sympy_expressions
+from hybrid.expressions.duals import (
+    Dual,
+    NotDifferentiable,
+    changes,
+    duals,
+    implicit,
+    must_not_change,
+    plain,
+    tie_means,
+)
 from hybrid.expressions.exact import NotRationalError, exact_values
 from hybrid.expressions.functions import FUNCTIONS, Function
 from hybrid.expressions.graph import Builder, Graph
@@ -14,23 +24,31 @@ from hybrid.expressions.terms import Term
 __all__ = [
     "FUNCTIONS",
     "Builder",
+    "Dual",
     "Function",
     "Graph",
     "Kernel",
     "Nodes",
+    "NotDifferentiable",
     "NotRationalError",
     "Program",
     "Switch",
     "Term",
+    "changes",
     "compile_kernel",
     "compile_program",
     "derivative",
     "dot",
+    "duals",
     "exact_values",
     "gradient",
+    "implicit",
     "jacobian",
     "magnitudes",
+    "must_not_change",
+    "plain",
     "solve_definite",
     "switches",
     "sympy_expressions",
+    "tie_means",
 ]

@@ -102,9 +102,9 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
     elif isinstance(law, NewtonImpact):
         ends = _newton(site, problem, law)
     elif len(problem.carriers) == 1 and problem.carriers[0].tangential:
-        from hybrid.analysis.sensitivities.routh_jump import path_stages
+        from hybrid.analysis.sensitivities.own_law import own_stages
 
-        ends = path_stages(site, problem, law)
+        ends = own_stages(site, problem, law)
     elif isinstance(law, PoissonImpact):
         ends = _poisson(site, problem, law)
     else:

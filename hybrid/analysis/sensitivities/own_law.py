@@ -1,10 +1,9 @@
-"""Derivatives of an impact under a law of the user's own, which gives the change of its impulses itself."""
+"""Derivatives of an impact by the changes of its impulses, which its law gives."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,42 +11,22 @@ from hybrid.analysis.sensitivities.contact_response import joint_response, joint
 from hybrid.analysis.sensitivities.impulse_stage import ImpactSite, Stage, before_impact
 from hybrid.analysis.sensitivities.jumps import slopes_at_rest
 from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.contact.impacts.impact import ImpactChange
 from hybrid.errors import StateError
+from hybrid.expressions import NotDifferentiable
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem
 
-__all__ = ["ImpactChange", "own_stages"]
+__all__ = ["own_stages"]
 
 Array = NDArray[np.float64]
 
 
-@attrs.frozen(eq=False)
-class ImpactChange:
-    """A small change of an impact problem: what ``impulse_change`` of a law of one's own is asked about.
-
-    Attributes
-    ----------
-    gamma : array, (r,)
-        Of the contact velocities before the impact.
-    G : array, (r, r)
-        Of the Delassus operator.
-    friction, restitution, damping : array, (number of carriers,)
-        Of the declared coefficients.
-    """
-
-    gamma: Array
-    G: Array
-    friction: Array
-    restitution: Array
-    damping: Array
-
-
 def own_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpactLaw) -> list[Stage]:
-    """The end of an impact under a law that has a method ``impulse_change(problem, change)``.
+    """The ends of an impact, by the changes of its impulses that the law gives.
 
-    The method returns the change of ``impulses(problem).values``, (r,), that belongs to an :class:`ImpactChange`, and
-    is linear in it. It is taken at its word; differences of whole simulations (``check=True``) test it.
+    They are taken at their word; differences of whole simulations (``check=True``) test them.
 
     Parameters
     ----------
@@ -58,35 +37,29 @@ def own_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpactLaw)
     Returns
     -------
     list of Stage
-        One.
+        Several where as many linear pieces of the law meet.
 
     Raises
     ------
     NoDerivative
-        The law has no such method.
+        The law has a kink here, or gives no changes.
     StateError
-        What it returns is no array of r finite numbers.
+        What it returns is no array of finite numbers for r rows.
     """
-    change_of = getattr(law, "impulse_change", None)
-    if change_of is None:
-        raise NoDerivative(
-            f"the derivative of the impact law {law.name!r} is not known: give it a method impulse_change",
-            is_proven=False,
-        )
     start, rows = before_impact(site), problem_rows(site, problem)
     here, found = joint_response(site, start, rows), slopes_at_rest(site)
     places = [site.partials.dynamics.contacts.index(carrier.name) for carrier in problem.carriers]
-    slopes = np.zeros((len(rows), site.size))
-    for column in range(site.size):
-        asked = ImpactChange(
-            here.gamma_slopes[:, column],
-            here.G_slopes[:, :, column],
-            *(found[name][places, column] for name in ("friction", "restitution", "damping")),
+    coefficients = (found[name][places] for name in ("friction", "restitution", "damping"))
+    try:
+        given = law.impulse_change(problem, ImpactChange(here.gamma_slopes, here.G_slopes, *coefficients))
+    except NotDifferentiable as error:
+        raise NoDerivative(str(error), is_proven=error.is_proven) from error
+    slopes = np.asarray(given, dtype=np.float64)
+    if slopes.shape[-2:] not in ((len(rows), site.size), (len(rows), 1)) or not np.isfinite(slopes).all():
+        raise StateError(
+            f"impulse_change of the law {law.name!r} must return {len(rows)} finite numbers for each of {site.size} "
+            f"changes, not {given}"
         )
-        given = np.asarray(change_of(problem, asked), dtype=np.float64)
-        if given.shape != (len(rows),) or not np.isfinite(given).all():
-            raise StateError(
-                f"impulse_change of the law {law.name!r} must return {len(rows)} finite numbers, not {given}"
-            )
-        slopes[:, column] = given
-    return [joint_stage(site, start, rows, law.impulses(problem).values, slopes)]
+    values = law.impulses(problem).values
+    pieces = np.broadcast_to(slopes, (*slopes.shape[:-1], site.size)).reshape(-1, len(rows), site.size)
+    return [joint_stage(site, start, rows, values, piece) for piece in pieces]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -16,6 +16,7 @@ from hybrid.contact.impacts.velocities import contact_velocities, velocities_aft
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
+from hybrid.expressions import NotDifferentiable, changes, duals
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -55,11 +56,19 @@ class ImpactProblem:
         Contact velocities before the impact.
     restitution : array, (number of carriers,)
         Coefficients of restitution of the declaration.
+    base : ImpactProblem or None
+        Where numbers of this problem are duals: the same problem of plain numbers.
     """
 
     posed: ContactProblem
     gamma: NDArray[np.float64]
     restitution: NDArray[np.float64]
+    base: ImpactProblem | None = None
+
+    @property
+    def plain(self) -> ImpactProblem:
+        """The problem without derivatives of its numbers."""
+        return self if self.base is None else self.base
 
     @property
     def carriers(self) -> tuple[Carrier, ...]:
@@ -80,6 +89,44 @@ class ImpactProblem:
     def normals(self) -> list[int]:
         """Normal row of every carrier."""
         return [carrier.rows[0] for carrier in self.carriers]
+
+    @property
+    def friction(self) -> NDArray[np.float64]:
+        """Friction coefficients, (number of carriers,)."""
+        return np.array([carrier.friction for carrier in self.carriers])
+
+    def changed(self, change: ImpactChange) -> ImpactProblem:
+        """The problem with the derivatives of its numbers, for a law that is read with duals."""
+        friction = duals(self.friction, change.friction)
+        carriers = [attrs.evolve(carrier, friction=mu) for carrier, mu in zip(self.carriers, friction, strict=True)]
+        without: dict[str, Any] = dict.fromkeys(_WITHOUT_DERIVATIVES)
+        posed = attrs.evolve(self.posed, G=duals(self.G, change.G), carriers=tuple(carriers), **without)
+        gamma, restitution = duals(self.gamma, change.gamma), duals(self.restitution, change.restitution)
+        return ImpactProblem(posed, gamma, restitution, base=self)
+
+
+_WITHOUT_DERIVATIVES = ("c", "rounding", "W", "a_free", "response_W", "terms")  # a law that reads these has none either
+
+
+@attrs.frozen(eq=False)
+class ImpactChange:
+    """Small changes of an impact problem, m at once: derivatives with respect to m variables.
+
+    Attributes
+    ----------
+    gamma : array, (r, m)
+        Of the contact velocities before the impact.
+    G : array, (r, r, m)
+        Of the Delassus operator.
+    friction, restitution, damping : array, (number of carriers, m)
+        Of the declared coefficients.
+    """
+
+    gamma: NDArray[np.float64]
+    G: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    restitution: NDArray[np.float64]
+    damping: NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
@@ -112,6 +159,34 @@ class AbstractImpactLaw(ABC):
         -------
         Impulses
         """
+
+    def impulse_change(self, problem: ImpactProblem, change: ImpactChange) -> NDArray[np.float64]:
+        """Changes of the impulses under small changes of the problem: ``impulses`` read with dual numbers.
+
+        A law whose ``impulses`` leave arithmetic (for a library's solver, say) overrides this.
+
+        Parameters
+        ----------
+        problem : ImpactProblem
+        change : ImpactChange
+
+        Returns
+        -------
+        array, (r, m) or (w, r, m)
+            Linear in the change; w of them where as many linear pieces of the law meet.
+
+        Raises
+        ------
+        NotDifferentiable
+            The law has a kink here, or cannot be read with dual numbers.
+        """
+        try:
+            return changes(self.impulses(problem.changed(change)).values)
+        except (AttributeError, TypeError) as error:
+            raise NotDifferentiable(
+                f"the derivative of the impact law {self.name!r} is not known, for dual numbers do not pass it "
+                f"({error}): give it a method impulse_change"
+            ) from error
 
 
 @attrs.frozen(eq=False)

@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.impacts.impulse_lcp import further_solutions, joint_impulse
 from hybrid.contact.impacts.restitution import scaled_restitution
-from hybrid.contact.impacts.routh import (
-    end_of_compression,
-    impulse_of_work,
-    normal_work as planar_work,
-    routh_path,
-    tangential_impulse,
-)
+from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution, routh_path, tangential_impulse
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps
 from hybrid.contact.impacts.velocities import velocities_after
+from hybrid.expressions import tie_means
 
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
@@ -89,7 +84,7 @@ class PoissonImpact(AbstractRestitutionLaw):
         """Impulses along the normal impulse, or by two complementarity problems."""
         e = self.coefficients(problem)
         if len(problem.carriers) == 1 and problem.carriers[0].tangential:
-            return _along_path(problem, float(e[0]), "poisson")
+            return _along_path(problem, e.tolist()[0], "poisson")
         compression = joint_impulse(problem, problem.gamma)
         return _restituted(problem, compression.values, e, compression.warnings)
 
@@ -113,7 +108,7 @@ class EnergeticImpact(AbstractRestitutionLaw):
         """Impulses along the normal impulse, or by scaled restitution."""
         e = self.coefficients(problem)
         if len(problem.carriers) == 1 and problem.carriers[0].tangential:
-            return _along_path(problem, float(e[0]), "energetic")
+            return _along_path(problem, e.tolist()[0], "energetic")
         compression = joint_impulse(problem, problem.gamma)
         values, warnings = scaled_restitution(problem, compression.values, e)
         return Impulses(values, _jump(problem, values), warnings=_once(compression.warnings + warnings))
@@ -132,14 +127,13 @@ def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energ
     """Impulses of one contact, followed along its normal impulse."""
     if len(problem.carriers[0].tangential) == 2:
         return spatial_impulses(problem, e, law=law)
-    legs = routh_path(problem.G, problem.gamma, float(problem.carriers[0].friction))
-    compression = end_of_compression(legs)
-    if not compression:
-        return Impulses(np.zeros(2), ())
-    end = (1 + e) * compression
-    if law == "energetic":
-        end = impulse_of_work(legs, compression, -(e**2) * planar_work(legs, 0.0, compression))
-    tangential, phases = tangential_impulse(legs, end)
+    legs = routh_path(problem.G, problem.gamma, problem.friction.tolist()[0])
+    with tie_means("slip ends in the impact just where its compression or restitution does"):
+        compression = end_of_compression(legs)
+        if not compression:
+            return Impulses(np.zeros(2), ())
+        end = (1 + e) * compression if law == "poisson" else end_of_restitution(legs, compression, e)
+        tangential, phases = tangential_impulse(legs, end)
     return Impulses(np.array([end, tangential]), tuple(Phase(kind, share) for kind, share in phases))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError
+from hybrid.expressions import must_not_change, plain, tie_means
 
 _NEVER = float("inf")
 _ROUNDING = 1e-12  # of sums of terms that cancel; the entries of a Delassus operator of condition 1e3 have 1e-13
@@ -28,6 +29,8 @@ class Leg:
         Their derivatives with respect to ``P``.
     ratio : float
         Tangential impulse per normal impulse.
+    stop : float
+        Tangential impulse at its start, which takes away a slip of zero: zero, unless that slip is a dual number.
     """
 
     kind: str
@@ -37,6 +40,7 @@ class Leg:
     rate_N: float
     rate_T: float
     ratio: float
+    stop: float = 0.0
 
 
 def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> tuple[Leg, ...]:
@@ -63,27 +67,34 @@ def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) ->
     ['slide+', 'stick']
     """
     legs: list[Leg] = []
-    gamma_N, gamma_T = float(gamma[0]), float(gamma[1])
-    while not legs or np.isfinite(legs[-1].length):
-        leg = _next_leg(G, gamma_N, gamma_T, mu)
+    gamma_N, gamma_T = gamma.tolist()
+    while True:
+        leg = _next_leg(G.tolist(), gamma_N, gamma_T, mu)
         legs.append(leg)
+        if leg.length == _NEVER:
+            return tuple(legs)
         gamma_N, gamma_T = _sum(gamma_N, leg.rate_N * leg.length), 0.0
-    return tuple(legs)
 
 
 def _sum(first: float, second: float) -> float:
     """A sum, zero where it is but the rounding of its terms: of a contact on a circle the normal velocity ends so."""
     total = first + second
-    return total if abs(total) > _ROUNDING * (abs(first) + abs(second)) else 0.0
+    is_nothing = abs(plain(total)) <= _ROUNDING * (abs(plain(first)) + abs(plain(second)))
+    return total - plain(total) if is_nothing else total
 
 
-def _next_leg(G: NDArray[np.float64], gamma_N: float, gamma_T: float, mu: float) -> Leg:
-    G_NN, G_NT, G_TT = float(G[0, 0]), float(G[0, 1]), float(G[1, 1])
-    sign = float(np.sign(gamma_T))
+def _next_leg(G: list[list[float]], gamma_N: float, gamma_T: float, mu: float) -> Leg:
+    (G_NN, G_NT), (_, G_TT) = G
+    sign = float(np.sign(plain(gamma_T)))
     if sign == 0.0:
-        if abs(G_NT) <= mu * G_TT:
-            return Leg("stick", _NEVER, gamma_N, 0.0, _sum(G_NN, -(G_NT**2) / G_TT), 0.0, -G_NT / G_TT)
-        sign = float(np.sign(G_NT))  # slip is driven by the coupling, against friction that cannot hold it
+        with tie_means("friction can just hold the contact in the impact", is_proven=True):
+            is_held = -mu * G_TT <= G_NT <= mu * G_TT
+        if is_held:
+            stop = -gamma_T / G_TT
+            rate_N = _sum(G_NN, -(G_NT**2) / G_TT)
+            return Leg("stick", _NEVER, gamma_N + G_NT * stop, 0.0, rate_N, 0.0, -G_NT / G_TT, stop)
+        must_not_change(gamma_T, "an impact without slip in which friction cannot hold: it slips to either side")
+        sign = float(np.sign(plain(G_NT)))  # slip is driven by the coupling, against friction that cannot hold it
     rate_N, rate_T = G_NN - sign * mu * G_NT, G_NT - sign * mu * G_TT
     length = -gamma_T / rate_T if gamma_T * rate_T < 0 else _NEVER
     return Leg("slide+" if sign > 0 else "slide-", length, gamma_N, gamma_T, rate_N, rate_T, -sign * mu)
@@ -100,8 +111,10 @@ def end_of_compression(legs: tuple[Leg, ...]) -> float:
     ComputationError
         It does not return, which no positive semidefinite Delassus operator allows.
     """
-    if legs[0].gamma_N > 0.0 or (legs[0].gamma_N == 0.0 and legs[0].rate_N >= 0.0):
-        return 0.0
+    first = legs[0]
+    with tie_means("an impact of a contact that does not approach"):
+        if first.gamma_N > 0.0 or (first.gamma_N == 0.0 and first.rate_N >= 0.0):
+            return 0.0
     start = 0.0
     for number, leg in enumerate(legs):
         if number and leg.gamma_N >= 0.0:
@@ -112,38 +125,51 @@ def end_of_compression(legs: tuple[Leg, ...]) -> float:
     raise ComputationError("compression does not end: the Delassus operator is not positive semidefinite")
 
 
-def normal_work(legs: tuple[Leg, ...], start: float, end: float) -> float:
-    """Work of the normal impulse between two values of it, the integral of the normal velocity."""
+def end_of_restitution(legs: tuple[Leg, ...], compression: float, e: float) -> float:
+    """Normal impulse at which restitution has given back ``e**2`` times the work of compression (Stronge 1990).
+
+    The normal velocity is zero where compression ends, at the normal impulse ``compression``.
+    """
+    stored = _stored_work(legs, compression)
+    at, remaining = 0.0, e**2 * stored
+    for leg in legs:
+        low = compression - at
+        if low > leg.length:
+            at += leg.length
+            continue
+        if low > 0.0:
+            share: float = e * (2 * stored / leg.rate_N) ** 0.5  # from velocity zero: linear in e
+            velocity = 0.0
+        else:
+            low, velocity, share = 0.0, leg.gamma_N, _share_of_work(leg, remaining)
+        if share < _NEVER and low + share <= leg.length:
+            return at + low + share
+        rest = leg.length - low
+        remaining -= velocity * rest + leg.rate_N * rest**2 / 2
+        at += leg.length
+    return compression
+
+
+def _share_of_work(leg: Leg, work: float) -> float:
+    """Normal impulse from the start of a leg on which it does a positive work; infinite if there is none."""
+    discriminant = leg.gamma_N**2 + 2 * leg.rate_N * work
+    if discriminant < 0.0:
+        return _NEVER
+    # gamma_N x + rate_N x^2/2 = work, smallest x >= 0, written without cancellation
+    root: float = leg.gamma_N + discriminant**0.5
+    return 2 * work / root if root > 0.0 else _NEVER
+
+
+def _stored_work(legs: tuple[Leg, ...], compression: float) -> float:
+    """Work that compression takes from the normal motion."""
     work, at = 0.0, 0.0
     for leg in legs:
-        low, high = max(start - at, 0.0), min(end - at, leg.length)
-        if high > low:
-            work += leg.gamma_N * (high - low) + leg.rate_N * (high**2 - low**2) / 2
+        share = min(compression - at, leg.length)
+        if share <= 0.0:
+            break
+        work -= leg.gamma_N * share + leg.rate_N * share**2 / 2
         at += leg.length
     return work
-
-
-def impulse_of_work(legs: tuple[Leg, ...], start: float, work: float) -> float:
-    """Normal impulse at which the work since ``start`` reaches a value; the normal velocity must be positive there."""
-    if work <= 0.0:
-        return start
-    at, remaining = 0.0, work
-    for leg in legs:
-        low = max(start - at, 0.0)
-        if low <= leg.length:
-            velocity = leg.gamma_N + leg.rate_N * low
-            rate = leg.rate_N
-            # velocity x + rate x^2/2 = remaining, smallest x >= 0, written without cancellation
-            discriminant = velocity**2 + 2 * rate * remaining
-            if discriminant >= 0 and (root := velocity + np.sqrt(discriminant)) > 0:
-                x = 2 * remaining / root
-                if low + x <= leg.length:
-                    return float(at + low + x)
-            remaining -= (
-                velocity * (leg.length - low) + rate * (leg.length**2 - low**2 - 2 * low * (leg.length - low)) / 2
-            )
-        at += leg.length
-    return start
 
 
 def tangential_impulse(legs: tuple[Leg, ...], end: float) -> tuple[float, tuple[tuple[str, float], ...]]:
@@ -154,7 +180,7 @@ def tangential_impulse(legs: tuple[Leg, ...], end: float) -> tuple[float, tuple[
         share = min(end - at, leg.length)
         if share <= 0:
             break
-        total += leg.ratio * share
+        total += leg.stop + leg.ratio * share
         phases.append((leg.kind, share))
         at += leg.length
     return total, tuple(phases)

@@ -355,8 +355,22 @@ class Halved(AbstractImpactLaw):
         return along + (1 + e) * gamma * change.G[0] / G**2
 
 
-class Unknown(Halved):
-    impulse_change = None
+class Plain(AbstractImpactLaw):
+    """The same without a word on its derivative."""
+
+    name = "plain"
+
+    def impulses(self, problem):
+        return Halved().impulses(problem)
+
+
+class Unknown(AbstractImpactLaw):
+    """One that leaves arithmetic."""
+
+    name = "unknown"
+
+    def impulses(self, problem):
+        return Impulses(np.linalg.solve(problem.G, -1.5 * problem.gamma), ())
 
 
 class Wrong(Halved):
@@ -364,10 +378,11 @@ class Wrong(Halved):
         return np.zeros(2)
 
 
-def test_a_law_of_ones_own_may_know_its_derivative():
+@pytest.mark.parametrize("law", [Halved(), Plain()])
+def test_a_law_of_ones_own_may_know_its_derivative_or_is_read_with_duals(law):
     ball = dynamics_of("bouncing_ball")
     start = State([1.0], [0])
-    motion = simulate(ball, start, t_end=0.7, law=Halved())
+    motion = simulate(ball, start, t_end=0.7, law=law)
     found = sensitivity(motion, Functional(terminal="y"), ["e", "g", "y"], method="forward", check=True)
     e, g, s = float(ball.mechanism.parameter_values()["e"]) / 2, 9.81, 0.7 - np.sqrt(2 / 9.81)
     # y = e v1 s - g s^2/2 with v1 = sqrt(2 g h), s = t - sqrt(2 h / g)
@@ -383,10 +398,11 @@ def test_a_law_of_ones_own_may_know_its_derivative():
     assert {name: found.gradient[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_law_of_ones_own_that_does_not_know_its_derivative():
+def test_a_law_of_ones_own_that_duals_do_not_pass_is_refused_by_name():
     ball = dynamics_of("bouncing_ball")
     motion = simulate(ball, State([1.0], [0]), t_end=0.7, law=Unknown())
     found = refusal_of(motion, Functional(terminal="y"), ["g"])
+    assert "of the impact law 'unknown' is not known" in found.reason
     assert "give it a method impulse_change" in found.reason
     assert not found.is_proven
     motion = simulate(ball, State([1.0], [0]), t_end=0.7, law=Wrong())

@@ -91,20 +91,16 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
         from hybrid.analysis.sensitivities.compliant_jump import compliant_stages
 
         ends: Iterable[Stage] = compliant_stages(site, problem, law)
-    elif not isinstance(law, NewtonImpact | PoissonImpact | EnergeticImpact):
+    elif (len(problem.carriers) == 1 and problem.carriers[0].tangential) or not isinstance(
+        law, NewtonImpact | PoissonImpact | EnergeticImpact
+    ):
         from hybrid.analysis.sensitivities.own_law import own_stages
 
         ends = own_stages(site, problem, law)
     elif any(len(carrier.tangential) == 2 for carrier in problem.carriers):
-        from hybrid.analysis.sensitivities.spatial_impact import spatial_stages
-
-        ends = spatial_stages(site, problem, law)
+        raise NoDerivative("an impact of several contacts at once, one of them spatial with friction", is_proven=False)
     elif isinstance(law, NewtonImpact):
         ends = _newton(site, problem, law)
-    elif len(problem.carriers) == 1 and problem.carriers[0].tangential:
-        from hybrid.analysis.sensitivities.own_law import own_stages
-
-        ends = own_stages(site, problem, law)
     elif isinstance(law, PoissonImpact):
         ends = _poisson(site, problem, law)
     else:

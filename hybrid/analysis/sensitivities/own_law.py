@@ -61,5 +61,7 @@ def own_stages(site: ImpactSite, problem: ImpactProblem, law: AbstractImpactLaw)
             f"changes, not {given}"
         )
     values = law.impulses(problem).values
+    if not values.any() and not slopes.any():
+        return [start]
     pieces = np.broadcast_to(slopes, (*slopes.shape[:-1], site.size)).reshape(-1, len(rows), site.size)
     return [joint_stage(site, start, rows, values, piece) for piece in pieces]

@@ -13,9 +13,9 @@ from hybrid.contact.impacts.impulse_lcp import further_solutions, joint_impulse
 from hybrid.contact.impacts.restitution import scaled_restitution
 from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution, routh_path, tangential_impulse
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
-from hybrid.contact.impacts.spatial_jump import spatial_jumps
+from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
 from hybrid.contact.impacts.velocities import velocities_after
-from hybrid.expressions import tie_means
+from hybrid.expressions import plain, tie_means
 
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
@@ -56,12 +56,14 @@ class NewtonImpact(AbstractRestitutionLaw):
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses by one complementarity problem over all closed contacts; of a spatial one alone on its cone."""
         e = self.coefficients(problem)
-        gamma = problem.gamma.copy()
+        gamma, before = problem.gamma.copy(), problem.gamma[problem.normals]
         # a contact that separates, or stays closed, is not thrown back
-        gamma[problem.normals] += e * np.minimum(problem.gamma[problem.normals], 0.0)
+        gamma[problem.normals] += np.where(plain(before) < 0.0, e * before, 0.0)
         if len(problem.carriers) == 1 and len(problem.carriers[0].tangential) == 2:
-            first, *others = spatial_jumps(problem.G, gamma, float(problem.carriers[0].friction))
-            return Impulses(first, _jump(problem, first), warnings=further_solutions(len(others)))
+            data = (problem.G, gamma, problem.friction[0])
+            first, *others = spatial_jumps(*map(plain, data))
+            values = with_derivatives(*data, first)
+            return Impulses(values, _jump(problem, first), warnings=further_solutions(len(others)))
         answer = joint_impulse(problem, gamma)
         return Impulses(answer.values, _jump(problem, answer.values), warnings=answer.warnings)
 

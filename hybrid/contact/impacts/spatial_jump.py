@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.spatial import slip_directions
 from hybrid.errors import ComputationError
+from hybrid.expressions import NotDifferentiable, implicit, plain, tie_means
 
 Array = NDArray[np.float64]
 
 _SAME = 1e-7  # impulses that agree so well, relative to the largest, are one
 _RANK = 1e-10  # mobilities below this share of the largest are none
 _ROUNDING = 1e-12  # of the terms that cancel
+_STOPPED = 1e-9  # of the velocities, and of friction's bound: slip, or none
 
 
 def spatial_jumps(G: Array, gamma: Array, mu: float) -> list[Array]:
@@ -64,6 +68,45 @@ def spatial_jumps(G: Array, gamma: Array, mu: float) -> list[Array]:
     if not found:
         raise ComputationError("no impulse of the spatial contact satisfies the impact law and Coulomb's law together")
     return found
+
+
+def with_derivatives(G: NDArray[Any], gamma: NDArray[Any], mu: Any, P: Array) -> NDArray[Any]:
+    """One of the impulses with the derivatives of the data, where these are duals.
+
+    Parameters
+    ----------
+    G, gamma, mu
+        As for :func:`spatial_jumps`.
+    P : array, (3,)
+
+    Returns
+    -------
+    array, (3,)
+
+    Raises
+    ------
+    NotDifferentiable
+        The contact hardly approaches, or just stops.
+    """
+    if G.dtype != object:
+        return P
+    with tie_means("an impact of a contact that does not approach", is_proven=True):
+        if gamma[0] > 0.0:
+            return P
+    slip = (plain(gamma) + plain(G) @ P)[1:]
+    if np.linalg.norm(slip) > _STOPPED * np.max(np.abs(plain(gamma))):
+        return implicit(_sliding, P, G, gamma, mu)
+    if np.hypot(P[1], P[2]) < (1 - _STOPPED) * plain(mu) * P[0]:
+        return implicit(lambda P, G, gamma: gamma + G @ P, P, G, gamma)
+    reason = "the slip of a spatial contact just stops in the impact, on the edge of its cone"
+    raise NotDifferentiable(reason, is_proven=True)
+
+
+def _sliding(P: NDArray[Any], G: NDArray[Any], gamma: NDArray[Any], mu: Any) -> NDArray[Any]:
+    """What is zero where the contact neither approaches nor separates, and friction is against its slip."""
+    after = gamma + G @ P
+    u = after[1:] / np.linalg.norm(after[1:])
+    return np.array([after[0], *(P[1:] + mu * P[0] * u)])
 
 
 def stopping_impulse(G: Array, gamma: Array, mu: float) -> Array | None:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impulse_stage import Condition, ImpactSite, before_impact, idle_conditions, run_stage
+from hybrid.analysis.sensitivities.impact_site import ImpactSite, problem_change, velocity_slopes
 from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.surfaces import Point, evaluate_point
+from hybrid.contact.impacts.impact import impact_problem
+from hybrid.dynamics.state import State
+from hybrid.expressions import changes, duals, plain
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.passes import ForwardPass
@@ -48,18 +51,15 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
         raise NoDerivative(
             f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t, is_proven=False
         )
-    closed = dynamics.contacts.index(event.carriers[0])
-    end = run_stage(site, before_impact(site), [Condition("gap_dot", closed), *idle_conditions(site, [closed], [])])
-    n = site.n
-    slopes = np.zeros((2 * n, site.size))
-    slopes[:n, :n] = np.eye(n)
-    slopes[n:] = end.v_slopes
+    problem = impact_problem(dynamics, State(site.q, site.v, site.t), parameters=site.parameters, closed=event.carriers)
+    change = problem_change(site, problem)
+    P = -duals(problem.gamma, change.gamma) / duals(problem.G[0], change.G[0])
+    v, v_slopes = velocity_slopes(site, problem, plain(P), changes(P))
+    slopes = np.concatenate([np.eye(site.n, site.size), v_slopes])
     # the gap is zero at the limit, whatever it was at the last impact that was followed
-    gap = site.slopes(site.v, np.zeros(n), (end.P_N * 0, end.P_T * 0, end.P_B * 0))["gap"][closed]
-    terms = site.terms(site.v)
-    lift = np.linalg.solve(terms.M, terms.W_N[:, closed])
-    slopes[:n] -= np.outer(lift / (terms.W_N[:, closed] @ lift), gap)
-    return Jump(np.concatenate([site.q, end.v]), slopes)
+    gap = site.slopes(site.v)["gap"][0, dynamics.contacts.index(event.carriers[0])]
+    slopes[: site.n] -= np.outer(problem.response_W[:, 0] / problem.G[0, 0], gap)
+    return Jump(np.concatenate([site.q, v]), slopes)
 
 
 def open_sum(dynamics: Dynamics, event: Event) -> str:

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.compliant_course import follow, recorded_legs
-from hybrid.analysis.sensitivities.contact_response import joint_response, joint_stage, problem_rows
 from hybrid.analysis.sensitivities.fast_slopes import FastSlopes
-from hybrid.analysis.sensitivities.impulse_stage import ImpactSite, Stage, before_impact
-from hybrid.analysis.sensitivities.jumps import slopes_at_rest
+from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.compliance.fast import FastSystem
 from hybrid.contact.compliance.rows import ContactRows
@@ -20,9 +18,9 @@ from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
     from hybrid.contact.compliance.law import KelvinVoigtLimit
-    from hybrid.contact.impacts.impact import ImpactProblem
+    from hybrid.contact.impacts.impact import ImpactChange, ImpactProblem
 
-__all__ = ["compliant_stages"]
+__all__ = ["compliant_slopes"]
 
 Array = NDArray[np.float64]
 
@@ -30,8 +28,10 @@ _SAME = 1e-8  # of the velocities: the course that was followed is that of the l
 _REST = 1e-9  # of the velocities: contacts that approach no faster are at rest
 
 
-def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit) -> list[Stage]:
-    """The end of an impact under the Kelvin-Voigt limit, of any contacts.
+def compliant_slopes(
+    site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit, change: ImpactChange
+) -> tuple[Array, Array]:
+    """Impulses under the Kelvin-Voigt limit, of any contacts, and their derivatives.
 
     The phases of the limit are smooth in stretched time (Miller and Rubinovich 2017), so tangents pass through each by
     its variational equations, and from one to the next by the saltation of what ends it.
@@ -41,34 +41,33 @@ def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtL
     site : ImpactSite
     problem : ImpactProblem
     law : KelvinVoigtLimit
+    change : ImpactChange
+        Of the problem.
 
     Returns
     -------
-    list of Stage
-        One.
+    array, (r,), and array, (r, size)
 
     Raises
     ------
     NoDerivative
         A departure from rest, or a kink of the course.
     """
-    speed, start = float(np.max(np.abs(problem.gamma), initial=0.0)), before_impact(site)
+    speed = float(np.max(np.abs(problem.gamma), initial=0.0))
     slowest = float(np.min(problem.gamma[problem.normals]))
     if slowest > _REST * speed:
-        return [start]
+        return np.zeros_like(problem.gamma), np.zeros_like(change.gamma)
     if slowest >= -_REST * speed:
         raise NoDerivative("an impact without collision departs from rest")
-    rows = problem_rows(site, problem)
-    here = joint_response(site, start, rows)
     contacts, found = _contacts(site, problem, law)
     places = [site.partials.dynamics.contacts.index(contact.name) for contact in contacts]
     slopes = FastSlopes(
-        system=FastSystem(here.G, here.gamma, contacts),
-        gamma=here.gamma_slopes,
-        G=here.G_slopes,
-        friction=found["friction"][places],
+        system=FastSystem(problem.G, problem.gamma, contacts),
+        gamma=change.gamma,
+        G=change.G,
+        friction=change.friction,
         static_friction=found["static_friction"][places],
-        damping=np.zeros((len(places), site.size)) if law.damping is not None else found["damping"][places],
+        damping=change.damping * (law.damping is None),
         stiffness=found["stiffness_ratio"][places],
     )
     try:
@@ -79,14 +78,14 @@ def compliant_stages(site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtL
     P, P_slopes = end.x[len(contacts) :], end.slopes[len(contacts) :]
     if np.max(np.abs(problem.G @ (P - law.path(problem).impulse))) > _SAME * speed:
         raise NoDerivative("the course of the compliant impact could not be followed again", is_proven=False)
-    return [joint_stage(site, start, rows, P, P_slopes)]
+    return P, P_slopes
 
 
 def _contacts(
     site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit
 ) -> tuple[tuple[ContactRows, ...], dict[str, Array]]:
     """The contacts of the fast system; one without friction slips as one without tangential rows."""
-    terms, found = site.terms(site.v), slopes_at_rest(site)
+    terms, found = site.terms(site.v), {name: rows[0] for name, rows in site.slopes(site.v).items()}
     contacts = []
     for carrier in problem.carriers:
         index = site.partials.dynamics.contacts.index(carrier.name)

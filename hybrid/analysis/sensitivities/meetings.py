@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import closing_jump
 from hybrid.analysis.sensitivities.event_map import EventMap, Passing, agreed_map, passing
-from hybrid.analysis.sensitivities.impulse_stage import ImpactSite
+from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps, no_jump
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
 from hybrid.analysis.sensitivities.refusal import NoDerivative

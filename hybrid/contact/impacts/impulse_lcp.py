@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 import lcp
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.complementarity import planar_lcp
+from hybrid.contact.impacts.active_conditions import joint_duals
 from hybrid.contact.pyramid import pyramid_lcp
 from hybrid.errors import ComputationError
+from hybrid.expressions import plain
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -52,6 +54,8 @@ def joint_impulse(
     ``gamma_N + (G P)_N >= 0`` complementary to ``P_N - preload >= 0``, and the Coulomb law between the tangential
     impulse and the final tangential velocity (Moreau 1988; Pfeiffer and Glocker 1996, section 8.2).
 
+    Where the data are duals, so are the impulses: by the conditions that hold.
+
     Parameters
     ----------
     problem : ImpactProblem
@@ -69,9 +73,12 @@ def joint_impulse(
     ComputationError
         No solution was found.
     """
+    given = np.zeros(len(problem.carriers)) if preload is None else preload
+    if object in (problem.G.dtype, gamma.dtype, given.dtype):
+        known = joint_impulse(problem.plain, plain(gamma), preload=plain(given))
+        return attrs.evolve(known, values=joint_duals(problem, gamma, given, known.values))
     # velocities in place of accelerations: the same problem
     posed = attrs.evolve(problem.posed, c=gamma)
-    given = np.zeros(len(problem.carriers)) if preload is None else preload
     asked = impulse_question(problem, posed, given)
     nothing_happens = not given.any() and _is_free(problem, gamma)
     values = np.zeros(len(gamma)) if nothing_happens else asked.impulses(solved(asked.question))

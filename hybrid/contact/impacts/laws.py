@@ -117,7 +117,7 @@ class EnergeticImpact(AbstractRestitutionLaw):
 
 
 def _jump(problem: ImpactProblem, values: NDArray[np.float64]) -> tuple[Phase, ...]:
-    total = float(np.sum(np.abs(values[problem.normals])))
+    total = float(np.sum(np.abs(plain(values)[problem.normals])))
     return (Phase("jump", total),) if total else ()
 
 

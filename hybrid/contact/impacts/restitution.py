@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -17,6 +17,7 @@ from hybrid.contact.impacts.impulse_lcp import (
 )
 from hybrid.contact.impacts.velocities import velocities_after
 from hybrid.dynamics.crossing import crossing
+from hybrid.expressions import Dual, NotDifferentiable, plain
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -26,6 +27,7 @@ Array = NDArray[np.float64]
 
 _MOST = 4.0  # the share exceeds 1 where contacts exchange energy; 4 was never reached with e <= 1
 _CLOSE = 1e-14  # shares that agree so well are one
+_MET = 1e-9  # of the energies: a limit of the law is met
 _ROUNDING = 1e-13  # of the energies that are added and subtracted
 
 
@@ -65,6 +67,8 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
     >>> impulses[[0, 2]].round(12).tolist()
     [0.75, 0.75]
     """
+    if problem.base is not None:
+        return _with_derivatives(problem, compression, e), ()
     preload = e * compression[problem.normals]
     if not preload.any():
         return compression, ()
@@ -72,6 +76,38 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
     share = _largest_share(restitution)
     answer = joint_impulse(problem, restitution.posed.c, preload=share * preload)
     return compression + answer.values, answer.warnings
+
+
+def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDArray[Any]) -> NDArray[Any]:
+    """The same impulses of a problem of duals: the share follows from the limit of the energy that it meets."""
+    gamma, preload = velocities_after(problem, compression), e * compression[problem.normals]
+    if len(problem.carriers) == 1 or not plain(preload).any():  # the share is one: a contact has its own work alone
+        return np.asarray(compression + joint_impulse(problem, gamma, preload=preload).values)
+    known = (problem.plain, plain(gamma), plain(compression), plain(e))
+    restitution = _Restitution.of(known[0], known[2], plain(preload), known[3])
+    share = _largest_share(restitution)
+    fixed = joint_impulse(problem, gamma, preload=share * preload).values
+    varied = Dual(share, np.ones((1,) * np.ndim(compression[0].d)))
+    moved = joint_impulse(problem.plain, known[1], preload=varied * plain(preload)).values
+    excesses = zip(_excesses(problem, gamma, compression, e, fixed), _excesses(*known, moved), strict=True)
+    met = [-x.d / rate.d for x, rate in excesses if abs(x.v) <= _MET * restitution.size]
+    if len(met) != 1:
+        what = "two of its limits at once" if met else "neither of its limits"
+        raise NotDifferentiable(f"the energetic law of several contacts meets {what}", is_proven=bool(met))
+    slopes = [P.d + rate.d * met[0] for P, rate in zip(fixed, moved, strict=True)]
+    return np.asarray(compression + [Dual(P.v, slope) for P, slope in zip(fixed, slopes, strict=True)])
+
+
+def _excesses(problem: ImpactProblem, gamma: Array, compression: Array, e: Array, P: Array) -> tuple[Any, Any]:
+    """By how much restitution releases more work than the law allows, and by how much the energy grows.
+
+    ``gamma`` are the velocities at the end of compression, ``P`` the impulses of restitution.
+    """
+    normals, total = problem.normals, compression + P
+    stored = -compression[normals] * (problem.gamma + problem.G @ compression / 2)[normals]
+    allowed = e**2 @ np.where(plain(stored) > 0.0, stored, 0.0)
+    released = P[normals] @ (gamma + problem.G @ P / 2)[normals]
+    return released - allowed, total @ (problem.gamma + problem.G @ total / 2)
 
 
 @attrs.frozen(eq=False)
@@ -88,8 +124,7 @@ class _Restitution:
         The problem at the share 0, and how its right-hand side changes with the share.
     shift : array, (r,)
         What to add to the impulses of a solution, for the share 1.
-    allowed : float
-        Work that may be released.
+    e : array, (number of carriers,)
     size : float
         Energy that is given and taken, to which rounding is relative.
     """
@@ -100,31 +135,25 @@ class _Restitution:
     start: ImpulseQuestion
     slope: Array
     shift: Array
-    allowed: float
+    e: Array
     size: float
 
     @classmethod
     def of(cls, problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> _Restitution:
-        normals = problem.normals
         posed = attrs.evolve(problem.posed, c=velocities_after(problem, compression))
         start, end = (impulse_question(problem, posed, share * preload) for share in (0.0, 1.0))
         nothing = np.zeros(start.question.n)
         shift = end.impulses(nothing) - start.impulses(nothing)
         slope = end.question.q - start.question.q
-        stored = -compression[normals] * (problem.gamma + problem.G @ compression / 2)[normals]
-        allowed = float(np.sum(e**2 * np.maximum(stored, 0.0)))
         size = float(np.abs(compression) @ np.abs(problem.gamma))
-        return cls(problem, posed, compression, start, slope, shift, allowed, size)
+        return cls(problem, posed, compression, start, slope, shift, e, size)
 
     def excess(self, share: float) -> float:
         """By how much the energy exceeds the law, relative; 0 if within rounding of it."""
         question = self.start.question
         z = solved(lcp.LCP(question.M, question.q + share * self.slope))
         P = self.start.impulses(z) + share * self.shift
-        normals, total = self.problem.normals, self.compression + P
-        released = P[normals] @ (self.posed.c + self.posed.G @ P / 2)[normals]
-        gained = total @ (self.problem.gamma + self.posed.G @ total / 2)
-        excess = float(max(released - self.allowed, gained)) / self.size
+        excess = float(max(_excesses(self.problem, self.posed.c, self.compression, self.e, P))) / self.size
         return 0.0 if abs(excess) <= _ROUNDING else excess
 
 

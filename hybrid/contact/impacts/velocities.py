@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.expressions import plain
+
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.contact.problem import ContactProblem
@@ -80,10 +82,10 @@ def velocities_after(problem: ImpactProblem, impulses: NDArray[np.float64]) -> N
     With redundant contacts a rounding unit of approach is a velocity that no impulse can stop. A friction impulse is a
     distance from its bound ``mu P_N`` and has the rounding of that bound, however small it is itself.
     """
-    gamma = problem.gamma + problem.G @ impulses
-    sizes = np.abs(impulses)
-    for carrier in problem.carriers:
+    gamma, known = problem.gamma + problem.G @ impulses, problem.plain
+    sizes = np.abs(plain(impulses))
+    for carrier in known.carriers:
         if carrier.normal is not None and carrier.tangential:
             sizes[list(carrier.tangential)] += float(carrier.friction) * sizes[carrier.normal]
-    floor = _NOTHING * (np.abs(problem.gamma) + np.abs(problem.G) @ sizes)
-    return np.asarray(np.where(np.abs(gamma) <= floor, 0.0, gamma), dtype=np.float64)
+    floor = _NOTHING * (np.abs(known.gamma) + np.abs(known.G) @ sizes)
+    return np.asarray(np.where(np.abs(plain(gamma)) <= floor, gamma - plain(gamma), gamma))

@@ -17,7 +17,7 @@ from hybrid import (
     simulate,
     solve_state,
 )
-from hybrid.analysis.sensitivities.impulse_stage import ImpactSite
+from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.jumps import impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
@@ -87,6 +87,18 @@ def test_one_contact_with_friction(law):
 def test_several_contacts(name, law):
     vary = VARY if name == "rod_two_ends" else {"e": (0.1, 0.9)}
     assert compared(name, law, 2, 1, vary) >= 1
+
+
+@pytest.mark.parametrize("law", [PoissonImpact(), EnergeticImpact()], ids=lambda law: law.name)
+def test_contacts_that_hold_each_other(law):
+    # both ends of a rod stick: friction may be shifted between them, and the law's impulses are at the edge of a cone
+    rod = dynamics_of("rod_two_ends")
+    values = {key: float(value) for key, value in rod.mechanism.parameter_values({"mu": 0.6, "e": 0.4}).items()}
+    q, v, names = np.array([0.1, 0.2, 0.1]), np.array([0.05, -1.0, 0.1]), ["mu", "e", "m"]
+    (jump,) = impact_jumps(ImpactSite(partial_derivatives(rod, names), values, 0.0, q, v), law, rod.contacts)
+    impact = resolve_impact(rod, State(q, v), law=law, parameters=values, closed=rod.contacts)
+    assert [slip for (slip,) in impact.slip_after.values()] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert jump.slopes[3:] == pytest.approx(by_differences(rod, law, q, v, values, names), abs=1e-7)
 
 
 @pytest.mark.long

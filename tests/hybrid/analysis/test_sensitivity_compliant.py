@@ -6,7 +6,7 @@ import pytest
 
 import mechanisms
 from hybrid import Contact, EnergyDynamics, Functional, Mechanism, State, derive, sensitivity, simulate
-from hybrid.analysis.sensitivities.impulse_stage import ImpactSite
+from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.jumps import impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact import KelvinVoigtLimit

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.fast_slopes import FastSlopes, Tangent
+from hybrid.analysis.sensitivities.fast_slopes import Duals, FastSlopes
 from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.contact.compliance.fast import FastSystem
 from hybrid.contact.compliance.passage import Passage
 from hybrid.contact.compliance.path import CompliantPhase
 from hybrid.contact.compliance.standing import STOPPED, CompliantStanding, pace
-
-if TYPE_CHECKING:
-    from hybrid.contact.compliance.fast import FastSystem
+from hybrid.expressions import changes, duals, plain
 
 __all__ = ["Leg", "follow", "recorded_legs"]
 
@@ -68,7 +67,7 @@ def recorded_legs(system: FastSystem) -> list[Leg]:
     return recorder.legs
 
 
-def follow(slopes: FastSlopes, legs: list[Leg]) -> Tangent:
+def follow(slopes: FastSlopes, legs: list[Leg]) -> Duals:
     """Carry tangents from touch to release.
 
     Normal forces and friction vanish continuously where a contact lets go or begins to press: the flow has no jump
@@ -82,33 +81,31 @@ def follow(slopes: FastSlopes, legs: list[Leg]) -> Tangent:
 
     Returns
     -------
-    Tangent
-        After the impact.
+    array of Dual, (k + r + 2,)
+        The unknowns of the fast system after the impact.
 
     Raises
     ------
     NoDerivative
         A place where the course has a kink, or one that is not resolved.
     """
-    at = Tangent(
-        np.zeros(slopes.k + len(slopes.gamma)), np.zeros((slopes.k + len(slopes.gamma), slopes.gamma.shape[1]))
-    )
+    y = duals(np.zeros(slopes.size), np.zeros((slopes.size, changes(slopes.changed.gamma).shape[-1])))
     _check_legs(legs)
     before: CompliantStanding | None = None
     for number, leg in enumerate(legs):
-        _check_start(slopes, at, before, leg)
-        at = slopes.stopped(at, leg.standing)
-        _check_holds(slopes, at, leg.standing)
+        _check_start(slopes.system, plain(y), before, leg)
+        y = slopes.stopped(y, leg.standing)
+        _check_holds(slopes.system, plain(y), leg.standing)
         turns = bool(leg.standing.turning(slopes.system.sizes))
-        at = _punctual(slopes, _turned(slopes, at, leg) if turns else _carried(slopes, at, leg), leg)
-        _check_friction(slopes, at, leg.standing)
+        y = _punctual(slopes, _turned(slopes, y, leg) if turns else _carried(slopes, y, leg), leg)
+        _check_friction(slopes, y, leg.standing)
         if leg.event[0] in _JUMPS:
             if number + 1 == len(legs):
                 raise NoDerivative("a compliant impact whose last phase ends by its slip", is_proven=False)
-            at = _through(slopes, at, leg, legs[number + 1].standing)
+            y = _through(slopes, y, leg, legs[number + 1].standing)
         before = leg.standing
-    _check_end(slopes, at)
-    return at
+    _check_end(slopes.system, plain(y))
+    return y
 
 
 def _check_legs(legs: list[Leg]) -> None:
@@ -122,27 +119,25 @@ def _check_legs(legs: list[Leg]) -> None:
         raise NoDerivative(_AT_ONCE, is_proven=False)
 
 
-def _check_start(slopes: FastSlopes, at: Tangent, before: CompliantStanding | None, leg: Leg) -> None:
+def _check_start(system: FastSystem, y: Array, before: CompliantStanding | None, leg: Leg) -> None:
     """Refuse contacts that begin to press and to slip at once: changed impacts slip to either side."""
-    gamma, _ = slopes.velocities(at)
-    for index, contact in enumerate(slopes.system.contacts):
+    gamma = system.velocities(y)
+    for index, contact in enumerate(system.contacts):
         begins = leg.standing.presses[index] and not (before is not None and before.presses[index])
         slip = float(np.linalg.norm(gamma[list(contact.tangential)]))
         slides = contact.tangential and leg.standing.slip[index] is not None
-        if begins and slides and slip <= _EDGE * slopes.system.speed:
+        if begins and slides and slip <= _EDGE * system.speed:
             raise NoDerivative(
                 f"{contact.name!r} begins to press and to slip at once in the impact: a changed one may slip otherwise",
                 is_proven=False,
             )
 
 
-def _check_holds(slopes: FastSlopes, at: Tangent, standing: CompliantStanding) -> None:
+def _check_holds(system: FastSystem, y: Array, standing: CompliantStanding) -> None:
     """Refuse contacts that just stick."""
-    system = slopes.system
     rest = standing.resting(system.sizes)
     if not rest:
         return
-    y = np.concatenate([at.x, [0.0, 0.0]])
     F = system.forces(y, standing, normal=system.growing(y, standing))
     rounding = 1e-13 * float(np.max(np.abs(F)))
     for index in rest:
@@ -153,9 +148,9 @@ def _check_holds(slopes: FastSlopes, at: Tangent, standing: CompliantStanding) -
             )
 
 
-def _check_friction(slopes: FastSlopes, at: Tangent, standing: CompliantStanding) -> None:
+def _check_friction(slopes: FastSlopes, y: Duals, standing: CompliantStanding) -> None:
     """Refuse a course whose friction exceeds its bound at the end of a phase: an event was stepped over."""
-    F, _ = slopes.forces(at, standing)
+    F = plain(slopes.changed.forces(y, standing))
     size = slopes.system.speed / float(np.max(np.diag(slopes.system.G))) ** 0.5
     for index in standing.resting(slopes.system.sizes):
         contact = slopes.system.contacts[index]
@@ -164,67 +159,60 @@ def _check_friction(slopes: FastSlopes, at: Tangent, standing: CompliantStanding
             raise NoDerivative(f"friction of {contact.name!r} exceeds its bound in the impact", is_proven=False)
 
 
-def _check_end(slopes: FastSlopes, at: Tangent) -> None:
-    gamma, _ = slopes.velocities(at)
-    for contact in slopes.system.contacts:
-        if abs(gamma[contact.normal]) <= _EDGE * slopes.system.speed:
+def _check_end(system: FastSystem, y: Array) -> None:
+    gamma = system.velocities(y)
+    for contact in system.contacts:
+        if abs(gamma[contact.normal]) <= _EDGE * system.speed:
             raise NoDerivative(
                 f"{contact.name!r} neither separates nor presses after the compliant impact", is_proven=False
             )
 
 
-def _carried(slopes: FastSlopes, at: Tangent, leg: Leg) -> Tangent:
-    """Tangents at the end of a phase without turning slips, which is linear: derivatives of a matrix exponential."""
+def _carried(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
+    """Unknowns at the end of a phase without turning slips, which is linear: derivatives of a matrix exponential."""
     from scipy.linalg import expm, expm_frechet
 
-    n, size = at.slopes.shape
-    none = Tangent(np.zeros(n), np.zeros((n, size)))
-    A, changes = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1, size))
+    none, n = np.zeros(slopes.size), slopes.size
     start = slopes.rates(none, leg.standing)
-    A[:n, n], changes[:n, n] = start.x, start.slopes
-    for column, unit in enumerate(np.eye(n)):
-        moved = slopes.rates(Tangent(unit, none.slopes), leg.standing)
-        A[:n, column], changes[:n, column] = moved.x - start.x, moved.slopes - start.slopes
-    A, changes = A * leg.duration, changes * leg.duration
-    x, flow = np.concatenate([at.x, [1.0]]), expm(A)
-    tangents = flow[:n, :n] @ at.slopes
-    for column in np.flatnonzero(changes.any(axis=(0, 1))).tolist():
-        tangents[:, column] += (expm_frechet(A, changes[:, :, column], compute_expm=False) @ x)[:n]
-    return Tangent((flow @ x)[:n], tangents)
+    columns = [slopes.rates(unit, leg.standing) - start for unit in np.eye(n)]
+    A = leg.duration * np.column_stack([*columns, start])
+    A = np.concatenate([A, np.zeros((1, n + 1))])
+    known, x = plain(A), np.append(plain(y), 1.0)
+    flow, slopes_of_A = expm(known), changes(A.ravel()).reshape(n + 1, n + 1, -1)
+    tangents = flow[:n, :n] @ changes(y)
+    for column in np.flatnonzero(slopes_of_A.any(axis=(0, 1))).tolist():
+        tangents[:, column] += (expm_frechet(known, slopes_of_A[:, :, column], compute_expm=False) @ x)[:n]
+    return duals((flow @ x)[:n], tangents)
 
 
-def _punctual(slopes: FastSlopes, at: Tangent, leg: Leg) -> Tangent:
+def _punctual(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
     """The end of a phase moved to the zero of what ends it: it was recorded to the accuracy of the passage alone."""
     kind, index = leg.event
     if kind == "stop" and len(slopes.system.contacts[index].tangential) == 2:
-        return at
-    moved = slopes.rates(at, leg.standing)
-    value = _guard(slopes, at, leg)[0]
-    rate = _guard(slopes.frozen(), Tangent(at.x, moved.x[:, None]), leg)[1]
-    late = -value / float(rate[0]) if rate[0] != 0.0 else np.inf
-    if abs(late) > _LATE * leg.duration:
-        return at
-    return Tangent(at.x + late * moved.x, at.slopes + late * moved.slopes)
+        return y
+    moved = slopes.rates(y, leg.standing)
+    rate = _rate(slopes, y, plain(moved), leg)
+    late = -plain(_guard(slopes.changed, y, leg)) / rate if rate != 0.0 else np.inf
+    return y if abs(late) > _LATE * leg.duration else np.asarray(y + late * moved)
 
 
-def _turned(slopes: FastSlopes, at: Tangent, leg: Leg) -> Tangent:
-    """Tangents at the end of a phase with turning slips, in the variable in which these die out exponentially."""
+def _turned(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
+    """Unknowns at the end of a phase with turning slips, in the variable in which these die out exponentially."""
     from scipy.integrate import solve_ivp
 
-    system, standing = slopes.system, leg.standing
-    turning, shape, n = standing.turning(system.sizes), at.slopes.shape, len(at.x)
+    system, standing, shape, n = slopes.system, leg.standing, changes(y).shape, slopes.size
+    turning = standing.turning(system.sizes)
     ends = leg.event[0] == "stop" and leg.event[1] in turning
 
-    def unpacked(z: Array) -> Tangent:
-        return Tangent(z[:n], z[n:-1].reshape(shape))
+    def unpacked(z: Array) -> Duals:
+        return duals(z[:n], z[n:-1].reshape(shape))
 
     def slips(z: Array) -> list[Array]:
-        y = np.concatenate([z[:n], [0.0, 0.0]])
-        return [system.slip(y, index) for index in turning]
+        return [system.slip(z[:n], index) for index in turning]
 
     def rates(_: float, z: Array) -> Array:
         found = slopes.rates(unpacked(z), standing)
-        rate = np.concatenate([found.x, found.slopes.ravel(), [1.0]])
+        rate = np.concatenate([plain(found), changes(found).ravel(), [1.0]])
         return np.asarray(rate * pace(slips(z), system.speed))
 
     def end(_: float, z: Array) -> float:
@@ -233,7 +221,7 @@ def _turned(slopes: FastSlopes, at: Tangent, leg: Leg) -> Tangent:
         return float(np.linalg.norm(slips(z)[turning.index(leg.event[1])])) - STOPPED * system.speed
 
     end.terminal, end.direction = True, -1.0  # type: ignore[attr-defined]
-    z = np.concatenate([at.x, at.slopes.ravel(), [0.0]])
+    z = np.concatenate([plain(y), changes(y).ravel(), [0.0]])
     sizes = np.maximum(np.abs(z), system.speed)
     answer = solve_ivp(rates, (0.0, _LONGEST), z, method="DOP853", rtol=_ACCURACY, atol=_ACCURACY * sizes, events=end)
     if answer.status != 1:
@@ -241,49 +229,48 @@ def _turned(slopes: FastSlopes, at: Tangent, leg: Leg) -> Tangent:
     return unpacked(answer.y[:, -1])
 
 
-def _through(slopes: FastSlopes, at: Tangent, leg: Leg, following: CompliantStanding) -> Tangent:
-    """Tangents after an event at which friction jumps."""
-    index = leg.event[1]
-    flow = slopes.rates(at, leg.standing).x
-    changed = _guard(slopes, at, leg)[1]
-    rate = _guard(slopes.frozen(), Tangent(at.x, flow[:, None]), leg)[1]
-    jump = flow - slopes.rates(slopes.stopped(at, following), following).x
+def _through(slopes: FastSlopes, y: Duals, leg: Leg, following: CompliantStanding) -> Duals:
+    """Unknowns after an event at which friction jumps."""
+    flow, guard = plain(slopes.rates(y, leg.standing)), _guard(slopes.changed, y, leg)
+    rate = _rate(slopes, y, flow, leg)
+    jump = flow - plain(slopes.rates(slopes.stopped(y, following), following))
     if np.max(np.abs(jump)) <= _EDGE * np.max(np.abs(flow)):
-        return at
-    if not abs(rate[0]) > 0.0:
-        name = slopes.system.contacts[index].name
+        return y
+    if not abs(rate) > 0.0:
+        name = slopes.system.contacts[leg.event[1]].name
         raise NoDerivative(f"friction of {name!r} only grazes its bound in the impact", is_proven=False)
-    _check_together(slopes, at, leg, following, -changed / rate[0])
-    return Tangent(at.x, at.slopes - np.outer(jump, changed / rate[0]))
+    time = (plain(guard) - guard) / rate
+    _check_together(slopes, y, leg, following, time.d)
+    return np.asarray(y + jump * time)
 
 
-def _check_together(slopes: FastSlopes, at: Tangent, leg: Leg, following: CompliantStanding, time: Array) -> None:
+def _check_together(slopes: FastSlopes, y: Duals, leg: Leg, following: CompliantStanding, time: Array) -> None:
     """Refuse slips that end together, unless they do so in every changed impact."""
-    flow = slopes.rates(at, leg.standing).x
+    flow = plain(slopes.rates(y, leg.standing))
     for index, before in enumerate(leg.standing.slip):
         stops = leg.standing.presses[index] and before is not None and following.slip[index] != before
         if index == leg.event[1] or not stops or not slopes.system.contacts[index].tangential:
             continue
         other = attrs.evolve(leg, event=("stop", index))
-        changed = _guard(slopes, at, other)[1]
-        rate = _guard(slopes.frozen(), Tangent(at.x, flow[:, None]), other)[1]
+        changed, rate = _guard(slopes.changed, y, other).d, _rate(slopes, y, flow, other)
         if not np.max(np.abs(changed + rate * time)) <= _ALIKE * np.max(np.abs(changed)):
             raise NoDerivative(_AT_ONCE, is_proven=False)
 
 
-def _guard(slopes: FastSlopes, at: Tangent, leg: Leg) -> tuple[float, Array]:
-    """What vanishes at an event, and its derivatives."""
+def _rate(slopes: FastSlopes, y: Duals, flow: Array, leg: Leg) -> float:
+    """Rate in time of what vanishes at an event."""
+    return float(_guard(slopes.system, duals(plain(y), flow[:, None]), leg).d[0])
+
+
+def _guard(system: FastSystem, y: Duals, leg: Leg) -> Any:
+    """What vanishes at an event."""
     kind, index = leg.event
-    contact = slopes.system.contacts[index]
+    contact = system.contacts[index]
     rows = list(contact.tangential)
     if kind in ("release", "press"):
-        f, f_slopes = slopes.potential_forces(at, slopes.velocities(at))
-        return float(f[index]), np.asarray(f_slopes[index])
+        return system.potential_forces(y)[index]
     if kind == "stop":
-        gamma, changed = slopes.velocities(at)
-        u = leg.standing.direction(index, gamma[rows])
-        return float(u @ gamma[rows]), np.asarray(u @ changed[rows])
-    F, changed = slopes.forces(at, leg.standing)
-    N = float(F[contact.normal])
-    bound = 2 * contact.holds * N * (contact.holds * changed[contact.normal] + N * slopes.static_friction[index])
-    return float((contact.holds * N) ** 2 - F[rows] @ F[rows]), np.asarray(bound - 2 * F[rows] @ changed[rows])
+        slip = system.slip(y, index)
+        return plain(leg.standing.direction(index, slip)) @ slip
+    F = system.forces(y, leg.standing)
+    return (contact.holds * F[contact.normal]) ** 2 - F[rows] @ F[rows]

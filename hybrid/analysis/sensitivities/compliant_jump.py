@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -15,6 +15,7 @@ from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.compliance.fast import FastSystem
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.errors import ComputationError
+from hybrid.expressions import Dual, changes, duals, plain
 
 if TYPE_CHECKING:
     from hybrid.contact.compliance.law import KelvinVoigtLimit
@@ -60,25 +61,36 @@ def compliant_slopes(
     if slowest >= -_REST * speed:
         raise NoDerivative("an impact without collision departs from rest")
     contacts, found = _contacts(site, problem, law)
-    places = [site.partials.dynamics.contacts.index(contact.name) for contact in contacts]
-    slopes = FastSlopes(
-        system=FastSystem(problem.G, problem.gamma, contacts),
-        gamma=change.gamma,
-        G=change.G,
-        friction=change.friction,
-        static_friction=found["static_friction"][places],
-        damping=change.damping * (law.damping is None),
-        stiffness=found["stiffness_ratio"][places],
-    )
+    system = FastSystem(problem.G, problem.gamma, contacts)
+    slopes = FastSlopes(system, _changed(site, system, change, found, law))
     try:
         legs = recorded_legs(slopes.system)
     except ComputationError as error:
         raise NoDerivative(f"the compliant impact could not be followed again: {error}", is_proven=False) from error
     end = follow(slopes, legs)
-    P, P_slopes = end.x[len(contacts) :], end.slopes[len(contacts) :]
+    P, P_slopes = plain(end)[len(contacts) : -2], changes(end)[len(contacts) : -2]
     if np.max(np.abs(problem.G @ (P - law.path(problem).impulse))) > _SAME * speed:
         raise NoDerivative("the course of the compliant impact could not be followed again", is_proven=False)
     return P, P_slopes
+
+
+def _changed(
+    site: ImpactSite, system: FastSystem, change: ImpactChange, found: dict[str, Array], law: KelvinVoigtLimit
+) -> FastSystem:
+    """The fast system of duals."""
+    contacts = []
+    for place, contact in enumerate(system.contacts):
+        index = site.partials.dynamics.contacts.index(contact.name)
+        slopes = (
+            change.friction[place],
+            change.damping[place] * (law.damping is None),
+            found["stiffness_ratio"][index],
+            found["static_friction"][index],
+        )
+        plains = (contact.friction, contact.damping, contact.stiffness_ratio, contact.holds)
+        numbers: tuple[Any, ...] = tuple(map(Dual, plains, slopes))
+        contacts.append(ContactRows(contact.name, contact.normal, contact.tangential, *numbers))
+    return FastSystem(duals(system.G, change.G), duals(system.gamma, change.gamma), tuple(contacts))
 
 
 def _contacts(

@@ -11,7 +11,7 @@ import numpy as np
 from hybrid.contact.compliance.loading import LoadedRest
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails, rail_forces
-from hybrid.contact.compliance.rest import first_forces, holding_forces, yielding
+from hybrid.contact.compliance.rest import first_forces, holding_duals, holding_forces, yielding
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
 
@@ -98,7 +98,7 @@ class FastSystem:
         """Forces by row."""
         if normal is None:
             normal = self.potential_forces(y) * np.array(standing.presses)[: len(self.contacts)]
-        rows = np.zeros(len(self.gamma))
+        rows = np.zeros(len(self.gamma), dtype=normal.dtype)
         for index, contact in enumerate(self.contacts):
             rows[contact.normal] = normal[index]
             if contact.tangential and standing.presses[index] and standing.slip[index] is not None:
@@ -109,6 +109,9 @@ class FastSystem:
             return rail_forces(self.G, np.zeros(len(rows)), self.rails, rows, self.tangents(rest)[0], standing)
         if rest:
             held, groups = self.tangents(rest)
+            if rows.dtype == object:
+                rows[held] = holding_duals(self.G[np.ix_(held, held)], self.G[held] @ rows)
+                return rows
             bounds = np.array([self.contacts[i].holds * normal[i] for i in rest])
             rows[held] = holding_forces(self.G[np.ix_(held, held)], self.G[held] @ rows, bounds, groups)
         return rows

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.contact.compliance.path import Array
 from hybrid.errors import ComputationError
+from hybrid.expressions import plain
 
 __all__ = [
     "directions_from_rest",
     "first_forces",
     "friction_at_rest",
+    "holding_duals",
     "holding_forces",
     "is_redundant",
     "yielding",
@@ -204,6 +208,13 @@ def holding_forces(G: Array, b: Array, bounds: Array, groups: Sequence[Sequence[
     F = np.asarray(-np.linalg.lstsq(G, b, rcond=_DEPENDENT)[0])
     sizes = np.array([np.linalg.norm(F[list(rows)]) for rows in groups])
     return friction_at_rest(G, b, np.maximum(bounds, 0.0), groups) if (sizes > bounds).any() and is_redundant(G) else F
+
+
+def holding_duals(G: NDArray[Any], load: NDArray[Any]) -> NDArray[Any]:
+    """Friction forces of contacts that hold, with derivatives: the least where they hold each other."""
+    inverse = np.linalg.pinv(plain(G), rcond=_DEPENDENT)
+    F = -inverse @ plain(load)
+    return np.asarray(F - inverse @ (load + G @ F))
 
 
 def yielding(

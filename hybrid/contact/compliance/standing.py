@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.expressions import plain
 
 __all__ = ["STOPPED", "VANISHING", "CompliantStanding", "beyond_leaving", "has_stopped", "pace"]
 
@@ -61,9 +62,8 @@ class CompliantStanding:
 
     def direction(self, index: int, slip: NDArray[np.float64]) -> NDArray[np.float64]:
         """Direction of the slip of a contact that slips: its own, unless it is planar or only leaves rest."""
-        size = float(np.linalg.norm(slip))
-        own = len(slip) == 2 and not self.leaves[index] and size > 0.0
-        return slip / size if own else np.array(self.slip[index])
+        own = len(slip) == 2 and not self.leaves[index] and np.any(plain(slip))
+        return np.asarray(slip / np.linalg.norm(slip)) if own else np.array(self.slip[index])
 
     def label(self, names: Sequence[str], sizes: Sequence[int]) -> str:
         """The label of the mode, as of the rigid problem: ``"a=stick,b=free"``."""

@@ -51,7 +51,7 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
         raise NoDerivative(
             f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t, is_proven=False
         )
-    problem = impact_problem(dynamics, State(site.q, site.v, site.t), parameters=site.parameters, closed=event.carriers)
+    problem = impact_problem(dynamics.at(site.parameters), State(site.q, site.v, site.t), closed=event.carriers)
     change = problem_change(site, problem)
     P = -duals(problem.gamma, change.gamma) / duals(problem.G[0], change.G[0])
     v, v_slopes = velocity_slopes(site, problem, plain(P), changes(P))

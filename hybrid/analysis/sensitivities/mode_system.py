@@ -124,19 +124,19 @@ class ModeSystem:
         own = slice(normal, bilateral)
         A[:, own, own] = np.eye(bilateral - normal)
         for row in law.unknown:
-            place = self._place(row)
+            place = self.place(row)
             A[:, place] = 0.0
             A[:, place, :n] = row.direction(terms)
             b[:, place] = -row.zeta(terms)
         for given in law.given:
-            place = self._place(given.row)
+            place = self.place(given.row)
             if given.leader is None:
                 b[:, place] = given.factor
             else:
-                A[:, place, self._place(given.leader)] = -given.factor
+                A[:, place, self.place(given.leader)] = -given.factor
         return A, b
 
-    def _place(self, row: ForceRow) -> int:
+    def place(self, row: ForceRow) -> int:
         """Position of a force among the unknowns."""
         normal, tangential, bilateral, _ = self.offsets
         block, column = row.place

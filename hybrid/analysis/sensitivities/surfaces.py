@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, settling_aim
-from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard, GuardKind, guards_of
 from hybrid.contact.modes import ContactMode
+from hybrid.expressions import changes, duals
 from hybrid.motion.outcome import Event, EventKind
 
 if TYPE_CHECKING:
@@ -138,34 +139,7 @@ class EventSurface:
         """Its derivatives with respect to ``(q, v, t, parameters)`` at a point, (2n + 1 + c,)."""
         if self.expression is not None:
             return np.asarray(self.expression.slope(point.at.t, point.at.y, point.system.parameters)[0])
-        part = self._carrier
-        if self.kind is GuardKind.TOUCHDOWN:
-            return np.asarray(point.slopes("gap")[part.index])
-        if self.kind is GuardKind.SLIP:
-            aim = np.array([part.slip_sign]) if self.aim is None else self.aim
-            return np.asarray(aim @ point.slopes("slip")[list(part.columns)])
-        normal_slope = _normal_slope(point, part)
-        if self.kind in RELEASES:
-            return normal_slope
-        view = ArrayView(point.at.terms, point.at.forces)
-        pressing = part.side * view.lambda_N(part.element)[0] if part.presses else 1.0
-        forces = [point.system.offsets[1] + column for column in part.columns]
-        if self.kind is GuardKind.CONE:
-            own = point.at.forces.lambda_T[0, list(part.columns)]
-            outwards = own / np.linalg.norm(own)
-        else:
-            outwards = np.array([-1.0 if self.kind is GuardKind.CONE_PLUS else 1.0])
-        return np.asarray(
-            point.slopes(part.element.friction_term(is_static=True))[part.index] * pressing
-            + float(np.ravel(view.static_friction(part.element))[0]) * normal_slope
-            - outwards @ point.unknown_slopes[forces]
-        )
-
-    @property
-    def _carrier(self) -> ElementMode:
-        if self.part is None:
-            raise ValueError(f"the guard {self.kind.value} belongs to no carrier")
-        return self.part
+        return np.asarray(changes(self.guard.distance(_dual_view(point, self._directions)))[0])
 
     def rate(self, point: Point) -> float:
         """Its rate of change along the flow before the event."""
@@ -180,12 +154,21 @@ class EventSurface:
         return float(np.abs(slope[:size]) @ np.abs(point.f) + abs(slope[size]))
 
 
-def _normal_slope(point: Point, part: ElementMode) -> Array:
-    normal, _, bilateral, _ = point.system.offsets
-    if not part.presses:
-        return np.zeros(point.unknown_slopes.shape[1])
-    start = bilateral if part.kind is CarrierKind.BILATERAL else normal
-    return np.asarray(part.side * point.unknown_slopes[start + part.index])
+def _dual_view(point: Point, directions: Mapping[str, Array]) -> ArrayView:
+    """Quantities of a mode at a point, with their derivatives with respect to ``(q, v, t, parameters)``."""
+    terms, forces, (normal, tangential, bilateral, _) = point.at.terms, point.at.forces, point.system.offsets
+    named = {name: duals(np.ravel(getattr(terms, name)), point.slopes(name)) for name in _MEASURED}
+    slopes = point.unknown_slopes
+    return ArrayView(
+        attrs.evolve(terms, **named),
+        attrs.evolve(
+            forces,
+            lambda_N=duals(forces.lambda_N[0], slopes[normal:tangential]),
+            lambda_T=duals(forces.lambda_T[0], slopes[tangential:bilateral]),
+            lambda_B=duals(forces.lambda_B[0], slopes[bilateral:]),
+        ),
+        directions,
+    )
 
 
 _GUARDS = {
@@ -195,6 +178,7 @@ _GUARDS = {
     EventKind.SLIP_END: (GuardKind.SLIP,),
     EventKind.SLIP_START: CONES,
 }
+_MEASURED = ("gap", "slip", "static_friction", "static_limit", "constraint_friction")
 _DIFFERENTIABLE = (GuardKind.TOUCHDOWN, *RELEASES, GuardKind.SLIP, *CONES)
 
 

@@ -13,6 +13,7 @@ from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.linear import is_numerically_singular, solve_each
 from hybrid.dynamics.named_branch import named_branch
 from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
+from hybrid.dynamics.position_equations import is_explicit
 from hybrid.dynamics.positions import position_problem, solve_positions
 from hybrid.dynamics.posture_branch import PostureBranch
 from hybrid.dynamics.postures import distinct_postures
@@ -84,8 +85,10 @@ def solve_state(
     solved = solve_states(dynamics, pins, branch=followed, tolerances=tolerances)
     if not solved.reached.all():
         raise _unreached(dynamics, pins, tolerances)
-    problem, _ = position_problem(dynamics, sort_pins(dynamics, pins))
-    others = tuple(distinct_postures(problem, [solved.q], tolerances)[1:])
+    others: tuple[NDArray[np.float64], ...] = ()
+    if not is_explicit(dynamics, sorted_pins := sort_pins(dynamics, pins)):
+        problem, _ = position_problem(dynamics, sorted_pins)
+        others = tuple(distinct_postures(problem, [solved.q], tolerances)[1:])
     return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
 
 

@@ -36,10 +36,13 @@ def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
     >>> is_explicit(arm, sort_pins(arm, {"theta1": 1, "theta1_dot": 0}))
     False
     """
-    free = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
-    build, equations = Builder(dynamics.equations.graph), _equations(dynamics, pins)
-    slopes = jacobian(build, equations, [build.name(name) for name in free])
-    return build.graph().names(slopes.ravel()).isdisjoint(free)
+    key = (is_explicit, tuple(pins.positions))
+    if key not in dynamics.programs:
+        free = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
+        build, equations = Builder(dynamics.equations.graph), _equations(dynamics, pins)
+        slopes = jacobian(build, equations, [build.name(name) for name in free])
+        dynamics.programs[key] = build.graph().names(slopes.ravel()).isdisjoint(free)
+    return bool(dynamics.programs[key])
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.equations import Equations, equations_of
-from hybrid.dynamics.scales import compile_turns
+from hybrid.dynamics.scales import compile_turns, constant_radians
 from hybrid.expressions import Kernel, compile_kernel
 
 if TYPE_CHECKING:
@@ -215,6 +216,11 @@ class Dynamics:
             self.programs[SymbolicModel] = symbolic_model(self.equations)
         found: SymbolicModel = self.programs[SymbolicModel]
         return found
+
+    @cached_property
+    def radians(self) -> NDArray[np.float64] | None:
+        """What turns angles by one radian, (n,), where :func:`hybrid.dynamics.scales.constant_radians` knows it."""
+        return constant_radians(self)
 
     @property
     def arguments(self) -> list[float]:

@@ -89,6 +89,8 @@ def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, radians: Array
     [0.0, 2.0, 1.0]
     """
     q = np.asarray(q, dtype=float)
+    if radians is None:
+        radians = dynamics.radians
     return np.asarray(np.fmax(np.abs(q), _radians(dynamics, q, t) if radians is None else radians))
 
 

@@ -91,6 +91,14 @@ class Kernel:
             entries = self._function(*[np.asarray(value)[()] for value in arguments])
         result: dict[str, NDArray[Any]] = {}
         position = 0
+        if not any(isinstance(entry, np.ndarray) for entry in entries):  # one state: parts of one array
+            flat = np.array(entries, dtype=np.result_type(float, *map(type, entries)))
+            flat.setflags(write=False)
+            for name, shape in self.shapes.items():
+                size = math.prod(shape)
+                result[name] = flat[position : position + size].reshape(shape)
+                position += size
+            return result
         for name, shape in self.shapes.items():
             size = math.prod(shape)
             result[name] = _stack(entries[position : position + size], shape)

@@ -34,7 +34,7 @@ class _Cell(Protocol):
     value: FloatArray
 
 
-class _Program(NamedTuple):
+class _ConvexProgram(NamedTuple):
     problem: cvxpy.Problem
     parameters: tuple[_Cell, ...]
     unknown: _Cell
@@ -42,12 +42,12 @@ class _Program(NamedTuple):
 
 
 @functools.cache
-def _gauss_program(n: int, k: int) -> _Program:
+def _gauss_program(n: int, k: int) -> _ConvexProgram:
     free, directions, bias = cvxpy.Parameter(n), cvxpy.Parameter((k, n)), cvxpy.Parameter(k)
     velocity = cvxpy.Variable(n)
     inequality = directions @ velocity + bias >= 0
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(velocity - free) / 2), [inequality])
-    return _Program(problem, (free, directions, bias), velocity, inequality)
+    return _ConvexProgram(problem, (free, directions, bias), velocity, inequality)
 
 
 def gauss_least_constraint(
@@ -132,7 +132,7 @@ def _active_sets(
             yield near[nnls(directions[:, near], y - free)[0] > 0.0]
 
 
-def _solve(program: _Program, values: tuple[FloatArray, ...]) -> None:
+def _solve(program: _ConvexProgram, values: tuple[FloatArray, ...]) -> None:
     for parameter, value in zip(program.parameters, values, strict=True):
         parameter.value = value
     try:
@@ -144,11 +144,11 @@ def _solve(program: _Program, values: tuple[FloatArray, ...]) -> None:
 
 
 @functools.cache
-def _farkas_program(n: int) -> _Program:
+def _farkas_program(n: int) -> _ConvexProgram:
     M, q = cvxpy.Parameter((n, n)), cvxpy.Parameter(n)
     y = cvxpy.Variable(n)
     problem = cvxpy.Problem(cvxpy.Minimize(q @ y), [y >= 0, M @ y <= 0, cvxpy.sum(y) <= 1])
-    return _Program(problem, (M, q), y, None)
+    return _ConvexProgram(problem, (M, q), y, None)
 
 
 def farkas_certificate(problem: LCP) -> FloatArray | None:
@@ -210,14 +210,14 @@ class ConeRelaxation(NamedTuple):
 
 
 @functools.cache
-def _cone_program(k: int) -> _Program:
+def _cone_program(k: int) -> _ConvexProgram:
     root, bias = cvxpy.Parameter((3 * k, 3 * k)), cvxpy.Parameter(3 * k)
     mu = cvxpy.Parameter(k, nonneg=True)
     force = cvxpy.Variable(3 * k)
     cones = [cvxpy.SOC(mu[i] * force[3 * i], force[3 * i + 1 : 3 * i + 3]) for i in range(k)]
     normal = [force[3 * i] >= 0 for i in range(k)]
     objective = cvxpy.Minimize(cvxpy.sum_squares(root @ force) / 2 + bias @ force)
-    return _Program(cvxpy.Problem(objective, [*cones, *normal]), (root, bias, mu), force, None)
+    return _ConvexProgram(cvxpy.Problem(objective, [*cones, *normal]), (root, bias, mu), force, None)
 
 
 def friction_cone_relaxation(G: npt.ArrayLike, c: npt.ArrayLike, mu: npt.ArrayLike) -> ConeRelaxation:

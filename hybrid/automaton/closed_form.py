@@ -99,7 +99,7 @@ def motion_of(
 
 
 @attrs.frozen(eq=False)
-class _System:
+class _SlideSystem:
     """The equations of the unknown forces over the field of fractions."""
 
     A: list[Row]
@@ -108,7 +108,7 @@ class _System:
     constant: Row
 
 
-def _system(algebra: Algebra, law: ForceMatrix) -> _System:
+def _system(algebra: Algebra, law: ForceMatrix) -> _SlideSystem:
     held = algebra.fractions
     matrix = [[held.element(entry) for entry in row] for row in law.matrix]
     columns = [list(column) for column in zip(*matrix, strict=True)]
@@ -116,11 +116,11 @@ def _system(algebra: Algebra, law: ForceMatrix) -> _System:
     determinant = held.determinant(A)
     if held.is_zero(determinant):
         raise SingularError
-    return _System(A, determinant, matrix, [held.element(entry) for entry in law.constant])
+    return _SlideSystem(A, determinant, matrix, [held.element(entry) for entry in law.constant])
 
 
 def _closed(
-    dynamics: Dynamics, table: RowTable, algebra: Algebra, law: ForceMatrix, system: _System, *, with_names: bool
+    dynamics: Dynamics, table: RowTable, algebra: Algebra, law: ForceMatrix, system: _SlideSystem, *, with_names: bool
 ) -> Motion:
     held = algebra.fractions
     right = [-held.short(held.dot(algebra.G[row], system.constant) + algebra.c[row]) for row in law.unknown]

@@ -16,7 +16,7 @@ from hybrid.contact.modes import ContactMode
 if TYPE_CHECKING:
     import sympy
 
-    from hybrid.automaton.numeric import ModeSystem
+    from hybrid.automaton.numeric import NodeSystem
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Values
 
@@ -41,7 +41,7 @@ class GuardFunction:
     guard: Guard
     expression: sympy.Expr
     label: str
-    _system: ModeSystem = attrs.field(repr=False)
+    _system: NodeSystem = attrs.field(repr=False)
 
     @property
     def contact(self) -> str:
@@ -105,7 +105,7 @@ class Condition:
     expressions: tuple[sympy.Expr, ...]
     label: str
     quantities: tuple[Quantity, ...] = attrs.field(repr=False)
-    _system: ModeSystem = attrs.field(repr=False)
+    _system: NodeSystem = attrs.field(repr=False)
 
     @property
     def text(self) -> str:

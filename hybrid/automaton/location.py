@@ -16,7 +16,7 @@ from hybrid.automaton.freedom import Samples, active_rows, closed_postures, rank
 from hybrid.automaton.guards import Condition, GuardFunction, condition_quantities
 from hybrid.automaton.laws import force_matrix
 from hybrid.automaton.notation import text
-from hybrid.automaton.numeric import ModeSystem
+from hybrid.automaton.numeric import NodeSystem
 from hybrid.automaton.structure import FREE, STICK, NodeMode, rows_of_node
 from hybrid.automaton.symbolic import SymbolicView
 from hybrid.contact.carriers import CarrierKind
@@ -46,7 +46,7 @@ class VectorField:
 
     names: tuple[str, ...]
     expressions: tuple[sympy.Expr, ...]
-    _system: ModeSystem = attrs.field(repr=False)
+    _system: NodeSystem = attrs.field(repr=False)
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class Location:
     equations: tuple[sympy.Expr, ...]
     guards: tuple[GuardFunction, ...]
     stops_with: Mapping[str, tuple[str, ...]]
-    system: ModeSystem = attrs.field(repr=False)
+    system: NodeSystem = attrs.field(repr=False)
 
     @property
     def key(self) -> str:
@@ -151,7 +151,7 @@ def locate(
     """
     closed = [part.index for part in parts if part.is_unilateral and node.mode[part.name] is not FREE]
     samples = closed_postures(dynamics, closed)
-    system = ModeSystem(dynamics, parts, node)
+    system = NodeSystem(dynamics, parts, node)
     is_hyperstatic = _is_singular(system, samples)
     motion = motion_of(dynamics, parts, table, algebra, node, is_hyperstatic=is_hyperstatic)
     system = attrs.evolve(system, is_hyperstatic=motion.is_hyperstatic)
@@ -180,7 +180,7 @@ def locate(
     )
 
 
-def _is_singular(system: ModeSystem, samples: Samples) -> bool:
+def _is_singular(system: NodeSystem, samples: Samples) -> bool:
     """The mode's equations are singular at every sampled posture: forces are undetermined."""
     regularity = system.regularity(samples.q, samples.v, t=samples.t)
     regularity = regularity[~np.isnan(regularity)]
@@ -236,7 +236,7 @@ class _Writer:
 
     view: SymbolicView
     algebra: Algebra | None
-    system: ModeSystem
+    system: NodeSystem
     with_names: bool
 
     def guard(self, guard: Guard) -> GuardFunction:

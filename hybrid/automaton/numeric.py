@@ -36,7 +36,7 @@ _ACTIVITIES = {
 
 
 @attrs.frozen(eq=False)
-class ModeSystem:
+class NodeSystem:
     """The equations of one mode, ready to be solved at states; holds no state itself.
 
     Attributes

@@ -46,7 +46,7 @@ class CellVerdict(IntEnum):
 
 
 @attrs.define(eq=False)
-class Table:
+class CellTable:
     """Verdicts of an array of states under construction; mode bits are numbered by ``labels``."""
 
     verdict: NDArray[np.uint8]
@@ -90,7 +90,7 @@ class _Outcome:
 
 
 def decide_together(
-    problem: ContactProblem, where: Flags, tolerances: Tolerances, table: Table, *, tells_close: bool = True
+    problem: ContactProblem, where: Flags, tolerances: Tolerances, table: CellTable, *, tells_close: bool = True
 ) -> Flags:
     """Enumerate the modes of all states at once; returns which states are too close to a tie.
 

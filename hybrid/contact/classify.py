@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_activities
-from hybrid.contact.batches import CellVerdict, Table, decide_together
+from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import Verdict, select_in_floats
@@ -107,7 +107,8 @@ def classify(
     activities = carrier_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
-    table = Table(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.inf))
+    unreached = np.full(shape, CellVerdict.UNREACHABLE, np.uint8)
+    table = CellTable(unreached, np.zeros(shape, np.uint64), np.full(shape, np.inf))
     check_friction(dynamics, terms)
     check_mass(dynamics, terms, rank=tolerances.rank)
     summands = summands_of(dynamics, terms, states.q, states.v, t=states.t)
@@ -162,7 +163,7 @@ def _decide_pattern(
     pattern: tuple[Activity, ...],
     where: NDArray[np.bool_],
     tolerances: Tolerances,
-    table: Table,
+    table: CellTable,
     decide_ties: bool,
 ) -> None:
     if not where.any():
@@ -188,7 +189,7 @@ def _decide_pattern(
     _decide_singly(dynamics, states, places, tolerances, table)
 
 
-def _mark_redundant(problem: ContactProblem, where: NDArray[np.bool_], table: Table) -> NDArray[np.bool_]:
+def _mark_redundant(problem: ContactProblem, where: NDArray[np.bool_], table: CellTable) -> NDArray[np.bool_]:
     """Say where multipliers are not unique; True where constraints are more dependent than elsewhere, singular."""
     shape = where.shape if where.all() else (int(where.sum()),)
     redundancy = np.broadcast_to(problem.redundancy, shape).ravel()
@@ -213,7 +214,7 @@ def _decide_singly(
     states: States,
     places: NDArray[np.int64],
     tolerances: Tolerances,
-    table: Table,
+    table: CellTable,
 ) -> None:
     shape = table.verdict.shape
     for place in places[MAX_SINGLE_DECISIONS:]:

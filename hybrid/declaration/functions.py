@@ -14,7 +14,7 @@ MAX_ARGUMENTS = 10
 
 
 @attrs.frozen
-class Function:
+class DeclaredFunction:
     """A function that expressions may call.
 
     Attributes
@@ -70,25 +70,25 @@ def _select(prefers: Callable[[Any, Any], Any], real: Callable[[Any, Any], Any],
     return result
 
 
-FUNCTIONS: Mapping[str, Function] = MappingProxyType(
+FUNCTIONS: Mapping[str, DeclaredFunction] = MappingProxyType(
     {
-        "sin": Function(np.sin),
-        "cos": Function(np.cos),
-        "tan": Function(np.tan),
-        "asin": Function(np.arcsin),
-        "acos": Function(np.arccos),
-        "atan": Function(np.arctan),
-        "atan2": Function(_atan2, 2, 2),
-        "sinh": Function(np.sinh),
-        "cosh": Function(np.cosh),
-        "tanh": Function(np.tanh),
-        "exp": Function(np.exp),
-        "log": Function(np.log),
-        "sqrt": Function(np.sqrt),
-        "abs": Function(_abs),
-        "sign": Function(_sign),
-        "min": Function(_minimum, 2, MAX_ARGUMENTS),
-        "max": Function(_maximum, 2, MAX_ARGUMENTS),
+        "sin": DeclaredFunction(np.sin),
+        "cos": DeclaredFunction(np.cos),
+        "tan": DeclaredFunction(np.tan),
+        "asin": DeclaredFunction(np.arcsin),
+        "acos": DeclaredFunction(np.arccos),
+        "atan": DeclaredFunction(np.arctan),
+        "atan2": DeclaredFunction(_atan2, 2, 2),
+        "sinh": DeclaredFunction(np.sinh),
+        "cosh": DeclaredFunction(np.cosh),
+        "tanh": DeclaredFunction(np.tanh),
+        "exp": DeclaredFunction(np.exp),
+        "log": DeclaredFunction(np.log),
+        "sqrt": DeclaredFunction(np.sqrt),
+        "abs": DeclaredFunction(_abs),
+        "sign": DeclaredFunction(_sign),
+        "min": DeclaredFunction(_minimum, 2, MAX_ARGUMENTS),
+        "max": DeclaredFunction(_maximum, 2, MAX_ARGUMENTS),
     }
 )
 

@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 
 from hybrid.declaration.evaluation import apply
-from hybrid.declaration.functions import ALIASES, CONSTANTS, FUNCTIONS, Function
+from hybrid.declaration.functions import ALIASES, CONSTANTS, FUNCTIONS, DeclaredFunction
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.tokens import SyntaxProblem, Token, tokenize
 from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
@@ -257,7 +257,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters)"
 
 
-def _count(function: Function) -> str:
+def _count(function: DeclaredFunction) -> str:
     if function.most == 1:
         return "one argument"
     return (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hybrid.motion.projection import Constraints
     from hybrid.motion.settings import Settings
 
-__all__ = ["Passage", "follow", "touch_limit"]
+__all__ = ["FollowedArc", "follow", "touch_limit"]
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ _PATIENCE = 20
 
 
 @attrs.frozen(eq=False)
-class Passage:
+class FollowedArc:
     """An arc that was followed.
 
     Attributes
@@ -77,7 +77,7 @@ def follow(
     rests: bool,
     directions: Mapping[str, Array],
     progress: Callable[[float], None] | None = None,
-) -> Passage:
+) -> FollowedArc:
     """Follow a mode's flow until a guard fires, the time ends, or no step is possible.
 
     Parameters
@@ -99,7 +99,7 @@ def follow(
 
     Returns
     -------
-    Passage
+    FollowedArc
 
     Raises
     ------
@@ -150,7 +150,7 @@ class _Way:
     def _has_spatial_slides(self) -> bool:
         return bool(spatial_slides(self.constraints.parts))
 
-    def advance(self) -> Passage | None:
+    def advance(self) -> FollowedArc | None:
         """Make one step; the passage if the arc ends in it."""
         step = self.stepper.step()
         if step is None:
@@ -158,14 +158,14 @@ class _Way:
         found = first_event(self.watch, step, is_first=self.watch.signs is None)
         return self._pass(step) if found is None else self._meet(*found)
 
-    def _passage(self, **how: Any) -> Passage:
-        return Passage(tuple(self.steps), self.t, self.y, **how)
+    def _passage(self, **how: Any) -> FollowedArc:
+        return FollowedArc(tuple(self.steps), self.t, self.y, **how)
 
     def _projected(self, t: float, y: Array) -> Array:
         n = len(y) // 2
         return np.concatenate(self.constraints.project(t, y[:n], y[n:]))
 
-    def _meet(self, last: Step, fired: tuple[Guard, ...]) -> Passage | None:
+    def _meet(self, last: Step, fired: tuple[Guard, ...]) -> FollowedArc | None:
         """Go to an event; the passage, unless it is one of a spatial slip that passes by zero."""
         self.steps.append(last)
         self.t, self.y = last.end, self._projected(last.end, last.last)
@@ -181,7 +181,7 @@ class _Way:
         self.settings = settings
         self.stepper = Stepper(self.watch.flow.derivative, self.t, self.y, self.t_end, settings, first_step)
 
-    def _pass(self, step: Step) -> Passage | None:
+    def _pass(self, step: Step) -> FollowedArc | None:
         """Go to the end of a step without events, back onto the constraints."""
         self.steps.append(step)
         self.stalled = self.stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
@@ -204,19 +204,19 @@ class _Way:
         settings = attrs.evolve(self.settings, stepper="Radau") if begins else self.watch.settings
         self._restart(settings, step.end - step.start)
 
-    def _turn(self, step: Step) -> Passage | None:
+    def _turn(self, step: Step) -> FollowedArc | None:
         """Look after spatial slips: the passage if one ends soon, which no step of the integrator reaches."""
         watch, constraints, t, y = self.watch, self.constraints, self.t, self.y
         stop = stop_of_slip(watch, constraints, self.start, t, y)
         if stop is not None:
-            return Passage((*self.steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
+            return FollowedArc((*self.steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
         begins = self.settings is not watch.settings
         watch.flow.refer(references(constraints, t, y, self.directions if begins else {}, watch.settings))
         if begins and has_begun(watch, constraints, step, y):
             self._restart(watch.settings, step.end - step.start)
         return None
 
-    def cut_short(self, error: BaseException) -> Passage:
+    def cut_short(self, error: BaseException) -> FollowedArc:
         """The passage up to where something was raised."""
         if self.steps:  # it may have come between a step and its projection
             self.t, self.y = self.steps[-1].end, self.steps[-1].last

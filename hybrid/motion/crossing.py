@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hybrid.motion.projection import Constraints
     from hybrid.motion.rank_guard import RankGuard
 
-__all__ = ["Crossing", "cross"]
+__all__ = ["SingularCrossing", "cross"]
 
 Array = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ _FIT: Array = np.asarray(np.linalg.pinv(chebyshev.chebvander(_OUTER, _DEGREE)), 
 
 
 @attrs.frozen(eq=False)
-class Crossing:
+class SingularCrossing:
     """The motion through a singular configuration.
 
     Attributes
@@ -93,7 +93,7 @@ class _Window:
 
 def cross(
     flow: Flow, constraints: Constraints, guard: RankGuard, steps: Sequence[Step], t: float, y: Array
-) -> Crossing | None:
+) -> SingularCrossing | None:
     """Continue a motion smoothly through the singular configuration that is ahead.
 
     Parameters
@@ -109,7 +109,7 @@ def cross(
 
     Returns
     -------
-    Crossing or None
+    SingularCrossing or None
         None if there is no singular configuration ahead, or no smooth motion through it.
     """
     half = _time_left(guard, steps, t)
@@ -243,7 +243,7 @@ def _oriented(guard: RankGuard, t: Array, q: Array) -> Array:
     return np.asarray(np.linalg.det(products))
 
 
-def _crossing(guard: RankGuard, window: _Window, t: float) -> Crossing | None:
+def _crossing(guard: RankGuard, window: _Window, t: float) -> SingularCrossing | None:
     n = len(window.q)
     state = window.states(np.array([t]))[:, 0]
     space = attrs.evolve(guard.space, t=t)
@@ -254,4 +254,4 @@ def _crossing(guard: RankGuard, window: _Window, t: float) -> Crossing | None:
         knots = np.linspace(start, end, _PIECES + 1).tolist()
         return tuple(step_along(window.states, a, b) for a, b in pairwise(knots))
 
-    return Crossing(t, state[:n], state[n:], pieces(window.start, t), pieces(t, window.start + 2 * window.half))
+    return SingularCrossing(t, state[:n], state[n:], pieces(window.start, t), pieces(t, window.start + 2 * window.half))

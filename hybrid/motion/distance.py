@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class Graph(Protocol):
+class Curve(Protocol):
     """Anything that can be drawn as a curve in time and state."""
 
     def graph(self, points: int) -> Array:
         """Points ``(t, q, v)`` of the completed graph, (number, 1 + 2n)."""
 
 
-def distance(first: Graph, second: Graph, *, points: int = 2000, scale: Any = 1.0) -> float:
+def distance(first: Curve, second: Curve, *, points: int = 2000, scale: Any = 1.0) -> float:
     """Hausdorff distance of the completed graphs of two motions.
 
     In the uniform norm two motions with a jump at slightly different times are never close; as curves in the space

@@ -25,7 +25,7 @@ _POSTURES = (0.3, -1.1, 2.3)  # no particular ones
 
 
 @attrs.define
-class Rows:
+class ModeRows:
     """Conditions ``R_i . v' + zeta_i = 0`` and the force columns ``F_i`` that meet them, all of nodes.
 
     Attributes
@@ -172,10 +172,10 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode]) -> bool:
     return False
 
 
-def mode_rows(nodes: ModeNodes) -> Rows:
+def mode_rows(nodes: ModeNodes) -> ModeRows:
     """Collect the conditions of a mode."""
     equations, build, law = nodes.equations, nodes.build, nodes.law
-    rows = Rows([], [], [], [], equations.h.tolist())
+    rows = ModeRows([], [], [], [], equations.h.tolist())
     for J, zeta_B in zip(equations.J.tolist(), equations.zeta_B.tolist(), strict=True):
         _append(rows, J, J, zeta_B, None)
     for row in law.unknown:
@@ -196,7 +196,7 @@ def _moved(build: Builder, start: Sequence[int], factor: int, along: Sequence[in
     return [build.add(x, build.multiply(factor, w)) for x, w in zip(start, along, strict=True)]
 
 
-def _append(rows: Rows, R: list[int], F: list[int], zeta: int, label: ForceRow | None) -> None:
+def _append(rows: ModeRows, R: list[int], F: list[int], zeta: int, label: ForceRow | None) -> None:
     rows.R.append(R)
     rows.F.append(F)
     rows.zeta.append(zeta)
@@ -251,7 +251,7 @@ def _cross(build: Builder, a: Sequence[int], b: Sequence[int]) -> int:
     return build.subtract(build.multiply(a[0], b[1]), build.multiply(a[1], b[0]))
 
 
-def _relative(nodes: ModeNodes, rows: Rows, determinant: int) -> int:
+def _relative(nodes: ModeNodes, rows: ModeRows, determinant: int) -> int:
     """The determinant over that of the same contacts without friction, dimensionless."""
     build = nodes.build
     if not rows.R or determinant == build.number(1):

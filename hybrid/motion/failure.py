@@ -16,7 +16,7 @@ from hybrid.motion.singular_passage import describe_singular
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.arcs import Passage
+    from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context
     from hybrid.motion.flow import Flow
     from hybrid.motion.selecting import Moment
@@ -70,7 +70,7 @@ def smallest_mass(terms: Terms) -> float:
     return float(np.linalg.eigvalsh(terms.M / np.outer(scale, scale))[0])
 
 
-def explain_failure(context: Context, flow: Flow, passage: Passage) -> tuple[Termination, str]:
+def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple[Termination, str]:
     """Tell why the integrator found no further step."""
     n = context.dynamics.n
     terms = context.terms(passage.t, passage.y[:n], passage.y[n:])
@@ -88,7 +88,7 @@ def explain_failure(context: Context, flow: Flow, passage: Passage) -> tuple[Ter
     return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
 
 
-def singular_point(context: Context, flow: Flow, passage: Passage) -> tuple[float, float, str]:
+def singular_point(context: Context, flow: Flow, passage: FollowedArc) -> tuple[float, float, str]:
     """Where a sliding contact's mobility ``A_s`` vanishes.
 
     Returns

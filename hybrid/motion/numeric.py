@@ -30,7 +30,7 @@ _FACETS = 16
 
 
 @attrs.frozen(eq=False)
-class _Solved:
+class _SolvedFlow:
     """Accelerations, and forces of least norm, of a mode at states of one shape.
 
     Attributes
@@ -136,7 +136,7 @@ class NumericFlow:
             direction=lambda row: list(np.moveaxis(self._direction(terms, row), -1, 0)),
         )
 
-    def _solve(self, terms: Terms) -> _Solved:
+    def _solve(self, terms: Terms) -> _SolvedFlow:
         law, load = self._law(terms), terms.h
         R = [row.direction(terms) for row in law.unknown]
         F = dict(zip(law.unknown, R, strict=True))
@@ -153,7 +153,7 @@ class NumericFlow:
         shape = np.broadcast_shapes(*(array.shape[:-1] for array in batches))
         if not R:
             nothing = np.zeros((*shape, 0))
-            return _Solved(motion.a_free, nothing, (), np.ones(shape), nothing, motion.response[..., :0], shape)
+            return _SolvedFlow(motion.a_free, nothing, (), np.ones(shape), nothing, motion.response[..., :0], shape)
         rows = np.swapaxes(side_by_side(R), -1, -2)
         response = motion.response @ side_by_side(list(F.values()))
         c = (rows @ motion.a_free[..., None])[..., 0] + side_by_side([row.zeta(terms) for row in law.unknown])
@@ -167,7 +167,7 @@ class NumericFlow:
         determinant = np.where(regular.all(axis=-1), np.linalg.det(scaled), rest)
         forces = -(np.linalg.pinv(G, rcond=RANK) @ c[..., None])[..., 0]
         acceleration = motion.a_free + (response @ forces[..., None])[..., 0]
-        return _Solved(
+        return _SolvedFlow(
             acceleration,
             forces,
             tuple(row.place for row in law.unknown),
@@ -178,7 +178,7 @@ class NumericFlow:
             not regular.all(),
         )
 
-    def _distribution(self, terms: Terms, solved: _Solved) -> tuple[Array, Array]:
+    def _distribution(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
         """Forces to show where they are not unique, and the slack that tells how long any distribution is admissible.
 
         The slack is infinite where forces are unique, so that their own guards tell.
@@ -197,7 +197,7 @@ class NumericFlow:
                 forces[index], slack[index] = admissible(at, null, rows, values)
         return forces.reshape(*shape, r), slack.reshape(shape)
 
-    def _slacks(self, terms: Terms, solved: _Solved) -> tuple[Array, Array]:
+    def _slacks(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
         """Inequalities of the mode: pressing normal forces, and sticking within the cone or a polygon in it."""
         r = len(solved.labels)
         place = {label: column for column, label in enumerate(solved.labels)}
@@ -219,7 +219,7 @@ class NumericFlow:
                 constants.append(np.zeros(solved.shape) if part.presses else np.array(limit))
         return np.stack(slopes, axis=-2), np.stack(constants, axis=-1)
 
-    def _by_carrier(self, terms: Terms, forces: Array, solved: _Solved) -> Forces:
+    def _by_carrier(self, terms: Terms, forces: Array, solved: _SolvedFlow) -> Forces:
         """Normal and tangential forces of all carriers from the unknowns of the mode."""
         sizes = {"N": terms.gap.shape[-1], "T": terms.slip.shape[-1], "B": len(self._dynamics.rigid)}
         blocks = {block: np.zeros((*solved.shape, size)) for block, size in sizes.items()}

@@ -15,7 +15,7 @@ from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, right_accumulation
-from hybrid.motion.arcs import Passage, follow
+from hybrid.motion.arcs import FollowedArc, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.completion import complete
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
@@ -156,7 +156,7 @@ class Run:
         self.events += crossed
         return any(event.kind is EventKind.UNTIL for event in crossed)
 
-    def _arc(self, choice: Choice, moment: Moment) -> Passage | None:
+    def _arc(self, choice: Choice, moment: Moment) -> FollowedArc | None:
         """Follow a mode; None if the condition to stop at was met where it begins."""
         context = self.context
         constraints = context.constraints(choice, moment.t, moment.q)
@@ -197,7 +197,7 @@ class Run:
             self.warnings.append(sentence)
 
     def _after(
-        self, passage: Passage, choice: Choice, moment: Moment
+        self, passage: FollowedArc, choice: Choice, moment: Moment
     ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
         context, n = self.context, self.context.dynamics.n
         flow = context.flow(choice)

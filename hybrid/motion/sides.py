@@ -13,7 +13,7 @@ from hybrid.motion.transitions import event_kind
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
-    from hybrid.motion.arcs import Passage
+    from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context
     from hybrid.motion.events import Watch
     from hybrid.motion.selecting import Moment
@@ -55,7 +55,7 @@ class Sides:
         return self._told(dict(context.watched_at(moment.t, moment.q, moment.v)), moment, mode, events)
 
     def followed(
-        self, watch: Watch, passage: Passage, moment: Moment, mode: Mode, events: Sequence[Event]
+        self, watch: Watch, passage: FollowedArc, moment: Moment, mode: Mode, events: Sequence[Event]
     ) -> list[Event]:
         """Functions that were zero where an arc began and have the other sign on it than before, as an event there.
 
@@ -65,7 +65,7 @@ class Sides:
         ----------
         watch : Watch
             Of the arc.
-        passage : Passage
+        passage : FollowedArc
         moment : Moment
             Where the arc began.
         mode : Mode

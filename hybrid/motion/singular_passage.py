@@ -12,7 +12,7 @@ from hybrid.contact.guards import GuardKind
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import ComputationError
-from hybrid.motion.arcs import Passage
+from hybrid.motion.arcs import FollowedArc
 from hybrid.motion.crossing import cross
 from hybrid.motion.events import first_event
 from hybrid.motion.outcome import Event, EventKind
@@ -33,14 +33,14 @@ __all__ = ["describe_singular", "loses_rank", "pass_singular", "singular_end", "
 Array = NDArray[np.float64]
 
 
-def loses_rank(passage: Passage) -> bool:
+def loses_rank(passage: FollowedArc) -> bool:
     """True if an arc ended because its constraints are nearly dependent."""
     return any(guard.kind is GuardKind.RANK for guard in passage.fired)
 
 
 def pass_singular(
-    context: Context, rank: RankGuard, choice: Choice, constraints: Constraints, passage: Passage, t_end: float
-) -> tuple[Passage, Event | None]:
+    context: Context, rank: RankGuard, choice: Choice, constraints: Constraints, passage: FollowedArc, t_end: float
+) -> tuple[FollowedArc, Event | None]:
     """What becomes of an arc whose constraints are nearly dependent.
 
     Parameters
@@ -51,13 +51,13 @@ def pass_singular(
     choice : Choice
         What is followed.
     constraints : Constraints
-    passage : Passage
+    passage : FollowedArc
         The arc so far.
     t_end : float
 
     Returns
     -------
-    passage : Passage
+    passage : FollowedArc
         Ends at the singular configuration with that guard fired; or beyond it, without, where the rule is to go on
         smoothly; or where it ended, without, where there is no such configuration.
     event : Event or None
@@ -81,7 +81,7 @@ def pass_singular(
     return _along(others, reached, crossing.after, t_end), event
 
 
-def _along(watch: Watch, passage: Passage, steps: tuple[Step, ...], t_end: float) -> Passage:
+def _along(watch: Watch, passage: FollowedArc, steps: tuple[Step, ...], t_end: float) -> FollowedArc:
     """Go on along known steps until a guard fires or the time ends."""
     taken = list(passage.steps)
     for known in steps:
@@ -91,11 +91,11 @@ def _along(watch: Watch, passage: Passage, steps: tuple[Step, ...], t_end: float
         found = first_event(watch, step, is_first=False, repeats=False)
         taken.append(step if found is None else found[0])
         if found is not None:
-            return Passage(tuple(taken), taken[-1].end, taken[-1].last, found[1])
-    return Passage(tuple(taken), taken[-1].end, taken[-1].last)
+            return FollowedArc(tuple(taken), taken[-1].end, taken[-1].last, found[1])
+    return FollowedArc(tuple(taken), taken[-1].end, taken[-1].last)
 
 
-def singular_end(context: Context, passage: Passage, mode: Mode, moment: Moment) -> tuple[Event, Moment]:
+def singular_end(context: Context, passage: FollowedArc, mode: Mode, moment: Moment) -> tuple[Event, Moment]:
     """The event and the moment at which a motion ends at a singular configuration.
 
     The state stays as it is: the constraints give no correction of it there.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Reference",
-    "Stop",
+    "SlipEnd",
     "has_begun",
     "passes_by",
     "references",
@@ -67,7 +67,7 @@ References = Mapping[str, Reference]
 
 
 @attrs.frozen(eq=False)
-class Stop:
+class SlipEnd:
     """Where a slip ends soon after a state.
 
     Attributes
@@ -159,7 +159,7 @@ def _slip(part: ElementMode, terms: Terms, v: Array) -> tuple[Array, float]:
     return terms.slip[columns], max(_ROUNDING * float(np.max(summands)), _SMALLEST)
 
 
-def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float, y: Array) -> Stop | None:
+def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float, y: Array) -> SlipEnd | None:
     """Where a spatial slip that is nearly zero ends.
 
     A slip that turns does so ever faster as it ends, as ``1/slip``, so that no step reaches the end. Its direction has
@@ -176,7 +176,7 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
 
     Returns
     -------
-    Stop or None
+    SlipEnd or None
         None where no slip is about to end.
     """
     n = len(y) // 2
@@ -203,7 +203,7 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
         return None
     name, wait = min(waits.items(), key=lambda item: item[1])
     rates = np.concatenate([y[n:] + acceleration * wait / 2, acceleration])
-    return Stop(
+    return SlipEnd(
         step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait), Guard(GuardKind.SLIP, (name,))
     )
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from hybrid.analysis.comparison.courses import ContactCourse
     from hybrid.dynamics import Dynamics
 
-__all__ = ["Panel", "course_panels", "course_units", "plot_convergence", "plot_panel"]
+__all__ = ["CoursePanel", "course_panels", "course_units", "plot_convergence", "plot_panel"]
 
 _SIZE = (3.75, 2.7)  # inches: two side by side on a page, one on a telephone, with legible letters
 _SHARE = 0.01  # of the greatest force; before the first such moment a departure is not to be seen
 
 
 @attrs.frozen(eq=False)
-class Panel:
+class CoursePanel:
     """One plot of all methods over stretched time.
 
     Attributes
@@ -84,7 +84,9 @@ def course_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[st
     return found
 
 
-def course_panels(found: Comparison, contact: str, *, units: Mapping[str, str] | None = None) -> tuple[Panel, ...]:
+def course_panels(
+    found: Comparison, contact: str, *, units: Mapping[str, str] | None = None
+) -> tuple[CoursePanel, ...]:
     """The plots of one contact: forces, velocities, penetration, and the friction impulse over the normal one.
 
     Parameters
@@ -97,7 +99,7 @@ def course_panels(found: Comparison, contact: str, *, units: Mapping[str, str] |
 
     Returns
     -------
-    tuple of Panel
+    tuple of CoursePanel
         None if no course of the contact has a force. Where one mode persists, values are multiplied by the root of the
         stiffness, so that the force is the force itself and the penetration is in units of force.
     """
@@ -112,14 +114,16 @@ def course_panels(found: Comparison, contact: str, *, units: Mapping[str, str] |
     rigid = _rigid(found, contact)
     origin = "from the greatest force" if departs else ""
 
-    def panel(key: str, title: str, label: str, level: tuple[float, ...] = (), *, is_scaled: bool = True) -> Panel:
+    def panel(
+        key: str, title: str, label: str, level: tuple[float, ...] = (), *, is_scaled: bool = True
+    ) -> CoursePanel:
         lines = {}
         for method, course in courses.items():
             values = np.asarray(getattr(course, key)).reshape(len(course.s), -1)
             s, factor = course.s - starts[method], scale.get(method, 1.0) if is_scaled else 1.0
             shown = s >= first - 0.1 * abs(first) - 1e-12
             lines[method] = (s[shown], factor * values[shown])
-        return Panel(key, title, label, lines, level, origin)
+        return CoursePanel(key, title, label, lines, level, origin)
 
     root = "" if found.has_mode else r"/\sqrt{K}"
     panels = [
@@ -148,14 +152,14 @@ def _rigid(found: Comparison, contact: str) -> tuple[float, ...]:
     return (branch.lambda_N.get(contact, 0.0), *branch.lambda_T.get(contact, ()))
 
 
-def _impulses(courses: Mapping[str, ContactCourse]) -> Iterator[Panel]:
+def _impulses(courses: Mapping[str, ContactCourse]) -> Iterator[CoursePanel]:
     """The friction impulse over the normal one: its slope is the ratio of the forces."""
     lines = {m: (course.impulse_N, course.impulse_T) for m, course in courses.items()}
     if all(values.shape[1] for _, values in lines.values()):
-        yield Panel("impulse_T", "Friction impulse", "$P_T$", lines, (), "impulse")
+        yield CoursePanel("impulse_T", "Friction impulse", "$P_T$", lines, (), "impulse")
 
 
-def plot_panel(panel: Panel) -> Figure:
+def plot_panel(panel: CoursePanel) -> Figure:
     """Draw a panel: the limit black, penalty runs the darker the stiffer, components in space dashed."""
     with settings():
         figure, axes = _figure()

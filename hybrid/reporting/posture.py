@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
 
-__all__ = ["Posture", "Surface", "posture"]
+__all__ = ["DrawnSurface", "Posture", "posture"]
 
 
 @attrs.frozen(eq=False)
-class Surface:
+class DrawnSurface:
     """Where a closed contact touches.
 
     Attributes
@@ -42,12 +42,12 @@ class Posture:
     ----------
     points : mapping of str to array, (2,)
     links : tuple of tuple of str
-    surfaces : tuple of Surface
+    surfaces : tuple of DrawnSurface
     """
 
     points: Mapping[str, NDArray[np.float64]]
     links: tuple[tuple[str, ...], ...]
-    surfaces: tuple[Surface, ...]
+    surfaces: tuple[DrawnSurface, ...]
 
 
 def posture(
@@ -90,5 +90,5 @@ def posture(
     for contact, found in touching(dynamics, q, v, state.t, names=closed, parameters=parameters).items():
         if len(found.points) == 1:  # between two bodies there is no surface at rest
             normal = found.normal[0] / np.linalg.norm(found.normal[0])
-            surfaces.append(Surface(contact, points[found.points[0]], normal))
+            surfaces.append(DrawnSurface(contact, points[found.points[0]], normal))
     return Posture(points, drawing.links, tuple(surfaces))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid.reporting.labelling import as_written
 from hybrid.reporting.plot import settings
-from hybrid.reporting.posture import Posture, Surface
+from hybrid.reporting.posture import DrawnSurface, Posture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,11 +72,11 @@ def _corner(drawn: Posture, name: str) -> tuple[int, int]:
     return min(_CORNERS, key=lambda corner: round(max((float(corner @ unit) for unit in units), default=0.0), 6))
 
 
-def _along(surface: Surface) -> NDArray[np.float64]:
+def _along(surface: DrawnSurface) -> NDArray[np.float64]:
     return np.array([surface.normal[1], -surface.normal[0]])
 
 
-def _surface(axes: Axes, surface: Surface, size: float) -> None:
+def _surface(axes: Axes, surface: DrawnSurface, size: float) -> None:
     """A short piece of surface through a point, with strokes into the solid."""
     along = _along(surface)
     ends = surface.at + np.outer([-0.5, 0.5], along) * size

@@ -6,9 +6,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.crossings import WIDTH, Lattice, chains, crossings, links
+from hybrid.analysis.maps.crossings import WIDTH, CellGrid, chains, crossings, links
 from hybrid.analysis.maps.junctions import junctions
-from hybrid.analysis.maps.plane import UNDECIDED_CODE, Code, Dictionary, Plane
+from hybrid.analysis.maps.plane import UNDECIDED_CODE, Code, Plane, RegionCodes
 
 # The rim of the map is looked at from just inside, where a pin at its end has no special meaning.
 _INSET = 1e-9
@@ -36,7 +36,7 @@ class Boundary:
         return bool(np.array_equal(self.points[0], self.points[-1]))
 
 
-def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: Dictionary) -> tuple[Boundary, ...]:
+def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: RegionCodes) -> tuple[Boundary, ...]:
     """Trace the curves between the regions of a classified map.
 
     Every pair of neighbouring cells with different regions has a point of the curve between their midpoints; these are
@@ -48,7 +48,7 @@ def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: Dictio
     plane : Plane
     codes : array of uint64, (n0, n1)
         Region codes at the midpoints of the cells.
-    dictionary : Dictionary
+    dictionary : RegionCodes
         Names the bits of the codes.
 
     Returns
@@ -71,7 +71,7 @@ def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: Dictio
     return tuple(sorted(curves, key=lambda curve: (curve.between, -len(curve.points))))
 
 
-def _framed(plane: Plane, code: Code, codes: NDArray[np.uint64]) -> Lattice:
+def _framed(plane: Plane, code: Code, codes: NDArray[np.uint64]) -> CellGrid:
     """The midpoints of the cells with their codes, and a frame of points on the rim."""
     x, y = (np.concatenate([axis.at([_INSET]), axis.values, axis.at([1 - _INSET])]) for axis in plane.axes)
     framed = np.empty((len(x), len(y)), dtype=np.uint64)
@@ -80,4 +80,4 @@ def _framed(plane: Plane, code: Code, codes: NDArray[np.uint64]) -> Lattice:
     framed[:, [0, -1]] = code(x[:, None], y[None, [0, -1]])
     i, j = np.nonzero(framed == UNDECIDED_CODE)
     framed[i, j] = code(x[i], y[j])
-    return Lattice(np.broadcast_to(x[:, None], framed.shape), np.broadcast_to(y, framed.shape), framed)
+    return CellGrid(np.broadcast_to(x[:, None], framed.shape), np.broadcast_to(y, framed.shape), framed)

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.plane import Dictionary, Plane
+from hybrid.analysis.maps.plane import Plane, RegionCodes
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
 
@@ -58,7 +58,7 @@ class Draft:
     verdict: NDArray[np.uint8]
     modes: NDArray[np.uint64]
     margin: NDArray[np.float64]
-    dictionary: Dictionary = attrs.field(factory=Dictionary)
+    dictionary: RegionCodes = attrs.field(factory=RegionCodes)
     done: int = 0
 
     @classmethod

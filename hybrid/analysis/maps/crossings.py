@@ -20,7 +20,7 @@ _FLICKER = 64  # curves between the same two regions do not cross one square so 
 
 
 @attrs.frozen(eq=False)
-class Lattice:
+class CellGrid:
     """Nodes in rows and columns with their region codes.
 
     Attributes
@@ -64,13 +64,13 @@ class Crossings:
     j: Indices
 
 
-def crossings(code: Code, lattice: Lattice, *, width: float) -> Crossings:
+def crossings(code: Code, lattice: CellGrid, *, width: float) -> Crossings:
     """Bisect every edge whose ends lie in different regions.
 
     Parameters
     ----------
     code : callable
-    lattice : Lattice
+    lattice : CellGrid
     width : float
         To this share of the edges.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.crossings import Lattice, crossings, links
+from hybrid.analysis.maps.crossings import CellGrid, crossings, links
 from hybrid.analysis.maps.plane import Code
 
 # Cutting a cell of a map of 10 cells into parts this often ends below 1e-10 of the axes.
@@ -64,7 +64,7 @@ def _ends(code: Code, corner: NDArray[np.float64], size: NDArray[np.float64]) ->
     # the small lattices one below the other, without edges between them
     stacked = (len(corner) * (_PARTS + 1), _PARTS + 1)
     nodes = [item.reshape(stacked) for item in (*np.broadcast_arrays(x, y), code(x, y))]
-    lattice = Lattice(nodes[0], nodes[1], nodes[2], cut_every=_PARTS + 1)
+    lattice = CellGrid(nodes[0], nodes[1], nodes[2], cut_every=_PARTS + 1)
     _, dangling, squares = links(crossings(code, lattice, width=_WIDTH), stacked)
     ends = np.zeros((len(corner), _PARTS + 1, _PARTS), dtype=np.int64)
     index, row = np.divmod(squares[dangling[:, 1], 0], _PARTS + 1)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import Axis
-from hybrid.analysis.maps.plane import Code, Dictionary, Plane
+from hybrid.analysis.maps.plane import Code, Plane, RegionCodes
 from hybrid.analysis.maps.transitions import Transitions, transitions
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ class Lines:
         Which of the plane's axes is the inner one.
     code : callable
         Region codes at values of the plane's axes.
-    dictionary : Dictionary
+    dictionary : RegionCodes
     orders_met : mapping of tuple of int to int
         Sequences of regions along a line, numbered as they are met.
     known : Known
@@ -75,7 +75,7 @@ class Lines:
     outer: Axis
     is_first_inner: bool
     code: Code
-    dictionary: Dictionary
+    dictionary: RegionCodes
     orders_met: dict[tuple[int, ...], int] = attrs.field(factory=dict)
     known: Known = attrs.field(factory=lambda: Known())
 
@@ -83,7 +83,7 @@ class Lines:
     def of(cls, plane: Plane, *, is_first_inner: bool) -> Lines:
         """Lines across a plane."""
         inner, outer = plane.axes if is_first_inner else plane.axes[::-1]
-        dictionary = Dictionary()
+        dictionary = RegionCodes()
         return cls(inner, outer, is_first_inner, plane.sharp().coder(dictionary), dictionary)
 
     @property

@@ -87,7 +87,7 @@ class Plane:
             np.broadcast_to(found.margin, shape),
         )
 
-    def coder(self, dictionary: Dictionary) -> Code:
+    def coder(self, dictionary: RegionCodes) -> Code:
         """A function that gives the region codes at values of the two axes."""
 
         def code(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
@@ -131,7 +131,7 @@ def plane_of(
 
 
 @attrs.define(eq=False)
-class Dictionary:
+class RegionCodes:
     """Mode labels met so far; bit ``i`` of a region's code stands for ``labels[i]``."""
 
     labels: list[str] = attrs.field(factory=list)

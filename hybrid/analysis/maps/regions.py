@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.maps.chunks import Draft, Progress, chunks, classified_chunks
-from hybrid.analysis.maps.plane import Dictionary, Plane, plane_of
+from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
@@ -187,7 +187,7 @@ def traced(
 ) -> RegionMap:
     """A finished map with the curves between its regions; pins, parameters and tolerances are those it was made of."""
     plane = Plane(dynamics, region_map.axes, pins, parameters, tolerances, region_map.branch)
-    dictionary = Dictionary(list(region_map.labels))
+    dictionary = RegionCodes(list(region_map.labels))
     codes = dictionary.codes(Classification(region_map.verdict, region_map.modes, region_map.labels, region_map.margin))
     return attrs.evolve(region_map, boundaries=trace_boundaries(plane, codes, dictionary))
 
@@ -224,7 +224,7 @@ def _sorted_modes(draft: Draft) -> tuple[tuple[str, ...], NDArray[np.uint64]]:
     if given == labels:
         return tuple(labels), draft.modes
     codes, place, _ = _counted(draft.modes, None)
-    return tuple(labels), Dictionary(labels).translated(codes, given)[place]
+    return tuple(labels), RegionCodes(labels).translated(codes, given)[place]
 
 
 def _counted(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
     from hybrid.dynamics.switches import Switches
 
-__all__ = ["Measure", "integrate_leg"]
+__all__ = ["ErrorMeasure", "integrate_leg"]
 
 Array = NDArray[np.float64]
 Sampler = Callable[[Array], Array]
@@ -44,7 +44,7 @@ _ONE_KNOT = 1e-12  # of the times of an arc: what the iteration leaves of the ti
 _MOST_STEPS = 4096  # of one arc: an integrand that is not resolved then has no smooth scale
 
 
-class Measure(Protocol):
+class ErrorMeasure(Protocol):
     """A function that is to be integrated along legs."""
 
     @property
@@ -66,7 +66,7 @@ def integrate_leg(
     start: Array,
     *,
     surface: Surface | None = None,
-    measure: Measure | None = None,
+    measure: ErrorMeasure | None = None,
 ) -> Leg:
     """Solve an arc by collocation, from values close to it.
 
@@ -80,7 +80,7 @@ def integrate_leg(
     start : array, (2n,)
     surface : callable, optional
         Value and rate of the guard that ends the arc, at a time and state; the end is moved to its zero.
-    measure : Measure, optional
+    measure : ErrorMeasure, optional
         What is to be integrated: steps resolve it as well, and end at its kinks and those of the equations.
 
     Returns
@@ -107,7 +107,7 @@ def integrate_leg(
     return leg
 
 
-def _unresolved(leg: Leg, measure: Measure | None) -> NDArray[np.bool_]:
+def _unresolved(leg: Leg, measure: ErrorMeasure | None) -> NDArray[np.bool_]:
     S = len(leg.lengths)
     flow = leg.at.f.reshape(S, STAGES, -1)
     tail = np.abs(TO_SERIES[-1] @ flow)
@@ -126,7 +126,7 @@ def _unresolved(leg: Leg, measure: Measure | None) -> NDArray[np.bool_]:
     return np.asarray(coarse)
 
 
-def _kink_times(leg: Leg, measure: Measure | None) -> Array:
+def _kink_times(leg: Leg, measure: ErrorMeasure | None) -> Array:
     """Times at which the equations or the measure have a kink, those of knots left out."""
     sources = [leg.system.partials.switches, *([] if measure is None else [measure.switches])]
     found = np.array([time for switches in sources for time in _crossings(leg, switches)])

@@ -17,7 +17,7 @@ from hybrid.contact.compliance.path import CompliantPhase
 from hybrid.contact.compliance.standing import STOPPED, CompliantStanding, pace
 from hybrid.expressions import changes, duals, plain
 
-__all__ = ["Leg", "follow", "recorded_legs"]
+__all__ = ["FastLeg", "follow", "recorded_legs"]
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ _LONGEST = 1e9  # of the variable of integration; the end of a slip is reached e
 
 
 @attrs.frozen(eq=False)
-class Leg:
+class FastLeg:
     """One phase of a passage: what the contacts do, its duration, and the event that ends it."""
 
     standing: CompliantStanding
@@ -44,30 +44,30 @@ class Leg:
 class _Recorder(Passage):
     """A passage that keeps its phases, and with them what ends each."""
 
-    legs: list[Leg] = attrs.field(factory=list)
+    legs: list[FastLeg] = attrs.field(factory=list)
 
     def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, CompliantPhase, tuple[str, int]]:
         during = standing.copy()
         end, phase, event = super()._advance(y, standing)
-        self.legs.append(Leg(during, float(end[-1] - y[-1]), event))
+        self.legs.append(FastLeg(during, float(end[-1] - y[-1]), event))
         return end, phase, event
 
     def _flight(self, y: Array) -> tuple[int, float] | None:
         following = super()._flight(y)
         if following is not None:
             index, duration = following
-            self.legs.append(Leg(CompliantStanding.open(len(self.system.contacts)), duration, ("press", index)))
+            self.legs.append(FastLeg(CompliantStanding.open(len(self.system.contacts)), duration, ("press", index)))
         return following
 
 
-def recorded_legs(system: FastSystem) -> list[Leg]:
+def recorded_legs(system: FastSystem) -> list[FastLeg]:
     """The phases of the passage of a fast system."""
     recorder = _Recorder(system)
     recorder.run()
     return recorder.legs
 
 
-def follow(slopes: FastSlopes, legs: list[Leg]) -> Duals:
+def follow(slopes: FastSlopes, legs: list[FastLeg]) -> Duals:
     """Carry tangents from touch to release.
 
     Normal forces and friction vanish continuously where a contact lets go or begins to press: the flow has no jump
@@ -77,7 +77,7 @@ def follow(slopes: FastSlopes, legs: list[Leg]) -> Duals:
     Parameters
     ----------
     slopes : FastSlopes
-    legs : list of Leg
+    legs : list of FastLeg
 
     Returns
     -------
@@ -108,7 +108,7 @@ def follow(slopes: FastSlopes, legs: list[Leg]) -> Duals:
     return y
 
 
-def _check_legs(legs: list[Leg]) -> None:
+def _check_legs(legs: list[FastLeg]) -> None:
     """Refuse what is not resolved: directions of spatial slips from rest, and which of contacts yields first."""
     if any(any(leg.standing.leaves) for leg in legs):
         raise NoDerivative("a spatial slip that begins from rest within a compliant impact", is_proven=False)
@@ -119,7 +119,7 @@ def _check_legs(legs: list[Leg]) -> None:
         raise NoDerivative(_AT_ONCE, is_proven=False)
 
 
-def _check_start(system: FastSystem, y: Array, before: CompliantStanding | None, leg: Leg) -> None:
+def _check_start(system: FastSystem, y: Array, before: CompliantStanding | None, leg: FastLeg) -> None:
     """Refuse contacts that begin to press and to slip at once: changed impacts slip to either side."""
     gamma = system.velocities(y)
     for index, contact in enumerate(system.contacts):
@@ -168,7 +168,7 @@ def _check_end(system: FastSystem, y: Array) -> None:
             )
 
 
-def _carried(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
+def _carried(slopes: FastSlopes, y: Duals, leg: FastLeg) -> Duals:
     """Unknowns at the end of a phase without turning slips, which is linear: derivatives of a matrix exponential."""
     from scipy.linalg import expm, expm_frechet
 
@@ -185,7 +185,7 @@ def _carried(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
     return duals((flow @ x)[:n], tangents)
 
 
-def _punctual(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
+def _punctual(slopes: FastSlopes, y: Duals, leg: FastLeg) -> Duals:
     """The end of a phase moved to the zero of what ends it: it was recorded to the accuracy of the passage alone."""
     kind, index = leg.event
     if kind == "stop" and len(slopes.system.contacts[index].tangential) == 2:
@@ -196,7 +196,7 @@ def _punctual(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
     return y if abs(late) > _LATE * leg.duration else np.asarray(y + late * moved)
 
 
-def _turned(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
+def _turned(slopes: FastSlopes, y: Duals, leg: FastLeg) -> Duals:
     """Unknowns at the end of a phase with turning slips, in the variable in which these die out exponentially."""
     from scipy.integrate import solve_ivp
 
@@ -229,7 +229,7 @@ def _turned(slopes: FastSlopes, y: Duals, leg: Leg) -> Duals:
     return unpacked(answer.y[:, -1])
 
 
-def _through(slopes: FastSlopes, y: Duals, leg: Leg, following: CompliantStanding) -> Duals:
+def _through(slopes: FastSlopes, y: Duals, leg: FastLeg, following: CompliantStanding) -> Duals:
     """Unknowns after an event at which friction jumps."""
     flow, guard = plain(slopes.rates(y, leg.standing)), _guard(slopes.changed, y, leg)
     rate = _rate(slopes, y, flow, leg)
@@ -244,7 +244,7 @@ def _through(slopes: FastSlopes, y: Duals, leg: Leg, following: CompliantStandin
     return np.asarray(y + jump * time)
 
 
-def _check_together(slopes: FastSlopes, y: Duals, leg: Leg, following: CompliantStanding, time: Array) -> None:
+def _check_together(slopes: FastSlopes, y: Duals, leg: FastLeg, following: CompliantStanding, time: Array) -> None:
     """Refuse slips that end together, unless they do so in every changed impact."""
     flow = plain(slopes.rates(y, leg.standing))
     for index, before in enumerate(leg.standing.slip):
@@ -257,12 +257,12 @@ def _check_together(slopes: FastSlopes, y: Duals, leg: Leg, following: Compliant
             raise NoDerivative(_AT_ONCE, is_proven=False)
 
 
-def _rate(slopes: FastSlopes, y: Duals, flow: Array, leg: Leg) -> float:
+def _rate(slopes: FastSlopes, y: Duals, flow: Array, leg: FastLeg) -> float:
     """Rate in time of what vanishes at an event."""
     return float(_guard(slopes.system, duals(plain(y), flow[:, None]), leg).d[0])
 
 
-def _guard(system: FastSystem, y: Duals, leg: Leg) -> Any:
+def _guard(system: FastSystem, y: Duals, leg: FastLeg) -> Any:
     """What vanishes at an event."""
     kind, index = leg.event
     contact = system.contacts[index]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import open_sum
-from hybrid.analysis.sensitivities.collocation import Measure, integrate_leg
+from hybrid.analysis.sensitivities.collocation import ErrorMeasure, integrate_leg
 from hybrid.analysis.sensitivities.event_map import EventMap
 from hybrid.analysis.sensitivities.gauss import Leg
 from hybrid.analysis.sensitivities.meetings import event_map
@@ -90,14 +90,14 @@ class Replay:
         return np.asarray(self.legs[-1].states[-1])
 
 
-def replay(trajectory: Trajectory, partials: Partials, *, measure: Measure | None = None) -> Replay | Refusal:
+def replay(trajectory: Trajectory, partials: Partials, *, measure: ErrorMeasure | None = None) -> Replay | Refusal:
     """Follow a motion once more by collocation, event by event, and differentiate every event.
 
     Parameters
     ----------
     trajectory : Trajectory
     partials : Partials
-    measure : Measure, optional
+    measure : ErrorMeasure, optional
         What is to be integrated over the motion.
 
     Returns
@@ -226,7 +226,7 @@ def _grouped(trajectory: Trajectory, events: Sequence[Event]) -> list[tuple[Even
 
 
 def _leg(
-    trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None, measure: Measure | None
+    trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None, measure: ErrorMeasure | None
 ) -> Leg:
     system = system_of(trajectory, partials, arc)
     last = system if event is None else _ending(system, arc, arc.end, np.concatenate(arc.sample(arc.end), axis=-1))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False)
-class Jump:
+class ImpactReset:
     """Newton's impact with a friction impulse anywhere in Coulomb's cone.
 
     Attributes
@@ -36,7 +36,7 @@ class Jump:
     positive: tuple[sympy.Expr, ...]
 
 
-def jump_of(automaton: Automaton, taken: set[str]) -> Jump:
+def jump_of(automaton: Automaton, taken: set[str]) -> ImpactReset:
     """The relations between the velocities before and after an impact.
 
     Every contact obeys ``P_N >= 0``, ``gap P_N = 0``, ``P_N (gap_dot+ + e gap_dot-) = 0`` and ``abs(P_T) <= mu P_N``;
@@ -50,7 +50,7 @@ def jump_of(automaton: Automaton, taken: set[str]) -> Jump:
     """
     table, algebra = automaton.table, automaton.algebra
     if algebra is None:
-        return Jump((), None, (), ())
+        return ImpactReset((), None, (), ())
     model, write = automaton.dynamics.model, algebra.fractions.expression
     impulse: dict[int, sympy.Symbol] = {}
     for part in automaton.parts:
@@ -84,7 +84,7 @@ def jump_of(automaton: Automaton, taken: set[str]) -> Jump:
             positive += [limit - tangential[0], limit + tangential[0]]
         elif tangential:
             positive.append(limit**2 - sympy.Add(*(component**2 for component in tangential)))
-    return Jump(tuple(impulse.values()), velocity, tuple(vanishing), tuple(positive))
+    return ImpactReset(tuple(impulse.values()), velocity, tuple(vanishing), tuple(positive))
 
 
 def _rows(part: ForceElement, normal: int, tangential: tuple[int, ...]) -> Iterator[tuple[str, int]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import sympy
 
-from hybrid.automaton.export.impulse import Jump, jump_of
+from hybrid.automaton.export.impulse import ImpactReset, jump_of
 from hybrid.automaton.guards import Condition
 from hybrid.automaton.notation import text
 from hybrid.automaton.transitions import IMPACT, Reset, Transition
@@ -103,7 +103,7 @@ class _Model:
     locations: dict[str, str]
     labels: dict[str, str]
     inputs: tuple[str, ...]
-    jump: Jump
+    jump: ImpactReset
     with_time: bool
 
     @classmethod

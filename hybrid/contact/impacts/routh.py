@@ -14,7 +14,7 @@ _ROUNDING = 1e-12  # of sums of terms that cancel; the entries of a Delassus ope
 
 
 @attrs.frozen
-class Leg:
+class RouthPhase:
     """A stretch of the path on which contact velocities are linear in the normal impulse ``P``.
 
     Attributes
@@ -43,7 +43,7 @@ class Leg:
     stop: float = 0.0
 
 
-def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> tuple[Leg, ...]:
+def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> tuple[RouthPhase, ...]:
     """Legs of the path of one planar contact; at most three.
 
     Parameters
@@ -57,7 +57,7 @@ def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) ->
 
     Returns
     -------
-    tuple of Leg
+    tuple of RouthPhase
         The last has infinite length.
 
     Examples
@@ -66,7 +66,7 @@ def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) ->
     >>> [leg.kind for leg in routh_path(np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([-1.0, 0.1]), 0.5)]
     ['slide+', 'stick']
     """
-    legs: list[Leg] = []
+    legs: list[RouthPhase] = []
     gamma_N, gamma_T = gamma.tolist()
     while True:
         leg = _next_leg(G.tolist(), gamma_N, gamma_T, mu)
@@ -83,7 +83,7 @@ def _sum(first: float, second: float) -> float:
     return total - plain(total) if is_nothing else total
 
 
-def _next_leg(G: list[list[float]], gamma_N: float, gamma_T: float, mu: float) -> Leg:
+def _next_leg(G: list[list[float]], gamma_N: float, gamma_T: float, mu: float) -> RouthPhase:
     (G_NN, G_NT), (_, G_TT) = G
     sign = float(np.sign(plain(gamma_T)))
     if sign == 0.0:
@@ -92,15 +92,15 @@ def _next_leg(G: list[list[float]], gamma_N: float, gamma_T: float, mu: float) -
         if is_held:
             stop = -gamma_T / G_TT
             rate_N = _sum(G_NN, -(G_NT**2) / G_TT)
-            return Leg("stick", _NEVER, gamma_N + G_NT * stop, 0.0, rate_N, 0.0, -G_NT / G_TT, stop)
+            return RouthPhase("stick", _NEVER, gamma_N + G_NT * stop, 0.0, rate_N, 0.0, -G_NT / G_TT, stop)
         must_not_change(gamma_T, "an impact without slip in which friction cannot hold: it slips to either side")
         sign = float(np.sign(plain(G_NT)))  # slip is driven by the coupling, against friction that cannot hold it
     rate_N, rate_T = G_NN - sign * mu * G_NT, G_NT - sign * mu * G_TT
     length = -gamma_T / rate_T if gamma_T * rate_T < 0 else _NEVER
-    return Leg("slide+" if sign > 0 else "slide-", length, gamma_N, gamma_T, rate_N, rate_T, -sign * mu)
+    return RouthPhase("slide+" if sign > 0 else "slide-", length, gamma_N, gamma_T, rate_N, rate_T, -sign * mu)
 
 
-def end_of_compression(legs: tuple[Leg, ...]) -> float:
+def end_of_compression(legs: tuple[RouthPhase, ...]) -> float:
     """Normal impulse at which the normal velocity returns to zero from below; 0 if it never falls below.
 
     A contact that separates has no impact, even if impulses would first bring it back. One without normal velocity
@@ -125,7 +125,7 @@ def end_of_compression(legs: tuple[Leg, ...]) -> float:
     raise ComputationError("compression does not end: the Delassus operator is not positive semidefinite")
 
 
-def end_of_restitution(legs: tuple[Leg, ...], compression: float, e: float) -> float:
+def end_of_restitution(legs: tuple[RouthPhase, ...], compression: float, e: float) -> float:
     """Normal impulse at which restitution has given back ``e**2`` times the work of compression (Stronge 1990).
 
     The normal velocity is zero where compression ends, at the normal impulse ``compression``.
@@ -150,7 +150,7 @@ def end_of_restitution(legs: tuple[Leg, ...], compression: float, e: float) -> f
     return compression
 
 
-def _share_of_work(leg: Leg, work: float) -> float:
+def _share_of_work(leg: RouthPhase, work: float) -> float:
     """Normal impulse from the start of a leg on which it does a positive work; infinite if there is none."""
     discriminant = leg.gamma_N**2 + 2 * leg.rate_N * work
     if discriminant < 0.0:
@@ -160,7 +160,7 @@ def _share_of_work(leg: Leg, work: float) -> float:
     return 2 * work / root if root > 0.0 else _NEVER
 
 
-def _stored_work(legs: tuple[Leg, ...], compression: float) -> float:
+def _stored_work(legs: tuple[RouthPhase, ...], compression: float) -> float:
     """Work that compression takes from the normal motion."""
     work, at = 0.0, 0.0
     for leg in legs:
@@ -172,7 +172,7 @@ def _stored_work(legs: tuple[Leg, ...], compression: float) -> float:
     return work
 
 
-def tangential_impulse(legs: tuple[Leg, ...], end: float) -> tuple[float, tuple[tuple[str, float], ...]]:
+def tangential_impulse(legs: tuple[RouthPhase, ...], end: float) -> tuple[float, tuple[tuple[str, float], ...]]:
     """Tangential impulse up to a normal impulse, and the normal impulse spent in each phase."""
     total, at = 0.0, 0.0
     phases: list[tuple[str, float]] = []

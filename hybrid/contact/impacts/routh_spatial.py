@@ -28,7 +28,7 @@ _NOTHING = 1e-12  # of the terms that cancel
 
 
 Array = NDArray[Any]  # of numbers, or of duals
-Leg = tuple[str, float]  # "slide" or "stick", and its normal impulse
+RouthPhase = tuple[str, float]  # "slide" or "stick", and its normal impulse
 
 
 def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson", "energetic"]) -> Impulses:
@@ -59,7 +59,7 @@ def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson"
 
 def spatial_path(
     G: Array, gamma: Array, mu: float, e: float, *, law: Literal["poisson", "energetic"]
-) -> tuple[Array, list[Leg]]:
+) -> tuple[Array, list[RouthPhase]]:
     """Impulses (3,) and the legs of the path of one spatial contact; arguments and errors as above.
 
     Examples
@@ -117,10 +117,10 @@ def _against(state: Array, mu: float) -> Array:
 
 def _advance(
     G: Array, state: Array, mu: float, *, until: str, value: float, span: float
-) -> tuple[Array, float, list[Leg]]:
+) -> tuple[Array, float, list[RouthPhase]]:
     """Follow the path until compression ends, or the impulse or the work of restitution is reached."""
     total = 0.0
-    legs: list[Leg] = []
+    legs: list[RouthPhase] = []
     for _ in range(_MAX_LEGS):
         kind, direction = _kind(G, state, mu)
         if direction is not None:

@@ -26,7 +26,7 @@ from hybrid import (
     select,
 )
 from hybrid.analysis.sensitivities.mode_system import ModeSystem
-from hybrid.automaton.numeric import ModeSystem as NodeSystem
+from hybrid.automaton.numeric import NodeSystem
 from hybrid.automaton.structure import NodeMode, rows_of_node
 from hybrid.contact.candidates import candidate, mode_combinations
 from hybrid.contact.conditions import problem_scale

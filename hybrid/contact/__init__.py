@@ -14,9 +14,10 @@ from hybrid.contact.impacts.reverse_chatter import ReverseChatter, reverse_chatt
 from hybrid.contact.mode_certificate import ModeCertificate, ModeRefutation
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
-from hybrid.contact.selection import Selection, Verdict, select, select_problem
+from hybrid.contact.selection import select, select_problem
 from hybrid.contact.sliding import SlidingTerms, can_slip, sliding_terms
 from hybrid.contact.tangential import TangentialReport
+from hybrid.contact.verdict import Selection, Verdict
 
 __all__ = [
     "AbstractImpactLaw",

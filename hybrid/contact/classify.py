@@ -12,8 +12,9 @@ from hybrid.contact.activity import Activity, carrier_activities
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
-from hybrid.contact.selection import Verdict, select_in_floats
+from hybrid.contact.selection import select_in_floats
 from hybrid.contact.table import force_elements
+from hybrid.contact.verdict import Verdict
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.dynamics.summands import summands_of

@@ -20,8 +20,8 @@ from hybrid.contact.exact_data import ExactProblem, exact_problem
 from hybrid.contact.force_set import ForceSet, force_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.rational_numbers import Clock, UnknownNumberError
-from hybrid.contact.selection import Selection, Verdict
 from hybrid.contact.smooth import is_unnamed
+from hybrid.contact.verdict import Selection, Verdict
 from lcp.double_description import cone_generators
 from lcp.exact.rational import integer_row
 

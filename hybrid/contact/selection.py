@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from enum import Enum
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -13,9 +12,9 @@ from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
 from hybrid.contact.candidates import Candidate, all_candidates
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.continua import extreme_points
-from hybrid.contact.crosscheck import Crosscheck, crosscheck
+from hybrid.contact.crosscheck import crosscheck
 from hybrid.contact.doubts import certified, doubts_of, margin_of
-from hybrid.contact.force_set import ForceSet, continuum_set, force_set
+from hybrid.contact.force_set import continuum_set, force_set
 from hybrid.contact.laws import broken_law
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
 from hybrid.contact.problem import ContactProblem, contact_problem
@@ -27,80 +26,16 @@ from hybrid.contact.solutions import (
     physical_solutions,
 )
 from hybrid.contact.spatial import resting_spatial_candidates
-from hybrid.contact.tangential import TangentialReport, tangential_reports
+from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.contact.certificate import Certificate
-    from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-_ENUMERATION = "enumeration of all modes"
-
 MAX_COMBINATIONS = 4096
 """Modes enumerated at most: six planar contacts at rest (4 modes each); beyond, Lemke's method alone is used."""
-
-
-class Verdict(Enum):
-    """What is true of a state; the value is the sentence shown to the user."""
-
-    UNIQUE = "exactly one contact mode is consistent"
-    INDETERMINATE = "several contact modes are consistent, or one in a continuum of ways, with different accelerations"
-    HYPERSTATIC = "the accelerations are unique, the contact forces are not"
-    INCONSISTENT = "no contact mode is consistent"
-    UNDECIDED = "the verdict hangs on a sign that lies within the tolerance, or on what was not computed"
-
-
-@attrs.frozen(eq=False)
-class Selection:
-    """The answer of :func:`select`.
-
-    Attributes
-    ----------
-    problem : ContactProblem
-    verdict : Verdict
-    branches : tuple of Branch
-        One per acceleration; of a continuum of them, one per extreme point.
-    margin : float
-        Smallest distance of a decision to its flip, in units of the problem's data; decisions within the tolerances
-        make the verdict UNDECIDED.
-    certificate : Certificate or ModeCertificate or None
-        Proof, for INCONSISTENT.
-    continua : tuple of ForceSet
-        For INDETERMINATE, the forces of every mode that has a continuum of accelerations.
-    decided_by : str
-        The method that decided.
-    crosscheck : Crosscheck or None
-        What the second road said.
-    notes : tuple of str
-    """
-
-    problem: ContactProblem
-    verdict: Verdict
-    branches: tuple[Branch, ...]
-    margin: float
-    certificate: Certificate | ModeCertificate | None = None
-    continua: tuple[ForceSet, ...] = ()
-    decided_by: str = _ENUMERATION
-    crosscheck: Crosscheck | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """Number of branches: of solutions with different accelerations, or of the extreme points of a continuum."""
-        return len(self.branches)
-
-    @property
-    def force_set(self) -> ForceSet | None:
-        """All contact forces of the only acceleration; None if they are unique or there are several accelerations."""
-        return self.branches[0].force_set if len(self.branches) == 1 and not self.continua else None
-
-    @property
-    def tangential(self) -> Mapping[str, TangentialReport]:
-        """For a single planar contact at rest: the question of vanishing slip."""
-        return tangential_reports(self.problem, self.branches)
 
 
 def select(
@@ -148,7 +83,7 @@ def select(
     """
     dynamics = dynamics.at(parameters)
     selection = _in_floats(dynamics, state, tolerances, solver)
-    if selection.verdict is Verdict.UNDECIDED and selection.decided_by == _ENUMERATION:
+    if selection.verdict is Verdict.UNDECIDED and selection.decided_by == ENUMERATION:
         from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
 
         selection = decide_exactly(dynamics, state, selection)

@@ -18,7 +18,7 @@ from hybrid.motion.transitions import closed_in, moment_after_impact
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
-    from hybrid.contact.selection import Selection
+    from hybrid.contact.verdict import Selection
     from hybrid.motion.context import Context
     from hybrid.motion.selecting import Moment
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
-    from hybrid.motion.flow import Flow
+    from hybrid.motion.observation import Flow
     from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.rules import SelectionRule
 

@@ -20,7 +20,7 @@ from hybrid.motion.steps import Step, step_along
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hybrid.motion.flow import Flow
+    from hybrid.motion.observation import Flow
     from hybrid.motion.projection import Constraints
     from hybrid.motion.rank_guard import RankGuard
 

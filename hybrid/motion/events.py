@@ -16,7 +16,7 @@ from hybrid.motion.chebyshev import excludes_zero, first_descent
 from hybrid.motion.steps import PLACES, Step, end_at, resampled
 
 if TYPE_CHECKING:
-    from hybrid.motion.flow import Flow
+    from hybrid.motion.observation import Flow
     from hybrid.motion.settings import Settings
 
 __all__ = ["SINGULAR_FROM", "Functions", "Watch", "first_event", "is_known_zero"]

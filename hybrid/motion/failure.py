@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context
-    from hybrid.motion.flow import Flow
+    from hybrid.motion.observation import Flow
     from hybrid.motion.selecting import Moment
 
 Array = NDArray[np.float64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -14,6 +14,7 @@ from hybrid.contact.table import ElementMode, rows_of, spatial_slides
 from hybrid.expressions import Term, dot
 from hybrid.motion.elimination import ModeNodes, Solved, eliminate, is_eliminable
 from hybrid.motion.numeric import NumericFlow
+from hybrid.motion.observation import Flow, Observation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,55 +22,9 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.spatial_slip import Reference
+    from hybrid.motion.observation import Reference
 
 Array = NDArray[np.float64]
-
-
-@attrs.frozen(eq=False)
-class Observation:
-    """What a flow knows at N instants.
-
-    Attributes
-    ----------
-    acceleration : array, (n, N)
-    lambda_N, lambda_T : array, (k, N) and (p, N)
-        Contact forces by contact and by tangential column.
-    guards : array, (number of guards, N)
-    """
-
-    acceleration: Array
-    lambda_N: Array
-    lambda_T: Array
-    guards: Array
-
-
-class Flow(Protocol):
-    """An ODE ``y' = f(t, y)``, ``y = (q, v)``, with the forces and guards along it."""
-
-    @property
-    def mode(self) -> Mode:
-        """The mode."""
-
-    @property
-    def parts(self) -> tuple[ElementMode, ...]:
-        """The carriers in the mode."""
-
-    @property
-    def guards(self) -> tuple[Guard, ...]:
-        """The guards, in the order of the observations."""
-
-    def derivative(self, t: float, y: Array) -> Sequence[float]:
-        """Right-hand side at one state, (2n,); raises where an expression is undefined."""
-
-    def observe(self, t: Array, y: Array) -> Observation:
-        """Accelerations, forces and guards at N states ``y`` of shape (2n, N)."""
-
-    def guard_values(self, t: Array, y: Array) -> Array:
-        """The guards alone, (number of guards, N)."""
-
-    def refer(self, references: Mapping[str, Reference]) -> None:
-        """Tell what is known of the spatial slips at the start of a step."""
 
 
 @attrs.frozen(eq=False)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Terms
-    from hybrid.motion.flow import Observation
-    from hybrid.motion.spatial_slip import Reference
+    from hybrid.motion.observation import Observation, Reference
 
 Array = NDArray[np.float64]
 _FACETS = 16
@@ -91,7 +90,7 @@ class NumericFlow:
 
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states."""
-        from hybrid.motion.flow import Observation
+        from hybrid.motion.observation import Observation
 
         n = self._dynamics.n
         terms = self._dynamics.terms(y[:n].T, y[n:].T, t=t)

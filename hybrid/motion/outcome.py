@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hybrid.contact.guards import Guard
     from hybrid.contact.impacts.impact import Impact
     from hybrid.contact.modes import Mode
-    from hybrid.contact.selection import Verdict
+    from hybrid.contact.verdict import Verdict
 
 
 class Termination(Enum):

@@ -16,7 +16,7 @@ from hybrid.declaration.specification import mechanism_from_toml
 from hybrid.dynamics.derive import derive
 from hybrid.errors import HybridError, StateError
 from hybrid.motion.entries import Arrays, Entries
-from hybrid.motion.flow import Observation
+from hybrid.motion.observation import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.springs import HandedOver
 from hybrid.motion.trajectory import Arc, Trajectory
@@ -141,7 +141,7 @@ def _means(part: Entries, place: str, steps: int, n: int) -> Observation | None:
 
 
 def _event(part: Entries, place: str, n: int, known: Sequence[str]) -> Event:
-    from hybrid.contact.selection import Verdict
+    from hybrid.contact.verdict import Verdict
 
     states = part.array(place, 3, n)
     impact = part.entry("impact")

@@ -13,7 +13,7 @@ from hybrid.contact.modes import ContactMode
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
     from hybrid.contact.impacts.impact import AbstractImpactLaw
-    from hybrid.contact.selection import Selection
+    from hybrid.contact.verdict import Selection
 
 
 class SelectionRule(ABC):

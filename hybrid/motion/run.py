@@ -32,7 +32,7 @@ from hybrid.motion.transitions import besides_touch, closed_in, event_kind, mome
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
-    from hybrid.contact.selection import Selection
+    from hybrid.contact.verdict import Selection
     from hybrid.motion.context import Choice, Context
 
 Array = NDArray[np.float64]

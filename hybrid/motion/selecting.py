@@ -18,8 +18,9 @@ from hybrid.contact.conditions import problem_scale
 from hybrid.contact.continua import family_accelerates_alike
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
-from hybrid.contact.selection import Selection, Verdict, select_problem
+from hybrid.contact.selection import select_problem
 from hybrid.contact.smooth import also_called, is_unnamed
+from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.summands import summands_of
 from hybrid.motion.coherence import is_coherent
 from hybrid.motion.context import Choice, Context

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.contact.table import ElementMode, spatial_slides
+from hybrid.motion.observation import Reference
 from hybrid.motion.steps import Step, step_along
 
 if TYPE_CHECKING:
@@ -43,24 +44,6 @@ _NOISE = 1e-12  # of the velocities: slip that implicit steps leave undetermined
 _IMPLICIT = 1e-9  # relative error of Radau's method, with which event times are as accurate as with 1e-12 of DOP853
 _STIFF = 30.0  # a few steps at the limit of stability, 6, cost less than an implicit one
 _BRIEF = 1e-9  # of the time that has passed: over so short a time the deceleration is constant
-
-
-@attrs.frozen(eq=False)
-class Reference:
-    """What a flow is told of a spatial slip at the start of a step.
-
-    Attributes
-    ----------
-    direction : array, (2,)
-        Unit vector; friction acts along it where there is no slip, and the slip runs straight on through zero.
-    floor : float
-        Slip that is as good as none: its rounding, or more where it begins.
-    begins : bool
-    """
-
-    direction: Array
-    floor: float
-    begins: bool = False
 
 
 References = Mapping[str, Reference]

@@ -18,7 +18,7 @@ from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
 from hybrid.motion.failure import in_words, posture, undefined_quantity
-from hybrid.motion.flow import Observation
+from hybrid.motion.observation import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints

@@ -11,14 +11,15 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from hybrid.contact.modes import ContactMode
-from hybrid.motion.flow import Flow, Observation, make_flow
+from hybrid.motion.flow import make_flow
+from hybrid.motion.observation import Flow, Observation
 from hybrid.motion.outcome import EnergyBalance, Event, Termination
 from hybrid.motion.rank_guard import rank_guard
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
-    from hybrid.contact.selection import Selection
+    from hybrid.contact.verdict import Selection
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.springs import HandedOver
 

@@ -15,7 +15,7 @@ from hybrid.reporting.touching import Touching, drawn_points, touching
 if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
     from hybrid.motion import Trajectory
-    from hybrid.motion.flow import Observation
+    from hybrid.motion.observation import Observation
     from hybrid.motion.trajectory import Arc
 
 __all__ = ["Force", "Scene", "Surface", "build_scene", "constraint_forces", "require_drawing"]

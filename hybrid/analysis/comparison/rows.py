@@ -20,7 +20,7 @@ from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.compliance.penalty import KelvinVoigt
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, impact_problem, resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
-from hybrid.contact.selection import Selection
+from hybrid.contact.verdict import Selection
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 

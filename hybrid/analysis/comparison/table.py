@@ -15,7 +15,8 @@ from hybrid.analysis.comparison.wording import SHOWN, run_name
 from hybrid.contact.compliance.coefficients import check_stiffness
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
-from hybrid.contact.selection import Selection, Verdict, select
+from hybrid.contact.selection import select
+from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances

@@ -13,9 +13,10 @@ import numpy as np
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, resolve_impact
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.selection import Selection, Verdict, select
+from hybrid.contact.selection import select
 from hybrid.contact.sliding import sliding_terms
 from hybrid.contact.touching import closed_contacts
+from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances

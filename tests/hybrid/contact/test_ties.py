@@ -22,7 +22,7 @@ from hybrid import (
     verify_certificate,
 )
 from hybrid.analysis import Axis
-from hybrid.contact.batches import CellVerdict, Table, decide_together
+from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.selection import select_problem
 from hybrid.tolerances import Tolerances
@@ -222,7 +222,7 @@ def test_inconsistency_with_static_friction_is_proved_mode_by_mode():
         assert verify_certificate(found.certificate)
         assert len(found.certificate.refutations) == 2 * 4
         batch = attrs.evolve(problem, G=problem.G[None], c=problem.c[None], rounding=problem.rounding[None])
-        table = Table(np.zeros(1, np.uint8), np.zeros(1, np.uint64), np.zeros(1))
+        table = CellTable(np.zeros(1, np.uint8), np.zeros(1, np.uint64), np.zeros(1))
         decide_together(batch, np.ones(1, bool), Tolerances(), table)
         assert table.verdict.tolist() == [CellVerdict.INCONSISTENT]
     assert min(verdicts.values()) >= 3

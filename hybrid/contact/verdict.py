@@ -1,0 +1,81 @@
+"""The answer to a contact problem: a verdict, the branches, and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.contact.tangential import TangentialReport, tangential_reports
+
+if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
+    from hybrid.contact.certificate import Certificate
+    from hybrid.contact.crosscheck import Crosscheck
+    from hybrid.contact.force_set import ForceSet
+    from hybrid.contact.mode_certificate import ModeCertificate
+    from hybrid.contact.problem import ContactProblem
+
+ENUMERATION = "enumeration of all modes"
+
+
+class Verdict(Enum):
+    """What is true of a state; the value is the sentence shown to the user."""
+
+    UNIQUE = "exactly one contact mode is consistent"
+    INDETERMINATE = "several contact modes are consistent, or one in a continuum of ways, with different accelerations"
+    HYPERSTATIC = "the accelerations are unique, the contact forces are not"
+    INCONSISTENT = "no contact mode is consistent"
+    UNDECIDED = "the verdict hangs on a sign that lies within the tolerance, or on what was not computed"
+
+
+@attrs.frozen(eq=False)
+class Selection:
+    """The answer of :func:`select`.
+
+    Attributes
+    ----------
+    problem : ContactProblem
+    verdict : Verdict
+    branches : tuple of Branch
+        One per acceleration; of a continuum of them, one per extreme point.
+    margin : float
+        Smallest distance of a decision to its flip, in units of the problem's data; decisions within the tolerances
+        make the verdict UNDECIDED.
+    certificate : Certificate or ModeCertificate or None
+        Proof, for INCONSISTENT.
+    continua : tuple of ForceSet
+        For INDETERMINATE, the forces of every mode that has a continuum of accelerations.
+    decided_by : str
+        The method that decided.
+    crosscheck : Crosscheck or None
+        What the second road said.
+    notes : tuple of str
+    """
+
+    problem: ContactProblem
+    verdict: Verdict
+    branches: tuple[Branch, ...]
+    margin: float
+    certificate: Certificate | ModeCertificate | None = None
+    continua: tuple[ForceSet, ...] = ()
+    decided_by: str = ENUMERATION
+    crosscheck: Crosscheck | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of branches: of solutions with different accelerations, or of the extreme points of a continuum."""
+        return len(self.branches)
+
+    @property
+    def force_set(self) -> ForceSet | None:
+        """All contact forces of the only acceleration; None if they are unique or there are several accelerations."""
+        return self.branches[0].force_set if len(self.branches) == 1 and not self.continua else None
+
+    @property
+    def tangential(self) -> Mapping[str, TangentialReport]:
+        """For a single planar contact at rest: the question of vanishing slip."""
+        return tangential_reports(self.problem, self.branches)

@@ -66,7 +66,7 @@ def possible_exit(rows: Sequence[ElementMode], fired: Collection[Guard], *, stop
     [2, 4]
     """
     touches = any(guard.kind is GuardKind.TOUCHDOWN for guard in fired)
-    at_rest = {name for guard in fired if guard.kind is GuardKind.SLIP for name in guard.carriers} | {*stops_with}
+    at_rest = {name for guard in fired if guard.kind is GuardKind.SLIP for name in (*guard.carriers, *stops_with)}
     labels = {row.name: row.element.modes if touches or row.name in at_rest else _kept(row) for row in rows}
     return Exit(labels, {row.name: (1, -1) for row in rows if row.kind is CarrierKind.BILATERAL})
 
@@ -97,11 +97,11 @@ def regular_exit(rows: Sequence[ElementMode], guard: Guard, *, stops_with: Colle
     elif guard.kind is GuardKind.REVERSAL:
         sides[guard.carrier] = (-bilateral[guard.carrier],)
     elif guard.kind in (GuardKind.SLIP, GuardKind.EXHAUSTED):
-        labels = {row.name: row.element.modes if row.name in stops_with else _kept(row) for row in rows}
+        labels = {row.name: _kept(row) for row in rows}
         sides = dict.fromkeys(sides, (1, -1))
-        labels |= {
-            row.name: _after_slip(row) for row in rows if guard.kind is GuardKind.SLIP and row.name == guard.carrier
-        }
+        if guard.kind is GuardKind.SLIP:
+            labels |= {row.name: row.element.modes for row in rows if row.name in stops_with}
+            labels |= {row.name: _after_slip(row) for row in rows if row.name == guard.carrier}
     else:
         labels = dict.fromkeys(labels, ())
     return Exit(labels, sides)

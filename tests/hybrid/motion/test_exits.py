@@ -114,6 +114,19 @@ def test_no_carrier_but_the_one_that_stops_changes_its_direction():
     assert found.admits(Mode({first: "slide-", second: "free"}))
 
 
+def test_a_release_stops_no_slip_that_a_stop_would_end():
+    # a slide that constraints bind to another ends with it, and with nothing else
+    dynamics = derive(mechanisms.load("rod_two_ends"))
+    rows = rows_of(dynamics, Mode(dict.fromkeys(dynamics.contacts, "slide+")))
+    first, second = dynamics.contacts
+    release, stop = (
+        next(guard for guard in guards_of(rows) if guard.kind is kind and guard.carrier == first)
+        for kind in (GuardKind.RELEASE, GuardKind.SLIP)
+    )
+    assert not possible_exit(rows, [release], stops_with=[second]).admits(Mode({first: "free", second: "stick"}))
+    assert possible_exit(rows, [stop], stops_with=[second]).admits(Mode({first: "stick", second: "stick"}))
+
+
 def test_a_state_without_events_records_no_guards():
     ball = derive(mechanisms.load("bouncing_ball"))
     assert not simulate(ball, State([1.0], [0.0]), t_end=0.1).events

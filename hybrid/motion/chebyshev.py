@@ -112,6 +112,10 @@ def _descend(
     if 2 * coefficients[0] - size > (0.0 if resolved else _BEYOND * tail):
         return None
     if resolved or depth >= MAX_HALVINGS:
+        if not resolved:  # a kink, to which no series converges, or a jump, at which the function is not small
+            bracketed = _bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
+            if bracketed is not None and abs(function(np.array([bracketed]))[0]) <= _EPSILON**0.5 * size:
+                return bracketed
         s = _descent_of(coefficients, order, floor + _rounding(values))
         return None if s is None else low + s * (high - low)
     middle = (low + high) / 2

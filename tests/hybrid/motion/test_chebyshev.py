@@ -81,3 +81,13 @@ def test_series_reproduces_a_smooth_function():
     s = np.linspace(0, 1, 101)
     # the coefficients of this function fall below 1e-14 at degree 16
     assert np.max(np.abs(evaluate(series(function(NODES)), s) - function(s))) < 1e-13
+
+
+@pytest.mark.parametrize("place", [0.1, 1 / 3, 10 / 11, 0.97])
+@pytest.mark.parametrize("beyond", [0.2, 3.0])
+def test_a_zero_at_a_kink_is_found_to_the_last_digits(place, beyond):
+    # the slack of forces that are not unique bends where it vanishes: no series through such values converges
+    def slack(s):
+        return np.where(s < place, place - s, beyond * (place - s))
+
+    assert first_descent(slack, slack(NODES)) == pytest.approx(place, abs=4 * np.finfo(float).eps)

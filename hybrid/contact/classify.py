@@ -223,7 +223,7 @@ def _decide_singly(
     q = np.broadcast_to(states.q, (*shape, dynamics.n))
     v = np.broadcast_to(states.v, (*shape, dynamics.n))
     t = np.broadcast_to(states.t, shape)
-    values: dict[str, Any] = {name: np.broadcast_to(value, shape) for name, value in dynamics.given.items()}
+    values: dict[str, Any] = {name: np.broadcast_to(dynamics.values[name], shape) for name in dynamics.given}
     for place in map(tuple, places[:MAX_SINGLE_DECISIONS]):
         state = State(q[place], v[place], float(t[place]), states.sides)
         own = {name: float(value[place]) for name, value in values.items()}

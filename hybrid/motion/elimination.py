@@ -172,9 +172,9 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode]) -> bool:
     return False
 
 
-def mode_rows(nodes: ModeNodes) -> ModeRows:
+def mode_rows(nodes: ModeNodes, law: ForceLaw) -> ModeRows:
     """Collect the conditions of a mode."""
-    equations, build, law = nodes.equations, nodes.build, nodes.law
+    equations, build = nodes.equations, nodes.build
     rows = ModeRows([], [], [], [], equations.h.tolist())
     for J, zeta_B in zip(equations.J.tolist(), equations.zeta_B.tolist(), strict=True):
         _append(rows, J, J, zeta_B, None)
@@ -216,7 +216,8 @@ def eliminate(nodes: ModeNodes) -> Solved:
     Solved
     """
     equations, build = nodes.equations, nodes.build
-    rows = mode_rows(nodes)
+    law = nodes.law
+    rows = mode_rows(nodes, law)
     a_free, *responses = solve_definite(build, equations.M, [rows.load, *rows.F])
     G = [[dot(build, R, Y) for Y in responses] for R in rows.R]
     c = [dot(build, R, a_free, zeta) for R, zeta in zip(rows.R, rows.zeta, strict=True)]
@@ -225,7 +226,7 @@ def eliminate(nodes: ModeNodes) -> Solved:
     for Y, x in zip(responses, forces, strict=True):
         acceleration = _moved(build, acceleration, x, Y)
     found = {row.place: force for row, force in zip(rows.labels, forces, strict=True) if row is not None}
-    for given in nodes.law.given:
+    for given in law.given:
         factor = given.factor.node
         found[given.row.place] = factor if given.leader is None else build.multiply(factor, found[given.leader.place])
     lambda_N, lambda_T = (

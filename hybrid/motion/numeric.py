@@ -16,13 +16,13 @@ from hybrid.contact.reduction import free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
 from hybrid.dynamics.partials import Forces
 from hybrid.motion.distribution import RANK, admissible, null_space
+from hybrid.motion.observation import Observation, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Terms
-    from hybrid.motion.observation import Observation, Reference
 
 Array = NDArray[np.float64]
 _FACETS = 16
@@ -36,8 +36,8 @@ class _SolvedFlow:
     ----------
     acceleration : array, (..., n)
     forces : array, (..., r)
-    labels : tuple of (str, int)
-        Which unknown each is.
+    law : ForceLaw
+        Which unknown each is, and what follows from them.
     determinant : array, (...)
         Of the conditions that are not redundant, dimensionless.
     system, response : array, (..., r, r) and (..., n, r)
@@ -48,7 +48,7 @@ class _SolvedFlow:
 
     acceleration: Array
     forces: Array
-    labels: tuple[tuple[str, int], ...]
+    law: ForceLaw
     determinant: Array
     system: Array
     response: Array
@@ -90,8 +90,6 @@ class NumericFlow:
 
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states."""
-        from hybrid.motion.observation import Observation
-
         n = self._dynamics.n
         terms = self._dynamics.terms(y[:n].T, y[n:].T, t=t)
         solved = self._solve(terms)
@@ -152,7 +150,7 @@ class NumericFlow:
         shape = np.broadcast_shapes(*(array.shape[:-1] for array in batches))
         if not R:
             nothing = np.zeros((*shape, 0))
-            return _SolvedFlow(motion.a_free, nothing, (), np.ones(shape), nothing, motion.response[..., :0], shape)
+            return _SolvedFlow(motion.a_free, nothing, law, np.ones(shape), nothing, motion.response[..., :0], shape)
         rows = np.swapaxes(side_by_side(R), -1, -2)
         response = motion.response @ side_by_side(list(F.values()))
         c = (rows @ motion.a_free[..., None])[..., 0] + side_by_side([row.zeta(terms) for row in law.unknown])
@@ -169,7 +167,7 @@ class NumericFlow:
         return _SolvedFlow(
             acceleration,
             forces,
-            tuple(row.place for row in law.unknown),
+            law,
             determinant,
             scaled,
             response,
@@ -183,7 +181,7 @@ class NumericFlow:
         The slack is infinite where forces are unique, so that their own guards tell.
         """
         slopes, constants = self._slacks(terms, solved)
-        r = len(solved.labels)
+        r = len(solved.law.unknown)
         forces = np.broadcast_to(solved.forces, (*solved.shape, r)).reshape(-1, r).copy()
         slack = np.full(len(forces), np.inf)
         shape, (n, m) = solved.shape, (solved.response.shape[-2], slopes.shape[-2])
@@ -198,8 +196,8 @@ class NumericFlow:
 
     def _slacks(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
         """Inequalities of the mode: pressing normal forces, and sticking within the cone or a polygon in it."""
-        r = len(solved.labels)
-        place = {label: column for column, label in enumerate(solved.labels)}
+        r = len(solved.law.unknown)
+        place = {row.place: column for column, row in enumerate(solved.law.unknown)}
         slopes, constants = [], []
         for part in self.parts:
             normal = np.zeros((*solved.shape, r))
@@ -222,9 +220,10 @@ class NumericFlow:
         """Normal and tangential forces of all carriers from the unknowns of the mode."""
         sizes = {"N": terms.gap.shape[-1], "T": terms.slip.shape[-1], "B": len(self._dynamics.rigid)}
         blocks = {block: np.zeros((*solved.shape, size)) for block, size in sizes.items()}
-        for column, (block, index) in enumerate(solved.labels):
+        for column, row in enumerate(solved.law.unknown):
+            block, index = row.place
             blocks[block][..., index] = forces[..., column]
-        for given in self._law(terms).given:
+        for given in solved.law.given:
             size = given.factor
             if given.leader is not None:
                 block, index = given.leader.place

@@ -88,7 +88,7 @@ def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple
     return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
 
 
-def singular_point(context: Context, flow: Flow, passage: FollowedArc) -> tuple[float, float, str]:
+def singular_point(flow: Flow, passage: FollowedArc) -> tuple[float, float, str]:
     """Where a sliding contact's mobility ``A_s`` vanishes.
 
     Returns

@@ -225,7 +225,7 @@ class Run:
         if Activity.APPROACHING in arrived.activities.values():
             self.events += besides_touch(event, passage.fired)
         if GuardKind.SINGULAR in kinds:
-            t, exponent, note = singular_point(context, flow, passage)
+            t, exponent, note = singular_point(flow, passage)
             passed = self._passed(pass_jamming(context, arrived, choice.mode, note) if exponent < 0.0 else None)
             if passed is not None:
                 return None, passed, choice.mode

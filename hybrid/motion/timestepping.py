@@ -121,7 +121,7 @@ def time_stepping(
     record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
     try:
         with interruptible(keeps=keeps):
-            _march(record, count, dict(parameters or {}), tolerances, progress)
+            _march(record, count, tolerances, progress)
     except KeyboardInterrupt:
         if not keeps:
             raise
@@ -144,7 +144,6 @@ def _check_start(dynamics: Dynamics, state: State, tolerances: Tolerances) -> No
 def _march(
     record: _Record,
     count: int,
-    parameters: Values,
     tolerances: Tolerances,
     progress: Callable[[float, float], None] | None,
 ) -> None:

@@ -185,7 +185,7 @@ def compliant_motions(
     ('free', True)
     """
     count = len(q)
-    values = {name: np.broadcast_to(np.asarray(value, dtype=float), (count,)) for name, value in dynamics.given.items()}
+    values = {name: np.broadcast_to(dynamics.values[name], (count,)) for name in dynamics.given}
     at = ContactRates.at(dynamics, q, v, t, values)
     gap_dot, slip = _velocities(dynamics.at(values), q, v, t)
     presses = (gap_dot < 0) | ((gap_dot == 0) & (at.c[:, 0] < 0))

@@ -103,4 +103,4 @@ def _applied(operation: str, arguments: Sequence[Any]) -> Any:
         return arguments[0] ** arguments[1]
     if operation == "negate":
         return -arguments[0]
-    return FUNCTIONS[operation].evaluate(*arguments)
+    return FUNCTIONS[operation].arrays(*arguments)

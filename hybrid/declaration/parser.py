@@ -21,11 +21,12 @@ from fractions import Fraction
 import numpy as np
 
 from hybrid.declaration.evaluation import apply
-from hybrid.declaration.functions import ALIASES, CONSTANTS, FUNCTIONS, DeclaredFunction
+from hybrid.declaration.functions import ALIASES, CONSTANTS, FUNCTIONS
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.tokens import SyntaxProblem, Token, tokenize
 from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
 from hybrid.errors import DeclarationError, Problem
+from hybrid.expressions import Function
 
 DEGREE = "deg"
 MAX_NODES = 4_000
@@ -257,7 +258,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters)"
 
 
-def _count(function: DeclaredFunction) -> str:
+def _count(function: Function) -> str:
     if function.most == 1:
         return "one argument"
     return (

@@ -1,18 +1,14 @@
-"""Exact values of functions of numbers, and where expressions are defined."""
+"""Values of operations on numbers: exact where they are rational, else the nearest float."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from hybrid.expressions.functions import FUNCTIONS
 
-if TYPE_CHECKING:
-    from hybrid.expressions.graph import Builder
-
-__all__ = ["applied", "exact_value", "is_defined_everywhere", "value_of"]
+__all__ = ["applied", "exact_value", "value_of"]
 
 # sin(k*pi/6) where it is rational (Niven 1956, corollary 3.12): all other rational multiples of pi have irrational ones
 _SINES = {0: Fraction(0), 1: Fraction(1, 2), 3: Fraction(1), 5: Fraction(1, 2), 6: Fraction(0)} | {
@@ -23,26 +19,28 @@ _SINES = {0: Fraction(0), 1: Fraction(1, 2), 3: Fraction(1), 5: Fraction(1, 2), 
 _LARGEST_POWER = 64  # exponents beyond it would fill the memory with digits before they decide anything
 
 
-def exact_value(build: Builder, function: str, arguments: tuple[int, ...]) -> int | Fraction | None:
+def exact_value(
+    function: str, arguments: Sequence[int | Fraction | None], turn: int | Fraction | None
+) -> int | Fraction | None:
     """The value of a function of numbers, where it is rational and known.
 
     Parameters
     ----------
-    build : Builder
     function : str
-    arguments : tuple of int
+    arguments : sequence of int, Fraction or None
+        None for one that is no number.
+    turn : int, Fraction or None
+        The number that the first argument is times pi, if it is.
 
     Returns
     -------
     int, Fraction or None
     """
     if function in ("sin", "cos"):
-        turn = _turn(build, arguments[0])
         twelfth = None if turn is None else (6 * turn + (3 if function == "cos" else 0)) % 12
         return None if twelfth is None or twelfth.denominator != 1 else _SINES.get(int(twelfth))
-    values = [build.value(argument) for argument in arguments]
-    known = [Fraction(value) for value in values if value is not None]
-    return applied(function, known) if len(known) == len(values) else None
+    known = [Fraction(value) for value in arguments if value is not None]
+    return applied(function, known) if len(known) == len(arguments) else None
 
 
 _FIXED: Mapping[str, tuple[int, int]] = {  # the argument at which a transcendental function is rational, and its value
@@ -95,47 +93,11 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
     return Fraction(base**exponent.numerator) if exponent.denominator == 1 else None
 
 
-def _turn(build: Builder, node: int) -> int | Fraction | None:
-    """The rational number that a node is times pi."""
-    if build.value(node) == 0:
-        return 0
-    if build.operation(node) == "pi":
-        return 1
-    if build.operation(node) == "*" and len(build.arguments(node)) == 2:
-        first, second = build.arguments(node)
-        return build.value(first) if build.operation(second) == "pi" else None
-    return None
-
-
-def is_defined_everywhere(build: Builder, node: int) -> bool:
-    """True if an expression has a value for all real values of its names."""
-    pending, seen = [node], set[int]()
-    while pending:
-        item = pending.pop()
-        if item in seen:
-            continue
-        seen.add(item)
-        operation, arguments = build.operation(item), build.arguments(item)
-        if operation == "**":
-            exponent = build.value(arguments[1])
-            if exponent is None or exponent.denominator != 1 or exponent < 0:
-                return False
-        elif operation == "/" or (operation in FUNCTIONS and not FUNCTIONS[operation].is_entire):
-            return False
-        pending += arguments
-    return True
-
-
-_OPERATIONS: Mapping[str, Callable[..., float]] = {
+_OPERATORS: Mapping[str, Callable[..., float]] = {
     "+": lambda *terms: sum(terms),
     "*": lambda *factors: math.prod(factors),
     "/": lambda a, b: a / b,
     "**": math.pow,
-    "abs": abs,
-    "sign": lambda x: float((x > 0) - (x < 0)),
-    "step": lambda x: 0.5 if x == 0 else float(x > 0),
-    "min": min,
-    "max": max,
 }
 
 
@@ -146,7 +108,7 @@ def value_of(operation: str, value: int | Fraction | str | None, arguments: Sequ
     try:
         if isinstance(value, int | Fraction):
             return float(value)
-        return float((_OPERATIONS.get(operation) or getattr(math, operation))(*arguments))
+        return float((_OPERATORS.get(operation) or FUNCTIONS[operation].floats)(*arguments))
     except OverflowError:
         return math.inf
     except (ArithmeticError, ValueError):

@@ -1,19 +1,47 @@
-"""The table of functions: for each its partial derivatives, where it is defined, where it jumps or bends."""
+"""The table of functions: values, partial derivatives, where each is defined, where it jumps or bends."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import attrs
+import numpy as np
 
-if TYPE_CHECKING:
-    from hybrid.expressions.graph import Builder
+__all__ = ["FUNCTIONS", "Function", "Rules"]
 
-__all__ = ["FUNCTIONS", "Function"]
+MAX_ARGUMENTS = 10
+"""Arguments of ``min`` and ``max`` at most."""
 
-Partials = Callable[["Builder", int, tuple[int, ...]], tuple[int, ...]]
+
+class Rules(Protocol):
+    """What derivatives are written in: the arithmetic of nodes of a graph under construction."""
+
+    def number(self, value: int) -> int:
+        """The node of a number."""
+
+    def add(self, first: int, second: int) -> int:
+        """Sum of two nodes."""
+
+    def subtract(self, first: int, second: int) -> int:
+        """Difference of two nodes."""
+
+    def negate(self, node: int) -> int:
+        """A node times -1."""
+
+    def multiply(self, first: int, second: int) -> int:
+        """Product of two nodes."""
+
+    def divide(self, first: int, second: int) -> int:
+        """Quotient of two nodes."""
+
+    def call(self, function: str, *arguments: int) -> int:
+        """A function of nodes."""
+
+
+Partials = Callable[[Rules, int, tuple[int, ...]], tuple[int, ...]]
 
 
 @attrs.frozen
@@ -25,6 +53,13 @@ class Function:
     partials : callable
         Of a builder, the node of the function and its arguments: the derivatives with respect to these. That of a
         function which jumps is zero, as wherever it exists.
+    arrays : callable
+        Its value for arrays, real or complex. On complex input it is the analytic continuation of the real branch, so
+        that complex-step derivatives are right.
+    floats : callable
+        Its value for plain floats; raises where it is undefined.
+    least, most : int
+        Number of arguments.
     is_entire : bool
         Whether it is defined for all real arguments.
     is_odd : bool
@@ -38,6 +73,10 @@ class Function:
     """
 
     partials: Partials
+    arrays: Callable[..., Any]
+    floats: Callable[..., float]
+    least: int = 1
+    most: int = 1
     is_entire: bool = True
     is_odd: bool = False
     has_unitless_argument: bool = False
@@ -46,74 +85,150 @@ class Function:
     slope: float | None = None
 
 
-def _square(build: Builder, node: int) -> int:
+def _square(build: Rules, node: int) -> int:
     return build.multiply(node, node)
 
 
-def _over(build: Builder, numerator: int, denominator: int) -> int:
+def _over(build: Rules, numerator: int, denominator: int) -> int:
     return build.divide(numerator, denominator)
 
 
-def _shifted(build: Builder, start: int, sign: int, node: int) -> int:
+def _shifted(build: Rules, start: int, sign: int, node: int) -> int:
     """``start + sign*node``."""
     return build.add(build.number(start), build.multiply(build.number(sign), node))
 
 
-def _arcsine(build: Builder, sign: int, x: int) -> int:
+def _arcsine(build: Rules, sign: int, x: int) -> int:
     return _over(build, build.number(sign), build.call("sqrt", _shifted(build, 1, -1, _square(build, x))))
 
 
-def _arctangent2(build: Builder, y: int, x: int) -> tuple[int, int]:
+def _arctangent2(build: Rules, y: int, x: int) -> tuple[int, int]:
     radius = build.add(_square(build, x), _square(build, y))
     return _over(build, x, radius), build.negate(_over(build, y, radius))
 
 
-def _chosen(build: Builder, sign: int, first: int, second: int) -> tuple[int, int]:
+def _chosen(build: Rules, sign: int, first: int, second: int) -> tuple[int, int]:
     difference = build.multiply(build.number(sign), build.subtract(first, second))
     step = build.call("step", difference)
     return step, _shifted(build, 1, -1, step)
 
 
+def _abs(z: Any) -> Any:
+    return z * np.sign(np.real(z)) if np.iscomplexobj(z) else np.abs(z)
+
+
+def _sign(z: Any) -> Any:
+    return np.sign(np.real(z)) if np.iscomplexobj(z) else np.sign(z)
+
+
+def _atan2(y: Any, x: Any) -> Any:
+    if not (np.iscomplexobj(y) or np.iscomplexobj(x)):
+        return np.arctan2(y, x)
+    steep = np.abs(np.real(y)) > np.abs(np.real(x))
+    half_turns = np.where(steep, np.sign(np.real(y)) / 2, np.where(np.real(x) < 0, _side(y), 0.0))
+    ratio = np.where(steep, x, y) / np.where(steep, y, x)
+    return half_turns * np.pi + np.where(steep, -1.0, 1.0) * np.arctan(ratio)
+
+
+def _side(y: Any) -> Any:
+    return np.where(np.real(y) < 0, -1.0, 1.0)
+
+
+def _minimum(*arguments: Any) -> Any:
+    return _select(lambda left, right: left <= right, np.minimum, arguments)
+
+
+def _maximum(*arguments: Any) -> Any:
+    return _select(lambda left, right: left >= right, np.maximum, arguments)
+
+
+def _select(prefers: Callable[[Any, Any], Any], real: Callable[[Any, Any], Any], arguments: Any) -> Any:
+    result = arguments[0]
+    for other in arguments[1:]:
+        if np.iscomplexobj(result) or np.iscomplexobj(other):
+            result = np.where(prefers(np.real(result), np.real(other)), result, other)
+        else:
+            result = real(result, other)
+    return result
+
+
+def _step(z: Any) -> Any:
+    return np.heaviside(np.real(z), 0.5)
+
+
+def _float_sign(x: float) -> float:
+    return math.copysign(1.0, x) if x else x
+
+
+def _float_step(x: float) -> float:
+    return 0.5 if x == 0 else float(x > 0)
+
+
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
         "sin": Function(
-            lambda build, _, x: (build.call("cos", *x),), is_odd=True, has_unitless_argument=True, slope=1.0
+            lambda build, _, x: (build.call("cos", *x),),
+            np.sin,
+            math.sin,
+            is_odd=True,
+            has_unitless_argument=True,
+            slope=1.0,
         ),
         "cos": Function(
-            lambda build, _, x: (build.negate(build.call("sin", *x)),), has_unitless_argument=True, slope=1.0
+            lambda build, _, x: (build.negate(build.call("sin", *x)),),
+            np.cos,
+            math.cos,
+            has_unitless_argument=True,
+            slope=1.0,
         ),
         "tan": Function(
             lambda build, f, _: (_shifted(build, 1, 1, _square(build, f)),),
+            np.tan,
+            math.tan,
             is_entire=False,
             is_odd=True,
             has_unitless_argument=True,
         ),
-        "asin": Function(lambda build, _, x: (_arcsine(build, 1, *x),), is_entire=False, is_odd=True),
-        "acos": Function(lambda build, _, x: (_arcsine(build, -1, *x),), is_entire=False),
+        "asin": Function(
+            lambda build, _, x: (_arcsine(build, 1, *x),), np.arcsin, math.asin, is_entire=False, is_odd=True
+        ),
+        "acos": Function(lambda build, _, x: (_arcsine(build, -1, *x),), np.arccos, math.acos, is_entire=False),
         "atan": Function(
             lambda build, _, x: (_over(build, build.number(1), _shifted(build, 1, 1, _square(build, *x))),),
+            np.arctan,
+            math.atan,
             is_odd=True,
             slope=1.0,
         ),
-        "atan2": Function(lambda build, _, x: _arctangent2(build, *x)),
-        "sinh": Function(lambda build, _, x: (build.call("cosh", *x),), is_odd=True, has_unitless_argument=True),
-        "cosh": Function(lambda build, _, x: (build.call("sinh", *x),), has_unitless_argument=True),
+        "atan2": Function(lambda build, _, x: _arctangent2(build, *x), _atan2, math.atan2, 2, 2),
+        "sinh": Function(
+            lambda build, _, x: (build.call("cosh", *x),),
+            np.sinh,
+            math.sinh,
+            is_odd=True,
+            has_unitless_argument=True,
+        ),
+        "cosh": Function(lambda build, _, x: (build.call("sinh", *x),), np.cosh, math.cosh, has_unitless_argument=True),
         "tanh": Function(
             lambda build, f, _: (_shifted(build, 1, -1, _square(build, f)),),
+            np.tanh,
+            math.tanh,
             is_odd=True,
             has_unitless_argument=True,
             slope=1.0,
         ),
-        "exp": Function(lambda _, f, __: (f,), has_unitless_argument=True),
-        "log": Function(lambda build, _, x: (_over(build, build.number(1), *x),), is_entire=False),
+        "exp": Function(lambda _, f, __: (f,), np.exp, math.exp, has_unitless_argument=True),
+        "log": Function(lambda build, _, x: (_over(build, build.number(1), *x),), np.log, math.log, is_entire=False),
         "sqrt": Function(
             lambda build, f, _: (_over(build, build.number(1), build.add(f, f)),),
+            np.sqrt,
+            math.sqrt,
             is_entire=False,
         ),
-        "abs": Function(lambda build, _, x: (build.call("sign", *x),), bends=True),
-        "sign": Function(lambda build, _, __: (build.number(0),), is_odd=True, jumps=True),
-        "step": Function(lambda build, _, __: (build.number(0),), jumps=True),
-        "min": Function(lambda build, _, x: _chosen(build, -1, *x), bends=True),
-        "max": Function(lambda build, _, x: _chosen(build, 1, *x), bends=True),
+        "abs": Function(lambda build, _, x: (build.call("sign", *x),), _abs, abs, bends=True),
+        "sign": Function(lambda build, _, __: (build.number(0),), _sign, _float_sign, is_odd=True, jumps=True),
+        "step": Function(lambda build, _, __: (build.number(0),), _step, _float_step, jumps=True),
+        "min": Function(lambda build, _, x: _chosen(build, -1, *x), _minimum, min, 2, MAX_ARGUMENTS, bends=True),
+        "max": Function(lambda build, _, x: _chosen(build, 1, *x), _maximum, max, 2, MAX_ARGUMENTS, bends=True),
     }
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import attrs
 
-from hybrid.expressions.constants import exact_value, is_defined_everywhere, value_of
+from hybrid.expressions.constants import exact_value, value_of
 from hybrid.expressions.functions import FUNCTIONS
 
 __all__ = ["Builder", "Graph", "Number", "needed"]
@@ -195,7 +195,7 @@ class Builder:
         b, right = self._term(second)
         if a == b == 1 and (self._values[left] == 1 or self._values[right] == 1):
             return second if self._values[left] == 1 else first
-        if a * b == 0 and is_defined_everywhere(self, first) and is_defined_everywhere(self, second):
+        if a * b == 0 and self._is_defined(first) and self._is_defined(second):
             return self.number(0)
         counted: dict[int, int] = {}
         for factor in (*self._factors(left), *self._factors(right)):
@@ -211,7 +211,7 @@ class Builder:
             return self._scaled(Fraction(1) / value, first)
         a, left = self._term(first)
         b, right = self._term(second)
-        if not b or (not a and not is_defined_everywhere(self, second)):
+        if not b or (not a and not self._is_defined(second)):
             return self._node("/", (first, second))
         return self._scaled(Fraction(a) / b, self._node("/", (left, right)))
 
@@ -256,7 +256,7 @@ class Builder:
             sine, cosine = self.call("sin", *arguments), self.call("cos", *arguments)
             if self.value(sine) is not None and self.value(cosine) is not None:
                 return self.divide(sine, cosine)
-        value = exact_value(self, function, arguments)
+        value = exact_value(function, [self.value(item) for item in arguments], self._turn(arguments[0]))
         return self._node(function, arguments) if value is None else self.number(value)
 
     def collected(self, node: int) -> int:
@@ -297,6 +297,25 @@ class Builder:
             return result
         made = {"/": self.divide, "**": self.power}.get(operation)
         return self.call(operation, *arguments) if made is None else made(*arguments)
+
+    def _turn(self, node: int) -> Number | None:
+        """The rational number that a node is times pi."""
+        if self._values[node] == 0:
+            return 0
+        coefficient, rest = self._term(node)
+        return coefficient if self._operations[rest] == "pi" else None
+
+    def _is_defined(self, node: int) -> bool:
+        """True if an expression has a value for all real values of its names."""
+        for item in self.needed([node]):
+            operation, arguments = self._operations[item], self._arguments[item]
+            if operation == "**":
+                exponent = self.value(arguments[1])
+                if exponent is None or exponent.denominator != 1 or exponent < 0:
+                    return False
+            elif operation == "/" or (operation in FUNCTIONS and not FUNCTIONS[operation].is_entire):
+                return False
+        return True
 
     def _term(self, node: int) -> tuple[Number, int]:
         """A node as a number times a node without one."""

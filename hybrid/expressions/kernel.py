@@ -19,39 +19,17 @@ __all__ = ["Kernel", "Program", "compile_kernel", "compile_program"]
 
 _ARRAYS: Mapping[str, Any] = {
     "__builtins__": {},
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
+    **{name: function.arrays for name, function in FUNCTIONS.items()},
     "power": np.power,
-    "abs": np.abs,
-    "sign": np.sign,
-    "max": np.maximum,
-    "min": np.minimum,
-    "step": lambda x: np.heaviside(x, 0.5),
     "pi": np.pi,
     "nan": np.nan,
     "inf": np.inf,
 }
 
 _SCALARS: Mapping[str, Any] = {
-    **{name: getattr(math, name) for name in _ARRAYS if hasattr(math, name)},
-    "__builtins__": {},
+    **_ARRAYS,
+    **{name: function.floats for name, function in FUNCTIONS.items()},
     "power": math.pow,  # refuses what has no real value, which ** would make complex
-    "abs": abs,
-    "sign": lambda x: math.copysign(1.0, x) if x else x,
-    "max": max,
-    "min": min,
-    "step": lambda x: 0.5 if x == 0 else float(x > 0),
 }
 
 _INLINE = 300  # characters of a text that is used once and written where it is used

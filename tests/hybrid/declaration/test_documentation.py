@@ -8,8 +8,8 @@ import pytest
 
 from hybrid.declaration import mechanism_from_toml, parse_expression
 from hybrid.declaration.expressions import FUNCTIONS
-from hybrid.declaration.functions import MAX_ARGUMENTS
 from hybrid.errors import DeclarationError
+from hybrid.expressions.functions import MAX_ARGUMENTS
 
 DOCS = Path(__file__).parents[3] / "docs"
 DECLARE = (DOCS / "how-to" / "declare.md").read_text(encoding="utf-8")

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.positions import PositionProblem, linearised, newton_from
-from hybrid.dynamics.scales import constant_radians
 
 if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
@@ -100,7 +99,7 @@ def taken(
     q = q.copy()
     for index, value in problem.pinned.items():
         q[:, index] = value
-    radians = constant_radians(problem.dynamics.at(problem.parameters))
+    radians = problem.dynamics.at(problem.parameters).radians
     kept, active = np.ones(len(q), dtype=bool), np.arange(len(q))
     last = np.full(len(q), np.inf)
     done = np.zeros(len(q), dtype=bool)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.equations import Equations, equations_of
-from hybrid.dynamics.scales import compile_turns, constant_radians
-from hybrid.expressions import Kernel, compile_kernel
+from hybrid.expressions import FUNCTIONS, Builder, Kernel, compile_kernel, jacobian
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
@@ -203,10 +202,6 @@ class Dynamics:
         values = self._energy(self.at(parameters).kernel_arguments(q, v, t))["energy"]
         return values[..., 0], values[..., 1]
 
-    def turns(self, q: Any, t: Any) -> dict[str, NDArray[Any]]:
-        """How fast arguments of ``sin`` and the like change with every coordinate that has any, by its index."""
-        return self._turns(self.kernel_arguments(q, np.zeros(self.n), t))
-
     @property
     def model(self) -> SymbolicModel:
         """The same equations in SymPy, under the names of the declaration: for people to read."""
@@ -219,8 +214,24 @@ class Dynamics:
 
     @cached_property
     def radians(self) -> NDArray[np.float64] | None:
-        """What turns angles by one radian, (n,), where :func:`hybrid.dynamics.scales.constant_radians` knows it."""
-        return constant_radians(self)
+        """What turns angles by one radian, (n,), if it is the same everywhere: arguments are sums of coordinates.
+
+        None where it depends on the position or on time, or where parameters are arrays.
+        """
+        if self.turns_vary or any(np.ndim(value) for value in self.values.values()):
+            return None
+        return self.radians_at(np.zeros(self.n), 0.0)
+
+    def radians_at(self, q: Any, t: Any) -> NDArray[np.float64]:
+        """What turns an angle by one radian, for every coordinate (..., n); zero for one that is in no angle."""
+        turns = self._turns(self.kernel_arguments(q, np.zeros(self.n), t))
+        with np.errstate(all="ignore"):  # an argument may have no finite slope here, as that of sin(sqrt(x)) at 0
+            fastest = {int(name): np.max(np.abs(rates), axis=-1) for name, rates in turns.items()}
+            sizes = [
+                np.where(fastest[index] > 0, 1.0 / fastest[index], 0.0) if index in fastest else np.zeros(())
+                for index in range(self.n)
+            ]
+        return np.asarray(np.nan_to_num(np.stack(np.broadcast_arrays(*sizes), axis=-1)))
 
     @property
     def arguments(self) -> list[float]:
@@ -271,7 +282,7 @@ def derive(mechanism: Mechanism) -> Dynamics:
     equations = equations_of(mechanism)
     graph, arguments = equations.graph, equations.arguments
     quantities = equations.terms()
-    turns, turns_vary = compile_turns(equations)
+    turns, turns_vary = _compile_turns(equations)
     return Dynamics(
         mechanism=mechanism,
         equations=equations,
@@ -290,6 +301,27 @@ def derive(mechanism: Mechanism) -> Dynamics:
 
 def _bound(mechanism: Mechanism, given: Values) -> Dynamics:
     return derive(mechanism).at(given)
+
+
+def _compile_turns(equations: Equations) -> tuple[Kernel, bool]:
+    """Compile how fast the arguments of functions such as ``sin`` change with every coordinate.
+
+    These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
+    The second answer is whether any of that depends on the position or on time.
+    """
+    graph, build = equations.graph, Builder(equations.graph)
+    blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
+    roots = [int(node) for block in (*blocks, *equations.coefficients.values()) for node in block.ravel()]
+    inner = {
+        graph.arguments[node][0]
+        for node in graph.needed(roots)
+        if graph.operations[node] in FUNCTIONS and FUNCTIONS[graph.operations[node]].has_unitless_argument
+    }
+    rates = jacobian(build, sorted(inner), equations.coordinates)
+    turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
+    found = {index: nodes for index, nodes in turns.items() if len(nodes)}
+    varies = build.graph().names(rates.ravel().tolist()) - equations.parameters.keys()
+    return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
 
 
 def _columns(mechanism: Mechanism) -> dict[str, slice]:

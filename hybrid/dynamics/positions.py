@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.position_equations import parameters_that_count
-from hybrid.dynamics.scales import constant_radians, coordinate_sizes
+from hybrid.dynamics.scales import coordinate_sizes
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -167,7 +167,7 @@ def newton_from(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Newton's method from given positions (N, n), which it overwrites, with steps of at most a length."""
     free = np.array(problem.free, dtype=np.intp)
-    radians = constant_radians(problem.dynamics.at(problem.parameters))
+    radians = problem.dynamics.at(problem.parameters).radians
     if not len(free):
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged = np.zeros(len(q), dtype=bool)

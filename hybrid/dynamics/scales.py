@@ -12,13 +12,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.expressions import FUNCTIONS, Builder, Kernel, compile_kernel, jacobian
-
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
-    from hybrid.dynamics.equations import Equations
 
-__all__ = ["Scales", "compile_turns", "constant_radians", "coordinate_sizes", "motion_sizes", "scales_of"]
+__all__ = ["Scales", "coordinate_sizes", "motion_sizes", "scales_of"]
 
 Array = NDArray[np.float64]
 
@@ -42,27 +39,6 @@ class Scales:
     slip: Array
     constraint: Array
     constraint_dot: Array
-
-
-def compile_turns(equations: Equations) -> tuple[Kernel, bool]:
-    """Compile how fast the arguments of functions such as ``sin`` change with every coordinate.
-
-    These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
-    The second answer is whether any of that depends on the position or on time.
-    """
-    graph, build = equations.graph, Builder(equations.graph)
-    blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
-    roots = [int(node) for block in (*blocks, *equations.coefficients.values()) for node in block.ravel()]
-    inner = {
-        graph.arguments[node][0]
-        for node in graph.needed(roots)
-        if graph.operations[node] in FUNCTIONS and FUNCTIONS[graph.operations[node]].has_unitless_argument
-    }
-    rates = jacobian(build, sorted(inner), equations.coordinates)
-    turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
-    found = {index: nodes for index, nodes in turns.items() if len(nodes)}
-    varies = build.graph().names(rates.ravel().tolist()) - equations.parameters.keys()
-    return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
 
 
 def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, radians: Array | None = None) -> Array:
@@ -91,28 +67,7 @@ def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, radians: Array
     q = np.asarray(q, dtype=float)
     if radians is None:
         radians = dynamics.radians
-    return np.asarray(np.fmax(np.abs(q), _radians(dynamics, q, t) if radians is None else radians))
-
-
-def constant_radians(dynamics: Dynamics) -> Array | None:
-    """What turns angles by one radian, (n,), if it is the same everywhere: arguments are sums of coordinates.
-
-    None where it depends on the position or on time, or where parameters are arrays.
-    """
-    if dynamics.turns_vary or any(np.ndim(value) for value in dynamics.values.values()):
-        return None
-    return _radians(dynamics, np.zeros(dynamics.n), 0.0)
-
-
-def _radians(dynamics: Dynamics, q: Array, t: Any) -> Array:
-    """What turns an angle by one radian, for every coordinate (..., n); zero for one that is in no angle."""
-    with np.errstate(all="ignore"):  # an argument may have no finite slope here, as that of sin(sqrt(x)) at 0
-        fastest = {int(name): np.max(np.abs(rates), axis=-1) for name, rates in dynamics.turns(q, t).items()}
-        sizes = [
-            np.where(fastest[index] > 0, 1.0 / fastest[index], 0.0) if index in fastest else np.zeros(())
-            for index in range(dynamics.n)
-        ]
-    return np.asarray(np.nan_to_num(np.stack(np.broadcast_arrays(*sizes), axis=-1)))
+    return np.asarray(np.fmax(np.abs(q), dynamics.radians_at(q, t) if radians is None else radians))
 
 
 def scales_of(
@@ -155,7 +110,9 @@ def scales_of(
     """
     sizes = coordinate_sizes(dynamics, q, t=t)
     inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
-    turning = inertia * _radians(dynamics, np.asarray(q, dtype=float), t)
+    turning = inertia * (
+        dynamics.radians_at(np.asarray(q, dtype=float), t) if dynamics.radians is None else dynamics.radians
+    )
     gyration = np.max(turning, axis=-1, keepdims=True, initial=0.0) / np.where(inertia > 0.0, inertia, np.inf)
     sizes = np.fmax(sizes, gyration)
     speeds = np.abs(np.asarray(v, dtype=float))

@@ -4,6 +4,7 @@ from hybrid.motion.branching import Limb, MotionTree, simulate_branches
 from hybrid.motion.distance import distance
 from hybrid.motion.elastic_motion import hand_over
 from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
+from hybrid.motion.recorded import Arc
 from hybrid.motion.rules import Penalty, Prefer, SelectionRule, Stop
 from hybrid.motion.settings import Settings
 from hybrid.motion.simulate import simulate
@@ -11,7 +12,7 @@ from hybrid.motion.singular_passage import singular_points_of
 from hybrid.motion.springs import HandedOver, HandOver
 from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import time_stepping
-from hybrid.motion.trajectory import Arc, Trajectory
+from hybrid.motion.trajectory import Trajectory
 
 __all__ = [
     "Arc",

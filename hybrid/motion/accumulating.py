@@ -23,7 +23,7 @@ from hybrid.motion.zeno import Accumulation, accumulation
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
     from hybrid.motion.context import Context
-    from hybrid.motion.trajectory import Arc
+    from hybrid.motion.recorded import Arc
 
 Array = NDArray[np.float64]
 

@@ -12,12 +12,12 @@ from hybrid.motion.outcome import EnergyBalance, EventKind
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import Impact
     from hybrid.motion.outcome import Event
-    from hybrid.motion.trajectory import Arc, Trajectory
+    from hybrid.motion.recorded import AbstractMotion, Arc
 
 _GAUSS_POINTS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
-def energy_balance(trajectory: Trajectory) -> EnergyBalance:
+def energy_balance(trajectory: AbstractMotion) -> EnergyBalance:
     """Integrate the power of friction and of applied forces along a motion.
 
     Gauss' rule with twelve points in every step of the integrator; the energies at both ends are exact functions of
@@ -26,7 +26,7 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : AbstractMotion
 
     Returns
     -------
@@ -56,13 +56,13 @@ def energy_balance(trajectory: Trajectory) -> EnergyBalance:
     return EnergyBalance(float(initial), float(final), applied, friction, float(impacts))
 
 
-def _energy_change(trajectory: Trajectory, event: Event) -> float:
+def _energy_change(trajectory: AbstractMotion, event: Event) -> float:
     """Energy after an impact less before, with what brings contacts that stay closed to rest exactly."""
     before, after = (trajectory.dynamics.energy(event.q, v, t=event.t)[0] for v in (event.v_before, event.v_after))
     return float(after - before)
 
 
-def _guides_in_impact(trajectory: Trajectory, event: Event, impact: Impact) -> float:
+def _guides_in_impact(trajectory: AbstractMotion, event: Event, impact: Impact) -> float:
     """Work of moving guides in an impact: impulses times the velocities of the surfaces."""
     dynamics = trajectory.dynamics
     terms = dynamics.terms(event.q, event.v_after, t=event.t)
@@ -88,7 +88,7 @@ def _quadrature(arc: Arc) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _powers(
-    trajectory: Trajectory, arc: Arc, t: NDArray[np.float64]
+    trajectory: AbstractMotion, arc: Arc, t: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Power of friction; of everything applied (forces without potential, moving guides); of impulses over a step."""
     dynamics = trajectory.dynamics_at(arc.start)

@@ -12,7 +12,7 @@ from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.trajectory import Trajectory
+    from hybrid.motion.recorded import AbstractMotion
 
 __all__ = ["motion_dataset"]
 
@@ -29,7 +29,7 @@ _MEANINGS = {
 }
 
 
-def motion_dataset(motion: Trajectory, *, points: int) -> Any:
+def motion_dataset(motion: AbstractMotion, *, points: int) -> Any:
     """Sample a motion into an xarray Dataset; see :meth:`hybrid.Trajectory.to_xarray`."""
     try:
         import xarray
@@ -56,7 +56,7 @@ def motion_dataset(motion: Trajectory, *, points: int) -> Any:
     )
 
 
-def _labels(motion: Trajectory, t: Array) -> dict[str, Any]:
+def _labels(motion: AbstractMotion, t: Array) -> dict[str, Any]:
     """The samples' times, the names of everything else, and units."""
     dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
     units = mechanism.units()
@@ -73,7 +73,7 @@ def _labels(motion: Trajectory, t: Array) -> dict[str, Any]:
     }
 
 
-def _attributes(motion: Trajectory) -> dict[str, str]:
+def _attributes(motion: AbstractMotion) -> dict[str, str]:
     """What holds for the whole motion."""
     mechanism = motion.dynamics.mechanism
     values = mechanism.parameter_values(motion.parameters)
@@ -88,7 +88,7 @@ def _attributes(motion: Trajectory) -> dict[str, str]:
     }
 
 
-def _samples(motion: Trajectory, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:
+def _samples(motion: AbstractMotion, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:
     """Times, numbers of arcs, positions, velocities and forces at both ends of every arc and evenly between."""
     dynamics = motion.dynamics
     n, k, p = dynamics.n, len(dynamics.contacts), len(_tangent_names(dynamics))

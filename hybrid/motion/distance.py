@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from hybrid.motion.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
@@ -79,21 +76,3 @@ def _to_curve(tree: Any, points: Array, curve: Array) -> float:
         s = np.clip(np.sum((points - a) * along, axis=1) / length, 0.0, 1.0)
         best = np.minimum(best, np.linalg.norm(points - a - s[:, None] * along, axis=1))
     return float(np.max(best))
-
-
-def trajectory_graph(trajectory: Trajectory, points: int) -> Array:
-    """Points ``(t, q, v)`` along a motion, with the jumps of velocity filled in; of a stepped one, its own points."""
-    total = max(trajectory.t - trajectory.t_start, 1e-300)
-    rows = [_row(trajectory.t_start, trajectory.q_start, trajectory.v_start)]
-    for arc in trajectory.arcs:
-        count = max(2, int(np.ceil(points * (arc.end - arc.start) / total)) + 1)
-        t = np.linspace(arc.start, arc.end, count) if arc.means is None else arc.knots
-        q, v = arc.sample(t)
-        block = np.column_stack([t, q, v])
-        rows += [*block]
-    rows.append(_row(trajectory.t, trajectory.q, trajectory.v))
-    return np.array(rows)
-
-
-def _row(t: float, q: Array, v: Array) -> Array:
-    return np.concatenate([[t], q, v])

@@ -18,8 +18,9 @@ from hybrid.errors import HybridError, StateError
 from hybrid.motion.entries import Arrays, Entries
 from hybrid.motion.observation import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.recorded import Arc
 from hybrid.motion.springs import HandedOver
-from hybrid.motion.trajectory import Arc, Trajectory
+from hybrid.motion.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact

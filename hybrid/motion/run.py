@@ -23,11 +23,12 @@ from hybrid.motion.failure import explain_failure, in_words, posture, singular_p
 from hybrid.motion.hops import hop_limit
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pace import Pace
+from hybrid.motion.recorded import Arc
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
 from hybrid.motion.sides import Sides
 from hybrid.motion.simultaneous import order_of_impacts
 from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
-from hybrid.motion.trajectory import Arc, Trajectory
+from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.transitions import besides_touch, closed_in, event_kind, moment_after, moment_after_impact
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.outcome import Event
+    from hybrid.motion.recorded import Arc
     from hybrid.motion.springs import HandedOver
-    from hybrid.motion.trajectory import Arc, Trajectory
+    from hybrid.motion.trajectory import Trajectory
 
 
 def save(trajectory: Trajectory, path: str | Path) -> None:

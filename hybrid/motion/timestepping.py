@@ -22,7 +22,8 @@ from hybrid.motion.observation import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints
-from hybrid.motion.trajectory import Arc, Trajectory
+from hybrid.motion.recorded import Arc
+from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.velocity_step import VelocityStep, velocity_step
 from hybrid.tolerances import Tolerances
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
     from hybrid.motion import Trajectory
     from hybrid.motion.observation import Observation
-    from hybrid.motion.trajectory import Arc
+    from hybrid.motion.recorded import Arc
 
 __all__ = ["Force", "Scene", "Surface", "build_scene", "constraint_forces", "require_drawing"]
 

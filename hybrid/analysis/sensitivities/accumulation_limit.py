@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.impact_site import ImpactSite, problem_change, velocity_slopes
 from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps
+from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.surfaces import Point, evaluate_point
 from hybrid.contact.impacts.impact import impact_problem
 from hybrid.dynamics.state import State
 from hybrid.expressions import changes, duals, plain
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.passes import ForwardPass
-    from hybrid.analysis.sensitivities.replay import Junction, Replay
+    from hybrid.analysis.sensitivities.replayed import Junction, Replay
     from hybrid.analysis.sensitivities.start_slopes import Directions
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.outcome import Event

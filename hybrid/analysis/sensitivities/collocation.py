@@ -21,7 +21,7 @@ from hybrid.analysis.sensitivities.gauss import (
     step_inverses,
 )
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.switch_check import instants, vanishing
+from hybrid.analysis.sensitivities.smoothness import instants, vanishing
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from hybrid.motion.simulate import simulate
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import Functional
     from hybrid.declaration.tree import Expression
-    from hybrid.motion.trajectory import Arc, Trajectory
+    from hybrid.motion.recorded import Arc
+    from hybrid.motion.trajectory import Trajectory
 
 __all__ = ["Difference", "functional_value", "richardson_differences"]
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.jumps import Jump
+from hybrid.analysis.sensitivities.mode_system import Point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.surfaces import EventSurface, Point
+from hybrid.analysis.sensitivities.surfaces import EventSurface
 from hybrid.contact.carriers import CarrierKind
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Passing:
 
 def passing(before: Point, surface: EventSurface | None, jump: Jump, system_after: ModeSystem | None) -> Passing:
     """Put together what happens at an event; ``system_after`` is None where the motion ends."""
-    from hybrid.analysis.sensitivities.surfaces import evaluate_point
+    from hybrid.analysis.sensitivities.mode_system import evaluate_point
 
     after = None if system_after is None else evaluate_point(system_after, float(before.at.t[0]), jump.y)
     return Passing(before, after, surface, jump)

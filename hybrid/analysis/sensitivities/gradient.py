@@ -16,7 +16,8 @@ from hybrid.analysis.sensitivities.functional import Functional
 from hybrid.analysis.sensitivities.integrand import Integrand, compiled_integrand
 from hybrid.analysis.sensitivities.passes import ForwardPass, adjoint_pass, forward_pass
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.replay import Replay, replay
+from hybrid.analysis.sensitivities.replay import replay
+from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.start_check import start_refusal
 from hybrid.analysis.sensitivities.start_slopes import Directions, directions
 from hybrid.analysis.sensitivities.switch_check import switch_refusal

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.functional import CompiledExpression, Functional, compile_expression
 from hybrid.analysis.sensitivities.gauss import TO_SERIES
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.replay import Replay
+from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.smoothness import jump_met
 
 if TYPE_CHECKING:

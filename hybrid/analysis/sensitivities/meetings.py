@@ -12,11 +12,11 @@ from hybrid.analysis.sensitivities.accumulation_limit import closing_jump
 from hybrid.analysis.sensitivities.event_map import EventMap, Passing, agreed_map, passing
 from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps, no_jump
-from hybrid.analysis.sensitivities.mode_system import ModeSystem
+from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.simultaneous import ordered_map
 from hybrid.analysis.sensitivities.spatial_slip import settled_jump
-from hybrid.analysis.sensitivities.surfaces import EventSurface, Point, evaluate_point, event_surfaces
+from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
 from hybrid.contact.guards import GuardKind
 from hybrid.motion.outcome import Event, EventKind
 

@@ -13,7 +13,7 @@ from hybrid.analysis.sensitivities.gauss import Leg, pull_back, push_forward
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.integrand import Integrand
-    from hybrid.analysis.sensitivities.replay import Replay
+    from hybrid.analysis.sensitivities.replayed import Replay
     from hybrid.analysis.sensitivities.start_slopes import Directions
 
 __all__ = ["ForwardPass", "adjoint_pass", "forward_pass", "tangents_along", "transition"]

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import open_sum
 from hybrid.analysis.sensitivities.collocation import ErrorMeasure, integrate_leg
-from hybrid.analysis.sensitivities.event_map import EventMap
 from hybrid.analysis.sensitivities.gauss import Leg
 from hybrid.analysis.sensitivities.meetings import event_map
-from hybrid.analysis.sensitivities.mode_system import ModeSystem
+from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
+from hybrid.analysis.sensitivities.replayed import Junction, Replay
 from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
-from hybrid.analysis.sensitivities.surfaces import EventSurface, evaluate_point, event_surfaces
+from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
 from hybrid.contact.table import rows_of
 from hybrid.motion.outcome import Event, EventKind, Termination
 
 if TYPE_CHECKING:
     from hybrid.dynamics.partials import Partials
-    from hybrid.motion.trajectory import Arc, Trajectory
+    from hybrid.motion.recorded import Arc
+    from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["Junction", "Replay", "replay"]
+__all__ = ["replay", "system_of"]
 
 Array = NDArray[np.float64]
 
@@ -42,52 +42,6 @@ _UNFINISHED = (  # what has stopped the computation, not the motion
     Termination.INTERRUPTED,
 )
 _INSIDE = 1e-3  # of a step: there a slip that vanishes at its end has nearly the direction of the limit
-
-
-@attrs.frozen(eq=False)
-class Junction:
-    """Events at one instant between two legs, with the derivatives through them.
-
-    Attributes
-    ----------
-    events : tuple of Event
-    map : EventMap
-    """
-
-    events: tuple[Event, ...]
-    map: EventMap
-
-
-@attrs.frozen(eq=False)
-class Replay:
-    """A motion as an alternation of legs and junctions.
-
-    Attributes
-    ----------
-    trajectory : Trajectory
-    partials : Partials
-    opening : Junction or None
-        Events at the very start.
-    legs : tuple of Leg
-    junctions : tuple of Junction
-        After each leg but the last; after the last as well where an event ends the motion.
-    """
-
-    trajectory: Trajectory
-    partials: Partials
-    opening: Junction | None
-    legs: tuple[Leg, ...]
-    junctions: tuple[Junction, ...]
-
-    @property
-    def t_end(self) -> float:
-        """Time at which the motion ends."""
-        return float(self.legs[-1].knots[-1])
-
-    @property
-    def end(self) -> Array:
-        """State (2n,) at the end."""
-        return np.asarray(self.legs[-1].states[-1])
 
 
 def replay(trajectory: Trajectory, partials: Partials, *, measure: ErrorMeasure | None = None) -> Replay | Refusal:

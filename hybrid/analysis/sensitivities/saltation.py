@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.meetings import event_map
-from hybrid.analysis.sensitivities.mode_system import ModeSystem
+from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, possible_ends, with_limits
-from hybrid.analysis.sensitivities.surfaces import evaluate_point
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.table import rows_of

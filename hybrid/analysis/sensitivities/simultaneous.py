@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.event_map import EventMap, admissible, agreed_map, passing
 from hybrid.analysis.sensitivities.jumps import Jump
-from hybrid.analysis.sensitivities.mode_system import ModeSystem
+from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.surfaces import EventSurface, Point, evaluate_point
+from hybrid.analysis.sensitivities.surfaces import EventSurface
 from hybrid.contact.guards import guards_of
 from hybrid.contact.modes import ContactMode
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.gauss import Leg, interpolation
+from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial
-from hybrid.analysis.sensitivities.surfaces import EventSurface, Point, evaluate_point, mode_surfaces
-from hybrid.analysis.sensitivities.switch_check import instants, vanishing
+from hybrid.analysis.sensitivities.surfaces import EventSurface, mode_surfaces
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.dynamics.scales import scales_of
 
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     Guard = Callable[[Response], NDArray[np.float64]]
 
-__all__ = ["check_end", "check_smooth", "jump_met", "nearest_dip"]
+__all__ = ["check_end", "check_smooth", "instants", "jump_met", "nearest_dip", "sizes_of", "vanishing"]
 
 Array = NDArray[np.float64]
 
+_ZERO = 1e-12  # of the terms of a switch: what the rounding of a motion leaves of a zero
+_FLOOR = 1e-3  # of the speed that crosses the positions in the duration of the motion: what a body at rest is held to
 _NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
 _CLEAR = 1e-7  # of the same: the surface has been left
 _TOUCHED = 1e-9  # of the same: the surface is touched
@@ -196,3 +198,29 @@ def _lowest(leg: Leg, guard: Guard, stage: int) -> tuple[float, float]:
     options = {"xatol": 1e-9 * (bounds[1] - bounds[0])}
     found = minimize_scalar(along, bounds=bounds, method="bounded", options=options)
     return float(found.x), float(found.fun)
+
+
+def instants(leg: Leg) -> tuple[Array, Array]:
+    """Times (N,) and states (N, 2n) at the start of a leg, at its stages and at its end."""
+    return (
+        np.concatenate([leg.knots[:1], leg.at.t, leg.knots[-1:]]),
+        np.concatenate([leg.states[:1], leg.at.y, leg.states[-1:]]),
+    )
+
+
+def vanishing(switches: Switches, leg: Leg, t: Array, y: Array, duration: float) -> NDArray[np.bool_]:
+    """Where switches are zero at instants of a leg as far as rounding tells, (N, z)."""
+    parameters = leg.system.parameters
+    size = y.shape[1]
+    slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
+    terms = slopes[..., :size] @ sizes_of(np.max(np.abs(y), axis=0)[:, None], duration)[:, 0]
+    terms = terms + slopes[..., size] * np.max(np.abs(t))
+    return np.asarray(np.abs(switches.values(t, y, parameters)) <= _ZERO * terms)
+
+
+def sizes_of(greatest: Array, duration: float) -> Array:
+    """Sizes (2n, m) from those of every coordinate and velocity: of a body at rest not those of its rounding."""
+    n = len(greatest) // 2
+    q, v = np.max(greatest[:n], axis=0), np.max(greatest[n:], axis=0)
+    sizes = np.stack([np.maximum(q, _FLOOR * v * duration), np.maximum(v, _FLOOR * q / max(duration, 1e-300))])
+    return np.repeat(sizes, n, axis=0)

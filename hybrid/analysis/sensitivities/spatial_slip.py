@@ -21,8 +21,7 @@ from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.dynamics.crossing import crossing
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.mode_system import ModeSystem
-    from hybrid.analysis.sensitivities.surfaces import Point
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point
     from hybrid.contact.table import ElementMode
 
 __all__ = ["is_spatial", "possible_ends", "settled_jump", "settling_aim", "with_limits"]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.surfaces import Point, evaluate_point
 from hybrid.contact.activity import Activity, carrier_activities, carrier_names
 from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.replay import Replay
+    from hybrid.analysis.sensitivities.replayed import Replay
     from hybrid.analysis.sensitivities.start_slopes import Directions
 
 __all__ = ["start_refusal"]

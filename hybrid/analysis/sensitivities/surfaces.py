@@ -17,71 +17,13 @@ from hybrid.expressions import changes, duals
 from hybrid.motion.outcome import Event, EventKind
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point, Response
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Values
 
-__all__ = ["CONES", "EventSurface", "Point", "carrier_surface", "evaluate_point", "event_surfaces", "mode_surfaces"]
+__all__ = ["CONES", "EventSurface", "carrier_surface", "event_surfaces", "mode_surfaces"]
 
 Array = NDArray[np.float64]
-
-
-@attrs.frozen(eq=False)
-class Point:
-    """One state in one mode with all first derivatives.
-
-    Attributes
-    ----------
-    system : ModeSystem
-    at : Response
-        With N = 1.
-    state, parameter : dict of array
-        Derivatives of every quantity with respect to ``(q, v, t)`` and to the parameters, (1, size, z).
-    state_slopes, parameter_slopes : array, (u, z)
-        Derivatives of accelerations and forces.
-    """
-
-    system: ModeSystem
-    at: Response
-    state: dict[str, Array]
-    parameter: dict[str, Array]
-    state_slopes: Array
-    parameter_slopes: Array
-
-    @property
-    def f(self) -> Array:
-        """Velocities and accelerations, (2n,)."""
-        return np.asarray(self.at.f[0])
-
-    def slopes(self, name: str) -> Array:
-        """Derivatives of a quantity with respect to ``(q, v, t, parameters)``, (size, 2n + 1 + c)."""
-        return np.concatenate([self.state[name][0], self.parameter[name][0]], axis=1)
-
-    @property
-    def unknown_slopes(self) -> Array:
-        """Derivatives of accelerations and forces with respect to ``(q, v, t, parameters)``, (u, 2n + 1 + c)."""
-        return np.concatenate([self.state_slopes, self.parameter_slopes], axis=1)
-
-
-def evaluate_point(system: ModeSystem, t: float, y: Array) -> Point:
-    """Evaluate a mode with all first derivatives at one state.
-
-    Parameters
-    ----------
-    system : ModeSystem
-    t : float
-    y : array, (2n,)
-
-    Returns
-    -------
-    Point
-    """
-    at = system.respond(np.array([t]), np.asarray(y)[None, :])
-    state = system.partials.state(at.t, at.y, at.forces, system.parameters)
-    parameter = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
-    return Point(
-        system, at, state, parameter, system.unknown_slopes(at, state)[0], system.unknown_slopes(at, parameter)[0]
-    )
 
 
 @attrs.frozen(eq=False)

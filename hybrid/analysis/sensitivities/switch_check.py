@@ -10,21 +10,20 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.gauss import STAGES
 from hybrid.analysis.sensitivities.passes import tangents_along
 from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.smoothness import instants, sizes_of, vanishing
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import CompiledExpression
     from hybrid.analysis.sensitivities.gauss import Leg
-    from hybrid.analysis.sensitivities.replay import Replay
+    from hybrid.analysis.sensitivities.replayed import Replay
     from hybrid.dynamics.switches import Switches
 
-__all__ = ["instants", "switch_refusal", "vanishing"]
+__all__ = ["switch_refusal"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_ZERO = 1e-12  # of the terms of a switch: what the rounding of a motion leaves of a zero
 _MOVED = 1e-12  # of the terms of its change
-_FLOOR = 1e-3  # of the speed that crosses the positions in the duration of the motion: what a body at rest is held to
 _GROWS = 5.0  # the change over the switch, at the first stage of a step over that at its last: 28 if as one over time
 _PROSE = {"the equations": ("jump", "have a kink")}
 
@@ -72,42 +71,16 @@ def switch_refusal(
         sizes = np.maximum(sizes, np.max(np.abs(tangents), axis=0))
         for name, switches, on in met[index]:
             if on.any():
-                change = _changes(switches, leg, tangents, chain, _sizes(sizes, duration))
+                change = _changes(switches, leg, tangents, chain, sizes_of(sizes, duration))
                 critical = _critical(switches, leg, on, change, (index == 0, index == len(motion.junctions)))
                 found += _refusals(name, switches, instants(leg)[0], critical)
     if ending is not None and ending.texts:
-        found += _at_end(motion, ending, tangents[-1], chain, _sizes(sizes, duration))
+        found += _at_end(motion, ending, tangents[-1], chain, sizes_of(sizes, duration))
     return min(found, key=lambda refusal: refusal.t, default=None)
-
-
-def instants(leg: Leg) -> tuple[Array, Array]:
-    """Times (N,) and states (N, 2n) at the start of a leg, at its stages and at its end."""
-    return (
-        np.concatenate([leg.knots[:1], leg.at.t, leg.knots[-1:]]),
-        np.concatenate([leg.states[:1], leg.at.y, leg.states[-1:]]),
-    )
-
-
-def vanishing(switches: Switches, leg: Leg, t: Array, y: Array, duration: float) -> Flags:
-    """Where switches are zero at instants of a leg as far as rounding tells, (N, z)."""
-    parameters = leg.system.parameters
-    size = y.shape[1]
-    slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
-    terms = slopes[..., :size] @ _sizes(np.max(np.abs(y), axis=0)[:, None], duration)[:, 0]
-    terms = terms + slopes[..., size] * np.max(np.abs(t))
-    return np.asarray(np.abs(switches.values(t, y, parameters)) <= _ZERO * terms)
 
 
 def _zeros(switches: Switches, leg: Leg, duration: float) -> Flags:
     return vanishing(switches, leg, *instants(leg), duration)
-
-
-def _sizes(greatest: Array, duration: float) -> Array:
-    """Sizes (2n, m) from those of every coordinate and velocity: of a body at rest not those of its rounding."""
-    n = len(greatest) // 2
-    q, v = np.max(greatest[:n], axis=0), np.max(greatest[n:], axis=0)
-    sizes = np.stack([np.maximum(q, _FLOOR * v * duration), np.maximum(v, _FLOOR * q / max(duration, 1e-300))])
-    return np.repeat(sizes, n, axis=0)
 
 
 def _changes(switches: Switches, leg: Leg, tangents: Array, chain: Array, sizes: Array) -> Array:

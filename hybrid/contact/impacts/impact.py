@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, carrier_names
 from hybrid.contact.carriers import Carrier, CarrierKind
-from hybrid.contact.impacts.velocities import contact_velocities, velocities_after
+from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
-from hybrid.expressions import NotDifferentiable, changes, duals
+from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
+
+_NOTHING = 1e-12  # of the velocities that cancel: a few pivots on contacts of condition 1e3
 
 
 @attrs.frozen
@@ -94,6 +96,20 @@ class ImpactProblem:
     def friction(self) -> NDArray[np.float64]:
         """Friction coefficients, (number of carriers,)."""
         return np.array([carrier.friction for carrier in self.carriers])
+
+    def velocities_after(self, impulses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Contact velocities (r,) after impulses (r,), those within rounding of zero exactly zero.
+
+        With redundant contacts a rounding unit of approach is a velocity that no impulse can stop. A friction impulse
+        is a distance from its bound ``mu P_N`` and has the rounding of that bound, however small it is itself.
+        """
+        gamma, known = self.gamma + self.G @ impulses, self.plain
+        sizes = np.abs(plain(impulses))
+        for carrier in known.carriers:
+            if carrier.normal is not None and carrier.tangential:
+                sizes[list(carrier.tangential)] += float(carrier.friction) * sizes[carrier.normal]
+        floor = _NOTHING * (np.abs(known.gamma) + np.abs(known.G) @ sizes)
+        return np.asarray(np.where(np.abs(plain(gamma)) <= floor, gamma - plain(gamma), gamma))
 
     def changed(self, change: ImpactChange) -> ImpactProblem:
         """The problem with the derivatives of its numbers, for a law that is read with duals."""
@@ -302,7 +318,7 @@ def impact_of(
     """
     M = dynamics.terms(state.q, state.v, t=state.t).M
     v_after = state.v + problem.response_W @ answer.values
-    gamma = velocities_after(problem, answer.values)
+    gamma = problem.velocities_after(answer.values)
     before, after = (float(v @ M @ v) / 2 for v in (state.v, v_after))
     # of the contact alone: a surface that moves may do work besides
     created = float(answer.values @ (problem.gamma + gamma)) / 2

@@ -14,7 +14,6 @@ from hybrid.contact.impacts.restitution import scaled_restitution
 from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution, routh_path, tangential_impulse
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
-from hybrid.contact.impacts.velocities import velocities_after
 from hybrid.expressions import plain, tie_means
 
 
@@ -147,7 +146,7 @@ def _restituted(
 ) -> Impulses:
     """Compression followed by normal impulses of at least ``factor`` times those of compression."""
     preload = factor * compression[problem.normals]
-    gamma = velocities_after(problem, compression)
+    gamma = problem.velocities_after(compression)
     restitution = joint_impulse(problem, gamma, preload=preload)
     values = compression + restitution.values
     return Impulses(values, _jump(problem, values), warnings=_once(warnings + restitution.warnings))

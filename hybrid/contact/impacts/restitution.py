@@ -15,7 +15,6 @@ from hybrid.contact.impacts.impulse_lcp import (
     joint_impulse,
     solved,
 )
-from hybrid.contact.impacts.velocities import velocities_after
 from hybrid.dynamics.crossing import crossing
 from hybrid.expressions import Dual, NotDifferentiable, plain
 
@@ -80,7 +79,7 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
 
 def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDArray[Any]) -> NDArray[Any]:
     """The same impulses of a problem of duals: the share follows from the limit of the energy that it meets."""
-    gamma, preload = velocities_after(problem, compression), e * compression[problem.normals]
+    gamma, preload = problem.velocities_after(compression), e * compression[problem.normals]
     if len(problem.carriers) == 1 or not plain(preload).any():  # the share is one: a contact has its own work alone
         return np.asarray(compression + joint_impulse(problem, gamma, preload=preload).values)
     known = (problem.plain, plain(gamma), plain(compression), plain(e))
@@ -140,7 +139,7 @@ class _Restitution:
 
     @classmethod
     def of(cls, problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> _Restitution:
-        posed = attrs.evolve(problem.posed, c=velocities_after(problem, compression))
+        posed = attrs.evolve(problem.posed, c=problem.velocities_after(compression))
         start, end = (impulse_question(problem, posed, share * preload) for share in (0.0, 1.0))
         nothing = np.zeros(start.question.n)
         shift = end.impulses(nothing) - start.impulses(nothing)

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.expressions import plain
-
 if TYPE_CHECKING:
-    from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["contact_velocities", "velocities_after", "without_rounding"]
+__all__ = ["contact_velocities", "without_rounding"]
 
 _ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of the terms: those of a linear solve for pins and of a product
-_NOTHING = 1e-12  # of the velocities that cancel: a few pivots on contacts of condition 1e3
 
 
 def contact_velocities(dynamics: Dynamics, posed: ContactProblem, v: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -74,18 +70,3 @@ def without_rounding(gamma: NDArray[Any], W: NDArray[Any], v: NDArray[Any]) -> N
     drift = np.abs(gamma - (across @ v[..., None])[..., 0])
     summands = (np.abs(across) @ np.abs(v)[..., None])[..., 0] + drift
     return np.asarray(np.where(np.abs(gamma) <= _ROUNDING * summands, 0.0, gamma))
-
-
-def velocities_after(problem: ImpactProblem, impulses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Contact velocities (r,) after impulses (r,), those within rounding of zero exactly zero.
-
-    With redundant contacts a rounding unit of approach is a velocity that no impulse can stop. A friction impulse is a
-    distance from its bound ``mu P_N`` and has the rounding of that bound, however small it is itself.
-    """
-    gamma, known = problem.gamma + problem.G @ impulses, problem.plain
-    sizes = np.abs(plain(impulses))
-    for carrier in known.carriers:
-        if carrier.normal is not None and carrier.tangential:
-            sizes[list(carrier.tangential)] += float(carrier.friction) * sizes[carrier.normal]
-    floor = _NOTHING * (np.abs(known.gamma) + np.abs(known.G) @ sizes)
-    return np.asarray(np.where(np.abs(plain(gamma)) <= floor, gamma - plain(gamma), gamma))

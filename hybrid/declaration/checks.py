@@ -24,10 +24,10 @@ from hybrid.declaration.units import dimension_problems
 from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.declaration.parts import AbstractMechanism
 
 
-def checked(mechanism: Mechanism) -> tuple[Scope, Parameters, list[Read], list[Problem]]:
+def checked(mechanism: AbstractMechanism) -> tuple[Scope, Parameters, list[Read], list[Problem]]:
     """Read every expression of a mechanism and list everything that is wrong.
 
     Returns
@@ -66,7 +66,7 @@ def _parsed(text: str, known: frozenset[str], *, field: str, path: Path, problem
         return None
 
 
-def _parameters(mechanism: Mechanism, problems: list[Problem]) -> Parameters:
+def _parameters(mechanism: AbstractMechanism, problems: list[Problem]) -> Parameters:
     known = frozenset(mechanism.names)
     given: dict[str, float | Expression] = {}
     for name, parameter in mechanism.parameters.items():
@@ -103,7 +103,7 @@ def _parameters(mechanism: Mechanism, problems: list[Problem]) -> Parameters:
     return Parameters(given, tuple(order), defaults, {}, ())
 
 
-def _scope(mechanism: Mechanism, problems: list[Problem]) -> Scope:
+def _scope(mechanism: AbstractMechanism, problems: list[Problem]) -> Scope:
     kinds: dict[str, Kind] = {TIME: "time"}
     kinds |= dict.fromkeys(mechanism.parameters, "parameter")
     kinds |= {velocity_name(name): "velocity" for name in mechanism.coordinates}
@@ -122,7 +122,7 @@ def _scope(mechanism: Mechanism, problems: list[Problem]) -> Scope:
     return Scope(kinds, definitions, traits)
 
 
-def _read(mechanism: Mechanism, scope: Scope, problems: list[Problem]) -> list[Read]:
+def _read(mechanism: AbstractMechanism, scope: Scope, problems: list[Problem]) -> list[Read]:
     known = frozenset(mechanism.names)
     read: list[Read] = []
     for entry in entries(mechanism):

@@ -21,7 +21,7 @@ from hybrid.declaration.unknown_units import Unknowns, product, to_power
 from hybrid.errors import Problem
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.declaration.parts import AbstractMechanism
     from hybrid.declaration.ranges import Read
     from hybrid.declaration.scope import Scope
 
@@ -57,7 +57,7 @@ class Dimensions:
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : AbstractMechanism
     read : sequence of Read
         Its expressions but those of parameters and definitions.
     scope : Scope
@@ -75,7 +75,7 @@ class Dimensions:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: AbstractMechanism,
         read: Sequence[Read],
         scope: Scope,
         parameters: Mapping[str, float | Expression],

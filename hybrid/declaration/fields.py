@@ -12,8 +12,7 @@ from hybrid.declaration.parts import EnergyDynamics
 from hybrid.declaration.scope import Kind
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
-    from hybrid.declaration.parts import Constraint, Contact, FrictionElement
+    from hybrid.declaration.parts import AbstractMechanism, Constraint, Contact, FrictionElement
 
 Path = tuple[str | int, ...]
 
@@ -77,7 +76,7 @@ FORCE = Role(noun="a force", allowed=_MOTION)
 POINT = Role(noun="a point of the drawing", allowed=_POSITION)
 
 
-def entries(mechanism: Mechanism) -> Iterator[Entry]:
+def entries(mechanism: AbstractMechanism) -> Iterator[Entry]:
     """List every expression but those of parameters and definitions, in the order of the file format."""
     yield from _dynamics(mechanism)
     for name, text in mechanism.forces.items():
@@ -104,7 +103,7 @@ def label(table: str, name: str, index: int) -> str:
     return f"{table}.{name}" if name else f"{table}[{index + 1}]"
 
 
-def _dynamics(mechanism: Mechanism) -> Iterator[Entry]:
+def _dynamics(mechanism: AbstractMechanism) -> Iterator[Entry]:
     dynamics = mechanism.dynamics
     if isinstance(dynamics, EnergyDynamics):
         yield Entry(("dynamics", "kinetic"), "dynamics.kinetic", dynamics.kinetic, KINETIC)

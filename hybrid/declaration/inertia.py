@@ -16,7 +16,7 @@ from hybrid.declaration.tree import Expression
 from hybrid.errors import Problem
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.declaration.parts import AbstractMechanism
 
 _N_SAMPLES = 4
 # Two entries that are equal as functions differ by rounding only, about 1e-13 for texts of the permitted length.
@@ -24,7 +24,7 @@ _SYMMETRY = 1e-9
 
 
 def inertia_problems(
-    mechanism: Mechanism, read: list[Read], scope: Scope, parameters: Mapping[str, float]
+    mechanism: AbstractMechanism, read: list[Read], scope: Scope, parameters: Mapping[str, float]
 ) -> list[Problem]:
     """List coordinates without inertia and entries of the mass matrix that differ from their mirror images."""
     by_path = {item.entry.path: item for item in read}
@@ -39,7 +39,7 @@ def inertia_problems(
     return _rows(mechanism, entries, _samples(mechanism, scope, parameters))
 
 
-def _massless(mechanism: Mechanism, names: frozenset[str]) -> list[Problem]:
+def _massless(mechanism: AbstractMechanism, names: frozenset[str]) -> list[Problem]:
     return [
         Problem(
             f"the velocity of '{name}' does not occur: the mass matrix is singular at every posture",
@@ -52,7 +52,7 @@ def _massless(mechanism: Mechanism, names: frozenset[str]) -> list[Problem]:
     ]
 
 
-def _samples(mechanism: Mechanism, scope: Scope, parameters: Mapping[str, float]) -> dict[str, Any]:
+def _samples(mechanism: AbstractMechanism, scope: Scope, parameters: Mapping[str, float]) -> dict[str, Any]:
     """Values of every name at a few postures in general position."""
     random = np.random.default_rng(0)
     names = [name for name, kind in scope.kinds.items() if kind != "parameter"]
@@ -63,7 +63,7 @@ def _samples(mechanism: Mechanism, scope: Scope, parameters: Mapping[str, float]
 
 
 def _rows(
-    mechanism: Mechanism, entries: Mapping[tuple[int, int], Expression], values: Mapping[str, Any]
+    mechanism: AbstractMechanism, entries: Mapping[tuple[int, int], Expression], values: Mapping[str, Any]
 ) -> list[Problem]:
     problems: list[Problem] = []
     computed = {index: evaluate(expression, values) for index, expression in entries.items()}

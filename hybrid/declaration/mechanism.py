@@ -7,12 +7,11 @@ from typing import Any
 
 import attrs
 
-from hybrid.declaration import convert
 from hybrid.declaration.checks import checked
-from hybrid.declaration.names import TIME, velocity_name
 from hybrid.declaration.parameters import Parameters
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.parts import (
+    AbstractMechanism,
     Constraint,
     Contact,
     Drawing,
@@ -20,12 +19,6 @@ from hybrid.declaration.parts import (
     EquationDynamics,
     FrictionElement,
     Parameter,
-    as_drawing,
-    as_expressions,
-    as_parameters,
-    as_tuple,
-    is_a,
-    is_tuple_of,
 )
 from hybrid.declaration.ranges import Read
 from hybrid.declaration.scope import Scope, expand
@@ -46,27 +39,10 @@ __all__ = [
 
 
 @attrs.frozen(kw_only=True)
-class Mechanism:
+class Mechanism(AbstractMechanism):
     """A mechanism with contacts and dry friction, under the field names of the mechanism file.
 
-    Attributes
-    ----------
-    name, title : str
-    references : tuple of str
-    coordinates : tuple of str, length n
-        The velocity of ``x`` is ``x_dot``.
-    dynamics : EnergyDynamics or EquationDynamics
-    parameters : mapping of str to Parameter
-    definitions : mapping of str to str
-        Named expressions, used in all others.
-    forces : mapping of str to str
-        Further generalised forces, by coordinate.
-    contact : tuple of Contact
-    friction : tuple of FrictionElement
-    constraint : tuple of Constraint
-    drawing : Drawing
-    source : str
-        The file it was read from, or empty. Not part of comparison.
+    Its attributes are those of :class:`hybrid.declaration.parts.AbstractMechanism`.
 
     Raises
     ------
@@ -90,25 +66,6 @@ class Mechanism:
     3.0
     """
 
-    name: str = attrs.field(validator=convert.is_text)
-    coordinates: tuple[str, ...] = attrs.field(converter=convert.texts, validator=convert.is_texts)
-    dynamics: EnergyDynamics | EquationDynamics = attrs.field(validator=is_a(EnergyDynamics, EquationDynamics))
-    title: str = attrs.field(default="", validator=convert.is_text)
-    references: tuple[str, ...] = attrs.field(default=(), converter=convert.texts, validator=convert.is_texts)
-    parameters: Mapping[str, Parameter] = attrs.field(factory=dict, converter=as_parameters, validator=convert.is_table)
-    definitions: Mapping[str, str] = attrs.field(
-        factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
-    )
-    forces: Mapping[str, str] = attrs.field(
-        factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
-    )
-    contact: tuple[Contact, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Contact))
-    friction: tuple[FrictionElement, ...] = attrs.field(
-        default=(), converter=as_tuple, validator=is_tuple_of(FrictionElement)
-    )
-    constraint: tuple[Constraint, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Constraint))
-    drawing: Drawing = attrs.field(factory=Drawing, converter=as_drawing, validator=is_a(Drawing))
-    source: str = attrs.field(default="", eq=False, repr=False, validator=convert.is_text)
     _scope: Scope = attrs.field(init=False, eq=False, repr=False)
     _parameters: Parameters = attrs.field(init=False, eq=False, repr=False)
     _read: tuple[Read, ...] = attrs.field(init=False, eq=False, repr=False)
@@ -122,19 +79,9 @@ class Mechanism:
         object.__setattr__(self, "_read", tuple(read))
 
     @property
-    def velocities(self) -> tuple[str, ...]:
-        """Names of the velocities, in the order of the coordinates."""
-        return tuple(velocity_name(name) for name in self.coordinates)
-
-    @property
     def read_definitions(self) -> Mapping[str, Expression]:
         """The definitions as they were read, by name."""
         return self._scope.definitions
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name that an expression may use, but ``pi``."""
-        return (*self.coordinates, *self.velocities, TIME, *self.parameters, *self.definitions)
 
     @property
     def angles(self) -> tuple[str, ...]:

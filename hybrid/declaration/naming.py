@@ -12,7 +12,7 @@ from hybrid.declaration.names import MAX_NAME_LENGTH, TIME, is_identifier, veloc
 from hybrid.errors import DeclarationError, Problem
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.declaration.parts import AbstractMechanism
 
 MAX_COORDINATES = 100
 MAX_NAMES = 2_000
@@ -24,7 +24,7 @@ class _Named(Protocol):
     name: str
 
 
-def naming_problems(mechanism: Mechanism) -> list[Problem]:
+def naming_problems(mechanism: AbstractMechanism) -> list[Problem]:
     """List names that are missing, malformed, reserved or used twice, and tables that are too long.
 
     Examples
@@ -55,7 +55,7 @@ def naming_problems(mechanism: Mechanism) -> list[Problem]:
     return problems
 
 
-def refuse_too_many(mechanism: Mechanism) -> None:
+def refuse_too_many(mechanism: AbstractMechanism) -> None:
     """Refuse more names than can be checked in a second.
 
     Raises
@@ -71,7 +71,7 @@ def refuse_too_many(mechanism: Mechanism) -> None:
         raise DeclarationError(Problem(f"declares {n_names} names; at most {MAX_NAMES} are possible"))
 
 
-def _declared(mechanism: Mechanism) -> Iterator[tuple[str, str, str, Path]]:
+def _declared(mechanism: AbstractMechanism) -> Iterator[tuple[str, str, str, Path]]:
     for index, name in enumerate(mechanism.coordinates):
         yield name, "a coordinate", "coordinates", ("coordinates", index)
     for index, name in enumerate(dict.fromkeys(mechanism.coordinates)):

@@ -9,6 +9,7 @@ import attrs
 
 from hybrid.declaration import convert
 from hybrid.declaration.convert import Written
+from hybrid.declaration.names import TIME, velocity_name
 from hybrid.declaration.table import Table
 from hybrid.errors import DeclarationError, Problem
 
@@ -260,3 +261,58 @@ def is_tuple_of(kind: type[Any]) -> Callable[[object, attrs.Attribute[Any], obje
             raise DeclarationError(Problem(f"must be a list of {kind.__name__} objects", field.name))
 
     return check
+
+
+@attrs.frozen(kw_only=True)
+class AbstractMechanism:
+    """What is declared of a mechanism, as it stands: the rules that it must keep are read off it.
+
+    Attributes
+    ----------
+    name, title : str
+    references : tuple of str
+    coordinates : tuple of str, length n
+        The velocity of ``x`` is ``x_dot``.
+    dynamics : EnergyDynamics or EquationDynamics
+    parameters : mapping of str to Parameter
+    definitions : mapping of str to str
+        Named expressions, used in all others.
+    forces : mapping of str to str
+        Further generalised forces, by coordinate.
+    contact : tuple of Contact
+    friction : tuple of FrictionElement
+    constraint : tuple of Constraint
+    drawing : Drawing
+    source : str
+        The file it was read from, or empty. Not part of comparison.
+    """
+
+    name: str = attrs.field(validator=convert.is_text)
+    coordinates: tuple[str, ...] = attrs.field(converter=convert.texts, validator=convert.is_texts)
+    dynamics: EnergyDynamics | EquationDynamics = attrs.field(validator=is_a(EnergyDynamics, EquationDynamics))
+    title: str = attrs.field(default="", validator=convert.is_text)
+    references: tuple[str, ...] = attrs.field(default=(), converter=convert.texts, validator=convert.is_texts)
+    parameters: Mapping[str, Parameter] = attrs.field(factory=dict, converter=as_parameters, validator=convert.is_table)
+    definitions: Mapping[str, str] = attrs.field(
+        factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
+    )
+    forces: Mapping[str, str] = attrs.field(
+        factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
+    )
+    contact: tuple[Contact, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Contact))
+    friction: tuple[FrictionElement, ...] = attrs.field(
+        default=(), converter=as_tuple, validator=is_tuple_of(FrictionElement)
+    )
+    constraint: tuple[Constraint, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Constraint))
+    drawing: Drawing = attrs.field(factory=Drawing, converter=as_drawing, validator=is_a(Drawing))
+    source: str = attrs.field(default="", eq=False, repr=False, validator=convert.is_text)
+
+    @property
+    def velocities(self) -> tuple[str, ...]:
+        """Names of the velocities, in the order of the coordinates."""
+        return tuple(velocity_name(name) for name in self.coordinates)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that an expression may use, but ``pi``."""
+        return (*self.coordinates, *self.velocities, TIME, *self.parameters, *self.definitions)

@@ -16,10 +16,10 @@ from hybrid.declaration.parts import (
 from hybrid.errors import Problem
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.declaration.parts import AbstractMechanism
 
 
-def shape_problems(mechanism: Mechanism) -> Iterator[Problem]:
+def shape_problems(mechanism: AbstractMechanism) -> Iterator[Problem]:
     """Find lengths that do not fit and fields that exclude or need one another."""
     yield from _dynamics(mechanism)
     yield from _forces(mechanism)
@@ -32,7 +32,7 @@ def shape_problems(mechanism: Mechanism) -> Iterator[Problem]:
     yield from _drawing(mechanism)
 
 
-def _dynamics(mechanism: Mechanism) -> Iterator[Problem]:
+def _dynamics(mechanism: AbstractMechanism) -> Iterator[Problem]:
     dynamics = mechanism.dynamics
     if isinstance(dynamics, EnergyDynamics):
         return
@@ -47,7 +47,7 @@ def _dynamics(mechanism: Mechanism) -> Iterator[Problem]:
         yield Problem(message, "dynamics.forces", path=("dynamics", "forces"))
 
 
-def _forces(mechanism: Mechanism) -> Iterator[Problem]:
+def _forces(mechanism: AbstractMechanism) -> Iterator[Problem]:
     for name in mechanism.forces:
         if name not in mechanism.coordinates:
             hint = suggestion(name, mechanism.coordinates)
@@ -98,7 +98,7 @@ def _constraint(constraint: Constraint, index: int) -> Iterator[Problem]:
         yield Problem("an elastic constraint has no friction of its own", field, hint=hint, path=(*path, "friction"))
 
 
-def _drawing(mechanism: Mechanism) -> Iterator[Problem]:
+def _drawing(mechanism: AbstractMechanism) -> Iterator[Problem]:
     points = mechanism.drawing.points
     for name, point in points.items():
         if len(point) not in (2, 3):

@@ -18,7 +18,7 @@ from hybrid.declaration.unknown_units import product
 from hybrid.errors import MAX_PROBLEMS, Problem
 
 if TYPE_CHECKING:
-    from hybrid.declaration.mechanism import Mechanism
+    from hybrid.declaration.parts import AbstractMechanism
     from hybrid.declaration.ranges import Read
     from hybrid.declaration.scope import Scope
 
@@ -60,13 +60,13 @@ class Units:
 
 
 def dimension_problems(
-    mechanism: Mechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
+    mechanism: AbstractMechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
 ) -> list[Problem]:
     """Find unknown units, and expressions whose units contradict each other or what they stand for.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : AbstractMechanism
     read : sequence of Read
         Its expressions but those of parameters and definitions.
     scope : Scope
@@ -121,7 +121,7 @@ def angles_of(read: Iterable[Read], scope: Scope) -> set[str]:
 
 
 def units_of(
-    mechanism: Mechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
+    mechanism: AbstractMechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
 ) -> Units:
     """Find the units of coordinates, forces and accelerations of a mechanism whose units fit.
 
@@ -129,7 +129,7 @@ def units_of(
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : AbstractMechanism
     read : sequence of Read
         Its expressions but those of parameters and definitions.
     scope : Scope

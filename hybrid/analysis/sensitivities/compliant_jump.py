@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.compliant_course import follow, recorded_legs
+from hybrid.analysis.sensitivities.compliant_course import follow, recorded_phases
 from hybrid.analysis.sensitivities.fast_slopes import FastSlopes
 from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.contact.compliance.fast import FastSystem
+from hybrid.contact.compliance.frozen import FrozenFlow
 from hybrid.contact.compliance.rows import ContactRows
 from hybrid.errors import ComputationError
 from hybrid.expressions import Dual, changes, duals, plain
@@ -61,22 +61,27 @@ def compliant_slopes(
     if slowest >= -_REST * speed:
         raise NoDerivative("an impact without collision departs from rest")
     contacts, found = _contacts(site, problem, law)
-    system = FastSystem(problem.G, problem.gamma, contacts)
-    slopes = FastSlopes(system, _changed(site, system, change, found, law))
+    system, order = FrozenFlow.of(problem.G, problem.gamma, contacts)
+    slopes = FastSlopes(system, _changed(site, system, change, order, found, law))
     try:
-        legs = recorded_legs(slopes.system)
+        phases = recorded_phases(slopes.system)
     except ComputationError as error:
         raise NoDerivative(f"the compliant impact could not be followed again: {error}", is_proven=False) from error
-    end = follow(slopes, legs)
-    P, P_slopes = plain(end)[len(contacts) : -2], changes(end)[len(contacts) : -2]
+    end, back = follow(slopes, phases)[len(contacts) : -3], np.argsort(order)
+    P, P_slopes = plain(end)[back], changes(end)[back]
     if np.max(np.abs(problem.G @ (P - law.path(problem).impulse))) > _SAME * speed:
         raise NoDerivative("the course of the compliant impact could not be followed again", is_proven=False)
     return P, P_slopes
 
 
 def _changed(
-    site: ImpactSite, system: FastSystem, change: ImpactChange, found: dict[str, Array], law: KelvinVoigtLimit
-) -> FastSystem:
+    site: ImpactSite,
+    system: FrozenFlow,
+    change: ImpactChange,
+    order: list[int],
+    found: dict[str, Array],
+    law: KelvinVoigtLimit,
+) -> FrozenFlow:
     """The fast system of duals."""
     contacts = []
     for place, contact in enumerate(system.contacts):
@@ -90,7 +95,13 @@ def _changed(
         plains = (contact.friction, contact.damping, contact.stiffness_ratio, contact.holds)
         numbers: tuple[Any, ...] = tuple(map(Dual, plains, slopes))
         contacts.append(ContactRows(contact.name, contact.normal, contact.tangential, *numbers))
-    return FastSystem(duals(system.G, change.G), duals(system.gamma, change.gamma), tuple(contacts))
+    return attrs.evolve(
+        system,
+        stiffness=np.array([contact.stiffness_ratio for contact in contacts]),
+        G=duals(system.G, change.G[np.ix_(order, order)]),
+        gamma=duals(system.gamma, change.gamma[order]),
+        contacts=tuple(contacts),
+    )
 
 
 def _contacts(

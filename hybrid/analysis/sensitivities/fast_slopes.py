@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance.fast import FastSystem
+from hybrid.contact.compliance.frozen import FrozenFlow
 from hybrid.contact.compliance.rest import holding_duals
 from hybrid.contact.compliance.standing import CompliantStanding
 
@@ -21,18 +21,18 @@ Duals = NDArray[Any]
 class FastSlopes:
     """The fast system, and the same with the derivatives of all that it depends on: its numbers are duals."""
 
-    system: FastSystem
-    changed: FastSystem
+    system: FrozenFlow
+    changed: FrozenFlow
 
     @property
     def size(self) -> int:
         """Number of unknowns ``y`` of the fast system."""
-        return len(self.system.contacts) + len(self.system.gamma) + 2
+        return len(self.system.contacts) + len(self.system.gamma) + 3
 
     def rates(self, y: Duals, standing: CompliantStanding) -> Duals:
         """Rates of the unknowns and of their derivatives in stretched time; of work and time none are needed."""
-        normal = self.changed.velocities(y)[self.system.normals]
-        return np.concatenate([normal, self.changed.forces(y, standing), np.zeros(2)])
+        at = self.changed.evaluate(y, standing)
+        return np.concatenate([at.gap_dot, at.forces, np.zeros(3)])
 
     def stopped(self, y: Duals, standing: CompliantStanding) -> Duals:
         """Without the slip of contacts that stick: what a changed impact slips there ends in no time."""

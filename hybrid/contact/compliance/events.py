@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rest import is_redundant
@@ -20,13 +20,13 @@ Event = Callable[[float, Array], float]
 
 
 def phase_events(
-    flow: CompliantFlow, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces], y: Array
+    flow: AbstractCompliantFlow, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces], y: Array
 ) -> tuple[list[Event], list[tuple[str, int]]]:
     """Events of a phase for ``solve_ivp``, and what each is: its kind and its carrier.
 
     Parameters
     ----------
-    flow : CompliantFlow
+    flow : AbstractCompliantFlow
     standing : CompliantStanding
         What the carriers do in the phase.
     at_state : callable
@@ -70,7 +70,7 @@ def phase_events(
             if direction is not None:
                 add("flip", i, -1.0, partial(_load, j=i - first, side=standing.side[i], margin=margin))
         if rows and direction is None and not redundant:
-            add("slip", i, -1.0, partial(_reserve, i=i, rows=rows, margin=margin))
+            add("slip", i, -1.0, partial(flow.reserve, i=i, margin=margin))
         elif direction is not None and len(rows) == 2 and not standing.leaves[i]:
             add("stop", i, -1.0, partial(_speed, columns=columns, stopped=STOPPED * speed))
         elif direction is not None:
@@ -92,11 +92,6 @@ def _overlap(at: CompliantForces, *, i: int, stiffness: float, margin: float) ->
 def _load(at: CompliantForces, *, j: int, side: float, margin: float) -> float:
     """The force of a sliding constraint, positive until its sign changes."""
     return side * float(at.rails.normal(at.forces)[j]) + margin
-
-
-def _reserve(at: CompliantForces, *, i: int, rows: list[int], margin: float) -> float:
-    """What friction could hold beyond what it does; in squares, so that release alone does not change its sign."""
-    return float(at.holds[i] ** 2 + margin**2 - at.forces[rows] @ at.forces[rows])
 
 
 def _speed(at: CompliantForces, *, columns: list[int], stopped: float) -> float:

@@ -1,66 +1,83 @@
-"""Motion of a mechanism on compliant contacts of finite stiffness, while every contact keeps what it does."""
+"""Forces of compliant contacts while every carrier keeps what it does, whatever the kinematics."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
 
 import attrs
 import numpy as np
 
-from hybrid.contact.activity import carrier_names
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.loading import LoadedRest
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rails import NO_RAILS, RoughRails, loads, rail_forces
-from hybrid.contact.compliance.rest import directions_from_rest, first_forces, holding_forces, yielding
+from hybrid.contact.compliance.rails import rail_forces
+from hybrid.contact.compliance.rest import directions_from_rest, first_forces, holding_duals, holding_forces, yielding
 from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
-from hybrid.contact.reduction import free_motion
-from hybrid.errors import ComputationError
 
-if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms
+__all__ = ["AbstractCompliantFlow"]
 
 
 @attrs.frozen(eq=False)
-class CompliantFlow:
-    """Forces and accelerations of a mechanism on compliant contacts at a position, velocity and time.
+class AbstractCompliantFlow(ABC):
+    """Forces and rates of compliant contacts; the kinematics, of a motion or frozen, are those of a subclass.
+
+    Unknowns are a leading part that the kinematics choose, the impulses by row, those of the rigid constraints with
+    friction, the work of friction, time and stretched time.
 
     Attributes
     ----------
-    dynamics : Dynamics
     stiffness : array, (k,)
         Of every contact.
-    damping : array, (k,) or None
-        In place of the declared one.
     speed : float
-        Size of the contact velocities of the passage.
+        Size of the contact velocities of the whole course.
     rounding : float
         Velocities that the rounding of positions makes through the stiffness.
     """
 
-    dynamics: Dynamics
     stiffness: Array
-    damping: Array | None
     speed: float
     rounding: float
 
     @property
+    @abstractmethod
     def names(self) -> tuple[str, ...]:
         """Contacts, then friction elements, then rigid constraints with friction."""
-        return carrier_names(self.dynamics)
 
     @property
+    @abstractmethod
     def rough(self) -> tuple[str, ...]:
         """Rigid constraints with friction."""
-        return self.names[len(self.dynamics.contacts) + len(self.dynamics.elements) :]
 
     @property
+    @abstractmethod
     def rows(self) -> list[tuple[int | None, list[int]]]:
-        """Normal row (of a contact only) and tangential rows of every carrier among the forces."""
-        k = len(self.dynamics.contacts)
-        columns = [self.dynamics.columns.get(name, slice(0, 0)) for name in self.names]
-        return [(i if i < k else None, [k + j for j in range(at.start, at.stop)]) for i, at in enumerate(columns)]
+        """Normal row (of a contact only) and tangential rows of every carrier; normal rows come first."""
+
+    @property
+    @abstractmethod
+    def n_leading(self) -> int:
+        """Number of leading unknowns."""
+
+    @abstractmethod
+    def leading_sizes(self, root: float) -> Array:
+        """What the leading unknowns are measured by, per contact velocity; ``root`` is that of the stiffness."""
+
+    @abstractmethod
+    def evaluate(self, y: Array, standing: CompliantStanding) -> CompliantForces:
+        """Everything at one state."""
+
+    @abstractmethod
+    def leading_rates(self, y: Array, at: CompliantForces) -> Array:
+        """Rates of the leading unknowns in time."""
+
+    @abstractmethod
+    def pushed(self, y: Array, at: CompliantForces, rows: list[int], impulses: Array) -> Array:
+        """The unknowns after impulses in some rows."""
+
+    @abstractmethod
+    def is_in_balance(self, at: CompliantForces) -> bool:
+        """True where nothing moves and the forces leave it so for ever."""
 
     @property
     def sizes(self) -> list[int]:
@@ -69,51 +86,22 @@ class CompliantFlow:
 
     def columns(self, i: int) -> list[int]:
         """Columns of the slip of a carrier."""
-        k = len(self.dynamics.contacts)
+        k = len(self.stiffness)
         return [row - k for row in self.rows[i][1]]
 
-    def evaluate(self, q: Array, v: Array, t: float, standing: CompliantStanding) -> CompliantForces:
-        """Everything at one state."""
-        terms = self.dynamics.terms(q, v, t=t)
-        damping = terms.damping if self.damping is None else self.damping
-        potential = -self.stiffness * terms.gap - 2 * damping * np.sqrt(self.stiffness) * terms.gap_dot
-        W = np.concatenate([terms.W_N, terms.W_T], axis=1)
-        if self.dynamics.rigid:
-            motion = free_motion(terms, eliminated=tuple(range(len(self.dynamics.rigid))))
-            a_free, response = motion.a_free, motion.response @ W
-        else:
-            solved = np.linalg.solve(terms.M, np.column_stack([terms.h, W]))
-            a_free, response = solved[:, 0], solved[:, 1:]
-        free = W.T @ a_free + np.concatenate([terms.zeta_N, terms.zeta_T])
-        if not (np.isfinite(free).all() and np.isfinite(potential).all()):
-            raise ComputationError(f"a compliant motion leaves the range of numbers at t = {t:.6g}")
-        at = CompliantForces(
-            terms.gap, terms.gap_dot, terms.slip, potential, 2 * damping * np.sqrt(self.stiffness),
-            a_free, response, W.T @ response, free,
-            terms.friction, terms.static_friction, terms.limit, terms.static_limit, np.zeros(W.shape[1]),
-            self._rails(terms, W),
-        )  # fmt: skip
-        at.forces[:] = self.forces(at, standing)
-        return at
+    def start(self, leading: Array, t: float = 0.0) -> Array:
+        """The unknowns at the start."""
+        rows = sum((normal is not None) + len(tangential) for normal, tangential in self.rows) + len(self.rough)
+        return np.concatenate([leading, np.zeros(rows + 1), [t, 0.0]])
 
-    def _rails(self, terms: Terms, W: Array) -> RoughRails:
-        """The rigid constraints with friction at a state, and what loads them."""
-        names, rigid = self.rough, self.dynamics.rigid
-        if not names:
-            return NO_RAILS
-        picked = [rigid.index(name) for name in names]
-        lift = np.linalg.solve(terms.M, np.column_stack([terms.h, W, terms.J.T]))
-        driven = terms.J @ lift
-        driven[:, 0] += terms.zeta_B
-        friction = terms.constraint_friction[picked]
-        found = loads(driven[:, -len(rigid) :], driven[:, : -len(rigid)], picked, names, friction)
-        first = len(self.names) - len(names)
-        rows = tuple(tangential[0] for _, tangential in self.rows[first:])
-        return RoughRails(names, first, rows, friction, found[:, 0], found[:, 1:])
+    def rates(self, y: Array, at: CompliantForces) -> Array:
+        """Rates of the unknowns in time; that of stretched time is 1."""
+        forces = [at.forces, at.rails.normal(at.forces)]
+        return np.concatenate([self.leading_rates(y, at), *forces, [at.slip_power(), 1.0, 1.0]])
 
     def forces(self, at: CompliantForces, standing: CompliantStanding) -> Array:
         """Contact forces by row: pressing contacts push, slip is opposed, sticking contacts are held."""
-        found, bound = np.zeros(len(at.free)), at.given_bound
+        found, bound = np.zeros(len(at.free), dtype=at.potential.dtype), at.given_bound
         for i, (normal, tangential) in enumerate(self.rows):
             if not standing.presses[i]:
                 continue
@@ -126,19 +114,20 @@ class CompliantFlow:
             return rail_forces(at.G, at.free, at.rails, found, self.tangents(rest)[0], standing)
         if rest:
             held, groups = self.tangents(rest)
-            b = at.free[held] + at.G[held] @ found
-            found[held] = holding_forces(at.G[np.ix_(held, held)], b, at.holds[rest], groups)
+            G, b = at.G[np.ix_(held, held)], at.free[held] + at.G[held] @ found
+            is_dual = found.dtype == object
+            found[held] = holding_duals(G, b) if is_dual else holding_forces(G, b, at.holds[rest], groups)
         return found
 
     def margins(self, at: CompliantForces) -> Array:
         """What is rounding of the forces of rigid constraints with friction."""
-        return at.rails.margins(self._force(at))
+        return at.rails.margins(self.force(at))
 
     def verify(self, at: CompliantForces, standing: CompliantStanding) -> None:
         """Raise ComputationError where the force of a sliding constraint has not the sign that was taken."""
-        at.rails.verify(at.forces, standing, self._force(at))
+        at.rails.verify(at.forces, standing, self.force(at))
 
-    def _force(self, at: CompliantForces) -> float:
+    def force(self, at: CompliantForces) -> float:
         """Size of the forces of the contacts, with what rounding of positions makes of them."""
         size = self.speed + self.rounding / VANISHING
         return size * math.sqrt(float(np.max(self.stiffness) / np.max(np.diag(at.G)[: len(at.gap)])))
@@ -165,12 +154,27 @@ class CompliantFlow:
         first = at.rails.first
         return LoadedRest(
             at.G, at.free, at.rails, tangential, at.given_bound, at.holds[:first], lambda trial: self.forces(at, trial),
-            self._force(at),
+            self.force(at),
         )  # fmt: skip
+
+    def reserve(self, at: CompliantForces, *, i: int, margin: float) -> float:
+        """What friction of a carrier could hold beyond what it does.
+
+        In squares: what loads a contact beside the others lets it slip for a moment before it is released, which is
+        not followed.
+        """
+        held = at.forces[self.rows[i][1]]
+        return float(at.holds[i] ** 2 + margin**2 - held @ held)
 
     def factor(self, at: CompliantForces, standing: CompliantStanding) -> float:
         """Factor of the forces of sliding constraints with friction, 1 without it; not positive in their paradox."""
         return at.rails.factor(at.G, self.tangents(standing.resting(self.sizes))[0], standing)
+
+    def beginning(self, at: CompliantForces, standing: CompliantStanding) -> Array:
+        """Normal forces of the contacts that press; where all of them vanish, what they grow with first."""
+        presses = np.array(standing.presses)[: len(at.gap)]
+        approach = np.where(at.gap_dot < -VANISHING * self.speed, -self.stiffness * at.gap_dot, 0.0)
+        return first_forces(at.potential * presses, approach * presses, -at.free[: len(at.gap)] * presses)
 
     def settle(self, at: CompliantForces, standing: CompliantStanding, *, breaking: int | None = None) -> None:
         """Decide for every pressing carrier at rest whether it sticks and else where it slips; changes ``standing``.
@@ -189,13 +193,21 @@ class CompliantFlow:
         # what no force acts on yet is decided by the forces that come next; the others go on as they have begun
         idle = self.loaded(at).unloaded(standing) if at.rails.names else []
         undecided = [i for i in standing.resting(self.sizes) if (i < k and not normal.any()) or i in idle]
-        growing = self._growing(at, standing)
-        if not normal.any():
-            approach = np.where(at.gap_dot < -VANISHING * self.speed, -self.stiffness * at.gap_dot, 0.0)
-            growing = first_forces(approach * presses[:k], -at.free[:k] * presses[:k])
+        growing = self._growing(at, standing) if normal.any() else self.beginning(at, standing)
         alone = at.under(growing, np.zeros(len(at.free)), limited=False)
         self._settle_under(alone, standing, undecided, idle, breaking)
         at.rails.check(self.factor(at, standing), standing)
+
+    def lift(self, at: CompliantForces, standing: CompliantStanding) -> Array:
+        """Accelerations of the contacts, (k,), under the forces that act; where they leave it open, that come next."""
+        k = len(at.gap)
+        self.settle(at, standing)
+        now = at.free + at.G @ self.forces(at, standing)
+        alone = at.under(self.beginning(at, standing), np.zeros(len(at.free)), limited=False)
+        soon = at.G @ self.forces(alone, standing)
+        size = VANISHING * (np.abs(at.free) + np.abs(at.G) @ np.abs(self.forces(at, standing)))
+        least = VANISHING * float(np.max(np.abs(soon), initial=0.0))
+        return np.where(np.abs(now) > size, now, np.where(np.abs(soon) > least, soon, 0.0))[:k]
 
     def flip(self, at: CompliantForces, standing: CompliantStanding, i: int) -> None:
         """Change the sign of the force of a sliding constraint; others that vanish take the one they grow with."""

@@ -1,45 +1,117 @@
-"""The course of a motion on compliant contacts: phases between events, from touch to release."""
+"""The phase machine of compliant contacts: from touch to release, one phase after the other."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import groupby
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance.ending import motion_result
 from hybrid.contact.compliance.events import phase_events
-from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.lookout import follow_until
-from hybrid.contact.compliance.path import Array, CompliantMotion, CompliantSamples, joined_samples
+from hybrid.contact.compliance.path import Array, CompliantSamples, joined_samples
 from hybrid.contact.compliance.standing import VANISHING, CompliantStanding, has_stopped, pace
-from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError
-from hybrid.tolerances import Tolerances
+
+__all__ = ["CompliantCourse", "CompliantPassage", "PhaseRecord"]
 
 _ACCURACY = 1e-11
-_MAX_PHASES = 200
+_MAX_PHASES = 400
 _TRANSIENT = 100.0  # decay times of a damper: an impact is over by then, and steps could be longer than it allows
 _STIFF = 600.0  # decay times from which an implicit integrator, of lower order and with a linear system, takes less
 
 
-@attrs.define(eq=False)
-class CompliantPassage:
-    """One motion; the unknowns are ``q``, ``v``, the impulses, the work of friction, time and stretched time.
+@attrs.frozen(eq=False)
+class PhaseRecord:
+    """One phase: what the carriers do, the unknowns at both ends, and the event that ends it.
 
-    It ends once all contacts have let go and none of them comes back, at a stretched time (the horizon), or once
-    ``effort`` evaluations of the equations of motion are spent.
+    The event is its kind and its carrier, ``("end", -1)`` for none.
     """
 
-    flow: CompliantFlow
-    start: State
+    standing: CompliantStanding
+    label: str
+    start: Array
+    end: Array
+    event: tuple[str, int]
+
+    @property
+    def duration(self) -> float:
+        """In stretched time."""
+        return float(self.end[-1] - self.start[-1])
+
+
+@attrs.frozen(eq=False)
+class CompliantCourse:
+    """What the contacts did from touch to release.
+
+    Attributes
+    ----------
+    start, end : array
+        The unknowns of the flow; the start is that after carriers at rest have lost the rounding of their slip.
+    standing : CompliantStanding
+        At the end.
+    at : CompliantForces
+        Forces at the end.
+    label : str
+        Of the mode at the end.
+    phases : tuple of PhaseRecord
+    has_separated : bool
+        True if every contact let go and none comes back.
+    is_cut : bool
+        True if the effort was spent.
+    posture_change : float
+        Largest relative change of the Delassus operator of the contacts on the way.
+    samples : CompliantSamples or None
+    """
+
+    end: Array
+    at: CompliantForces
+    label: str
+    phases: tuple[PhaseRecord, ...]
+    has_separated: bool
+    is_cut: bool
+    posture_change: float
+    samples: CompliantSamples | None
+
+    @property
+    def named_phases(self) -> list[tuple[str, list[PhaseRecord]]]:
+        """Successive phases of one label together."""
+        return [(label, list(group)) for label, group in groupby(self.phases, lambda phase: phase.label)]
+
+
+@attrs.define(eq=False)
+class CompliantPassage:
+    """One course of compliant contacts.
+
+    It ends once all contacts have let go and none of them comes back, at a stretched time (the horizon), or once
+    ``effort`` evaluations of the flow are spent.
+
+    Attributes
+    ----------
+    flow : AbstractCompliantFlow
+    stiffness : float
+        ``K``: stretched time is ``sqrt(K) t``.
+    horizon : float
+    effort : int
+    still : float
+        Contact velocities up to this one are none.
+    sides : mapping of str to tuple of float
+        Directions of slips that vanish.
+    samples : int
+        Samples per phase to keep.
+    """
+
+    flow: AbstractCompliantFlow
     stiffness: float
     horizon: float
     effort: int
-    tolerances: Tolerances
+    still: float
+    sides: Mapping[str, tuple[float, ...]]
     samples: int = 0
     kept: list[CompliantSamples] = attrs.field(factory=list)
     spent: int = 0
@@ -47,41 +119,33 @@ class CompliantPassage:
     first_delassus: Array = attrs.field(factory=lambda: np.zeros((0, 0)))
     struck: NDArray[np.bool_] = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
 
-    @property
-    def _n(self) -> int:
-        return self.flow.dynamics.n
-
-    def run(self, closed: NDArray[np.bool_]) -> CompliantMotion:
+    def run(self, y: Array, closed: NDArray[np.bool_]) -> CompliantCourse:
         """From the start until no contact presses or comes back, to the horizon, or as far as the effort goes."""
-        rows = sum((normal is not None) + len(tangential) for normal, tangential in self.flow.rows)
-        rows += len(self.flow.rough)
-        y = np.concatenate([self.start.q, self.start.v, np.zeros(rows + 1), [self.start.t, 0.0]])
         self.struck = closed.copy()
         y, standing = self._first(y, closed)
-        phases: list[tuple[str, float]] = []
+        phases: list[PhaseRecord] = []
         for _ in range(_MAX_PHASES):
             if self.spent > self.effort or not (self._touches(standing) or self._will_press(y, standing)):
                 break
-            before, label = float(y[-1]), self._label(standing)
+            before, during = y, standing.copy()
             y, event = self._advance(y, standing)
-            earlier = phases.pop()[1] if phases and phases[-1][0] == label else 0.0
-            phases.append((label, earlier + float(y[-1]) - before))
-            if event is None:
+            phases.append(PhaseRecord(during, self._label(during), before, y, event))
+            if event[0] == "end":
                 break
             y = self._after(y, standing, event)
         else:
             raise ComputationError(
-                f"a compliant motion does not end: {_MAX_PHASES} phases until t = {float(y[-2]):.6g}, at last {label}"
+                f"a compliant motion does not end: {_MAX_PHASES} phases until t = {float(y[-2]):.6g}, at last "
+                f"{phases[-1].label}"
             )
-        return motion_result(
-            self.flow, self.start, y, self._at(y, standing), label=self._label(standing), phases=tuple(phases),
+        return CompliantCourse(
+            y, self._at(y, standing), self._label(standing), tuple(phases),
             has_separated=not (self._touches(standing) or self._coming_back(y, standing).any()),
             is_cut=self.spent > self.effort, posture_change=self.posture_change, samples=joined_samples(self.kept),
         )  # fmt: skip
 
     def _at(self, y: Array, standing: CompliantStanding) -> CompliantForces:
-        n = self._n
-        return self.flow.evaluate(y[:n], y[n : 2 * n], float(y[-2]), standing)
+        return self.flow.evaluate(y, standing)
 
     def _remembering(self, standing: CompliantStanding) -> Callable[[Array], CompliantForces]:
         """Evaluation of one phase that is not repeated for every event of the same state."""
@@ -97,34 +161,30 @@ class CompliantPassage:
         return evaluate
 
     def _first(self, y: Array, closed: NDArray[np.bool_]) -> tuple[Array, CompliantStanding]:
-        k, names = len(self.flow.dynamics.contacts), self.flow.names
-        nothing = CompliantStanding.open(len(names))
-        at = self._at(y, nothing)
+        k, names = len(closed), self.flow.names
+        standing = CompliantStanding.open(len(names))
+        at = self._at(y, standing)
         self.first_delassus = self._delassus(at)
         for i, name in enumerate(names):
-            nothing.slip[i], nothing.presses[i] = self._direction(at, i) or self.start.sides.get(name), i >= k
-        lift = self._lift(y, nothing)
-        for i in range(k):
-            rate, b = at.gap_dot[i], lift[i]
-            rests = abs(rate) <= self.tolerances.velocity
-            nothing.presses[i] = bool(closed[i] and (b < 0 if rests else rate < 0))
-        y = self._stopped(y, nothing)
-        self.flow.settle(self._at(y, nothing), nothing)
-        return y, nothing
-
-    def _lift(self, y: Array, standing: CompliantStanding) -> Array:
-        """Accelerations of the contacts before they press, under the friction of all other carriers."""
-        at, trial = self._at(y, standing), standing.copy()
-        self.flow.settle(at, trial)
-        return np.asarray((at.free + at.G @ self.flow.forces(at, trial))[: len(at.gap)])
+            standing.slip[i] = self._direction(at, i) or self.sides.get(name)
+            standing.presses[i] = i >= k or bool(closed[i] and at.gap_dot[i] < -self.still)
+        # contacts at rest that the others, or what is applied, press
+        trial = standing.copy()
+        begun = self._stopped(y, trial)
+        driven = self.flow.lift(self._at(begun, trial), trial) < 0.0
+        for i in np.flatnonzero(closed & (np.abs(at.gap_dot) <= self.still) & driven).tolist():
+            standing.presses[i] = True
+        y = self._stopped(y, standing)
+        self.flow.settle(self._at(y, standing), standing)
+        return y, standing
 
     def _touches(self, standing: CompliantStanding) -> bool:
         """True if a contact presses."""
-        return any(standing.presses[: len(self.flow.dynamics.contacts)])
+        return any(standing.presses[: len(self.struck)])
 
     def _direction(self, at: CompliantForces, i: int) -> tuple[float, ...] | None:
         slip = at.slip[self.flow.columns(i)]
-        size, least = float(np.linalg.norm(slip)), self.tolerances.velocity * min(self.flow.speed, 1.0)
+        size, least = float(np.linalg.norm(slip)), self.still * min(self.flow.speed, 1.0)
         if size <= least or has_stopped(slip, self.flow.speed):
             return None
         return tuple(float(x) for x in slip / size)
@@ -132,7 +192,7 @@ class CompliantPassage:
     def _coming_back(self, y: Array, standing: CompliantStanding) -> NDArray[np.bool_]:
         """Contacts of the impact, at its start or since, that have let go and approach."""
         pressing = np.array(standing.presses[: len(self.struck)])
-        return np.asarray(self.struck & ~pressing & (self._at(y, standing).gap_dot < -self.tolerances.velocity))
+        return np.asarray(self.struck & ~pressing & (self._at(y, standing).gap_dot < -self.still))
 
     def _will_press(self, y: Array, standing: CompliantStanding) -> bool:
         """True if a contact of the impact comes back to the surface before the horizon."""
@@ -143,7 +203,7 @@ class CompliantPassage:
     def _label(self, standing: CompliantStanding) -> str:
         return standing.label(self.flow.names, self.flow.sizes)
 
-    def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int] | None]:
+    def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int]]:
         turning, at_state = bool(standing.turning(self.flow.sizes)), self._remembering(standing)
         rates = self._rates(standing, at_state)
         events, names = phase_events(self.flow, standing, at_state, y)
@@ -155,10 +215,10 @@ class CompliantPassage:
             changes.append((float(x[-1]), self._change(at_state(x)), self.flow.factor(at_state(x), standing)))
 
         def end(_: float, x: Array) -> float:
-            # asked once after every step; a run that has spent its effort ends where it is
+            # asked once after every step; a run that has spent its effort, or moves no more, ends where it is
             nonlocal last
             note(x)
-            if self.spent > self.effort:
+            if self.spent > self.effort or self.flow.is_in_balance(at_state(x)):
                 last = min(last, float(x[-1]))
             return float(x[-1] - last)
 
@@ -187,19 +247,18 @@ class CompliantPassage:
         self.posture_change = max(self.posture_change, *(change for change, _ in passed))
         at_state(x).rails.check(min(factor for _, factor in passed), standing)
         self.flow.verify(at_state(x), standing)
-        return x, None if names[found.event][0] == "end" else names[found.event]
+        return x, names[found.event]
 
     def _rates(
         self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces]
     ) -> Callable[[float, Array], Array]:
         """Rates of the unknowns over stretched time, slowed down where spatial slips turn."""
-        n, root = self._n, math.sqrt(self.stiffness)
-        turning = [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
+        root, turning = math.sqrt(self.stiffness), [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
 
         def rates(_: float, x: Array) -> Array:
             at = at_state(x)
-            forces = [at.forces, at.rails.normal(at.forces)]
-            rate = np.concatenate([x[n : 2 * n], at.acceleration, *forces, [at.slip_power(), 1.0, root]])
+            rate = self.flow.rates(x, at)
+            rate[-1] = root
             return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
 
         return rates
@@ -214,12 +273,10 @@ class CompliantPassage:
 
     def _sizes(self, count: int) -> Array:
         """What the unknowns are measured by."""
-        n, root = self._n, math.sqrt(self.stiffness)
+        root = math.sqrt(self.stiffness)
         velocity = max(self.flow.speed, self.flow.rounding / _ACCURACY)
-        return np.concatenate(
-            [np.full(n, velocity / root), np.full(n, velocity), np.full(count - 2 * n - 3, velocity),
-             [velocity**2, 1.0 / root, 1.0]]
-        )  # fmt: skip
+        leading = velocity * self.flow.leading_sizes(root)
+        return np.concatenate([leading, np.full(count - 3 - len(leading), velocity), [velocity**2, 1.0 / root, 1.0]])
 
     def _change(self, at: CompliantForces) -> float:
         """How far the posture has gone, as the contacts feel it."""
@@ -228,19 +285,19 @@ class CompliantPassage:
 
     def _delassus(self, at: CompliantForces) -> Array:
         """Delassus operator of the contacts alone, without friction elements."""
-        k = len(self.flow.dynamics.contacts)
+        k = len(self.struck)
         rows = [*range(k), *(row for _, tangential in self.flow.rows[:k] for row in tangential)]
         return np.asarray(at.G[np.ix_(rows, rows)])
 
     def _sampled(self, states: Array, standing: CompliantStanding) -> CompliantSamples:
-        root, n = math.sqrt(self.stiffness), self._n
+        root = math.sqrt(self.stiffness)
         met = [self._at(x, standing) for x in states]
         return CompliantSamples(
             s=states[:, -1],
             Y=np.array([root * at.gap for at in met]),
             gamma=np.array([np.concatenate([at.gap_dot, at.slip[: len(at.forces) - len(at.gap)]]) for at in met]),
             force=np.array([at.forces / root for at in met]),
-            impulse=states[:, 2 * n : -3],
+            impulse=states[:, self.flow.n_leading : -3],
         )
 
     def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:
@@ -281,13 +338,12 @@ class CompliantPassage:
 
     def _stopped(self, y: Array, standing: CompliantStanding) -> Array:
         """The unknowns with the slip of all carriers at rest removed by an impulse; others that stop with them rest."""
-        y = y.copy()
         while True:
             rest, at = standing.resting(self.flow.sizes), self._at(y, standing)
             rows = self.flow.tangents(rest)[0]
             slip = at.slip[[column for i in rest for column in self.flow.columns(i)]]
             change = np.linalg.lstsq(at.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
-            y[self._n : 2 * self._n] -= at.response[:, rows] @ change
+            y = self.flow.pushed(y, at, rows, np.asarray(-change))
             at = self._at(y, standing)
             together = [
                 i for i, size in enumerate(self.flow.sizes)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.compliance.coefficients import check_damping, check_stiffness
-from hybrid.contact.compliance.flow import CompliantFlow
+from hybrid.contact.compliance.ending import motion_result
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.motion import CompliantPassage
+from hybrid.contact.compliance.moving import MovingFlow
 from hybrid.contact.compliance.path import Array, CompliantMotion
 from hybrid.contact.compliance.standing import STOPPED, CompliantStanding
 from hybrid.contact.touching import closed_contacts
@@ -98,18 +99,21 @@ class KelvinVoigt:
         closed = closed_contacts(dynamics, state, wanted="compliant motion", tolerances=tolerances)
         terms = dynamics.terms(state.q, state.v, t=state.t)
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
-        flow = CompliantFlow(dynamics, self.stiffness * terms.stiffness_ratio, damping, 1.0, 0.0)
+        flow = MovingFlow(self.stiffness * terms.stiffness_ratio, 1.0, 0.0, dynamics, damping)
         if horizon is not None and not horizon > 0.0:
             raise StateError(f"the horizon of a compliant motion is a stretched time above 0, got {horizon:g}")
-        at = flow.evaluate(state.q, state.v, state.t, CompliantStanding.open(len(flow.names)))
+        y = flow.start(np.concatenate([state.q, state.v]), state.t)
+        at = flow.evaluate(y, CompliantStanding.open(len(flow.names)))
         if horizon is None:
             rates = np.diag(at.G)[: len(closed)][closed] * terms.stiffness_ratio[closed]
             horizon = _HORIZON / math.sqrt(float(np.min(rates)))
         flow = _scaled(flow, at, state.q, terms.W_N, closed)
-        return CompliantPassage(flow, state, self.stiffness, horizon, effort, tolerances, samples).run(closed)
+        still = tolerances.velocity
+        passage = CompliantPassage(flow, self.stiffness, horizon, effort, still, state.sides, samples)
+        return motion_result(flow, state, passage.run(y, closed))
 
 
-def _scaled(flow: CompliantFlow, at: CompliantForces, q: Array, W_N: Array, closed: NDArray[np.bool_]) -> CompliantFlow:
+def _scaled(flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed: NDArray[np.bool_]) -> MovingFlow:
     """The flow with the sizes of its velocities.
 
     They are those at the start or, where these are zero or rounding, what free acceleration makes before the contact

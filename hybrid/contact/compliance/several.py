@@ -10,15 +10,17 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance.fast import FastSystem
-from hybrid.contact.compliance.passage import Passage
-from hybrid.contact.compliance.path import Array, CompliantPath
+from hybrid.contact.compliance.frozen import FrozenFlow
+from hybrid.contact.compliance.motion import CompliantPassage, PhaseRecord
+from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
 from hybrid.contact.compliance.rows import ContactRows
+from hybrid.contact.compliance.standing import VANISHING
 from hybrid.errors import ComputationError
 
 _DEPARTURE = 1e-9  # approach, relative to the velocities, from which contacts at rest are tested for an impact
-_VANISHING = 1e-12  # relative to the velocities
+_FOREVER = 1e9  # stretched time
+_EFFORT = 100_000  # evaluations; an impact takes some thousand
 _SAME = 1e-6  # velocities that differ by less, relative to the largest, are the same outcome
 _RATIO = 10.0  # by which every stiffness is changed in turn to see whether the outcome depends on it
 
@@ -64,18 +66,62 @@ def several_limit(
     speed = float(np.max(np.abs(gamma), initial=0.0))
     normals = [contact.normal for contact in contacts]
     nothing = CompliantPath(gamma, gamma.copy(), np.zeros(len(gamma)), ())
-    if speed == 0.0 or np.min(gamma[normals]) > _VANISHING * speed:
+    if speed == 0.0 or np.min(gamma[normals]) > VANISHING * speed:
         return nothing
     start = gamma.copy()
-    is_at_rest = bool(np.min(gamma[normals]) >= -_VANISHING * speed)
+    is_at_rest = bool(np.min(gamma[normals]) >= -VANISHING * speed)
     if is_at_rest:
-        start[normals] = np.where(np.abs(gamma[normals]) <= _VANISHING * speed, -_DEPARTURE * speed, gamma[normals])
-    path = Passage(FastSystem(G, start, contacts, rails), samples).run()
+        start[normals] = np.where(np.abs(gamma[normals]) <= VANISHING * speed, -_DEPARTURE * speed, gamma[normals])
+    path = _followed(G, start, contacts, rails, samples)
     if is_at_rest:
         if np.max(np.abs(path.gamma_after - start)) <= _SAME * speed:
             return nothing
         path = attrs.evolve(path, gamma_before=gamma)
     return attrs.evolve(path, warnings=_dependence(G, start, contacts, path, rails))
+
+
+def frozen_passage(flow: FrozenFlow, *, samples: int = 0) -> CompliantPassage:
+    """The course of contacts at frozen position, which has no horizon and no unit of its own."""
+    still = VANISHING * flow.speed
+    return CompliantPassage(flow, 1.0, _FOREVER, _EFFORT, still, {}, samples)
+
+
+def _followed(
+    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], rails: RoughRails, samples: int = 0
+) -> CompliantPath:
+    """The course from touch to release, in the rows of the problem."""
+    flow, order = FrozenFlow.of(G, gamma, contacts, rails)
+    k, r = len(contacts), len(gamma)
+    course = frozen_passage(flow, samples=samples).run(flow.start(np.zeros(k)), np.ones(k, dtype=bool))
+    if not course.has_separated:
+        raise ComputationError(
+            f"a compliant impact of several contacts does not end: in {course.label} no force vanishes and no slip "
+            f"changes; friction locks the mechanism"
+        )
+    back = np.argsort(order)
+    kept = course.samples
+    if kept is not None:
+        kept = CompliantSamples(
+            kept.s, kept.Y, kept.gamma[:, back], kept.force[:, back], kept.impulse[:, :r][:, back]
+        )  # fmt: skip
+    impulse = course.end[k : k + r][back] + 0.0
+    phases = tuple(_joined(flow, label, parts) for label, parts in course.named_phases)
+    return CompliantPath(gamma, gamma + G @ impulse, impulse, phases, samples=kept)
+
+
+def _joined(flow: FrozenFlow, label: str, parts: list[PhaseRecord]) -> CompliantPhase:
+    """Successive phases of one label as one; work of impulses over velocities that change in proportion."""
+    k, r = len(flow.contacts), len(flow.gamma)
+    pressed = work = work_T = duration = 0.0
+    for part in parts:
+        change = part.end - part.start
+        impulse, mean = change[k : k + r], (flow.velocities(part.start) + flow.velocities(part.end)) / 2
+        pressed += float(np.sum(impulse[:k]))
+        work += float(impulse @ mean)
+        work_T += float(change[-3])
+        duration += part.duration
+    name = label if len(flow.names) > 1 else f"{flow.names[0]}={label}"
+    return CompliantPhase(name, pressed, duration, work - work_T, work_T)
 
 
 def _dependence(
@@ -89,7 +135,7 @@ def _dependence(
             changed = attrs.evolve(contact, stiffness_ratio=contact.stiffness_ratio * factor)
             others = (*contacts[:index], changed, *contacts[index + 1 :])
             try:
-                other = Passage(FastSystem(G, gamma, others, rails)).run()
+                other = _followed(G, gamma, others, rails)
             except ComputationError as error:
                 failures.append(f"{_RATIO:g} times {word}: {error}")
                 continue

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hybrid.contact.candidates import count_modes, mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
-from hybrid.contact.conditions import Conditions, conditions, problem_scale
+from hybrid.contact.conditions import Conditions, conditions, dependence, problem_scale
 from hybrid.contact.families import families
 from hybrid.contact.mode_certificate import MAX_MODES
 from hybrid.contact.modes import ContactMode, Mode
@@ -147,11 +147,12 @@ def _outcome(
         return _Outcome(modes, fits, nothing, is_tied, nothing, distance, solution, np.zeros((0, 0)))
     found = families(*_gathered(problem, modes, is_singular, shape), tolerances)
     is_family, is_open = nothing.copy(), nothing.copy()
-    is_family[is_singular] = found.is_consistent
-    is_open[is_singular] = ~(found.is_consistent | found.is_refuted)
+    is_dependent = np.broadcast_to(regularity <= dependence(problem), shape)[is_singular]
+    is_family[is_singular] = found.is_consistent & is_dependent
+    is_open[is_singular] = ~(found.is_consistent & is_dependent | found.is_refuted)
     distance = np.where(is_tied | is_singular, np.nan, distance)
     distance[is_singular] = np.where(found.is_refuted, found.distance, np.nan)
-    centre = found.forces[found.is_consistent]
+    centre = found.forces[found.is_consistent & is_dependent]
     return _Outcome(modes, fits | is_family, is_family, is_tied, is_open, distance, solution, centre)
 
 

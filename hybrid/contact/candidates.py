@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.carriers import CarrierMode, solvable_modes
-from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
+from hybrid.contact.conditions import Conditions, Scale, conditions, dependence, problem_scale, solve_conditions
 from hybrid.contact.smooth import named
 from lcp.polytopes import Polytope, polytope
 
@@ -33,7 +33,7 @@ class Standing(Enum):
     MARGINAL = "an inequality holds or fails by less than the tolerance"
     REFUTED = "an inequality fails by more than the tolerance"
     FAMILY = "the equations leave forces undetermined"
-    ESCAPING = "the equations are singular and nearly met by unbounded forces"
+    ESCAPING = "the equations are singular, or too close to it, and other data nearby admit other forces"
 
 
 @attrs.frozen(eq=False)
@@ -111,6 +111,8 @@ def candidate(
     regularity, orientation = _regularity(normalised)
     if regularity <= max(tolerances.rank, float(scale.lost)):
         item = _singular_candidate(problem, modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
+        if item.standing is Standing.FAMILY and regularity > dependence(problem):
+            return attrs.evolve(item, standing=Standing.ESCAPING, family=None)
         x = item.forces * scale.row / scale.size
         return attrs.evolve(item, modes=named(problem, modes, x, scale, tolerances.sign))
     x, slacks = solve_conditions(mode)

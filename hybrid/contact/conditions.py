@@ -23,6 +23,9 @@ _LEAST_ROW = 1e-13  # length of a force direction relative to the largest; one t
 LOST = 64 * float(np.finfo(np.float64).eps)
 """Share of the largest scaled force that rounding adds to a slack; forces are huge next to singular equations."""
 
+_NO_LENGTH = 1e-12  # length of a direction, relative to its terms, that is rounding
+_INVERTED = 4 * float(np.finfo(np.float64).eps)  # of the largest term, in a product with the inverse of a mass matrix
+
 
 @attrs.frozen(eq=False)
 class Scale:
@@ -37,7 +40,7 @@ class Scale:
         whose terms may cancel, would count as a sign; 1 if all vanish.
     lost : array, (...)
         Rounding of a slack per unit of the largest scaled force: ``LOST``, times the share that constraints took from
-        the direction of least mobility.
+        the direction of least mobility; more where the mass matrix is ill-conditioned.
     """
 
     row: NDArray[np.float64]
@@ -71,9 +74,38 @@ def row_scale(problem: ContactProblem) -> NDArray[np.float64]:
 
 def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
     """Rounding (...) of a slack per unit of the largest scaled force; see :class:`Scale`."""
+    return np.asarray(np.fmax(_taken(problem), _INVERTED * amplification(problem)))
+
+
+def dependence(problem: ContactProblem) -> NDArray[np.float64]:
+    """Singular value (...) down to which equations depend on each other, and are not only close to it.
+
+    It is 0 where rounding would hide the difference: in the inverse of the mass matrix, or in the Delassus operator,
+    whose singular values are the squares of those of the directions.
+    """
+    directions = np.swapaxes(np.linalg.cholesky(problem.terms.M), -1, -2) @ problem.response_W
+    lengths = np.linalg.svd(directions / row_scale(problem)[..., None, :], compute_uv=False)
+    is_close = ((lengths > _NO_LENGTH) & (lengths**2 <= _TOLD_FROM_ZERO)).any(axis=-1)
+    is_blurred = _INVERTED * amplification(problem) > _TOLD_FROM_ZERO
+    return np.where(is_close | is_blurred, 0.0, 4 * _taken(problem))
+
+
+def _taken(problem: ContactProblem) -> NDArray[np.float64]:
     diagonal = _roots(problem)
     taken = np.divide(problem.length, diagonal, out=np.ones_like(diagonal), where=diagonal > 0.0)
     return np.asarray(LOST * np.max(taken, axis=-1, initial=1.0))
+
+
+def amplification(problem: ContactProblem) -> NDArray[np.float64]:
+    """How much of the rounding of the mass matrix comes back in the Delassus operator, (...): 1 for a diagonal one.
+
+    With the response ``R = M^-1 W`` a change ``dM`` changes ``W^T M^-1 W`` by ``-R^T dM R`` (Higham 2002, section 7.1).
+    """
+    size = np.abs(problem.response_W)
+    changes = np.sum(size * (np.abs(problem.terms.M) @ size), axis=-2)
+    own = np.abs(np.diagonal(problem.G, axis1=-2, axis2=-1))
+    shares = np.divide(changes, own, out=np.ones_like(changes), where=own > 0.0)
+    return np.asarray(np.max(shares, axis=-1, initial=1.0))
 
 
 def _roots(problem: ContactProblem) -> NDArray[np.float64]:

@@ -35,7 +35,9 @@ def doubts_of(
     for item in candidates:
         if item.standing is Standing.ESCAPING:
             name = mode_of(problem, item).label
-            doubts.append(f"the equations of mode {name} are singular here: a small change admits unbounded forces")
+            doubts.append(
+                f"the equations of mode {name} are singular here, or nearly: a small change admits other forces"
+            )
     for solution in solutions:
         if solution.is_robust:
             continue

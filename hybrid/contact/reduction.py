@@ -137,7 +137,10 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
     inverse = (inverse + np.swapaxes(inverse, -1, -2)) / 2
     a_free = (inverse @ terms.h[..., None])[..., 0]
     known = single_terms(terms) if summands is None else summands
-    magnitudes = np.abs(a_free) if summands is None else np.fmax(np.abs(a_free), _applied(np.abs(inverse), known.h))
+    # what the mass matrix multiplies cancels in its inverse (Higham 2002, section 7.1)
+    magnitudes = _applied(np.abs(inverse), _applied(np.abs(terms.M), np.abs(a_free)))
+    if summands is not None:
+        magnitudes = np.fmax(magnitudes, _applied(np.abs(inverse), known.h))
     if not eliminated:
         zero = np.zeros(a_free.shape[:-1])
         return FreeMotion(

@@ -10,8 +10,10 @@ import attrs
 import numpy as np
 
 from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.dynamics.reading import read
 from hybrid.dynamics.redundancy import independent_constraints
 from hybrid.errors import StateError
+from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -109,7 +111,9 @@ def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
 def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
     """Evaluate a number, an array or an expression of known values; StateError unless it is finite."""
     if isinstance(value, str):
-        value = evaluate(parse_expression(value, known=known.keys(), field=field), known)
+        expression, build = parse_expression(value, known=known.keys(), field=field), Builder()
+        exact = build.value(read(build, expression, {name: build.name(name) for name in known}))
+        value = evaluate(expression, known) if exact is None else float(exact)  # 0.1 + 0.2 - 0.3 is 0
     number = np.asarray(value, dtype=float)
     if not np.isfinite(number).all():
         raise StateError(f"{field}: the value must be a finite number, got {value}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import ConfigurationSpace
-from hybrid.dynamics.linear import is_numerically_singular, solve_each
+from hybrid.dynamics.linear import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.named_branch import named_branch
 from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
 from hybrid.dynamics.position_equations import is_explicit
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
 _NEARLY = 1e-3  # share of its usual size below which a singular value explains velocities that cannot be told
-_SINGULAR = 1e-12  # determinant of unit rows; rounding leaves about 1e-16
+_SINGULAR = 1e-12  # determinant of an equilibrated matrix; rounding leaves about 1e-16
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of the terms of a linear solve of some unknowns
 
 
 def solve_state(
@@ -179,8 +180,12 @@ def _solve_velocities(dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]) ->
     if A.shape[-2] != n:
         raise StateError(f"{A.shape[-2]} velocity conditions for {n} velocities")
     with np.errstate(invalid="ignore"):  # unreached positions are NaN
-        well_posed = np.abs(np.linalg.det(A / np.linalg.norm(A, axis=-1, keepdims=True))) > _SINGULAR
-    v = solve_each(A, b[..., None])[..., 0]
+        well_posed = np.abs(np.linalg.det(equilibrated(A))) > _SINGULAR
+        v = solve_each(A, b[..., None])[..., 0]
+        # a velocity that vanishes must not keep the rounding of those that its conditions add up (Higham 2002, 7.2)
+        inverse = solve_each(A, np.broadcast_to(np.eye(n), A.shape))
+        terms = (np.abs(inverse) @ (np.abs(A) @ np.abs(v)[..., None]))[..., 0]
+        v = np.where(np.abs(v) <= _ROUNDING * terms, 0.0, v)
     return np.where(well_posed[..., None], v + 0.0, np.nan)
 
 
@@ -246,7 +251,9 @@ def _unreached(dynamics: Dynamics, pins: Mapping[str, Any], tolerances: Toleranc
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
     at = f" at {given}" if given else ""
     if not is_numerically_singular(A, rank=_SINGULAR) or not np.isfinite(A).all():
-        return StateError(f"no velocity of {dynamics.name} satisfies {rigid}{at}: they contradict each other{only}")
+        pinned = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.velocities.items())
+        wanted = " and ".join(filter(None, (pinned, rigid)))
+        return StateError(f"no velocity of {dynamics.name} satisfies {wanted}{at}: they contradict each other{only}")
     _, _, right = np.linalg.svd(A.T)
     dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > 1e-6]
     if set(dependent) <= set(dynamics.rigid):

@@ -12,12 +12,16 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import Tolerances
+
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
 
 __all__ = ["Scales", "coordinate_sizes", "motion_sizes", "scales_of"]
 
 Array = NDArray[np.float64]
+
+_LEFT_BEHIND = 32 * float(np.finfo(np.float64).eps) / Tolerances().velocity  # of other coordinates, in a computed state
 
 
 @attrs.frozen(eq=False)
@@ -83,7 +87,8 @@ def scales_of(
 
     A gap ``g`` has the size ``|W_N|^T |q|``, where a body that turns has a length, its radius of gyration. A velocity
     ``gamma = W^T v + drift`` has that of its summands or, if it is more, that which the accelerations ``M^-1 h`` give
-    within the size of the position: a rod of length l under gravity moves at about ``sqrt(g l)``.
+    within the size of the position: a rod of length l under gravity moves at about ``sqrt(g l)``. Where summands are
+    themselves the rounding of a state that was computed, the other coordinates tell how large that may be.
 
     Parameters
     ----------
@@ -128,6 +133,8 @@ def scales_of(
         return length, speed + drift, lift
 
     with np.errstate(invalid="ignore", over="ignore"):  # states that are no states have no sizes
+        speeds = np.fmax(speeds, _LEFT_BEHIND * _of_like_energy(inertia, speeds))
+        sizes = np.fmax(sizes, _LEFT_BEHIND * _of_like_energy(inertia, sizes))
         length, approach, lift = of(terms.W_N, terms.gap_dot)
         displacement, slip, push = of(terms.W_T, terms.slip)
         deviation, rate, pull = of(np.swapaxes(terms.J, -1, -2), terms.constraint_dot)
@@ -138,6 +145,12 @@ def scales_of(
             constraint=deviation,
             constraint_dot=np.fmax(rate, np.sqrt(deviation * pull)),
         )
+
+
+def _of_like_energy(inertia: Array, speeds: Array) -> Array:
+    """Speeds (..., n) of the energy of the fastest coordinate; zero for a coordinate without inertia."""
+    largest = np.max(inertia * speeds, axis=-1, keepdims=True, initial=0.0)
+    return np.asarray(np.where(inertia > 0.0, largest / np.where(inertia > 0.0, inertia, 1.0), 0.0))
 
 
 def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:

@@ -19,6 +19,7 @@ import numpy as np
 from hybrid import Selection, Verdict, select, verify_certificate
 from hybrid.contact import Branch, CellVerdict, classify
 from hybrid.dynamics.state import States
+from hybrid.errors import StateError
 from tests.campaigns.exact_cones import solve_at_rest
 from tests.campaigns.exact_modes import Answer, Unclear, rank, solve
 from tests.campaigns.structures import KINDS, TANGENTS, Case, Structure, Style, case, structure
@@ -31,15 +32,18 @@ _AT_ONCE = 16
 
 _GENERIC = Style(size=1000, denominator=256, is_turned=True, blocked=0.0, idle=0.0)
 _MIXED = Style(size=20, denominator=7, is_turned=True, blocked=0.35, idle=0.3)
+_LIGHT = Style(size=1024, denominator=256, is_turned=False, blocked=0.0, idle=0.0, is_light=True)
 _PLAIN = Style(size=3, denominator=2, is_turned=False, blocked=0.25, idle=0.3)
+
+_STYLES = (("generic", _GENERIC, 3), ("mixed", _MIXED, 4), ("ties", _PLAIN, 3), ("light", _LIGHT, 2))
 
 
 def run(n: int, *, seed: int) -> Tally:
-    """Decide about ``n`` cases: generic ones with one or two contacts, mixed structures, small numbers with ties."""
+    """Decide about ``n`` cases: generic ones with one or two contacts, mixed structures, ties, light bodies."""
     total = Tally()
     rng = np.random.default_rng(seed)
     while total.tried < n:
-        for name, style, share in (("generic", _GENERIC, 3), ("mixed", _MIXED, 4), ("ties", _PLAIN, 3)):
+        for name, style, share in _STYLES:
             count = min(_CASES, max(1, n // 40)) * share // 3
             kinds, freedom = _kinds(name, rng)
             built = structure(kinds, freedom, rng)
@@ -50,7 +54,7 @@ def run(n: int, *, seed: int) -> Tally:
 
 def _kinds(name: str, rng: np.random.Generator) -> tuple[list[str], int]:
     """Kinds of the parts and number of coordinates; at most one spatial contact, which may be at rest."""
-    if name == "generic":
+    if name in ("generic", "light"):
         kinds = [str(kind) for kind in rng.choice(["smooth", "contact"], size=int(rng.integers(1, 3)), p=[0.2, 0.8])]
         return kinds, int(rng.integers(sum(1 + TANGENTS[kind] for kind in kinds), 5))
     count = int(rng.choice([1, 2, 3, 4], p=[0.25, 0.4, 0.25, 0.1]))
@@ -74,13 +78,22 @@ def _structure(built: Structure, style: Style, count: int, rng: np.random.Genera
             continue
         if truth is not None:
             posed.append((drawn, truth))
+    refused = list[tuple[Case, Answer]]()
     for drawn, truth in posed:
-        found = select(built.dynamics, drawn.state, parameters=drawn.parameters)
         tally.tried += 1
+        try:
+            found = select(built.dynamics, drawn.state, parameters=drawn.parameters)
+        except StateError as error:
+            if "the mass matrix is singular" not in str(error) or not style.is_light:
+                raise
+            tally.undecided += 1  # no energy in floats, and said so; a map calls it unreachable
+            refused.append((drawn, truth))
+            continue
         if found.verdict is Verdict.UNDECIDED:
             tally.undecided += 1
-        elif error := _difference(built, drawn, truth, found):
+        elif error := _difference(built, drawn, truth, found, has_digits=not style.is_light):
             tally.wrong.append(f"{label} {'/'.join(slips)}: {error}; {_described(drawn)}")
+    posed = [item for item in posed if item not in refused]
     if posed:
         tally.wrong += _together(built, [drawn for drawn, _ in posed], [truth for _, truth in posed], label)
     return tally
@@ -100,14 +113,16 @@ def _truth(drawn: Case) -> Answer | None:
     return (solve_at_rest if resting else solve)(drawn.G, drawn.c, drawn.parts, reported=drawn.reported)
 
 
-def _difference(built: Structure, drawn: Case, truth: Answer, found: Selection) -> str:
-    """What contradicts the exact answer; empty if nothing does."""
+def _difference(built: Structure, drawn: Case, truth: Answer, found: Selection, *, has_digits: bool) -> str:
+    """What contradicts the exact answer; empty if nothing does. Numbers of ill-conditioned masses keep few digits."""
     if found.verdict.name != truth.verdict:
         return f"{found.verdict.name}, exactly {truth.verdict}"
     if found.verdict is Verdict.INCONSISTENT:
         return "" if verify_certificate(found.certificate) else "a certificate that does not verify"
     rows = np.array([[float(drawn.parameters[f"p{i}_{j}"]) for j in range(built.n)] for i in range(len(drawn.c))])
     size = 1.0 + max(float(np.max(np.abs(branch.acceleration))) for branch in found.branches)
+    if not has_digits:
+        return "" if truth.is_continuum or found.count == len(truth.accelerations) else f"{found.count} accelerations"
     if not truth.is_continuum:
         if found.count != len(truth.accelerations):
             return f"{found.count} accelerations, exactly {len(truth.accelerations)}"

@@ -64,6 +64,8 @@ def test_both_ways_give_the_same_forces_slacks_and_regularity(first, second, bat
         rounding=np.abs(rng.normal(size=(*batch, r))) * 10.0 ** rng.uniform(-14, -6),
         carriers=carriers,
         n_rows=r,
+        response_W=factor,
+        terms=SimpleNamespace(M=np.eye(r + 1)),
     )
     problem.length = np.sqrt(np.diagonal(problem.G, axis1=-2, axis2=-1)) * 10.0 ** rng.uniform(0, 3)
     scale, parts = problem_scale(problem), components(problem)

@@ -86,10 +86,12 @@ def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float
     """
     smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
     if smallest <= rank or not is_invertible:
-        kind = "not positive definite" if smallest < -rank else "singular"
+        is_indefinite = smallest < -rank
+        kind = "not positive definite" if is_indefinite else "singular"
+        advice = "check the signs of masses and inertias" if is_indefinite else "give every coordinate inertia"
         names = dynamics.mechanism.coordinates
         posture = ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, state.q, strict=True))
         raise StateError(
-            f"{dynamics.name}: the mass matrix is {kind} at {posture} (smallest scaled eigenvalue {smallest:.3g}): "
-            f"give every coordinate inertia"
+            f"{dynamics.name}: the mass matrix is {kind} at {posture} (smallest scaled eigenvalue "
+            f"{smallest:.3g}): {advice}"
         )

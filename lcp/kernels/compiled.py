@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -46,7 +50,32 @@ def _place(function: Callable[..., object], source: Path) -> str | None:
 
 
 def _jit(function: F, **options: Any) -> F:
-    return cast("F", njit(cache=kept_in(function) is not None, **options)(function))
+    dispatcher: Any = njit(cache=kept_in(function) is not None, **options)(function)
+    compile_for = dispatcher._compile_for_args
+
+    def compile_undisturbed(*arguments: object, **keywords: object) -> object:
+        with _interrupts_wait():
+            return compile_for(*arguments, **keywords)
+
+    dispatcher._compile_for_args = compile_undisturbed
+    return cast("F", dispatcher)
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Ctrl-C is raised behind the compiler: within, a callback of LLVM would swallow it and leave code half made."""
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual):
+        yield
+        return
+    met: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *signal_and_frame: met.append(signal_and_frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if met:
+        usual(*met[0])
 
 
 def compiled(function: F) -> F:

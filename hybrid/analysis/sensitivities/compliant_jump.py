@@ -12,8 +12,7 @@ from hybrid.analysis.sensitivities.compliant_course import follow, recorded_phas
 from hybrid.analysis.sensitivities.fast_slopes import FastSlopes
 from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.contact.compliance.frozen import FrozenFlow
-from hybrid.contact.compliance.rows import ContactRows
+from hybrid.contact.compliance.frozen import ContactRows, FrozenFlow
 from hybrid.errors import ComputationError
 from hybrid.expressions import Dual, changes, duals, plain
 

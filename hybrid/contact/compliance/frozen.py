@@ -11,14 +11,31 @@ from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
-from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
 from hybrid.expressions import plain
 
-__all__ = ["FrozenFlow"]
+__all__ = ["ContactRows", "FrozenFlow"]
 
 _NONE = np.zeros(0)
 _AT_REST = 1e-9  # of the velocities, and of what accelerations are sums of: nothing moves and forces are in balance
+
+
+@attrs.frozen(eq=False)
+class ContactRows:
+    """One compliant contact among several: its rows, friction, damping, relative stiffness and static friction."""
+
+    name: str
+    normal: int
+    tangential: tuple[int, ...]
+    friction: float
+    damping: float
+    stiffness_ratio: float = 1.0
+    static_friction: float | None = None
+
+    @property
+    def holds(self) -> float:
+        """Coefficient of friction up to which the contact sticks."""
+        return self.friction if self.static_friction is None else self.static_friction
 
 
 @attrs.frozen(eq=False)

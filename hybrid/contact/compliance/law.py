@@ -10,6 +10,7 @@ import numpy as np
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.compliance.coefficients import check_damping
 from hybrid.contact.compliance.elimination import without_rails
+from hybrid.contact.compliance.frozen import ContactRows
 from hybrid.contact.compliance.path import (
     Array,
     CompliantPath,
@@ -19,7 +20,6 @@ from hybrid.contact.compliance.path import (
     linear_samples,
 )
 from hybrid.contact.compliance.planar import KINDS, planar_limit
-from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase

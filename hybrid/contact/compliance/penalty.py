@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.compliance.coefficients import check_damping, check_stiffness
-from hybrid.contact.compliance.ending import motion_result
 from hybrid.contact.compliance.forces import CompliantForces
-from hybrid.contact.compliance.motion import CompliantPassage
+from hybrid.contact.compliance.motion import CompliantCourse, CompliantPassage
 from hybrid.contact.compliance.moving import MovingFlow
 from hybrid.contact.compliance.path import Array, CompliantMotion
 from hybrid.contact.compliance.standing import STOPPED, CompliantStanding
 from hybrid.contact.touching import closed_contacts
+from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.dynamics.state import State
 
 _HORIZON = 400.0  # of a contact of unit mass: more than a hundred times as long as it takes to rebound
 _EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impact a few hundred
@@ -110,7 +109,7 @@ class KelvinVoigt:
         flow = _scaled(flow, at, state.q, terms.W_N, closed)
         still = tolerances.velocity
         passage = CompliantPassage(flow, self.stiffness, horizon, effort, still, state.sides, samples)
-        return motion_result(flow, state, passage.run(y, closed))
+        return _named(flow, state, passage.run(y, closed))
 
 
 def _scaled(flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed: NDArray[np.bool_]) -> MovingFlow:
@@ -125,3 +124,32 @@ def _scaled(flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed:
     velocities = np.concatenate([at.gap_dot, at.slip, at.free / slow])
     speed = max(float(np.max(np.abs(velocities))), rounding / STOPPED)
     return attrs.evolve(flow, speed=speed or 1.0, rounding=rounding)
+
+
+def _named(flow: MovingFlow, start: State, course: CompliantCourse) -> CompliantMotion:
+    """Name what the unknowns say at the end of a motion."""
+    n, dynamics, y, at = flow.dynamics.n, flow.dynamics, course.end, course.at
+    M = dynamics.terms(start.q, start.v, t=start.t).M
+    M_end = dynamics.terms(y[:n], y[n : 2 * n], t=float(y[-2])).M
+    energy = float(y[n : 2 * n] @ M_end @ y[n : 2 * n] - start.v @ M @ start.v) / 2
+    impulses, k, rough = y[2 * n : -3], len(dynamics.contacts), flow.rough
+    forces = [*at.forces, *at.rails.normal(at.forces)]
+    rows = {name: tangential for name, (_, tangential) in zip(flow.names, flow.rows, strict=True)}
+    normals = {name: i for i, name in enumerate(dynamics.contacts)}
+    pressed = normals | {name: len(at.forces) + j for j, name in enumerate(rough)}
+    return CompliantMotion(
+        state=State(y[:n], y[n : 2 * n], float(y[-2])),
+        has_separated=course.has_separated,
+        is_cut=course.is_cut,
+        posture_change=course.posture_change,
+        label=course.label,
+        phases=tuple((label, sum(phase.duration for phase in parts)) for label, parts in course.named_phases),
+        force_N={name: float(forces[row]) for name, row in pressed.items()},
+        impulse_N={name: float(impulses[row]) for name, row in pressed.items()},
+        impulse_T={name: tuple(float(impulses[row]) for row in rows[name]) for name in pressed},
+        gap_dot_after={name: float(at.gap_dot[row]) for name, row in normals.items()},
+        slip_after={name: tuple(float(at.slip[row - k]) for row in rows[name]) for name in pressed},
+        energy_change=energy,
+        work_T=float(y[-3]),
+        samples=course.samples,
+    )

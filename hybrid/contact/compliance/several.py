@@ -10,11 +10,10 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance.frozen import FrozenFlow
+from hybrid.contact.compliance.frozen import ContactRows, FrozenFlow
 from hybrid.contact.compliance.motion import CompliantPassage, PhaseRecord
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
-from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.standing import VANISHING
 from hybrid.errors import ComputationError
 
@@ -57,7 +56,7 @@ def several_limit(
     Three equal balls in a row, the first moving: equal undamped springs give neither Newton's nor the sequential
     answer.
 
-    >>> from hybrid.contact.compliance.rows import ContactRows
+    >>> from hybrid.contact.compliance.frozen import ContactRows
     >>> G = np.array([[2.0, -1.0], [-1.0, 2.0]])
     >>> balls = tuple(ContactRows(name, i, (), 0.0, 0.0) for i, name in enumerate(("left", "right")))
     >>> several_limit(G, np.array([-1.0, 0.0]), balls).gamma_after.round(3)

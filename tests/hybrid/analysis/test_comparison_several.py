@@ -14,8 +14,8 @@ from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.courses import times_to_stick
 from hybrid.analysis.comparison.settling import decay_rate
 from hybrid.contact import select
+from hybrid.contact.compliance.frozen import ContactRows
 from hybrid.contact.compliance.planar import planar_limit
-from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 

@@ -10,8 +10,8 @@ from scipy.linalg import expm
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, State, derive, solve_state
 from hybrid.contact import resolve_impact
+from hybrid.contact.compliance.frozen import ContactRows
 from hybrid.contact.compliance.planar import planar_limit
-from hybrid.contact.compliance.rows import ContactRows
 from hybrid.contact.compliance.several import several_limit
 from hybrid.declaration import mechanism_from_toml
 from hybrid.errors import ComputationError

@@ -66,7 +66,8 @@ def compared(name, law, count, seed, vary):
             continue
         if len(jumps) > 1 or any("further" in text for text in impact.warnings):
             continue
-        assert jumps[0].y[n:] == pytest.approx(impact.v_after, abs=1e-10)
+        # tangents are carried along steps of relative accuracy 1e-11, about a hundred of them where a slip turns
+        assert jumps[0].y[n:] == pytest.approx(impact.v_after, abs=1e-9)
         expected = by_differences(dynamics, law, q, v, values, names)
         size = max(1.0, float(np.max(np.abs(expected))))
         assert np.max(np.abs(jumps[0].slopes[n:] - expected)) < 1e-6 * size

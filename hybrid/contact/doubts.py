@@ -35,9 +35,9 @@ def doubts_of(
     for item in candidates:
         if item.standing is Standing.ESCAPING:
             name = mode_of(problem, item).label
-            doubts.append(
-                f"the equations of mode {name} are singular here, or nearly: a small change admits other forces"
-            )
+            unbounded = bool(np.isnan(item.forces).any())
+            how, what = ("singular here", "unbounded") if unbounded else ("singular here, or nearly", "other")
+            doubts.append(f"the equations of mode {name} are {how}: a small change admits {what} forces")
     for solution in solutions:
         if solution.is_robust:
             continue

@@ -182,6 +182,6 @@ def _units(J: NDArray[Any], mobility: NDArray[Any]) -> NDArray[Any]:
     size = np.sqrt(np.abs(np.diagonal(mobility, axis1=-2, axis2=-1)))
     largest = np.max(size, axis=-1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        is_told = lengths > _VANISHING * np.max(lengths, axis=-1, keepdims=True)
-    size = np.where(is_told & (size > 0.0), size, np.where(largest > 0.0, largest, 1.0))
+        is_known = lengths > _VANISHING * np.max(lengths, axis=-1, keepdims=True)
+    size = np.where(is_known & (size > 0.0), size, np.where(largest > 0.0, largest, 1.0))
     return np.asarray(size[..., :, None] * size[..., None, :])

@@ -204,9 +204,9 @@ class Dimensions:
 
     def _alike(self, operation: str, known: list[_Quantity]) -> _Quantity | str | None:
         """What is added or compared must have one unit."""
-        is_told = any(item.has_unit for item in known)
+        is_known = any(item.has_unit for item in known)
         for item in known[1:]:
-            if not is_told and not self.unknowns.are_shared(known[0].powers, item.powers):
+            if not is_known and not self.unknowns.are_shared(known[0].powers, item.powers):
                 return None  # as in x + x**2/2, whose factor has a unit that is not written
             if not self.unknowns.equal(known[0].powers, item.powers):
                 done = "added" if operation in ("+", "-") else f"compared by {operation}"
@@ -214,7 +214,7 @@ class Dimensions:
                 return f"{self._text(*pair)} and {self._text(*pair[::-1])} are {done}"
         if operation == "atan2":
             return _Quantity({}, has_number=True)
-        return _Quantity(known[0].powers, is_told) if known else None
+        return _Quantity(known[0].powers, is_known) if known else None
 
     def _role(self, item: Read, quantity: _Quantity | None) -> None:
         """Compare an expression with what it stands for."""

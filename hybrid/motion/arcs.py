@@ -107,7 +107,7 @@ def follow(
         A slip begins in a direction that no computed motion keeps.
     """
     told = references(constraints, t, y, directions, watch.settings)
-    watch.flow.refer(told)
+    watch.flow.set_references(told)
     unstable = unstable_beginning(watch, constraints, t, y, told)
     if unstable is not None:
         raise ComputationError(unstable)
@@ -173,7 +173,7 @@ class _Way:
             return self._passage(failure=f"{fired[0].carrier!r} has no value beyond")
         if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):
             return self._passage(fired=fired)
-        self.watch.flow.refer(references(self.constraints, self.t, self.y, {}, self.watch.settings))
+        self.watch.flow.set_references(references(self.constraints, self.t, self.y, {}, self.watch.settings))
         self._restart(self.watch.settings, last.end - last.start)
         return None
 
@@ -211,7 +211,7 @@ class _Way:
         if stop is not None:
             return FollowedArc((*self.steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
         begins = self.settings is not watch.settings
-        watch.flow.refer(references(constraints, t, y, self.directions if begins else {}, watch.settings))
+        watch.flow.set_references(references(constraints, t, y, self.directions if begins else {}, watch.settings))
         if begins and has_begun(watch, constraints, step, y):
             self._restart(watch.settings, step.end - step.start)
         return None

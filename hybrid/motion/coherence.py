@@ -47,7 +47,7 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v, with_users=False)
     told = references(constraints, t, y, choice.directions, watch.settings)
-    watch.flow.refer(told)
+    watch.flow.set_references(told)
     if constraints.hold_everything(t, q, v):
         rest = Rest(watch, t, y, t_end).step()
         values = watch.oriented(rest.time(_SOON), np.repeat(y[:, None], len(_SOON), axis=1))

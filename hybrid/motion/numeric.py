@@ -84,7 +84,7 @@ class NumericFlow:
         terms = self._dynamics.terms(y[:n], y[n:], t=t)
         return [*y[n:].tolist(), *self._solve(terms).acceleration.tolist()]
 
-    def refer(self, references: Mapping[str, Reference]) -> None:
+    def set_references(self, references: Mapping[str, Reference]) -> None:
         """Tell what is known of the spatial slips at the start of a step."""
         self._references.update(references)
 

@@ -77,5 +77,5 @@ class Flow(Protocol):
     def guard_values(self, t: Array, y: Array) -> Array:
         """The guards alone, (number of guards, N)."""
 
-    def refer(self, references: Mapping[str, Reference]) -> None:
+    def set_references(self, references: Mapping[str, Reference]) -> None:
         """Tell what is known of the spatial slips at the start of a step."""

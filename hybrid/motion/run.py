@@ -19,10 +19,10 @@ from hybrid.motion.arcs import FollowedArc, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.completion import complete
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
+from hybrid.motion.event_rate import EventRate
 from hybrid.motion.failure import explain_failure, in_words, posture, singular_point, undefined_at
-from hybrid.motion.hops import hop_limit
+from hybrid.motion.first_step import first_step_limit
 from hybrid.motion.outcome import Event, EventKind, Termination
-from hybrid.motion.pace import Pace
 from hybrid.motion.recorded import Arc
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
 from hybrid.motion.sides import Sides
@@ -50,7 +50,7 @@ class Run:
     arcs, events, warnings : list
     impacts : dict of str to list of float
         Times of the impacts of every contact.
-    pace : Pace
+    pace : EventRate
         How many events there were, and how fast they followed.
     selection : Selection or None
         The verdict that ended the motion.
@@ -74,11 +74,11 @@ class Run:
     sides: Sides = attrs.field(factory=Sides)
     _start: Moment | None = None
     _said: set[tuple[Mode | tuple[str, ...], str]] = attrs.field(factory=set)
-    pace: Pace = attrs.field(init=False)
+    pace: EventRate = attrs.field(init=False)
 
     @pace.default
-    def _pace_of_settings(self) -> Pace:
-        return Pace(self.context.settings)
+    def _rate_of_settings(self) -> EventRate:
+        return EventRate(self.context.settings)
 
     def follow(self, moment: Moment) -> Trajectory:
         """Follow the motion from its start to its end."""
@@ -165,7 +165,7 @@ class Run:
         watch = context.watch(choice, moment.t, q, v)
         rests = constraints.hold_everything(moment.t, q, v)
         y = np.concatenate([q, v])
-        limit = None if rests else hop_limit(context, choice, moment.t, y)
+        limit = None if rests else first_step_limit(context, choice, moment.t, y)
         passage = follow(
             watch, constraints, moment.t, y, self.t_end,
             first_step=limit, rests=rests, directions=choice.directions, progress=self._report,

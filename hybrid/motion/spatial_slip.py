@@ -218,7 +218,7 @@ def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Arra
         for angle in (-_TURN, _TURN):
             (c, s), u = (np.cos(angle), np.sin(angle)), told[part.name].direction
             turned = np.array([c * u[0] - s * u[1], s * u[0] + c * u[1]])
-            watch.flow.refer({**told, part.name: attrs.evolve(told[part.name], direction=turned)})
+            watch.flow.set_references({**told, part.name: attrs.evolve(told[part.name], direction=turned)})
             acceleration = watch.flow.observe(np.array([t]), y[:, None]).acceleration[:, 0]
             columns = list(part.columns)
             slip = acceleration @ terms.W_T[:, columns] + terms.zeta_T[columns]
@@ -228,7 +228,7 @@ def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Arra
                 f"the slip of {part.name} that begins in the direction ({u[0]:.6g}, {u[1]:.6g}) is unstable: friction "
                 f"turns every slip nearby away from it at once, so that this motion exists and cannot be followed"
             )
-    watch.flow.refer(told)
+    watch.flow.set_references(told)
     return found
 
 

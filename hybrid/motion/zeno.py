@@ -67,7 +67,7 @@ def accumulation(times: Sequence[float]) -> Accumulation | None:
     return Accumulation(times[-1] + rest, ratio, rest, sum(durations) + rest)
 
 
-def is_foretold(times: Sequence[float], last: int) -> bool:
+def is_accumulating(times: Sequence[float], last: int) -> bool:
     """True if impacts accumulate where they did already without the last of them.
 
     Hops that become shorter without end, but not geometrically, as between surfaces that close in on each other, push
@@ -86,7 +86,7 @@ def is_foretold(times: Sequence[float], last: int) -> bool:
 
     Examples
     --------
-    >>> is_foretold([2 - 2.0**-j for j in range(24)], 10), is_foretold([1 - 1 / j for j in range(1, 400)], 200)
+    >>> is_accumulating([2 - 2.0**-j for j in range(24)], 10), is_accumulating([1 - 1 / j for j in range(1, 400)], 200)
     (True, False)
     """
     earlier, now = accumulation(times[: len(times) - last]), accumulation(times)

@@ -17,7 +17,7 @@ from hybrid.expressions import changes, duals, plain
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.passes import ForwardPass
-    from hybrid.analysis.sensitivities.replayed import Junction, Replay
+    from hybrid.analysis.sensitivities.replayed import EventGroup, Replay
     from hybrid.analysis.sensitivities.start_slopes import Directions
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.outcome import Event
@@ -101,7 +101,7 @@ def limit_slopes(
     ----------
     motion : Replay
     number : int
-        Of the junction.
+        Of the event_group.
     event : Event
     forward : ForwardPass
     chosen : Directions
@@ -110,28 +110,30 @@ def limit_slopes(
     -------
     float and array, (m,)
     """
-    junction: Junction = motion.junctions[number]
+    event_group: EventGroup = motion.event_groups[number]
     dynamics, n = motion.trajectory.dynamics, motion.trajectory.dynamics.n
     i = dynamics.contacts.index(event.carriers[0])
-    system = motion.legs[number].system
-    point = evaluate_point(system, junction.map.t, junction.map.before)
+    system = motion.segments[number].system
+    point = evaluate_point(system, event_group.map.t, event_group.map.before)
     time, tangent = forward.times[number], forward.tangents[number] + np.outer(point.f, forward.times[number])
     gamma, d_gamma = _rate(point, i, time, tangent, chosen.chain)
     law = motion.trajectory.law
     if law is None:
         raise ValueError("a motion whose impacts follow no known law is not replayed")
-    site = ImpactSite(motion.partials, motion.trajectory.parameters, junction.map.t, *np.split(junction.map.before, 2))
+    site = ImpactSite(
+        motion.partials, motion.trajectory.parameters, event_group.map.t, *np.split(event_group.map.before, 2)
+    )
     jump = impact_jumps(site, law, event.carriers)[0]
     thrown = jump.slopes[:, : 2 * n] @ tangent + np.outer(jump.slopes[:, 2 * n], time)
     thrown += jump.slopes[:, 2 * n + 1 :] @ chosen.chain
-    after, d_after = _rate(evaluate_point(system, junction.map.t, jump.y), i, time, thrown, chosen.chain)
+    after, d_after = _rate(evaluate_point(system, event_group.map.t, jump.y), i, time, thrown, chosen.chain)
     e, d_e = -after / gamma, -d_after / gamma + after / gamma**2 * d_gamma
     W = point.at.terms.W_N[..., :, i].reshape(-1)
     b = -float(W @ point.f[n:] + np.ravel(point.at.terms.zeta_N)[i])
     b_slope = W @ point.parameter_slopes[:n] + point.parameter["normal"][0, i]
     d_b = -b_slope @ chosen.chain
     rest = 2 * after / (b * (1 - e))
-    return junction.map.t + rest, time + rest * (d_after / after + d_e / (1 - e) - d_b / b)
+    return event_group.map.t + rest, time + rest * (d_after / after + d_e / (1 - e) - d_b / b)
 
 
 def _rate(point: Point, contact: int, time: Array, tangent: Array, chain: Array) -> tuple[float, Array]:

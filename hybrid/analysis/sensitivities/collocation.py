@@ -13,7 +13,7 @@ from hybrid.analysis.sensitivities.gauss import (
     NODES,
     STAGES,
     TO_SERIES,
-    Leg,
+    Segment,
     carried,
     interpolation,
     stage_states,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
     from hybrid.dynamics.switches import Switches
 
-__all__ = ["ErrorMeasure", "integrate_leg"]
+__all__ = ["ErrorMeasure", "integrate_segment"]
 
 Array = NDArray[np.float64]
 Sampler = Callable[[Array], Array]
@@ -45,7 +45,7 @@ _MOST_STEPS = 4096  # of one arc: an integrand that is not resolved then has no 
 
 
 class ErrorMeasure(Protocol):
-    """A function that is to be integrated along legs."""
+    """A function that is to be integrated along segments."""
 
     @property
     def size(self) -> float:
@@ -59,7 +59,7 @@ class ErrorMeasure(Protocol):
         """Quantities at whose zeros it has a kink."""
 
 
-def integrate_leg(
+def integrate_segment(
     system: ModeSystem,
     knots: Array,
     sample: Sampler,
@@ -67,7 +67,7 @@ def integrate_leg(
     *,
     surface: Surface | None = None,
     measure: ErrorMeasure | None = None,
-) -> Leg:
+) -> Segment:
     """Solve an arc by collocation, from values close to it.
 
     Parameters
@@ -85,7 +85,7 @@ def integrate_leg(
 
     Returns
     -------
-    Leg
+    Segment
 
     Raises
     ------
@@ -95,59 +95,59 @@ def integrate_leg(
         The measure has no finite value somewhere.
     """
     for _ in range(_REFINEMENTS):
-        leg = _solved(system, knots, sample, start, surface)
-        added = _kink_times(leg, measure)
+        segment = _solved(system, knots, sample, start, surface)
+        added = _kink_times(segment, measure)
         if not added.size:
-            coarse = _unresolved(leg, measure)
+            coarse = _unresolved(segment, measure)
             if not coarse.any() or len(coarse) > _MOST_STEPS:
-                return leg
-            added = (leg.knots[:-1] + leg.knots[1:])[coarse] / 2
-        knots = np.sort(np.concatenate([leg.knots, added]))
-        sample = interpolation(leg)
-    return leg
+                return segment
+            added = (segment.knots[:-1] + segment.knots[1:])[coarse] / 2
+        knots = np.sort(np.concatenate([segment.knots, added]))
+        sample = interpolation(segment)
+    return segment
 
 
-def _unresolved(leg: Leg, measure: ErrorMeasure | None) -> NDArray[np.bool_]:
-    S = len(leg.lengths)
-    flow = leg.at.f.reshape(S, STAGES, -1)
+def _unresolved(segment: Segment, measure: ErrorMeasure | None) -> NDArray[np.bool_]:
+    S = len(segment.lengths)
+    flow = segment.at.f.reshape(S, STAGES, -1)
     tail = np.abs(TO_SERIES[-1] @ flow)
     n = flow.shape[2] // 2
-    duration = float(leg.knots[-1] - leg.knots[0])
-    speeds = _sizes(leg.states, duration)[n:]
+    duration = float(segment.knots[-1] - segment.knots[0])
+    speeds = _sizes(segment.states, duration)[n:]
     accelerations = np.full(n, max(float(np.max(np.abs(flow[..., n:]))), _SLOW * float(speeds[0]) / duration))
     coarse = (tail > _TAIL * np.concatenate([speeds, accelerations])).any(axis=1)
     if measure is not None:
-        values = measure.values(leg.at)
+        values = measure.values(segment.at)
         if not np.isfinite(values).all():
-            raise NoDerivative("the integrand has no finite value", float(leg.at.t[np.argmin(np.isfinite(values))]))
+            raise NoDerivative("the integrand has no finite value", float(segment.at.t[np.argmin(np.isfinite(values))]))
         values = values.reshape(S, STAGES)
         size = max(float(np.max(np.abs(values), initial=0.0)), _SLOW * measure.size)
         coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * size
     return np.asarray(coarse)
 
 
-def _kink_times(leg: Leg, measure: ErrorMeasure | None) -> Array:
+def _kink_times(segment: Segment, measure: ErrorMeasure | None) -> Array:
     """Times at which the equations or the measure have a kink, those of knots left out."""
-    sources = [leg.system.partials.switches, *([] if measure is None else [measure.switches])]
-    found = np.array([time for switches in sources for time in _crossings(leg, switches)])
-    distances = np.abs(found[:, None] - leg.knots).min(axis=1, initial=np.inf)
-    return np.asarray(found[distances > _ONE_KNOT * np.max(np.abs(leg.knots))])
+    sources = [segment.system.partials.switches, *([] if measure is None else [measure.switches])]
+    found = np.array([time for switches in sources for time in _crossings(segment, switches)])
+    distances = np.abs(found[:, None] - segment.knots).min(axis=1, initial=np.inf)
+    return np.asarray(found[distances > _ONE_KNOT * np.max(np.abs(segment.knots))])
 
 
-def _crossings(leg: Leg, switches: Switches) -> list[float]:
+def _crossings(segment: Segment, switches: Switches) -> list[float]:
     """Times at which quantities of kinks change sign; where one is zero up to rounding, its sign is none."""
     from scipy.optimize import brentq
 
     if len(switches.texts) == switches.n_jumps:
         return []
-    t, y = instants(leg)
-    values = switches.values(t, y, leg.system.parameters)
-    zero = vanishing(switches, leg, t, y, float(leg.knots[-1] - leg.knots[0]))
-    sample, found = interpolation(leg), []
+    t, y = instants(segment)
+    values = switches.values(t, y, segment.system.parameters)
+    zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
+    sample, found = interpolation(segment), []
     for column in range(switches.n_jumps, len(switches.texts)):
         told = np.flatnonzero(~zero[:, column])
         signs = np.sign(values[told, column])
-        along = partial(_quantity, switches, leg, sample, column)
+        along = partial(_quantity, switches, segment, sample, column)
         for place in np.flatnonzero(signs[1:] * signs[:-1] < 0):
             low, high = (float(time) for time in t[told[place : place + 2]])
             # The polynomials differ from the stages by what the iteration leaves: a sign that this turns is none.
@@ -156,12 +156,12 @@ def _crossings(leg: Leg, switches: Switches) -> list[float]:
     return found
 
 
-def _quantity(switches: Switches, leg: Leg, sample: Sampler, column: int, t: float) -> float:
+def _quantity(switches: Switches, segment: Segment, sample: Sampler, column: int, t: float) -> float:
     times = np.array([t])
-    return float(switches.values(times, sample(times), leg.system.parameters)[0, column])
+    return float(switches.values(times, sample(times), segment.system.parameters)[0, column])
 
 
-def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, surface: Surface | None) -> Leg:
+def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, surface: Surface | None) -> Segment:
     knots = np.array(knots)
     size = len(start)
     Y = sample((knots[:-1, None] + np.diff(knots)[:, None] * NODES).ravel()).reshape(-1, STAGES, size)
@@ -169,7 +169,7 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
     for _ in range(_ITERATIONS):
         h = np.diff(knots)
         times = knots[:-1, None] + h[:, None] * NODES
-        leg, updated = _newton_step(system, knots, times, Y, start)
+        segment, updated = _newton_step(system, knots, times, Y, start)
         if not np.isfinite(updated).all():
             raise ComputationError(
                 f"the motion has no finite derivative between t = {knots[0]:.9g} and {knots[-1]:.9g}"
@@ -178,13 +178,13 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
         change = float(np.max(np.abs(updated - Y) / scale))
         Y = updated
         if surface is not None:
-            value, rate = surface(float(knots[-1]), leg.states[-1])
+            value, rate = surface(float(knots[-1]), segment.states[-1])
             shift = -value / rate if rate else 0.0
             if abs(shift) < h[-1] / 2:
                 knots[-1] += shift
                 change = max(change, abs(shift) / max(abs(knots[-1]), h[-1]))
         if change <= _CONVERGED or (change <= _ACCEPTED and change >= previous / 2):
-            return leg
+            return segment
         previous = change
     raise ComputationError(
         f"collocation does not converge between t = {knots[0]:.9g} and {knots[-1]:.9g}: changes of {change:.3g} remain"
@@ -199,21 +199,23 @@ def _sizes(Y: Array, duration: float) -> Array:
     return np.repeat(sizes, n)
 
 
-def _newton_step(system: ModeSystem, knots: Array, times: Array, Y: Array, start: Array) -> tuple[Leg, Array]:
+def _newton_step(system: ModeSystem, knots: Array, times: Array, Y: Array, start: Array) -> tuple[Segment, Array]:
     """One step of Newton's method for all stages of all steps."""
     S, s, size = Y.shape
     n = size // 2
     at = system.respond(times.ravel(), Y.reshape(-1, size))
     found = system.partials.state(at.t, at.y, at.forces, system.parameters)
     jacobian = system.unknown_slopes(at, found)[:, :n, :size].reshape(S, s, n, size)
-    leg = Leg(system, knots.copy(), np.empty((S + 1, size)), at, jacobian, step_inverses(np.diff(knots), jacobian))
+    segment = Segment(
+        system, knots.copy(), np.empty((S + 1, size)), at, jacobian, step_inverses(np.diff(knots), jacobian)
+    )
     constant = at.f[:, n:].reshape(S, s, n) - np.einsum("ziab,zib->zia", jacobian, Y)
-    k_0 = np.einsum("zab,zb->za", leg.inverse, constant.reshape(S, -1))
-    k_x = leg.inverse @ start_loads(leg)
-    leg.states[0] = start
+    k_0 = np.einsum("zab,zb->za", segment.inverse, constant.reshape(S, -1))
+    k_x = segment.inverse @ start_loads(segment)
+    segment.states[0] = start
     k = np.empty((S, s, n))
-    for step, h in enumerate(leg.lengths):
-        x = leg.states[step]
+    for step, h in enumerate(segment.lengths):
+        x = segment.states[step]
         k[step] = (k_0[step] + k_x[step] @ x).reshape(s, n)
-        leg.states[step + 1] = carried(h, x[:, None], k[step][:, :, None])[:, 0]
-    return leg, stage_states(leg.lengths, leg.states[:-1, :, None], k[..., None])[..., 0]
+        segment.states[step + 1] = carried(h, x[:, None], k[step][:, :, None])[:, 0]
+    return segment, stage_states(segment.lengths, segment.states[:-1, :, None], k[..., None])[..., 0]

@@ -13,8 +13,8 @@ from hybrid.analysis.sensitivities.fast_slopes import Duals, FastSlopes
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.compliance.frozen import FrozenFlow
 from hybrid.contact.compliance.motion import PhaseRecord
-from hybrid.contact.compliance.several import frozen_passage
-from hybrid.contact.compliance.standing import STOPPED, CompliantStanding, pace
+from hybrid.contact.compliance.several import frozen_machine
+from hybrid.contact.compliance.status import STOPPED, ContactStatus, pace
 from hybrid.expressions import changes, duals, plain
 
 __all__ = ["follow", "recorded_phases"]
@@ -34,7 +34,7 @@ _LONGEST = 1e9  # of the variable of integration; the end of a slip is reached e
 def recorded_phases(system: FrozenFlow) -> tuple[PhaseRecord, ...]:
     """The phases of the course of a fast system."""
     k = len(system.contacts)
-    return frozen_passage(system).run(system.start(np.zeros(k)), np.ones(k, dtype=bool)).phases
+    return frozen_machine(system).run(system.start(np.zeros(k)), np.ones(k, dtype=bool)).phases
 
 
 def follow(slopes: FastSlopes, phases: tuple[PhaseRecord, ...]) -> Duals:
@@ -61,26 +61,26 @@ def follow(slopes: FastSlopes, phases: tuple[PhaseRecord, ...]) -> Duals:
     """
     y = duals(np.zeros(slopes.size), np.zeros((slopes.size, changes(slopes.changed.gamma).shape[-1])))
     _check_phases(phases)
-    before: CompliantStanding | None = None
+    before: ContactStatus | None = None
     for number, phase in enumerate(phases):
         _check_start(slopes.system, plain(y), before, phase)
-        y = slopes.stopped(y, phase.standing)
-        _check_holds(slopes.system, plain(y), phase.standing)
-        turns = bool(phase.standing.turning(slopes.system.sizes))
+        y = slopes.stopped(y, phase.status)
+        _check_holds(slopes.system, plain(y), phase.status)
+        turns = bool(phase.status.rotating(slopes.system.sizes))
         y = _punctual(slopes, _turned(slopes, y, phase) if turns else _carried(slopes, y, phase), phase)
-        _check_friction(slopes, y, phase.standing)
+        _check_friction(slopes, y, phase.status)
         if phase.event[0] in _JUMPS:
             if number + 1 == len(phases):
                 raise NoDerivative("a compliant impact whose last phase ends by its slip", is_proven=False)
-            y = _through(slopes, y, phase, phases[number + 1].standing)
-        before = phase.standing
+            y = _through(slopes, y, phase, phases[number + 1].status)
+        before = phase.status
     _check_end(slopes.system, plain(y))
     return y
 
 
 def _check_phases(phases: tuple[PhaseRecord, ...]) -> None:
     """Refuse what is not resolved: directions of spatial slips from rest, and which of contacts yields first."""
-    if any(any(phase.standing.leaves) for phase in phases):
+    if any(any(phase.status.leaves) for phase in phases):
         raise NoDerivative("a spatial slip that begins from rest within a compliant impact", is_proven=False)
     if any(phase.event[0] == "yield" for phase in phases):
         raise NoDerivative("contacts that hold each other no longer hold in a compliant impact", is_proven=False)
@@ -89,13 +89,13 @@ def _check_phases(phases: tuple[PhaseRecord, ...]) -> None:
         raise NoDerivative(_AT_ONCE, is_proven=False)
 
 
-def _check_start(system: FrozenFlow, y: Array, before: CompliantStanding | None, phase: PhaseRecord) -> None:
+def _check_start(system: FrozenFlow, y: Array, before: ContactStatus | None, phase: PhaseRecord) -> None:
     """Refuse contacts that begin to press and to slip at once: changed impacts slip to either side."""
     gamma = system.velocities(y)
     for index, contact in enumerate(system.contacts):
-        begins = phase.standing.presses[index] and not (before is not None and before.presses[index])
+        begins = phase.status.presses[index] and not (before is not None and before.presses[index])
         slip = float(np.linalg.norm(gamma[list(contact.tangential)]))
-        slides = contact.tangential and phase.standing.slip[index] is not None
+        slides = contact.tangential and phase.status.slip[index] is not None
         if begins and slides and slip <= _EDGE * system.speed:
             raise NoDerivative(
                 f"{contact.name!r} begins to press and to slip at once in the impact: a changed one may slip otherwise",
@@ -103,13 +103,13 @@ def _check_start(system: FrozenFlow, y: Array, before: CompliantStanding | None,
             )
 
 
-def _check_holds(system: FrozenFlow, y: Array, standing: CompliantStanding) -> None:
+def _check_holds(system: FrozenFlow, y: Array, status: ContactStatus) -> None:
     """Refuse contacts that just stick."""
-    rest = standing.resting(system.sizes)
+    rest = status.resting(system.sizes)
     if not rest:
         return
-    at = system.evaluate(y, standing)
-    F = system.forces(at.under(system.beginning(at, standing), at.free), standing)
+    at = system.evaluate(y, status)
+    F = system.forces(at.under(system.beginning(at, status), at.free), status)
     rounding = 1e-13 * float(np.max(np.abs(F)))
     for index in rest:
         contact = system.contacts[index]
@@ -119,11 +119,11 @@ def _check_holds(system: FrozenFlow, y: Array, standing: CompliantStanding) -> N
             )
 
 
-def _check_friction(slopes: FastSlopes, y: Duals, standing: CompliantStanding) -> None:
+def _check_friction(slopes: FastSlopes, y: Duals, status: ContactStatus) -> None:
     """Refuse a course whose friction exceeds its bound at the end of a phase: an event was stepped over."""
-    F = plain(slopes.changed.evaluate(y, standing).forces)
+    F = plain(slopes.changed.evaluate(y, status).forces)
     size = slopes.system.speed / float(np.max(np.diag(slopes.system.G))) ** 0.5
-    for index in standing.resting(slopes.system.sizes):
+    for index in status.resting(slopes.system.sizes):
         contact = slopes.system.contacts[index]
         excess = float(np.linalg.norm(F[list(contact.tangential)])) - contact.holds * float(F[contact.normal])
         if excess > _EXCESS * size:
@@ -144,8 +144,8 @@ def _carried(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
     from scipy.linalg import expm, expm_frechet
 
     none, n = np.zeros(slopes.size), slopes.size
-    start = slopes.rates(none, phase.standing)
-    columns = [slopes.rates(unit, phase.standing) - start for unit in np.eye(n)]
+    start = slopes.rates(none, phase.status)
+    columns = [slopes.rates(unit, phase.status) - start for unit in np.eye(n)]
     A = phase.duration * np.column_stack([*columns, start])
     A = np.concatenate([A, np.zeros((1, n + 1))])
     known, x = plain(A), np.append(plain(y), 1.0)
@@ -161,7 +161,7 @@ def _punctual(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
     kind, index = phase.event
     if kind == "stop" and len(slopes.system.contacts[index].tangential) == 2:
         return y
-    moved = slopes.rates(y, phase.standing)
+    moved = slopes.rates(y, phase.status)
     rate = _rate(slopes, y, plain(moved), phase)
     late = -plain(_guard(slopes.changed, y, phase)) / rate if rate != 0.0 else np.inf
     return y if abs(late) > _LATE * phase.duration else np.asarray(y + late * moved)
@@ -171,25 +171,25 @@ def _turned(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
     """Unknowns at the end of a phase with turning slips, in the variable in which these die out exponentially."""
     from scipy.integrate import solve_ivp
 
-    system, standing, shape, n = slopes.system, phase.standing, changes(y).shape, slopes.size
-    turning = standing.turning(system.sizes)
-    ends = phase.event[0] == "stop" and phase.event[1] in turning
+    system, status, shape, n = slopes.system, phase.status, changes(y).shape, slopes.size
+    rotating = status.rotating(system.sizes)
+    ends = phase.event[0] == "stop" and phase.event[1] in rotating
 
     def unpacked(z: Array) -> Duals:
         return duals(z[:n], z[n:-1].reshape(shape))
 
     def slips(z: Array) -> list[Array]:
-        return [system.slip(z[:n], index) for index in turning]
+        return [system.slip(z[:n], index) for index in rotating]
 
     def rates(_: float, z: Array) -> Array:
-        found = slopes.rates(unpacked(z), standing)
+        found = slopes.rates(unpacked(z), status)
         rate = np.concatenate([plain(found), changes(found).ravel(), [1.0]])
         return np.asarray(rate * pace(slips(z), system.speed))
 
     def end(_: float, z: Array) -> float:
         if not ends:
             return float(phase.duration - z[-1])
-        return float(np.linalg.norm(slips(z)[turning.index(phase.event[1])])) - STOPPED * system.speed
+        return float(np.linalg.norm(slips(z)[rotating.index(phase.event[1])])) - STOPPED * system.speed
 
     end.terminal, end.direction = True, -1.0  # type: ignore[attr-defined]
     z = np.concatenate([plain(y), changes(y).ravel(), [0.0]])
@@ -200,9 +200,9 @@ def _turned(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
     return unpacked(answer.y[:, -1])
 
 
-def _through(slopes: FastSlopes, y: Duals, phase: PhaseRecord, following: CompliantStanding) -> Duals:
+def _through(slopes: FastSlopes, y: Duals, phase: PhaseRecord, following: ContactStatus) -> Duals:
     """Unknowns after an event at which friction jumps."""
-    flow, guard = plain(slopes.rates(y, phase.standing)), _guard(slopes.changed, y, phase)
+    flow, guard = plain(slopes.rates(y, phase.status)), _guard(slopes.changed, y, phase)
     rate = _rate(slopes, y, flow, phase)
     jump = flow - plain(slopes.rates(slopes.stopped(y, following), following))
     if np.max(np.abs(jump)) <= _EDGE * np.max(np.abs(flow)):
@@ -215,13 +215,11 @@ def _through(slopes: FastSlopes, y: Duals, phase: PhaseRecord, following: Compli
     return np.asarray(y + jump * time)
 
 
-def _check_together(
-    slopes: FastSlopes, y: Duals, phase: PhaseRecord, following: CompliantStanding, time: Array
-) -> None:
+def _check_together(slopes: FastSlopes, y: Duals, phase: PhaseRecord, following: ContactStatus, time: Array) -> None:
     """Refuse slips that end together, unless they do so in every changed impact."""
-    flow = plain(slopes.rates(y, phase.standing))
-    for index, before in enumerate(phase.standing.slip):
-        stops = phase.standing.presses[index] and before is not None and following.slip[index] != before
+    flow = plain(slopes.rates(y, phase.status))
+    for index, before in enumerate(phase.status.slip):
+        stops = phase.status.presses[index] and before is not None and following.slip[index] != before
         if index == phase.event[1] or not stops or not slopes.system.contacts[index].tangential:
             continue
         other = attrs.evolve(phase, event=("stop", index))
@@ -241,9 +239,9 @@ def _guard(system: FrozenFlow, y: Duals, phase: PhaseRecord) -> Any:
     contact = system.contacts[index]
     rows = list(contact.tangential)
     if kind in ("release", "press"):
-        return system.evaluate(y, phase.standing).potential[index]
+        return system.evaluate(y, phase.status).potential[index]
     if kind == "stop":
         slip = system.slip(y, index)
-        return plain(phase.standing.direction(index, slip)) @ slip
-    F = system.evaluate(y, phase.standing).forces
+        return plain(phase.status.direction(index, slip)) @ slip
+    F = system.evaluate(y, phase.status).forces
     return (contact.holds * F[contact.normal]) ** 2 - F[rows] @ F[rows]

@@ -235,7 +235,7 @@ def _followed(branch: _Branch, point: _Point, start: float, to: float, max_point
 
 def _why(branch: _Branch, point: _Point, found: _Point | Refusal | None) -> str:
     where = f"at {branch.name} = {point.value:.9g} the motion can be followed no further"
-    dip = nearest_dip(point.shot.motion.legs)
+    dip = nearest_dip(point.shot.motion.segments)
     if dip is not None and dip[0] <= _GRAZED:
         share, t, surface = dip
         kind = surface.words

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.compliance.frozen import FrozenFlow
 from hybrid.contact.compliance.rest import holding_duals
-from hybrid.contact.compliance.standing import CompliantStanding
+from hybrid.contact.compliance.status import ContactStatus
 
 __all__ = ["Duals", "FastSlopes"]
 
@@ -29,14 +29,14 @@ class FastSlopes:
         """Number of unknowns ``y`` of the fast system."""
         return len(self.system.contacts) + len(self.system.gamma) + 3
 
-    def rates(self, y: Duals, standing: CompliantStanding) -> Duals:
+    def rates(self, y: Duals, status: ContactStatus) -> Duals:
         """Rates of the unknowns and of their derivatives in stretched time; of work and time none are needed."""
-        at = self.changed.evaluate(y, standing)
+        at = self.changed.evaluate(y, status)
         return np.concatenate([at.gap_dot, at.forces, np.zeros(3)])
 
-    def stopped(self, y: Duals, standing: CompliantStanding) -> Duals:
+    def stopped(self, y: Duals, status: ContactStatus) -> Duals:
         """Without the slip of contacts that stick: what a changed impact slips there ends in no time."""
-        rest = self.system.tangents(standing.resting(self.system.sizes))[0]
+        rest = self.system.tangents(status.resting(self.system.sizes))[0]
         if not rest:
             return y
         y, G = y.copy(), self.changed.G[np.ix_(rest, rest)]

@@ -22,7 +22,7 @@ __all__ = [
     "NODES",
     "STAGES",
     "TO_SERIES",
-    "Leg",
+    "Segment",
     "carried",
     "interpolation",
     "pull_back",
@@ -51,7 +51,7 @@ _AA, _BA = _A @ _A, _B @ _A  # of positions, which are integrals of velocities
 
 
 @attrs.frozen(eq=False)
-class Leg:
+class Segment:
     """An arc by collocation: S steps of s stages.
 
     Attributes
@@ -86,17 +86,17 @@ class Leg:
         return np.diff(self.knots)
 
 
-def interpolation(leg: Leg) -> Callable[[Array], Array]:
-    """The collocation polynomials of a leg."""
-    S = len(leg.lengths)
-    flow = leg.at.f.reshape(S, STAGES, -1)
+def interpolation(segment: Segment) -> Callable[[Array], Array]:
+    """The collocation polynomials of a segment."""
+    S = len(segment.lengths)
+    flow = segment.at.f.reshape(S, STAGES, -1)
 
     def sample(t: Array) -> Array:
-        step = np.clip(np.searchsorted(leg.knots, t, side="right") - 1, 0, S - 1)
-        x = 2 * (t - leg.knots[step]) / leg.lengths[step] - 1
+        step = np.clip(np.searchsorted(segment.knots, t, side="right") - 1, 0, S - 1)
+        x = 2 * (t - segment.knots[step]) / segment.lengths[step] - 1
         integrals = np.stack([legendre.legval(x, legendre.legint(row, lbnd=-1)) for row in np.eye(STAGES)], axis=1)
         change = np.einsum("ij,ijk->ik", integrals @ TO_SERIES, flow[step])
-        return np.asarray(leg.states[step] + leg.lengths[step][:, None] / 2 * change)
+        return np.asarray(segment.states[step] + segment.lengths[step][:, None] / 2 * change)
 
     return sample
 
@@ -110,11 +110,11 @@ def step_inverses(h: Array, jacobian: Array) -> Array:
     return np.linalg.inv(matrix) if np.isfinite(matrix).all() else np.full_like(matrix, np.nan)
 
 
-def start_loads(leg: Leg) -> Array:
+def start_loads(segment: Segment) -> Array:
     """What the state at the start of a step adds to the accelerations at its stages, (S, n s, 2n)."""
-    S, s, n, size = leg.jacobian.shape
-    a_q, a_v = leg.jacobian[..., :n], leg.jacobian[..., n:]
-    later = leg.lengths[:, None, None, None] * NODES[:, None, None] * a_q + a_v
+    S, s, n, size = segment.jacobian.shape
+    a_q, a_v = segment.jacobian[..., :n], segment.jacobian[..., n:]
+    later = segment.lengths[:, None, None, None] * NODES[:, None, None] * a_q + a_v
     return np.concatenate([a_q, later], axis=-1).reshape(S, s * n, size)
 
 
@@ -134,12 +134,12 @@ def stage_states(h: Array, x: Array, k: Array) -> Array:
     return np.concatenate([q + later, v + h * np.einsum("ij,zjac->ziac", _A, k)], axis=2)
 
 
-def push_forward(leg: Leg, tangent: Array, forcing: Array) -> tuple[Array, Array]:
-    """Carry tangents along a leg.
+def push_forward(segment: Segment, tangent: Array, forcing: Array) -> tuple[Array, Array]:
+    """Carry tangents along a segment.
 
     Parameters
     ----------
-    leg : Leg
+    segment : Segment
     tangent : array, (2n, c)
         At its start.
     forcing : array, (S, s, n, c)
@@ -154,21 +154,21 @@ def push_forward(leg: Leg, tangent: Array, forcing: Array) -> tuple[Array, Array
     """
     S, s, n, count = forcing.shape
     starts, k = np.empty((S, 2 * n, count)), np.empty((S, s, n, count))
-    particular = leg.inverse @ forcing.reshape(S, s * n, count)
-    homogeneous = leg.inverse @ start_loads(leg)
-    for step, h in enumerate(leg.lengths):
+    particular = segment.inverse @ forcing.reshape(S, s * n, count)
+    homogeneous = segment.inverse @ start_loads(segment)
+    for step, h in enumerate(segment.lengths):
         starts[step] = tangent
         k[step] = (particular[step] + homogeneous[step] @ tangent).reshape(s, n, count)
         tangent = carried(h, tangent, k[step])
-    return tangent, stage_states(leg.lengths, starts, k)
+    return tangent, stage_states(segment.lengths, starts, k)
 
 
-def pull_back(leg: Leg, adjoint: Array, source: Array) -> tuple[Array, Array]:
-    """Carry an adjoint backwards along a leg: the transpose of :func:`push_forward`.
+def pull_back(segment: Segment, adjoint: Array, source: Array) -> tuple[Array, Array]:
+    """Carry an adjoint backwards along a segment: the transpose of :func:`push_forward`.
 
     Parameters
     ----------
-    leg : Leg
+    segment : Segment
     adjoint : array, (2n,)
         At its end.
     source : array, (S, s, 2n)
@@ -184,14 +184,14 @@ def pull_back(leg: Leg, adjoint: Array, source: Array) -> tuple[Array, Array]:
     S, s, size = source.shape
     n = size // 2
     stages = np.empty((S, s, n))
-    weighted = leg.weights[:, :, None] * source
+    weighted = segment.weights[:, :, None] * source
     of_q, of_v = weighted[..., :n], weighted[..., n:]
-    loads = start_loads(leg)
+    loads = start_loads(segment)
     for step in reversed(range(S)):
-        h = leg.lengths[step]
+        h = segment.lengths[step]
         load = h**2 * (_AA.T @ of_q[step] + _BA[:, None] * adjoint[:n])
         load += h * (_A.T @ of_v[step] + _B[:, None] * adjoint[n:])
-        y = load.ravel() @ leg.inverse[step]
+        y = load.ravel() @ segment.inverse[step]
         onto_q, onto_v = of_q[step].sum(axis=0), (of_v[step] + h * NODES[:, None] * of_q[step]).sum(axis=0)
         adjoint = np.concatenate([adjoint[:n] + onto_q, adjoint[n:] + h * adjoint[:n] + onto_v]) + y @ loads[step]
         stages[step] = y.reshape(s, n)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.analysis.sensitivities.event_map import Crossing, EventMap
-    from hybrid.analysis.sensitivities.gauss import Leg
+    from hybrid.analysis.sensitivities.gauss import Segment
     from hybrid.analysis.sensitivities.mode_system import Response
     from hybrid.dynamics.partials import Partials
     from hybrid.dynamics.switches import Switches
@@ -71,19 +71,19 @@ class Integrand:
         point = np.array([t]), y[None, :], self.trajectory.parameters
         return float(self.terminal.value(*point)[0]), np.asarray(self.terminal.slope(*point)[0])
 
-    def over(self, leg: Leg) -> tuple[float, Array]:
-        """The integral over a leg, and the slopes (S, s, 2n + 1 + c) at its stages."""
-        S = len(leg.lengths)
-        values = self.values(leg.at).reshape(S, -1)
-        slopes = self.along.slope(leg.at.t, leg.at.y, self.trajectory.parameters)
-        return float(np.sum(leg.weights * values)), slopes.reshape(S, values.shape[1], -1)
+    def over(self, segment: Segment) -> tuple[float, Array]:
+        """The integral over a segment, and the slopes (S, s, 2n + 1 + c) at its stages."""
+        S = len(segment.lengths)
+        values = self.values(segment.at).reshape(S, -1)
+        slopes = self.along.slope(segment.at.t, segment.at.y, self.trajectory.parameters)
+        return float(np.sum(segment.weights * values)), slopes.reshape(S, values.shape[1], -1)
 
-    def lost(self, junction: EventMap, *, is_last: bool) -> tuple[Array, Array]:
+    def lost(self, event_group: EventMap, *, is_last: bool) -> tuple[Array, Array]:
         """What the shift of an event does to the integral: derivatives with respect to state (2n,) and parameters (c,).
 
         Each surface contributes the integrand before it less the one after it, times the shift of its time.
         """
-        return self._lost_in(junction.t, junction.orders[0], is_last)
+        return self._lost_in(event_group.t, event_group.orders[0], is_last)
 
     def _lost_in(self, t: float, crossings: Sequence[Crossing], is_last: bool) -> tuple[Array, Array]:
         state, parameter = np.zeros_like(crossings[0].state), np.zeros_like(crossings[0].parameter)
@@ -93,42 +93,42 @@ class Integrand:
             state, parameter = state + jump * item.state, parameter + jump * item.parameter
         return state, parameter
 
-    def _depends_on_order(self, junction: EventMap) -> bool:
+    def _depends_on_order(self, event_group: EventMap) -> bool:
         """True if a change of the motion changes the integral differently for each order of events met at once."""
-        found = [np.concatenate(self._lost_in(junction.t, order, False)) for order in junction.orders]
+        found = [np.concatenate(self._lost_in(event_group.t, order, False)) for order in event_group.orders]
         size = _SAME * max(1.0, *(float(np.max(np.abs(item))) for item in found))
         return any(np.max(np.abs(item - found[0])) > size for item in found[1:])
 
     def refusal(self, motion: Replay) -> Refusal | None:
         """Why the functional has no derivative along this motion, if it jumps or is undefined on it."""
-        for leg in motion.legs:
-            found = jump_met(self.along.switches, leg)
+        for segment in motion.segments:
+            found = jump_met(self.along.switches, segment)
             if found is not None:
                 return Refusal(found[0], f"the integrand jumps: {found[1]}", is_proven=False)
-            _, slopes = self.over(leg)
-            finite = np.isfinite(slopes).reshape(len(leg.at.t), -1).all(axis=1)
+            _, slopes = self.over(segment)
+            finite = np.isfinite(slopes).reshape(len(segment.at.t), -1).all(axis=1)
             if not finite.all():
-                return Refusal(float(leg.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
-            if (pole := _pole(leg, slopes)) is not None:
+                return Refusal(float(segment.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
+            if (pole := _pole(segment, slopes)) is not None:
                 return Refusal(pole, "the integrand or its derivative grows beyond bounds")
-        for junction in motion.junctions:
-            if self._depends_on_order(junction.map):
+        for event_group in motion.event_groups:
+            if self._depends_on_order(event_group.map):
                 reason = "events happen at once, and the integral changes differently for each order of them"
-                return Refusal(junction.map.t, reason)
+                return Refusal(event_group.map.t, reason)
         value, slope = self.terminal_at(motion.t_end, motion.end)
         if not (np.isfinite(slope).all() and np.isfinite(value)):
             return Refusal(motion.t_end, "the terminal term has no finite value or derivative")
         return None
 
 
-def _pole(leg: Leg, slopes: Array) -> float | None:
+def _pole(segment: Segment, slopes: Array) -> float | None:
     """Where the slopes (S, s, z) of an integrand are not resolved by steps however short, and it matters."""
     tail = np.abs(np.einsum("i,sic->sc", TO_SERIES[-1], slopes))
     rough = tail > _ROUGH * np.max(np.abs(slopes), axis=(0, 1))
-    missed = np.where(rough, tail * leg.lengths[:, None], 0.0)
-    whole = np.einsum("si,sic->c", leg.weights, np.abs(slopes))
+    missed = np.where(rough, tail * segment.lengths[:, None], 0.0)
+    whole = np.einsum("si,sic->c", segment.weights, np.abs(slopes))
     steps = np.flatnonzero((missed > _MATTERS * whole).any(axis=1))
-    return float(leg.knots[steps[0]]) if steps.size else None
+    return float(segment.knots[steps[0]]) if steps.size else None
 
 
 def compiled_integrand(trajectory: Trajectory, functional: Functional, partials: Partials) -> Integrand:

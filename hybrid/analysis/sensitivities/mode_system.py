@@ -203,7 +203,7 @@ class ModeSystem:
         change = direction[:, :, None] * found[name][:, part.index][:, None, :] + coefficient[:, None, None] * turning
         return np.asarray(pressing[:, None, None] * change)
 
-    def turning_slopes(self, at: Response, part: ElementMode) -> Array:
+    def rotation_slopes(self, at: Response, part: ElementMode) -> Array:
         """Derivatives of the unknowns as the direction of a spatial slip turns to the left, (N, u)."""
         direction = self._direction(part, np.broadcast_to(at.terms.slip, (len(at.t), at.terms.slip.shape[-1])))
         left = np.stack([-direction[:, 1], direction[:, 0]], axis=1)

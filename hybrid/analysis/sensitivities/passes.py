@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.gauss import Leg, pull_back, push_forward
+from hybrid.analysis.sensitivities.gauss import Segment, pull_back, push_forward
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.integrand import Integrand
@@ -32,9 +32,9 @@ class ForwardPass:
     end_slopes : array, (2n, m)
         Of the state where the motion ends.
     times : tuple of array, (m,)
-        Of the times of the junctions, each that of the first surface met.
+        Of the times of the event_groups, each that of the first surface met.
     tangents : tuple of array, (2n, m)
-        Of the states before the junctions, at their nominal times.
+        Of the states before the event_groups, at their nominal times.
     """
 
     value: float
@@ -63,32 +63,32 @@ def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> Fo
     tangents: list[Array] = []
     if motion.opening is not None:
         tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
-    for index, leg in enumerate(motion.legs):
-        part, slopes = integrand.over(leg)
+    for index, segment in enumerate(motion.segments):
+        part, slopes = integrand.over(segment)
         value += part
-        forcing = parameter_slopes(leg) @ chain
-        tangent, stages = push_forward(leg, tangent, forcing)
+        forcing = parameter_slopes(segment) @ chain
+        tangent, stages = push_forward(segment, tangent, forcing)
         size = tangent.shape[0]
-        gradient += np.einsum("zi,zia,ziac->c", leg.weights, slopes[:, :, :size], stages)
-        gradient += np.einsum("zi,zia->a", leg.weights, slopes[:, :, size + 1 :]) @ chain
-        if index < len(motion.junctions):
-            junction = motion.junctions[index]
-            first = junction.map.orders[0][0]
+        gradient += np.einsum("zi,zia,ziac->c", segment.weights, slopes[:, :, :size], stages)
+        gradient += np.einsum("zi,zia->a", segment.weights, slopes[:, :, size + 1 :]) @ chain
+        if index < len(motion.event_groups):
+            event_group = motion.event_groups[index]
+            first = event_group.map.orders[0][0]
             times.append(first.state @ tangent + first.parameter @ chain)
             tangents.append(tangent)
-            of_state, of_parameter = integrand.lost(junction.map, is_last=index == len(motion.legs) - 1)
+            of_state, of_parameter = integrand.lost(event_group.map, is_last=index == len(motion.segments) - 1)
             gradient += of_state @ tangent + of_parameter @ chain
-            tangent = junction.map.matrix @ tangent + junction.map.parameter @ chain
+            tangent = event_group.map.matrix @ tangent + event_group.map.parameter @ chain
     terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
     size = tangent.shape[0]
     gradient += slope[:size] @ tangent + slope[size + 1 :] @ chain
-    if len(motion.junctions) == len(motion.legs):
+    if len(motion.event_groups) == len(motion.segments):
         gradient += slope[size] * times[-1]
     return ForwardPass(value + terminal, gradient, tangent, tuple(times), tuple(tangents))
 
 
-def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tuple[Leg, Array]]:
-    """Tangents (S s + 2, 2n, m) at the start of every leg, at its stages and at its end, parameters changing too.
+def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tuple[Segment, Array]]:
+    """Tangents (S s + 2, 2n, m) at the start of every segment, at its stages and at its end, parameters changing too.
 
     Parameters
     ----------
@@ -99,25 +99,25 @@ def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tup
 
     Yields
     ------
-    Leg, and array
+    Segment, and array
     """
-    maps = [junction.map for junction in motion.junctions]
+    maps = [event_group.map for event_group in motion.event_groups]
     if motion.opening is not None:
         tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
-    for index, leg in enumerate(motion.legs):
-        end, stages = push_forward(leg, tangent, parameter_slopes(leg) @ chain)
-        yield leg, np.concatenate([tangent[None], stages.reshape(-1, *tangent.shape), end[None]])
+    for index, segment in enumerate(motion.segments):
+        end, stages = push_forward(segment, tangent, parameter_slopes(segment) @ chain)
+        yield segment, np.concatenate([tangent[None], stages.reshape(-1, *tangent.shape), end[None]])
         if index < len(maps):
             tangent = maps[index].matrix @ end + maps[index].parameter @ chain
 
 
 def transition(motion: Replay, tangent: Array, chain: Array) -> Array:
     """Carry tangents (2n, m) from the start of a motion to its end, parameters changing by ``chain`` (c, m)."""
-    maps = [junction.map for junction in motion.junctions]
+    maps = [event_group.map for event_group in motion.event_groups]
     if motion.opening is not None:
         tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
-    for index, leg in enumerate(motion.legs):
-        tangent, _ = push_forward(leg, tangent, parameter_slopes(leg) @ chain)
+    for index, segment in enumerate(motion.segments):
+        tangent, _ = push_forward(segment, tangent, parameter_slopes(segment) @ chain)
         if index < len(maps):
             tangent = maps[index].matrix @ tangent + maps[index].parameter @ chain
     return tangent
@@ -132,44 +132,44 @@ def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tu
     gradient : array, (m,)
     """
     terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
-    size = motion.legs[0].states.shape[1]
+    size = motion.segments[0].states.shape[1]
     value, adjoint, gradient = terminal, slope[:size].copy(), slope[size + 1 :].copy()
-    for index in reversed(range(len(motion.legs))):
-        leg = motion.legs[index]
-        if index < len(motion.junctions):
-            junction = motion.junctions[index]
-            is_last = index == len(motion.legs) - 1
-            of_state, of_parameter = integrand.lost(junction.map, is_last=is_last)
+    for index in reversed(range(len(motion.segments))):
+        segment = motion.segments[index]
+        if index < len(motion.event_groups):
+            event_group = motion.event_groups[index]
+            is_last = index == len(motion.segments) - 1
+            of_state, of_parameter = integrand.lost(event_group.map, is_last=is_last)
             if is_last:
-                first = junction.map.orders[0][0]
+                first = event_group.map.orders[0][0]
                 of_state, of_parameter = (
                     of_state + slope[size] * first.state,
                     of_parameter + slope[size] * first.parameter,
                 )
-            gradient += junction.map.parameter.T @ adjoint + of_parameter
-            adjoint = junction.map.matrix.T @ adjoint + of_state
-        part, slopes = integrand.over(leg)
+            gradient += event_group.map.parameter.T @ adjoint + of_parameter
+            adjoint = event_group.map.matrix.T @ adjoint + of_state
+        part, slopes = integrand.over(segment)
         value += part
-        adjoint, stages = pull_back(leg, adjoint, slopes[:, :, :size])
-        gradient += pulled_parameters(leg, stages)
-        gradient += np.einsum("zi,zia->a", leg.weights, slopes[:, :, size + 1 :])
+        adjoint, stages = pull_back(segment, adjoint, slopes[:, :, :size])
+        gradient += pulled_parameters(segment, stages)
+        gradient += np.einsum("zi,zia->a", segment.weights, slopes[:, :, size + 1 :])
     if motion.opening is not None:
         gradient += motion.opening.map.parameter.T @ adjoint
         adjoint = motion.opening.map.matrix.T @ adjoint
     return value, adjoint @ chosen.start + gradient @ chosen.chain
 
 
-def parameter_slopes(leg: Leg) -> Array:
+def parameter_slopes(segment: Segment) -> Array:
     """Derivatives of the accelerations with respect to the parameters at all stages, (S, s, n, c)."""
-    system, at = leg.system, leg.at
+    system, at = segment.system, segment.at
     found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
-    S, s, n, _ = leg.jacobian.shape
+    S, s, n, _ = segment.jacobian.shape
     return system.unknown_slopes(at, found)[:, :n].reshape(S, s, n, len(system.partials.parameters))
 
 
-def pulled_parameters(leg: Leg, stages: Array) -> Array:
+def pulled_parameters(segment: Segment, stages: Array) -> Array:
     """The parameters' part of the gradient, (c,): one more transposed solve at each stage, whatever their number."""
-    system, at = leg.system, leg.at
+    system, at = segment.system, segment.at
     n = system.dynamics.n
     found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
     residual = system.residual_slopes(at, found)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import open_sum
-from hybrid.analysis.sensitivities.collocation import ErrorMeasure, integrate_leg
-from hybrid.analysis.sensitivities.gauss import Leg
-from hybrid.analysis.sensitivities.meetings import event_map
+from hybrid.analysis.sensitivities.collocation import ErrorMeasure, integrate_segment
+from hybrid.analysis.sensitivities.event_derivatives import event_map
+from hybrid.analysis.sensitivities.gauss import Segment
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
-from hybrid.analysis.sensitivities.replayed import Junction, Replay
+from hybrid.analysis.sensitivities.replayed import EventGroup, Replay
 from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
@@ -69,29 +69,29 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: ErrorMeasure 
         y = np.concatenate([trajectory.q_start, trajectory.v_start])
         opening = None
         if groups[0]:
-            opening = _junction(trajectory, partials, None, y, trajectory.arcs[0], groups[0], t)
+            opening = _event_group(trajectory, partials, None, y, trajectory.arcs[0], groups[0], t)
             y = opening.map.after
-        legs: list[Leg] = []
-        junctions: list[Junction] = []
+        segments: list[Segment] = []
+        event_groups: list[EventGroup] = []
         for index, arc in enumerate(trajectory.arcs):
             t = arc.end
             following = trajectory.arcs[index + 1] if index + 1 < len(trajectory.arcs) else None
             here = groups[index + 1]
-            leg = _leg(trajectory, partials, arc, y, here[0] if here else None, measure)
+            segment = _segment(trajectory, partials, arc, y, here[0] if here else None, measure)
             t = arc.start
-            check_smooth(leg, _beginning(trajectory, partials, arc, y))
-            t = float(leg.knots[-1])
-            legs.append(leg)
+            check_smooth(segment, _beginning(trajectory, partials, arc, y))
+            t = float(segment.knots[-1])
+            segments.append(segment)
             if following is None and not here:
-                check_end(leg, _close(t))
+                check_end(segment, _close(t))
                 break
-            last = _ending(leg.system, arc, t, leg.states[-1])
-            junction = _junction(trajectory, partials, last, leg.states[-1], following, here, t)
-            junctions.append(junction)
-            y = junction.map.after
+            last = _ending(segment.system, arc, t, segment.states[-1])
+            event_group = _event_group(trajectory, partials, last, segment.states[-1], following, here, t)
+            event_groups.append(event_group)
+            y = event_group.map.after
     except NoDerivative as found:
         return Refusal(found.t if found.t is not None else t, str(found), is_proven=found.is_proven)
-    return Replay(trajectory, partials, opening, tuple(legs), tuple(junctions))
+    return Replay(trajectory, partials, opening, tuple(segments), tuple(event_groups))
 
 
 def system_of(trajectory: Trajectory, partials: Partials, arc: Arc) -> ModeSystem:
@@ -179,9 +179,9 @@ def _grouped(trajectory: Trajectory, events: Sequence[Event]) -> list[tuple[Even
     return [tuple(group) for group in groups]
 
 
-def _leg(
+def _segment(
     trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None, measure: ErrorMeasure | None
-) -> Leg:
+) -> Segment:
     system = system_of(trajectory, partials, arc)
     last = system if event is None else _ending(system, arc, arc.end, np.concatenate(arc.sample(arc.end), axis=-1))
 
@@ -198,10 +198,10 @@ def _leg(
             raise NoDerivative("an event that no guard of the mode explains", t, is_proven=False)
         return surface[0].value(point), surface[0].rate(point)
 
-    return integrate_leg(system, arc.knots, sample, y, surface=None if event is None else guard, measure=measure)
+    return integrate_segment(system, arc.knots, sample, y, surface=None if event is None else guard, measure=measure)
 
 
-def _junction(
+def _event_group(
     trajectory: Trajectory,
     partials: Partials,
     before: ModeSystem | None,
@@ -209,6 +209,6 @@ def _junction(
     following: Arc | None,
     events: tuple[Event, ...],
     t: float,
-) -> Junction:
+) -> EventGroup:
     after = None if following is None else _beginning(trajectory, partials, following, y)
-    return Junction(events, event_map(partials, trajectory.parameters, trajectory.law, before, after, t, y, events))
+    return EventGroup(events, event_map(partials, trajectory.parameters, trajectory.law, before, after, t, y, events))

@@ -1,4 +1,4 @@
-"""A motion as the alternation of smooth legs and of junctions, with the derivatives of both."""
+"""A motion as the alternation of smooth segments and of groups of events, with the derivatives of both."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.event_map import EventMap
-    from hybrid.analysis.sensitivities.gauss import Leg
+    from hybrid.analysis.sensitivities.gauss import Segment
     from hybrid.dynamics.partials import Partials
     from hybrid.motion.outcome import Event
     from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["Junction", "Replay"]
+__all__ = ["EventGroup", "Replay"]
 
 Array = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
-class Junction:
-    """Events at one instant between two legs, with the derivatives through them.
+class EventGroup:
+    """Events at one instant between two segments, with the derivatives through them.
 
     Attributes
     ----------
@@ -36,31 +36,31 @@ class Junction:
 
 @attrs.frozen(eq=False)
 class Replay:
-    """A motion as an alternation of legs and junctions.
+    """A motion as an alternation of segments and groups of events.
 
     Attributes
     ----------
     trajectory : Trajectory
     partials : Partials
-    opening : Junction or None
+    opening : EventGroup or None
         Events at the very start.
-    legs : tuple of Leg
-    junctions : tuple of Junction
-        After each leg but the last; after the last as well where an event ends the motion.
+    segments : tuple of Segment
+    event_groups : tuple of EventGroup
+        After each segment but the last; after the last as well where an event ends the motion.
     """
 
     trajectory: Trajectory
     partials: Partials
-    opening: Junction | None
-    legs: tuple[Leg, ...]
-    junctions: tuple[Junction, ...]
+    opening: EventGroup | None
+    segments: tuple[Segment, ...]
+    event_groups: tuple[EventGroup, ...]
 
     @property
     def t_end(self) -> float:
         """Time at which the motion ends."""
-        return float(self.legs[-1].knots[-1])
+        return float(self.segments[-1].knots[-1])
 
     @property
     def end(self) -> Array:
         """State (2n,) at the end."""
-        return np.asarray(self.legs[-1].states[-1])
+        return np.asarray(self.segments[-1].states[-1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.meetings import event_map
+from hybrid.analysis.sensitivities.event_derivatives import event_map
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial, possible_ends, with_limits

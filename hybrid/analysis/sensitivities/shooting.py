@@ -167,7 +167,7 @@ class Shooting:
         chain = self.chain(parameters)
         tangent = np.concatenate([np.eye(2 * n), np.zeros((2 * n, 1))], axis=1)
         columns = np.concatenate([np.zeros((len(chain), 2 * n)), chain], axis=1)
-        first = motion.legs[0]
+        first = motion.segments[0]
         free, _ = admissible(evaluate_point(first.system, float(first.knots[0]), first.states[0]))
         allowed = np.concatenate([free, tangent[:, -1:]], axis=1)
         refusal = switch_refusal(motion, allowed, columns[:, -allowed.shape[1] :])
@@ -197,7 +197,7 @@ class Shooting:
         """Derivatives of the residual with respect to ``(x, T, parameter)``, (2n + 1, 2n + 2)."""
         size = len(shot.x)
         matrix = np.zeros((size + 1, size + 2))
-        last = shot.motion.legs[-1]
+        last = shot.motion.segments[-1]
         flow = evaluate_point(last.system, float(last.knots[-1]), shot.end).f
         kept = self._kept
         matrix[kept, :size] = (shot.matrix - np.eye(size))[kept]
@@ -225,7 +225,7 @@ class Shooting:
         matrix = shot.matrix
         drop = 0
         if self.section is not None:
-            last = shot.motion.legs[-1]
+            last = shot.motion.segments[-1]
             flow = evaluate_point(last.system, float(last.knots[-1]), shot.end).f
             parameters = shot.motion.trajectory.parameters
             slope = self.section.slope(np.array([shot.t]), shot.x[None, :], parameters)[0, : len(flow)]

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.gauss import Leg, interpolation
+from hybrid.analysis.sensitivities.gauss import Segment, interpolation
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.spatial_slip import is_spatial
@@ -35,12 +35,12 @@ _TOUCHED = 1e-9  # of the same: the surface is touched
 _ROUNDING = 1e-12  # of the terms of gaps and rates: what the rounding of a motion leaves of a zero
 
 
-def check_smooth(leg: Leg, first: ModeSystem) -> None:
+def check_smooth(segment: Segment, first: ModeSystem) -> None:
     """Refuse an arc that touches a surface without crossing it, or along which an equation jumps.
 
     Parameters
     ----------
-    leg : Leg
+    segment : Segment
     first : ModeSystem
         Its mode where it begins, with the direction of a slip that begins there.
 
@@ -48,25 +48,25 @@ def check_smooth(leg: Leg, first: ModeSystem) -> None:
     ------
     NoDerivative
     """
-    found = jump_met(leg.system.partials.switches, leg)
+    found = jump_met(segment.system.partials.switches, segment)
     if found is not None:
         raise NoDerivative(f"the equations jump: {found[1]}", found[0], is_proven=False)
-    for surface in mode_surfaces(leg.system):
-        _check_dips(leg, surface)
-        _check_start(leg, surface, first)
+    for surface in mode_surfaces(segment.system):
+        _check_dips(segment, surface)
+        _check_start(segment, surface, first)
 
 
-def check_end(leg: Leg, within: float) -> None:
+def check_end(segment: Segment, within: float) -> None:
     """Refuse a motion that is cut off where an event is due within a time: to one side it still happens.
 
     Raises
     ------
     NoDerivative
     """
-    t, state = float(leg.knots[-1]), leg.states[-1]
-    point = evaluate_point(leg.system, t, state)
-    for surface in mode_surfaces(leg.system):
-        largest = float(np.max(np.abs(surface.values(leg.at, leg.system.parameters)), initial=0.0))
+    t, state = float(segment.knots[-1]), segment.states[-1]
+    point = evaluate_point(segment.system, t, state)
+    for surface in mode_surfaces(segment.system):
+        largest = float(np.max(np.abs(surface.values(segment.at, segment.system.parameters)), initial=0.0))
         value = surface.value(point)
         if value > _NEAR * largest:
             continue
@@ -84,36 +84,40 @@ def _directed(surface: EventSurface, point: Point) -> EventSurface:
     return attrs.evolve(surface, aim=slip / max(float(np.linalg.norm(slip)), 1e-300))
 
 
-def nearest_dip(legs: Sequence[Leg]) -> tuple[float, float, EventSurface] | None:
+def nearest_dip(segments: Sequence[Segment]) -> tuple[float, float, EventSurface] | None:
     """The surface that a motion comes closest to without meeting it: how close next to its largest value, and when."""
     found: tuple[float, float, EventSurface] | None = None
-    for leg in legs:
-        for surface in mode_surfaces(leg.system):
-            values = surface.values(leg.at, leg.system.parameters)
+    for segment in segments:
+        for surface in mode_surfaces(segment.system):
+            values = surface.values(segment.at, segment.system.parameters)
             largest = float(np.max(np.abs(values), initial=0.0))
             for dip in _dips(values, 1.0):
-                t, least = _lowest(leg, _of(surface, leg), int(dip))
+                t, least = _lowest(segment, _of(surface, segment), int(dip))
                 if found is None or least / largest < found[0]:
                     found = (least / largest, t, surface)
     return found
 
 
-def jump_met(switches: Switches, leg: Leg) -> tuple[float, str] | None:
-    """Where a leg first crosses a jump or touches it, and what happens there; None if nowhere.
+def jump_met(switches: Switches, segment: Segment) -> tuple[float, str] | None:
+    """Where a segment first crosses a jump or touches it, and what happens there; None if nowhere.
 
     Parameters
     ----------
     switches : Switches
-    leg : Leg
+    segment : Segment
 
     Returns
     -------
     (float, str) or None
     """
-    t, y = instants(leg)
-    parameters = leg.system.parameters
+    t, y = instants(segment)
+    parameters = segment.system.parameters
     values = switches.values(t, y, parameters)
-    zero = vanishing(switches, leg, t, y, float(leg.knots[-1] - leg.knots[0])) if switches.n_jumps else values != values
+    zero = (
+        vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
+        if switches.n_jumps
+        else values != values
+    )
     found: list[tuple[float, str]] = []
     for column, text in enumerate(switches.texts[: switches.n_jumps]):
         told = np.flatnonzero(~zero[:, column])  # a stage on the jump itself is on neither side
@@ -125,52 +129,54 @@ def jump_met(switches: Switches, leg: Leg) -> tuple[float, str] | None:
 
         if changes.size:
             found.append((float(t[told[changes[0] + 1]]), f"{text} changes sign inside sign()"))
-        elif (touched := _touched(leg, distance)) is not None:
+        elif (touched := _touched(segment, distance)) is not None:
             found.append((touched, f"{text} touches zero inside sign()"))
     return min(found, default=None)
 
 
-def _check_dips(leg: Leg, surface: EventSurface) -> None:
+def _check_dips(segment: Segment, surface: EventSurface) -> None:
     if surface.kind is GuardKind.TOUCHDOWN and surface.part is not None:
-        q, v = np.split(leg.at.y, 2, axis=1)
-        scales = scales_of(leg.system.dynamics.at(leg.system.parameters), leg.at.terms, q, v, t=leg.at.t)
-        rates = np.abs(np.asarray(leg.at.terms.gap_dot)[..., surface.part.index])
-        gaps = np.abs(surface.values(leg.at, leg.system.parameters))
+        q, v = np.split(segment.at.y, 2, axis=1)
+        scales = scales_of(
+            segment.system.dynamics.at(segment.system.parameters), segment.at.terms, q, v, t=segment.at.t
+        )
+        rates = np.abs(np.asarray(segment.at.terms.gap_dot)[..., surface.part.index])
+        gaps = np.abs(surface.values(segment.at, segment.system.parameters))
         is_closed = np.max(gaps) <= _ROUNDING * np.max(scales.gap)
         if is_closed and np.max(rates) <= _ROUNDING * np.max(scales.gap_dot):
             what = f"{surface.carrier!r} touches without pressing for a while: changed motions may open or press it"
-            raise NoDerivative(what, float(leg.knots[0]), is_proven=False)
-    t = _touched(leg, _of(surface, leg))
+            raise NoDerivative(what, float(segment.knots[0]), is_proven=False)
+    t = _touched(segment, _of(surface, segment))
     if t is not None:
         what = f"{surface.carrier!r} grazes: its guard ({surface.words})"
         raise NoDerivative(f"{what} touches zero without crossing it", t)
 
 
-def _of(surface: EventSurface, leg: Leg) -> Guard:
-    return lambda at: surface.values(at, leg.system.parameters)
+def _of(surface: EventSurface, segment: Segment) -> Guard:
+    return lambda at: surface.values(at, segment.system.parameters)
 
 
-def _touched(leg: Leg, guard: Guard) -> float | None:
-    """When a function that is not negative along a leg has a minimum of zero inside it; None if it has none."""
-    values = guard(leg.at)
+def _touched(segment: Segment, guard: Guard) -> float | None:
+    """When a function that is not negative along a segment has a minimum of zero inside it; None if it has none."""
+    values = guard(segment.at)
     largest = float(np.max(np.abs(values), initial=0.0))
     for dip in _dips(values, _NEAR):
-        t, least = _lowest(leg, guard, int(dip))
+        t, least = _lowest(segment, guard, int(dip))
         if least <= _TOUCHED * largest:
             return t
     return None
 
 
-def _check_start(leg: Leg, surface: EventSurface, first: ModeSystem) -> None:
+def _check_start(segment: Segment, surface: EventSurface, first: ModeSystem) -> None:
     """A mode that begins on its own edge is left at once by a change to one side."""
     if surface.kind not in (*RELEASES, *CONES):
         return  # a gap that has just opened and a slip that has just begun are zero in every such motion
-    values = surface.values(leg.at, leg.system.parameters)
-    start = surface.values(first.respond(leg.knots[:1], leg.states[:1]), leg.system.parameters)
+    values = surface.values(segment.at, segment.system.parameters)
+    start = surface.values(first.respond(segment.knots[:1], segment.states[:1]), segment.system.parameters)
     largest = float(np.max(np.abs(values), initial=0.0))
     if abs(start[0]) <= _TOUCHED * largest:
         what = f"{surface.carrier!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
-        raise NoDerivative(f"{what} ({surface.words})", float(leg.knots[0]))
+        raise NoDerivative(f"{what} ({surface.words})", float(segment.knots[0]))
 
 
 def _dips(values: Array, share: float) -> NDArray[np.intp]:
@@ -185,32 +191,32 @@ def _dips(values: Array, share: float) -> NDArray[np.intp]:
     return found[(found > clear[0]) & (found < clear[-1])] if clear.size else found[:0]
 
 
-def _lowest(leg: Leg, guard: Guard, stage: int) -> tuple[float, float]:
+def _lowest(segment: Segment, guard: Guard, stage: int) -> tuple[float, float]:
     """Time and value of the minimum of a function beside a stage."""
     from scipy.optimize import minimize_scalar
 
-    sample = interpolation(leg)
+    sample = interpolation(segment)
 
     def along(t: float) -> float:
-        return float(guard(leg.system.respond(np.array([t]), sample(np.array([t]))))[0])
+        return float(guard(segment.system.respond(np.array([t]), sample(np.array([t]))))[0])
 
-    bounds = (float(leg.at.t[stage - 1]), float(leg.at.t[stage + 1]))
+    bounds = (float(segment.at.t[stage - 1]), float(segment.at.t[stage + 1]))
     options = {"xatol": 1e-9 * (bounds[1] - bounds[0])}
     found = minimize_scalar(along, bounds=bounds, method="bounded", options=options)
     return float(found.x), float(found.fun)
 
 
-def instants(leg: Leg) -> tuple[Array, Array]:
-    """Times (N,) and states (N, 2n) at the start of a leg, at its stages and at its end."""
+def instants(segment: Segment) -> tuple[Array, Array]:
+    """Times (N,) and states (N, 2n) at the start of a segment, at its stages and at its end."""
     return (
-        np.concatenate([leg.knots[:1], leg.at.t, leg.knots[-1:]]),
-        np.concatenate([leg.states[:1], leg.at.y, leg.states[-1:]]),
+        np.concatenate([segment.knots[:1], segment.at.t, segment.knots[-1:]]),
+        np.concatenate([segment.states[:1], segment.at.y, segment.states[-1:]]),
     )
 
 
-def vanishing(switches: Switches, leg: Leg, t: Array, y: Array, duration: float) -> NDArray[np.bool_]:
-    """Where switches are zero at instants of a leg as far as rounding tells, (N, z)."""
-    parameters = leg.system.parameters
+def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration: float) -> NDArray[np.bool_]:
+    """Where switches are zero at instants of a segment as far as rounding tells, (N, z)."""
+    parameters = segment.system.parameters
     size = y.shape[1]
     slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
     terms = slopes[..., :size] @ sizes_of(np.max(np.abs(y), axis=0)[:, None], duration)[:, 0]

@@ -111,7 +111,7 @@ def settled_jump(point: Point, part: ElementMode) -> Jump:
     size, n = len(point.f), len(point.f) // 2
     left = _left(point, part)
     across = left @ point.slopes("slip")[list(part.columns)]
-    effect = point.system.turning_slopes(point.at, part)[0, :n]
+    effect = point.system.rotation_slopes(point.at, part)[0, :n]
     slopes = np.zeros((size, len(across)))
     slopes[:, :size] = np.eye(size)
     slopes[n:] -= np.outer(effect / (_turned(point, part) @ left), across)
@@ -126,7 +126,7 @@ def _left(point: Point, part: ElementMode) -> Array:
 def _turned(point: Point, part: ElementMode) -> Array:
     """What a turn of the slip adds to its tangential acceleration, (2,)."""
     W = point.at.terms.W_T.reshape(-1, point.at.terms.W_T.shape[-1])[: len(point.f) // 2, list(part.columns)]
-    return np.asarray(W.T @ point.system.turning_slopes(point.at, part)[0, : len(W)])
+    return np.asarray(W.T @ point.system.rotation_slopes(point.at, part)[0, : len(W)])
 
 
 def _unit(angles: Array) -> Array:
@@ -146,7 +146,7 @@ def _rates(
     W = np.broadcast_to(at.terms.W_T, (N, n, at.terms.W_T.shape[-1]))[..., columns]
     zeta = np.broadcast_to(at.terms.zeta_T, (N, at.terms.zeta_T.shape[-1]))[:, columns]
     a = np.einsum("znd,zn->zd", W, at.f[:, n:]) + zeta
-    turned = np.einsum("znd,zn->zd", W, limited.turning_slopes(at, part)[:, :n])
+    turned = np.einsum("znd,zn->zd", W, limited.rotation_slopes(at, part)[:, :n])
     along, across = np.sum(a * u, axis=1), np.sum(a * left, axis=1)
     size = float(np.max(np.linalg.norm(a, axis=1)) + np.max(np.linalg.norm(turned, axis=1)))
     return along, across, np.sum(turned * left, axis=1) - along, size

@@ -37,13 +37,13 @@ def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
     -------
     Refusal or None
     """
-    leg = motion.legs[0]
-    t = float(leg.knots[0])
+    segment = motion.segments[0]
+    t = float(segment.knots[0])
     resting = "" if motion.opening is not None else _hardly_sliding(motion)
     if resting:
         return Refusal(t, f"the slip of {resting} may begin at once or a moment later: the start is on the edge")
-    held = _held(motion, evaluate_point(leg.system, t, _start(motion)))
-    size = leg.states.shape[1]
+    held = _held(motion, evaluate_point(segment.system, t, _start(motion)))
+    size = segment.states.shape[1]
     change = held[:, :size] @ chosen.start + held[:, size + 1 :] @ chosen.chain
     terms = np.abs(held[:, :size]) @ np.abs(chosen.start) + np.abs(held[:, size + 1 :]) @ np.abs(chosen.chain)
     wrong = (np.abs(change) > _HELD * terms).any(axis=0)
@@ -86,12 +86,12 @@ def _held(motion: Replay, point: Point) -> Array:
 
 def _hardly_sliding(motion: Replay) -> str:
     """A contact whose slip is zero at the start and begins without acceleration; empty if there is none."""
-    leg = motion.legs[0]
-    point = evaluate_point(leg.system, float(leg.knots[0]), leg.states[0])
+    segment = motion.segments[0]
+    point = evaluate_point(segment.system, float(segment.knots[0]), segment.states[0])
     slip, slopes = np.ravel(point.at.terms.slip), point.slopes("slip")
-    speed = float(np.max(np.abs(leg.at.terms.slip), initial=0.0))
+    speed = float(np.max(np.abs(segment.at.terms.slip), initial=0.0))
     size, summands = len(point.f), _summands(point)
-    for part in leg.system.parts:
+    for part in segment.system.parts:
         columns = list(part.columns)
         if not part.slides or (np.abs(slip[columns]) > _HELD * speed).any():
             continue

@@ -14,7 +14,7 @@ from hybrid.analysis.sensitivities.smoothness import instants, sizes_of, vanishi
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import CompiledExpression
-    from hybrid.analysis.sensitivities.gauss import Leg
+    from hybrid.analysis.sensitivities.gauss import Segment
     from hybrid.analysis.sensitivities.replayed import Replay
     from hybrid.dynamics.switches import Switches
 
@@ -60,32 +60,32 @@ def switch_refusal(
     ending = None if terminal is None else terminal.switches
     duration = motion.t_end - motion.trajectory.t_start
     met = [
-        [(name, switches, _zeros(switches, leg, duration)) for name, switches in sources if switches.texts]
-        for leg in motion.legs
+        [(name, switches, _zeros(switches, segment, duration)) for name, switches in sources if switches.texts]
+        for segment in motion.segments
     ]
     if not any(on.any() for here in met for _, _, on in here) and (ending is None or not ending.texts):
         return None
     sizes = np.zeros(start.shape)
     found: list[Refusal] = []
-    for index, (leg, tangents) in enumerate(tangents_along(motion, start, chain)):
+    for index, (segment, tangents) in enumerate(tangents_along(motion, start, chain)):
         sizes = np.maximum(sizes, np.max(np.abs(tangents), axis=0))
         for name, switches, on in met[index]:
             if on.any():
-                change = _changes(switches, leg, tangents, chain, sizes_of(sizes, duration))
-                critical = _critical(switches, leg, on, change, (index == 0, index == len(motion.junctions)))
-                found += _refusals(name, switches, instants(leg)[0], critical)
+                change = _changes(switches, segment, tangents, chain, sizes_of(sizes, duration))
+                critical = _critical(switches, segment, on, change, (index == 0, index == len(motion.event_groups)))
+                found += _refusals(name, switches, instants(segment)[0], critical)
     if ending is not None and ending.texts:
         found += _at_end(motion, ending, tangents[-1], chain, sizes_of(sizes, duration))
     return min(found, key=lambda refusal: refusal.t, default=None)
 
 
-def _zeros(switches: Switches, leg: Leg, duration: float) -> Flags:
-    return vanishing(switches, leg, *instants(leg), duration)
+def _zeros(switches: Switches, segment: Segment, duration: float) -> Flags:
+    return vanishing(switches, segment, *instants(segment), duration)
 
 
-def _changes(switches: Switches, leg: Leg, tangents: Array, chain: Array, sizes: Array) -> Array:
-    """How switches change at all instants of a leg in all directions, (N, z, m); zero where that is rounding."""
-    slopes = switches.slopes(*instants(leg), leg.system.parameters)
+def _changes(switches: Switches, segment: Segment, tangents: Array, chain: Array, sizes: Array) -> Array:
+    """How switches change at all instants of a segment in all directions, (N, z, m); zero where that is rounding."""
+    slopes = switches.slopes(*instants(segment), segment.system.parameters)
     return _change(slopes, tangents, chain, sizes)
 
 
@@ -97,28 +97,28 @@ def _change(slopes: Array, tangents: Array, chain: Array, sizes: Array) -> Array
     return np.asarray(np.where(np.abs(change) > _MOVED * terms, change, 0.0))
 
 
-def _critical(switches: Switches, leg: Leg, on: Flags, change: Array, ends: tuple[bool, bool]) -> Flags:
-    """Where switches that are zero at instants of a leg take the derivative away, (N, z).
+def _critical(switches: Switches, segment: Segment, on: Flags, change: Array, ends: tuple[bool, bool]) -> Flags:
+    """Where switches that are zero at instants of a segment take the derivative away, (N, z).
 
     Parameters
     ----------
     switches : Switches
-    leg : Leg
+    segment : Segment
     on : array, (N, z)
     change : array, (N, z, m)
     ends : (bool, bool)
-        Whether the motion starts with this leg, and whether it is cut off at its end: there only what is moved
+        Whether the motion starts with this segment, and whether it is cut off at its end: there only what is moved
         matters. At an event the equations on either side would be those of the switch itself.
     """
-    t, y = instants(leg)
+    t, y = instants(segment)
     jumps = np.arange(len(switches.texts)) < switches.n_jumps
     none = np.zeros((1, len(jumps)), dtype=bool)
     before, after = np.concatenate([none, on[:-1]]), np.concatenate([on[1:], none])
-    matters = switches.weights(t, y, leg.system.parameters) != 0.0
+    matters = switches.weights(t, y, segment.system.parameters) != 0.0
     moved = (change != 0.0).any(axis=2)
     critical = moved & (jumps | before | after)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = switches.values(t, y, leg.system.parameters)
+        values = switches.values(t, y, segment.system.parameters)
         ratios = np.where(on[..., None], 0.0, np.abs(change) / np.abs(values)[..., None])
     for end, inside, is_free in ((0, slice(1, STAGES + 1), ends[0]), (-1, slice(-2, -STAGES - 2, -1), ends[1])):
         near = ratios[inside]
@@ -142,16 +142,16 @@ def _refusals(name: str, switches: Switches, t: Array, critical: Flags) -> list[
 
 def _at_end(motion: Replay, switches: Switches, tangent: Array, chain: Array, sizes: Array) -> list[Refusal]:
     """What takes the derivative of the terminal term away: any switch of it that is zero, and moved."""
-    leg = motion.legs[-1]
-    t, y = leg.knots[-1:], leg.states[-1:]
-    slopes = switches.slopes(t, y, leg.system.parameters)
-    if len(motion.junctions) == len(motion.legs):  # the end moves along the motion until the event
-        last = motion.junctions[-1].map
+    segment = motion.segments[-1]
+    t, y = segment.knots[-1:], segment.states[-1:]
+    slopes = switches.slopes(t, y, segment.system.parameters)
+    if len(motion.event_groups) == len(motion.segments):  # the end moves along the motion until the event
+        last = motion.event_groups[-1].map
         time = last.orders[0][0].state @ tangent + last.orders[0][0].parameter @ chain
         change = _change(slopes, (last.matrix @ tangent + last.parameter @ chain)[None], chain, sizes)
         change = change + slopes[..., len(sizes), None] * time
     else:
         change = _change(slopes, tangent[None], chain, sizes)
-    on = vanishing(switches, leg, t, y, motion.t_end - motion.trajectory.t_start)
-    matters = switches.weights(t, y, leg.system.parameters) != 0.0
+    on = vanishing(switches, segment, t, y, motion.t_end - motion.trajectory.t_start)
+    matters = switches.weights(t, y, segment.system.parameters) != 0.0
     return _refusals("the terminal term", switches, t, on & matters & (change != 0.0).any(axis=2))

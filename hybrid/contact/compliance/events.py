@@ -12,7 +12,7 @@ from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rest import is_redundant
-from hybrid.contact.compliance.standing import STOPPED, VANISHING, CompliantStanding, beyond_leaving
+from hybrid.contact.compliance.status import STOPPED, VANISHING, ContactStatus, beyond_leaving
 
 __all__ = ["Event", "phase_events"]
 
@@ -20,14 +20,14 @@ Event = Callable[[float, Array], float]
 
 
 def phase_events(
-    flow: AbstractCompliantFlow, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces], y: Array
+    flow: AbstractCompliantFlow, status: ContactStatus, at_state: Callable[[Array], CompliantForces], y: Array
 ) -> tuple[list[Event], list[tuple[str, int]]]:
     """Events of a phase for ``solve_ivp``, and what each is: its kind and its carrier.
 
     Parameters
     ----------
     flow : AbstractCompliantFlow
-    standing : CompliantStanding
+    status : ContactStatus
         What the carriers do in the phase.
     at_state : callable
         Forces at a vector of unknowns.
@@ -49,33 +49,33 @@ def phase_events(
         events.append(event)
         names.append((kind, i))
 
-    rest, speed = standing.resting(flow.sizes), flow.speed
+    rest, speed = status.resting(flow.sizes), flow.speed
     held = flow.tangents(rest)[0]
     begin = at_state(y)
     first, margins = len(flow.names) - len(flow.rough), flow.margins(begin).tolist()
     redundant = is_redundant(begin.G[np.ix_(held, held)])
     if redundant:
-        add("yield", rest[0], 1.0, partial(flow.yielding, standing=standing, rest=rest))
+        add("yield", rest[0], 1.0, partial(flow.yielding, status=status, rest=rest))
     for i, (normal, rows) in enumerate(flow.rows):
-        if not standing.presses[i]:
+        if not status.presses[i]:
             stiffness = float(flow.stiffness[i])
             force = speed * math.sqrt(stiffness / float(begin.G[i, i])) if begin.G[i, i] > 0.0 else 0.0
             add("press", i, 1.0, partial(_overlap, i=i, stiffness=stiffness, margin=VANISHING * force))
             continue
         if normal is not None:
             add("release", i, -1.0, partial(_pressure, i=i))
-        direction, columns, margin = standing.slip[i], flow.columns(i), 0.0
+        direction, columns, margin = status.slip[i], flow.columns(i), 0.0
         if i >= first:
             margin = margins[i - first]
             if direction is not None:
-                add("flip", i, -1.0, partial(_load, j=i - first, side=standing.side[i], margin=margin))
+                add("flip", i, -1.0, partial(_load, j=i - first, side=status.side[i], margin=margin))
         if rows and direction is None and not redundant:
             add("slip", i, -1.0, partial(flow.reserve, i=i, margin=margin))
-        elif direction is not None and len(rows) == 2 and not standing.leaves[i]:
+        elif direction is not None and len(rows) == 2 and not status.leaves[i]:
             add("stop", i, -1.0, partial(_speed, columns=columns, stopped=STOPPED * speed))
         elif direction is not None:
             add("stop", i, -1.0, partial(_along, columns=columns, u=np.array(direction), margin=VANISHING * speed))
-            if standing.leaves[i]:
+            if status.leaves[i]:
                 add("left", i, 1.0, partial(_beyond_leaving, columns=columns, speed=speed))
     return events, names
 

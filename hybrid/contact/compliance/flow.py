@@ -13,7 +13,7 @@ from hybrid.contact.compliance.loading import LoadedRest
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import rail_forces
 from hybrid.contact.compliance.rest import directions_from_rest, first_forces, holding_duals, holding_forces, yielding
-from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
+from hybrid.contact.compliance.status import VANISHING, ContactStatus
 
 __all__ = ["AbstractCompliantFlow"]
 
@@ -64,7 +64,7 @@ class AbstractCompliantFlow(ABC):
         """What the leading unknowns are measured by, per contact velocity; ``root`` is that of the stiffness."""
 
     @abstractmethod
-    def evaluate(self, y: Array, standing: CompliantStanding) -> CompliantForces:
+    def evaluate(self, y: Array, status: ContactStatus) -> CompliantForces:
         """Everything at one state."""
 
     @abstractmethod
@@ -99,19 +99,19 @@ class AbstractCompliantFlow(ABC):
         forces = [at.forces, at.rails.normal(at.forces)]
         return np.concatenate([self.leading_rates(y, at), *forces, [at.slip_power(), 1.0, 1.0]])
 
-    def forces(self, at: CompliantForces, standing: CompliantStanding) -> Array:
+    def forces(self, at: CompliantForces, status: ContactStatus) -> Array:
         """Contact forces by row: pressing contacts push, slip is opposed, sticking contacts are held."""
         found, bound = np.zeros(len(at.free), dtype=at.potential.dtype), at.given_bound
         for i, (normal, tangential) in enumerate(self.rows):
-            if not standing.presses[i]:
+            if not status.presses[i]:
                 continue
             if normal is not None:
                 found[normal] = at.potential[i]
-            if tangential and standing.slip[i] is not None and i < len(bound):
-                found[tangential] = -bound[i] * standing.direction(i, at.slip[self.columns(i)])
-        rest = standing.resting(self.sizes)
+            if tangential and status.slip[i] is not None and i < len(bound):
+                found[tangential] = -bound[i] * status.direction(i, at.slip[self.columns(i)])
+        rest = status.resting(self.sizes)
         if at.rails.names:
-            return rail_forces(at.G, at.free, at.rails, found, self.tangents(rest)[0], standing)
+            return rail_forces(at.G, at.free, at.rails, found, self.tangents(rest)[0], status)
         if rest:
             held, groups = self.tangents(rest)
             G, b = at.G[np.ix_(held, held)], at.free[held] + at.G[held] @ found
@@ -123,9 +123,9 @@ class AbstractCompliantFlow(ABC):
         """What is rounding of the forces of rigid constraints with friction."""
         return at.rails.margins(self.force(at))
 
-    def verify(self, at: CompliantForces, standing: CompliantStanding) -> None:
+    def verify(self, at: CompliantForces, status: ContactStatus) -> None:
         """Raise ComputationError where the force of a sliding constraint has not the sign that was taken."""
-        at.rails.verify(at.forces, standing, self.force(at))
+        at.rails.verify(at.forces, status, self.force(at))
 
     def force(self, at: CompliantForces) -> float:
         """Size of the forces of the contacts, with what rounding of positions makes of them."""
@@ -137,10 +137,10 @@ class AbstractCompliantFlow(ABC):
         rows = [row for i in rest for row in self.rows[i][1]]
         return rows, [[rows.index(row) for row in self.rows[i][1]] for i in rest]
 
-    def yielding(self, at: CompliantForces, standing: CompliantStanding, rest: list[int]) -> float:
+    def yielding(self, at: CompliantForces, status: ContactStatus, rest: list[int]) -> float:
         """Positive where redundant carriers at rest no longer hold."""
         if at.rails.names:
-            return -1.0 if self.loaded(at).holds_still(standing, rest) else 1.0
+            return -1.0 if self.loaded(at).holds_still(status, rest) else 1.0
         rows, groups = self.tangents(rest)
         forces = at.forces.copy()
         forces[rows] = 0.0
@@ -166,75 +166,75 @@ class AbstractCompliantFlow(ABC):
         held = at.forces[self.rows[i][1]]
         return float(at.holds[i] ** 2 + margin**2 - held @ held)
 
-    def factor(self, at: CompliantForces, standing: CompliantStanding) -> float:
+    def factor(self, at: CompliantForces, status: ContactStatus) -> float:
         """Factor of the forces of sliding constraints with friction, 1 without it; not positive in their paradox."""
-        return at.rails.factor(at.G, self.tangents(standing.resting(self.sizes))[0], standing)
+        return at.rails.factor(at.G, self.tangents(status.resting(self.sizes))[0], status)
 
-    def beginning(self, at: CompliantForces, standing: CompliantStanding) -> Array:
+    def beginning(self, at: CompliantForces, status: ContactStatus) -> Array:
         """Normal forces of the contacts that press; where all of them vanish, what they grow with first."""
-        presses = np.array(standing.presses)[: len(at.gap)]
+        presses = np.array(status.presses)[: len(at.gap)]
         approach = np.where(at.gap_dot < -VANISHING * self.speed, -self.stiffness * at.gap_dot, 0.0)
         return first_forces(at.potential * presses, approach * presses, -at.free[: len(at.gap)] * presses)
 
-    def settle(self, at: CompliantForces, standing: CompliantStanding, *, breaking: int | None = None) -> None:
-        """Decide for every pressing carrier at rest whether it sticks and else where it slips; changes ``standing``.
+    def settle(self, at: CompliantForces, status: ContactStatus, *, breaking: int | None = None) -> None:
+        """Decide for every pressing carrier at rest whether it sticks and else where it slips; changes ``status``.
 
         ``breaking`` is a carrier whose friction has just reached its static bound. Signs of the forces of rigid
         constraints that slide are found too.
         """
-        presses, k = np.array(standing.presses), len(at.gap)
+        presses, k = np.array(status.presses), len(at.gap)
         normal = np.maximum(at.potential, 0.0) * presses[:k]
         free = at.free
         if not normal.any():
             # accelerations that are rounding next to the others
             free = np.where(np.abs(free) <= VANISHING * float(np.max(np.abs(free), initial=0.0)), 0.0, free)
         at = at.under(normal, free)
-        self._settle_under(at, standing, standing.resting(self.sizes), None, breaking)
+        self._settle_under(at, status, status.resting(self.sizes), None, breaking)
         # what no force acts on yet is decided by the forces that come next; the others go on as they have begun
-        idle = self.loaded(at).unloaded(standing) if at.rails.names else []
-        undecided = [i for i in standing.resting(self.sizes) if (i < k and not normal.any()) or i in idle]
-        growing = self._growing(at, standing) if normal.any() else self.beginning(at, standing)
+        idle = self.loaded(at).unloaded(status) if at.rails.names else []
+        undecided = [i for i in status.resting(self.sizes) if (i < k and not normal.any()) or i in idle]
+        growing = self._growing(at, status) if normal.any() else self.beginning(at, status)
         alone = at.under(growing, np.zeros(len(at.free)), limited=False)
-        self._settle_under(alone, standing, undecided, idle, breaking)
-        at.rails.check(self.factor(at, standing), standing)
+        self._settle_under(alone, status, undecided, idle, breaking)
+        at.rails.check(self.factor(at, status), status)
 
-    def lift(self, at: CompliantForces, standing: CompliantStanding) -> Array:
+    def lift(self, at: CompliantForces, status: ContactStatus) -> Array:
         """Accelerations of the contacts, (k,), under the forces that act; where they leave it open, that come next."""
         k = len(at.gap)
-        self.settle(at, standing)
-        now = at.free + at.G @ self.forces(at, standing)
-        alone = at.under(self.beginning(at, standing), np.zeros(len(at.free)), limited=False)
-        soon = at.G @ self.forces(alone, standing)
-        size = VANISHING * (np.abs(at.free) + np.abs(at.G) @ np.abs(self.forces(at, standing)))
+        self.settle(at, status)
+        now = at.free + at.G @ self.forces(at, status)
+        alone = at.under(self.beginning(at, status), np.zeros(len(at.free)), limited=False)
+        soon = at.G @ self.forces(alone, status)
+        size = VANISHING * (np.abs(at.free) + np.abs(at.G) @ np.abs(self.forces(at, status)))
         least = VANISHING * float(np.max(np.abs(soon), initial=0.0))
         return np.where(np.abs(now) > size, now, np.where(np.abs(soon) > least, soon, 0.0))[:k]
 
-    def flip(self, at: CompliantForces, standing: CompliantStanding, i: int) -> None:
+    def flip(self, at: CompliantForces, status: ContactStatus, i: int) -> None:
         """Change the sign of the force of a sliding constraint; others that vanish take the one they grow with."""
-        others = [j for j in self.loaded(at).unloaded(standing) if j != i]
-        standing.side[i] = -standing.side[i]
-        growing = at.under(self._growing(at, standing), np.zeros(len(at.free)), limited=False)
-        self.loaded(growing).settle(standing, [], sides=others)
+        others = [j for j in self.loaded(at).unloaded(status) if j != i]
+        status.side[i] = -status.side[i]
+        growing = at.under(self._growing(at, status), np.zeros(len(at.free)), limited=False)
+        self.loaded(growing).settle(status, [], sides=others)
 
-    def _growing(self, at: CompliantForces, standing: CompliantStanding) -> Array:
+    def _growing(self, at: CompliantForces, status: ContactStatus) -> Array:
         """Rates of the normal forces."""
         k = len(at.gap)
-        lift = (at.free + at.G @ self.forces(at, standing))[:k]
-        return np.asarray((-self.stiffness * at.gap_dot - at.damper * lift) * np.array(standing.presses[:k]))
+        lift = (at.free + at.G @ self.forces(at, status))[:k]
+        return np.asarray((-self.stiffness * at.gap_dot - at.damper * lift) * np.array(status.presses[:k]))
 
     def _settle_under(
-        self, at: CompliantForces, standing: CompliantStanding, rest: list[int], idle: list[int] | None,
+        self, at: CompliantForces, status: ContactStatus, rest: list[int], idle: list[int] | None,
         breaking: int | None,
     ) -> None:  # fmt: skip
         """Decide for some of the carriers at rest, while the others at rest hold."""
         if at.rails.names:
-            self.loaded(at).settle(standing, rest, sides=idle, breaking=breaking)
+            self.loaded(at).settle(status, rest, sides=idle, breaking=breaking)
             return
         if not rest:
             return
-        firm = self.tangents([i for i in standing.resting(self.sizes) if i not in rest])[0]
+        firm = self.tangents([i for i in status.resting(self.sizes) if i not in rest])[0]
         rows, groups = self.tangents(rest)
-        forces = self.forces(at, standing)
+        forces = self.forces(at, status)
         forces[[*rows, *firm]] = 0.0
         held = at.G[:, firm] @ np.linalg.pinv(at.G[np.ix_(firm, firm)], hermitian=True)
         G, free = at.G - held @ at.G[firm], at.free - held @ at.free[firm]
@@ -243,4 +243,4 @@ class AbstractCompliantFlow(ABC):
             breaking=rest.index(breaking) if breaking in rest else None,
         )  # fmt: skip
         for i, direction in zip(rest, found, strict=True):
-            standing.begin_slip(i, direction)
+            status.begin_slip(i, direction)

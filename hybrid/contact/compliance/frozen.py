@@ -11,7 +11,7 @@ from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
-from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
+from hybrid.contact.compliance.status import VANISHING, ContactStatus
 from hybrid.expressions import plain
 
 __all__ = ["ContactRows", "FrozenFlow"]
@@ -113,7 +113,7 @@ class FrozenFlow(AbstractCompliantFlow):
         """Slip velocity of a carrier."""
         return np.asarray(self.velocities(y)[self.rows[i][1]])
 
-    def evaluate(self, y: Array, standing: CompliantStanding) -> CompliantForces:
+    def evaluate(self, y: Array, status: ContactStatus) -> CompliantForces:
         """Everything at one state."""
         k, nothing = len(self.contacts), np.zeros(len(self.gamma))
         gamma = self.velocities(y)
@@ -123,7 +123,7 @@ class FrozenFlow(AbstractCompliantFlow):
             y[:k], gamma[:k], gamma[k:], -self.stiffness * y[:k] - damper * gamma[:k], damper,
             nothing, self.G, self.G, nothing, friction, static, _NONE, _NONE, forces, self.rails,
         )  # fmt: skip
-        at.forces[:] = self.forces(at, standing)
+        at.forces[:] = self.forces(at, status)
         return at
 
     @cached_property

@@ -19,7 +19,7 @@ from hybrid.contact.compliance.pacing import StepLengths
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rates import ContactRates
 from hybrid.contact.compliance.rest import first_forces
-from hybrid.contact.compliance.standing import VANISHING
+from hybrid.contact.compliance.status import VANISHING
 from hybrid.contact.impacts.velocities import without_rounding
 
 if TYPE_CHECKING:

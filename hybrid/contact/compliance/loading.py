@@ -17,7 +17,7 @@ from hybrid.contact.compliance.coefficients import REMEDY
 from hybrid.contact.compliance.parallel import parallel_directions
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import RoughRails
-from hybrid.contact.compliance.standing import VANISHING, CompliantStanding
+from hybrid.contact.compliance.status import VANISHING, ContactStatus
 from hybrid.errors import ComputationError
 
 __all__ = ["LoadedRest"]
@@ -52,12 +52,12 @@ class LoadedRest:
     tangential: Sequence[Sequence[int]]
     bounds: Array
     holds: Array
-    forces: Callable[[CompliantStanding], Array]
+    forces: Callable[[ContactStatus], Array]
     force: float
 
     def settle(
         self,
-        standing: CompliantStanding,
+        status: ContactStatus,
         undecided: Sequence[int],
         *,
         sides: Sequence[int] | None = None,
@@ -67,7 +67,7 @@ class LoadedRest:
 
         Parameters
         ----------
-        standing : CompliantStanding
+        status : ContactStatus
             Changed.
         undecided : sequence of int
             Carriers at rest; others at rest hold.
@@ -81,7 +81,7 @@ class LoadedRest:
         ComputationError
             No motion is consistent, or several are.
         """
-        found = self._consistent(standing, undecided, sides, breaking)
+        found = self._consistent(status, undecided, sides, breaking)
         if not found:
             raise self._refusal("no motion is consistent with it")
         # a static friction that exceeds the kinetic one holds as long as it can: the only choice that is made
@@ -95,18 +95,18 @@ class LoadedRest:
         for i in undecided:
             rows = list(self.tangential[i])
             moves = i == breaking or np.linalg.norm(a[rows]) > _CLOSE * np.linalg.norm(size[rows])
-            standing.begin_slip(i, chosen.slip[i] if moves else None)
-        standing.side[:] = chosen.side
+            status.begin_slip(i, chosen.slip[i] if moves else None)
+        status.side[:] = chosen.side
 
-    def holds_still(self, standing: CompliantStanding, rest: Sequence[int]) -> bool:
+    def holds_still(self, status: ContactStatus, rest: Sequence[int]) -> bool:
         """True if some distribution of forces holds the carriers at rest."""
         rows = [row for i in rest for row in self.tangential[i]]
-        found = self._consistent(standing, rest, [], None)
+        found = self._consistent(status, rest, [], None)
         return any(np.linalg.norm(a[rows]) <= _SAME * np.linalg.norm(size[rows]) for _, a, size in found)
 
-    def unloaded(self, standing: CompliantStanding) -> list[int]:
+    def unloaded(self, status: ContactStatus) -> list[int]:
         """Numbers of the carriers that are constraints and feel no force."""
-        forces, rails = self.forces(standing), self.rails
+        forces, rails = self.forces(status), self.rails
         return [rails.first + int(j) for j in np.flatnonzero(np.abs(rails.normal(forces)) <= self._rounding(forces))]
 
     def _rounding(self, forces: Array) -> Array:
@@ -115,11 +115,11 @@ class LoadedRest:
         return np.asarray(_CLOSE * sizes + _VANISHED * self.rails.margins(self.force))
 
     def _consistent(
-        self, standing: CompliantStanding, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
-    ) -> list[tuple[CompliantStanding, Array, Array]]:
+        self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+    ) -> list[tuple[ContactStatus, Array, Array]]:
         """What the carriers can do, with accelerations and what these are sums of; those that stick come first."""
         found = []
-        for trial in self._trials(standing, undecided, sides, breaking):
+        for trial in self._trials(status, undecided, sides, breaking):
             forces = self.forces(trial)
             a, size = self.free + self.G @ forces, np.abs(self.free) + np.abs(self.G) @ np.abs(forces)
             if self._is_consistent(trial, undecided, sides, forces, a, size):
@@ -127,9 +127,9 @@ class LoadedRest:
         return found
 
     def _trials(
-        self, standing: CompliantStanding, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
-    ) -> Iterator[CompliantStanding]:
-        choices = [self._choices(i, standing, breaking) for i in undecided]
+        self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+    ) -> Iterator[ContactStatus]:
+        choices = [self._choices(i, status, breaking) for i in undecided]
         if math.prod(map(len, choices)) * 2 ** len(self.rails.names) > _MOST:
             raise self._refusal(f"more than {_MOST} combinations would have to be tried", is_many=True)
         if sum(len(self.tangential[i]) == 2 for i in undecided) > 1:
@@ -138,14 +138,14 @@ class LoadedRest:
                 f"where, is not decided"
             )
         for slips in product(*choices):
-            trial = standing.copy()
+            trial = status.copy()
             for i, slip in zip(undecided, slips, strict=True):
                 trial.begin_slip(i, slip)
             yield from self._sided(trial, undecided, sides, breaking)
 
     def _sided(
-        self, trial: CompliantStanding, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
-    ) -> Iterator[CompliantStanding]:
+        self, trial: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+    ) -> Iterator[ContactStatus]:
         """A trial with all signs of the forces of sliding constraints and all slips of a spatial contact."""
         turned = [j for j in self.rails.sliding(trial) if self._turns(j, undecided, sides)]
         spatial = [i for i in undecided if len(self.tangential[i]) == 2 and i != breaking]
@@ -157,7 +157,7 @@ class LoadedRest:
             if spatial:
                 yield from self._slipping(other, spatial[0])
 
-    def _slipping(self, trial: CompliantStanding, i: int) -> Iterator[CompliantStanding]:
+    def _slipping(self, trial: ContactStatus, i: int) -> Iterator[ContactStatus]:
         """A trial with every slip of one spatial contact along which it would accelerate, or opposite to which."""
         rows = list(self.tangential[i])
 
@@ -178,18 +178,18 @@ class LoadedRest:
         i = self.rails.first + j
         return sides is None or i in sides or i in undecided
 
-    def _choices(self, i: int, standing: CompliantStanding, breaking: int | None) -> list[tuple[float, ...] | None]:
+    def _choices(self, i: int, status: ContactStatus, breaking: int | None) -> list[tuple[float, ...] | None]:
         if len(self.tangential[i]) == 1:
             slides: list[tuple[float, ...] | None] = [(1.0,), (-1.0,)]
             return slides if i == breaking else [None, *slides]
         if i != breaking:
             return [None]
-        force = self.forces(standing)[list(self.tangential[i])]
+        force = self.forces(status)[list(self.tangential[i])]
         return [tuple(float(x) for x in -force / np.linalg.norm(force))]
 
     def _is_consistent(
         self,
-        trial: CompliantStanding,
+        trial: ContactStatus,
         undecided: Sequence[int],
         sides: Sequence[int] | None,
         forces: Array,

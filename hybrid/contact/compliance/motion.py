@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from hybrid.contact.compliance.events import phase_events
 from hybrid.contact.compliance.flow import AbstractCompliantFlow
+from hybrid.contact.compliance.following import follow_until
 from hybrid.contact.compliance.forces import CompliantForces
-from hybrid.contact.compliance.lookout import follow_until
 from hybrid.contact.compliance.path import Array, CompliantSamples, joined_samples
-from hybrid.contact.compliance.standing import VANISHING, CompliantStanding, has_stopped, pace
+from hybrid.contact.compliance.status import VANISHING, ContactStatus, has_stopped, pace
 from hybrid.errors import ComputationError
 
-__all__ = ["CompliantCourse", "CompliantPassage", "PhaseRecord"]
+__all__ = ["CompliantRun", "PhaseMachine", "PhaseRecord"]
 
 _ACCURACY = 1e-11
 _MAX_PHASES = 400
@@ -33,7 +33,7 @@ class PhaseRecord:
     The event is its kind and its carrier, ``("end", -1)`` for none.
     """
 
-    standing: CompliantStanding
+    status: ContactStatus
     label: str
     start: Array
     end: Array
@@ -46,14 +46,14 @@ class PhaseRecord:
 
 
 @attrs.frozen(eq=False)
-class CompliantCourse:
+class CompliantRun:
     """What the contacts did from touch to release.
 
     Attributes
     ----------
     start, end : array
         The unknowns of the flow; the start is that after carriers at rest have lost the rounding of their slip.
-    standing : CompliantStanding
+    status : ContactStatus
         At the end.
     at : CompliantForces
         Forces at the end.
@@ -85,7 +85,7 @@ class CompliantCourse:
 
 
 @attrs.define(eq=False)
-class CompliantPassage:
+class PhaseMachine:
     """One course of compliant contacts.
 
     It ends once all contacts have let go and none of them comes back, at a stretched time (the horizon), or once
@@ -119,35 +119,35 @@ class CompliantPassage:
     first_delassus: Array = attrs.field(factory=lambda: np.zeros((0, 0)))
     struck: NDArray[np.bool_] = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
 
-    def run(self, y: Array, closed: NDArray[np.bool_]) -> CompliantCourse:
+    def run(self, y: Array, closed: NDArray[np.bool_]) -> CompliantRun:
         """From the start until no contact presses or comes back, to the horizon, or as far as the effort goes."""
         self.struck = closed.copy()
-        y, standing = self._first(y, closed)
+        y, status = self._first(y, closed)
         phases: list[PhaseRecord] = []
         for _ in range(_MAX_PHASES):
-            if self.spent > self.effort or not (self._touches(standing) or self._will_press(y, standing)):
+            if self.spent > self.effort or not (self._touches(status) or self._will_press(y, status)):
                 break
-            before, during = y, standing.copy()
-            y, event = self._advance(y, standing)
+            before, during = y, status.copy()
+            y, event = self._advance(y, status)
             phases.append(PhaseRecord(during, self._label(during), before, y, event))
             if event[0] == "end":
                 break
-            y = self._after(y, standing, event)
+            y = self._after(y, status, event)
         else:
             raise ComputationError(
                 f"a compliant motion does not end: {_MAX_PHASES} phases until t = {float(y[-2]):.6g}, at last "
                 f"{phases[-1].label}"
             )
-        return CompliantCourse(
-            y, self._at(y, standing), self._label(standing), tuple(phases),
-            has_separated=not (self._touches(standing) or self._coming_back(y, standing).any()),
+        return CompliantRun(
+            y, self._at(y, status), self._label(status), tuple(phases),
+            has_separated=not (self._touches(status) or self._coming_back(y, status).any()),
             is_cut=self.spent > self.effort, posture_change=self.posture_change, samples=joined_samples(self.kept),
         )  # fmt: skip
 
-    def _at(self, y: Array, standing: CompliantStanding) -> CompliantForces:
-        return self.flow.evaluate(y, standing)
+    def _at(self, y: Array, status: ContactStatus) -> CompliantForces:
+        return self.flow.evaluate(y, status)
 
-    def _remembering(self, standing: CompliantStanding) -> Callable[[Array], CompliantForces]:
+    def _remembering(self, status: ContactStatus) -> Callable[[Array], CompliantForces]:
         """Evaluation of one phase that is not repeated for every event of the same state."""
         last: list[tuple[bytes, CompliantForces]] = []
 
@@ -155,32 +155,32 @@ class CompliantPassage:
             key = x.tobytes()
             if not last or last[0][0] != key:
                 self.spent += 1
-                last[:] = [(key, self._at(x, standing))]
+                last[:] = [(key, self._at(x, status))]
             return last[0][1]
 
         return evaluate
 
-    def _first(self, y: Array, closed: NDArray[np.bool_]) -> tuple[Array, CompliantStanding]:
+    def _first(self, y: Array, closed: NDArray[np.bool_]) -> tuple[Array, ContactStatus]:
         k, names = len(closed), self.flow.names
-        standing = CompliantStanding.open(len(names))
-        at = self._at(y, standing)
+        status = ContactStatus.open(len(names))
+        at = self._at(y, status)
         self.first_delassus = self._delassus(at)
         for i, name in enumerate(names):
-            standing.slip[i] = self._direction(at, i) or self.sides.get(name)
-            standing.presses[i] = i >= k or bool(closed[i] and at.gap_dot[i] < -self.still)
+            status.slip[i] = self._direction(at, i) or self.sides.get(name)
+            status.presses[i] = i >= k or bool(closed[i] and at.gap_dot[i] < -self.still)
         # contacts at rest that the others, or what is applied, press
-        trial = standing.copy()
+        trial = status.copy()
         begun = self._stopped(y, trial)
         driven = self.flow.lift(self._at(begun, trial), trial) < 0.0
         for i in np.flatnonzero(closed & (np.abs(at.gap_dot) <= self.still) & driven).tolist():
-            standing.presses[i] = True
-        y = self._stopped(y, standing)
-        self.flow.settle(self._at(y, standing), standing)
-        return y, standing
+            status.presses[i] = True
+        y = self._stopped(y, status)
+        self.flow.settle(self._at(y, status), status)
+        return y, status
 
-    def _touches(self, standing: CompliantStanding) -> bool:
+    def _touches(self, status: ContactStatus) -> bool:
         """True if a contact presses."""
-        return any(standing.presses[: len(self.struck)])
+        return any(status.presses[: len(self.struck)])
 
     def _direction(self, at: CompliantForces, i: int) -> tuple[float, ...] | None:
         slip = at.slip[self.flow.columns(i)]
@@ -189,30 +189,30 @@ class CompliantPassage:
             return None
         return tuple(float(x) for x in slip / size)
 
-    def _coming_back(self, y: Array, standing: CompliantStanding) -> NDArray[np.bool_]:
+    def _coming_back(self, y: Array, status: ContactStatus) -> NDArray[np.bool_]:
         """Contacts of the impact, at its start or since, that have let go and approach."""
-        pressing = np.array(standing.presses[: len(self.struck)])
-        return np.asarray(self.struck & ~pressing & (self._at(y, standing).gap_dot < -self.still))
+        pressing = np.array(status.presses[: len(self.struck)])
+        return np.asarray(self.struck & ~pressing & (self._at(y, status).gap_dot < -self.still))
 
-    def _will_press(self, y: Array, standing: CompliantStanding) -> bool:
+    def _will_press(self, y: Array, status: ContactStatus) -> bool:
         """True if a contact of the impact comes back to the surface before the horizon."""
-        at, back = self._at(y, standing), self._coming_back(y, standing)
+        at, back = self._at(y, status), self._coming_back(y, status)
         reach = (self.horizon - float(y[-1])) / math.sqrt(self.stiffness)
         return bool(np.any(at.gap[back] <= -at.gap_dot[back] * reach))
 
-    def _label(self, standing: CompliantStanding) -> str:
-        return standing.label(self.flow.names, self.flow.sizes)
+    def _label(self, status: ContactStatus) -> str:
+        return status.label(self.flow.names, self.flow.sizes)
 
-    def _advance(self, y: Array, standing: CompliantStanding) -> tuple[Array, tuple[str, int]]:
-        turning, at_state = bool(standing.turning(self.flow.sizes)), self._remembering(standing)
-        rates = self._rates(standing, at_state)
-        events, names = phase_events(self.flow, standing, at_state, y)
+    def _advance(self, y: Array, status: ContactStatus) -> tuple[Array, tuple[str, int]]:
+        rotating, at_state = bool(status.rotating(self.flow.sizes)), self._remembering(status)
+        rates = self._rates(status, at_state)
+        events, names = phase_events(self.flow, status, at_state, y)
         names.append(("end", -1))
 
         last, changes = self.horizon, list[tuple[float, float, float]]()
 
         def note(x: Array) -> None:
-            changes.append((float(x[-1]), self._change(at_state(x)), self.flow.factor(at_state(x), standing)))
+            changes.append((float(x[-1]), self._change(at_state(x)), self.flow.factor(at_state(x), status)))
 
         def end(_: float, x: Array) -> float:
             # asked once after every step; a run that has spent its effort, or moves no more, ends where it is
@@ -224,8 +224,8 @@ class CompliantPassage:
 
         end.terminal = True  # type: ignore[attr-defined]
         looks_out = len(self.flow.rows) > 1  # forces of one push another to its bound and back within a step
-        x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if turning else 1.0), 1.0)
-        for method, length in [("DOP853", span)] if turning else self._methods(at_state(y), standing, span):
+        x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if rotating else 1.0), 1.0)
+        for method, length in [("DOP853", span)] if rotating else self._methods(at_state(y), status, span):
             before = self.spent
             with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
                 found = follow_until(
@@ -236,7 +236,7 @@ class CompliantPassage:
             if looks_out:
                 self.spent = before + found.evaluations  # without those of looking out between steps
             if self.samples and not found.failure:
-                self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, standing))
+                self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, status))
             x = found.y
             if found.failure or found.event is not None:
                 break
@@ -245,28 +245,28 @@ class CompliantPassage:
         note(x)
         passed = [(change, factor) for s, change, factor in changes if s <= x[-1]]
         self.posture_change = max(self.posture_change, *(change for change, _ in passed))
-        at_state(x).rails.check(min(factor for _, factor in passed), standing)
-        self.flow.verify(at_state(x), standing)
+        at_state(x).rails.check(min(factor for _, factor in passed), status)
+        self.flow.verify(at_state(x), status)
         return x, names[found.event]
 
     def _rates(
-        self, standing: CompliantStanding, at_state: Callable[[Array], CompliantForces]
+        self, status: ContactStatus, at_state: Callable[[Array], CompliantForces]
     ) -> Callable[[float, Array], Array]:
         """Rates of the unknowns over stretched time, slowed down where spatial slips turn."""
-        root, turning = math.sqrt(self.stiffness), [self.flow.columns(i) for i in standing.turning(self.flow.sizes)]
+        root, rotating = math.sqrt(self.stiffness), [self.flow.columns(i) for i in status.rotating(self.flow.sizes)]
 
         def rates(_: float, x: Array) -> Array:
             at = at_state(x)
             rate = self.flow.rates(x, at)
             rate[-1] = root
-            return np.asarray(rate * (pace([at.slip[columns] for columns in turning], self.flow.speed) / root))
+            return np.asarray(rate * (pace([at.slip[columns] for columns in rotating], self.flow.speed) / root))
 
         return rates
 
-    def _methods(self, at: CompliantForces, standing: CompliantStanding, span: float) -> list[tuple[str, float]]:
+    def _methods(self, at: CompliantForces, status: ContactStatus, span: float) -> list[tuple[str, float]]:
         """Integrators of a phase and how long each goes: an implicit one where a damper has long done its work."""
         k = len(at.gap)
-        decay = float(np.max((at.damper * np.diag(at.G)[:k])[standing.presses[:k]], initial=0.0)) / self.stiffness**0.5
+        decay = float(np.max((at.damper * np.diag(at.G)[:k])[status.presses[:k]], initial=0.0)) / self.stiffness**0.5
         if decay * span <= _STIFF:
             return [("DOP853", span)]
         return [("DOP853", _TRANSIENT / decay), ("Radau", span)]
@@ -289,9 +289,9 @@ class CompliantPassage:
         rows = [*range(k), *(row for _, tangential in self.flow.rows[:k] for row in tangential)]
         return np.asarray(at.G[np.ix_(rows, rows)])
 
-    def _sampled(self, states: Array, standing: CompliantStanding) -> CompliantSamples:
+    def _sampled(self, states: Array, status: ContactStatus) -> CompliantSamples:
         root = math.sqrt(self.stiffness)
-        met = [self._at(x, standing) for x in states]
+        met = [self._at(x, status) for x in states]
         return CompliantSamples(
             s=states[:, -1],
             Y=np.array([root * at.gap for at in met]),
@@ -300,57 +300,57 @@ class CompliantPassage:
             impulse=states[:, self.flow.n_leading : -3],
         )
 
-    def _after(self, y: Array, standing: CompliantStanding, event: tuple[str, int]) -> Array:
+    def _after(self, y: Array, status: ContactStatus, event: tuple[str, int]) -> Array:
         """Change what the contacts do after an event; a slip that stopped is made zero exactly."""
         kind, i = event
-        at = self._at(y, standing)
+        at = self._at(y, status)
         match kind:
             case "release":
-                standing.presses[i] = False
-                self._let_go(self._at(y, standing), standing)
-                self.flow.settle(at, standing)
+                status.presses[i] = False
+                self._let_go(self._at(y, status), status)
+                self.flow.settle(at, status)
             case "press":
-                standing.presses[i], standing.leaves[i], self.struck[i] = True, False, True
-                standing.slip[i] = self._direction(at, i)
-                y = self._stopped(y, standing)
-                self.flow.settle(self._at(y, standing), standing)
+                status.presses[i], status.leaves[i], self.struck[i] = True, False, True
+                status.slip[i] = self._direction(at, i)
+                y = self._stopped(y, status)
+                self.flow.settle(self._at(y, status), status)
             case "yield":
-                self.flow.settle(at, standing)
+                self.flow.settle(at, status)
             case "slip":
-                self.flow.settle(at, standing, breaking=i)
+                self.flow.settle(at, status, breaking=i)
             case "left":
-                standing.leaves[i] = False
+                status.leaves[i] = False
             case "flip":
-                self.flow.flip(at, standing, i)
+                self.flow.flip(at, status, i)
             case _:
-                standing.begin_slip(i, None)
-                y = self._stopped(y, standing)
-                self.flow.settle(self._at(y, standing), standing)
+                status.begin_slip(i, None)
+                y = self._stopped(y, status)
+                self.flow.settle(self._at(y, status), status)
         return y
 
-    def _let_go(self, at: CompliantForces, standing: CompliantStanding) -> None:
+    def _let_go(self, at: CompliantForces, status: ContactStatus) -> None:
         """Release the contacts whose force vanishes and falls with that of another, or they would soon pull."""
         k, K = len(at.gap), self.flow.stiffness
         falls = K * at.gap_dot + at.damper * (at.free + at.G @ at.forces)[:k] > 0
         size = (VANISHING * self.flow.speed + self.flow.rounding) * np.sqrt(K / np.diag(at.G)[:k])
-        for i in np.flatnonzero(np.array(standing.presses[:k]) & falls & (at.potential <= size)):
-            standing.presses[i] = False
+        for i in np.flatnonzero(np.array(status.presses[:k]) & falls & (at.potential <= size)):
+            status.presses[i] = False
 
-    def _stopped(self, y: Array, standing: CompliantStanding) -> Array:
+    def _stopped(self, y: Array, status: ContactStatus) -> Array:
         """The unknowns with the slip of all carriers at rest removed by an impulse; others that stop with them rest."""
         while True:
-            rest, at = standing.resting(self.flow.sizes), self._at(y, standing)
+            rest, at = status.resting(self.flow.sizes), self._at(y, status)
             rows = self.flow.tangents(rest)[0]
             slip = at.slip[[column for i in rest for column in self.flow.columns(i)]]
             change = np.linalg.lstsq(at.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
             y = self.flow.pushed(y, at, rows, np.asarray(-change))
-            at = self._at(y, standing)
+            at = self._at(y, status)
             together = [
                 i for i, size in enumerate(self.flow.sizes)
-                if size and standing.presses[i] and standing.slip[i] is not None
+                if size and status.presses[i] and status.slip[i] is not None
                 and self._direction(at, i) is None
             ]  # fmt: skip
             if not together:
                 return y
             for i in together:
-                standing.begin_slip(i, None)
+                status.begin_slip(i, None)

@@ -12,7 +12,7 @@ from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails, loads
-from hybrid.contact.compliance.standing import CompliantStanding
+from hybrid.contact.compliance.status import ContactStatus
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError
 
@@ -62,7 +62,7 @@ class MovingFlow(AbstractCompliantFlow):
         """What the leading unknowns are measured by, per contact velocity."""
         return np.repeat([1.0 / root, 1.0], self.dynamics.n)
 
-    def evaluate(self, y: Array, standing: CompliantStanding) -> CompliantForces:
+    def evaluate(self, y: Array, status: ContactStatus) -> CompliantForces:
         """Everything at one state."""
         n, t = self.dynamics.n, float(y[-2])
         terms = self.dynamics.terms(y[:n], y[n : 2 * n], t=t)
@@ -84,7 +84,7 @@ class MovingFlow(AbstractCompliantFlow):
             terms.friction, terms.static_friction, terms.limit, terms.static_limit, np.zeros(W.shape[1]),
             self._rails(terms, W),
         )  # fmt: skip
-        at.forces[:] = self.forces(at, standing)
+        at.forces[:] = self.forces(at, status)
         return at
 
     def leading_rates(self, y: Array, at: CompliantForces) -> Array:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from hybrid.contact.compliance.coefficients import check_damping, check_stiffness
 from hybrid.contact.compliance.forces import CompliantForces
-from hybrid.contact.compliance.motion import CompliantCourse, CompliantPassage
+from hybrid.contact.compliance.motion import CompliantRun, PhaseMachine
 from hybrid.contact.compliance.moving import MovingFlow
 from hybrid.contact.compliance.path import Array, CompliantMotion
-from hybrid.contact.compliance.standing import STOPPED, CompliantStanding
+from hybrid.contact.compliance.status import STOPPED, ContactStatus
 from hybrid.contact.touching import closed_contacts
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
@@ -102,13 +102,13 @@ class KelvinVoigt:
         if horizon is not None and not horizon > 0.0:
             raise StateError(f"the horizon of a compliant motion is a stretched time above 0, got {horizon:g}")
         y = flow.start(np.concatenate([state.q, state.v]), state.t)
-        at = flow.evaluate(y, CompliantStanding.open(len(flow.names)))
+        at = flow.evaluate(y, ContactStatus.open(len(flow.names)))
         if horizon is None:
             rates = np.diag(at.G)[: len(closed)][closed] * terms.stiffness_ratio[closed]
             horizon = _HORIZON / math.sqrt(float(np.min(rates)))
         flow = _scaled(flow, at, state.q, terms.W_N, closed)
         still = tolerances.velocity
-        passage = CompliantPassage(flow, self.stiffness, horizon, effort, still, state.sides, samples)
+        passage = PhaseMachine(flow, self.stiffness, horizon, effort, still, state.sides, samples)
         return _named(flow, state, passage.run(y, closed))
 
 
@@ -126,7 +126,7 @@ def _scaled(flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed:
     return attrs.evolve(flow, speed=speed or 1.0, rounding=rounding)
 
 
-def _named(flow: MovingFlow, start: State, course: CompliantCourse) -> CompliantMotion:
+def _named(flow: MovingFlow, start: State, course: CompliantRun) -> CompliantMotion:
     """Name what the unknowns say at the end of a motion."""
     n, dynamics, y, at = flow.dynamics.n, flow.dynamics, course.end, course.at
     M = dynamics.terms(start.q, start.v, t=start.t).M

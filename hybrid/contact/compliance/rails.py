@@ -17,11 +17,11 @@ import numpy as np
 
 from hybrid.contact.compliance.coefficients import REMEDY
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.standing import VANISHING
+from hybrid.contact.compliance.status import VANISHING
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
-    from hybrid.contact.compliance.standing import CompliantStanding
+    from hybrid.contact.compliance.status import ContactStatus
 
 __all__ = ["NO_RAILS", "RoughRails", "loads", "rail_forces"]
 
@@ -65,9 +65,9 @@ class RoughRails:
         """Largest friction forces, (m,)."""
         return np.asarray(self.friction * np.abs(self.normal(forces)))
 
-    def sliding(self, standing: CompliantStanding) -> list[int]:
+    def sliding(self, status: ContactStatus) -> list[int]:
         """Those that slide, by number among the constraints."""
-        return [j for j in range(len(self.names)) if standing.slip[self.first + j] is not None]
+        return [j for j in range(len(self.names)) if status.slip[self.first + j] is not None]
 
     def margins(self, force: float) -> Array:
         """What is rounding of the forces of the constraints, (m,), where contact forces have the size ``force``."""
@@ -82,7 +82,7 @@ class RoughRails:
         kind = "a rigid bilateral constraint" if one else "rigid bilateral constraints"
         return f"{', '.join(picked)}: {kind} with friction"
 
-    def factor(self, G: Array, held: Sequence[int], standing: CompliantStanding) -> float:
+    def factor(self, G: Array, held: Sequence[int], status: ContactStatus) -> float:
         """What friction leaves of the coefficient of the forces of the sliding constraints, 1 without it.
 
         The equation ``lambda + D abs(lambda) = b`` has exactly one solution for every ``b`` if and only if the
@@ -94,7 +94,7 @@ class RoughRails:
         G : array, (r, r)
         held : sequence of int
             Tangential rows of carriers at rest.
-        standing : CompliantStanding
+        status : ContactStatus
 
         Returns
         -------
@@ -105,33 +105,33 @@ class RoughRails:
         ComputationError
             Too many slide at once.
         """
-        slides = self.sliding(standing)
+        slides = self.sliding(status)
         if len(slides) > _MOST:
             raise ComputationError(f"{self.in_words(slides)} slide at once; no more than {_MOST} are decided")
         if not slides:
             return 1.0
-        drag, h = _drag(self, standing, slides, sided=False), list(held)
+        drag, h = _drag(self, status, slides, sided=False), list(held)
         given = drag - np.eye(len(G))[:, h] @ (np.linalg.pinv(G[np.ix_(h, h)], hermitian=True) @ (G[h] @ drag))
         D = -self.L[slides] @ given
         signs = np.array(list(product((1.0, -1.0), repeat=len(slides))))
         return float(np.min(np.linalg.det(np.eye(len(slides)) + D * signs[:, None, :])))
 
-    def check(self, factor: float, standing: CompliantStanding) -> None:
+    def check(self, factor: float, status: ContactStatus) -> None:
         """Raise ComputationError where the factor says that sliding constraints may have no forces, or several."""
         if factor <= _PARADOX:
             raise ComputationError(
-                f"{self.in_words(self.sliding(standing))} so large that its own force has no value or several while it "
+                f"{self.in_words(self.sliding(status))} so large that its own force has no value or several while it "
                 f"slides (Painleve's paradox of the constraint itself: the factor of its force, 1 without friction, is "
                 f"{factor:.3g}), which a surface that gives way elsewhere does not decide; {REMEDY}"
             )
 
-    def verify(self, forces: Array, standing: CompliantStanding, force: float) -> None:
+    def verify(self, forces: Array, status: ContactStatus, force: float) -> None:
         """Raise ComputationError where the force of a sliding constraint has not the sign that was taken."""
-        normal, slides = self.normal(forces), self.sliding(standing)
+        normal, slides = self.normal(forces), self.sliding(status)
         if not slides:
             return
         sizes = _ROUNDING * (np.abs(self.load) + np.abs(self.L) @ np.abs(forces)) + 10 * self.margins(force)
-        if lost := [j for j in slides if standing.side[self.first + j] * normal[j] < -sizes[j]]:
+        if lost := [j for j in slides if status.side[self.first + j] * normal[j] < -sizes[j]]:
             raise ComputationError(f"{self.in_words(lost)}: the sign of its force could not be followed")
 
 
@@ -182,17 +182,17 @@ def loads(mobility: Array, driven: Array, rough: Sequence[int], names: tuple[str
     return np.asarray(-inverse[picked] @ driven)
 
 
-def _drag(rails: RoughRails, standing: CompliantStanding, slides: Sequence[int], *, sided: bool) -> Array:
+def _drag(rails: RoughRails, status: ContactStatus, slides: Sequence[int], *, sided: bool) -> Array:
     """Forces, (r, p), per unit force of each sliding constraint; of unit magnitude of it unless ``sided``."""
     drag = np.zeros((rails.L.shape[1], len(slides)))
     for column, j in enumerate(slides):
-        slip, side = standing.slip[rails.first + j], standing.side[rails.first + j]
+        slip, side = status.slip[rails.first + j], status.side[rails.first + j]
         drag[rails.rows[j], column] = -rails.friction[j] * (slip or (0.0,))[0] * (side if sided else 1.0)
     return drag
 
 
 def rail_forces(
-    G: Array, free: Array, rails: RoughRails, known: Array, held: Sequence[int], standing: CompliantStanding
+    G: Array, free: Array, rails: RoughRails, known: Array, held: Sequence[int], status: ContactStatus
 ) -> Array:
     """All forces by row, where some carriers are held and rough constraints slide with their side and direction.
 
@@ -204,14 +204,14 @@ def rail_forces(
         Forces that are given; zero in the rows of constraints and of what is held.
     held : sequence of int
         Tangential rows of carriers at rest; where they are redundant, the least forces that hold them.
-    standing : CompliantStanding
+    status : ContactStatus
 
     Returns
     -------
     array, (r,)
     """
-    slides, h = rails.sliding(standing), list(held)
-    drag, L = _drag(rails, standing, slides, sided=True), rails.L[slides]
+    slides, h = rails.sliding(status), list(held)
+    drag, L = _drag(rails, status, slides, sided=True), rails.L[slides]
     # rows of accelerations next to rows of forces: both of unit size
     p, rows = len(slides), G[h]
     size = float(np.max(np.abs(rows[:, h]))) or 1.0 if h else 1.0

@@ -11,10 +11,10 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance.frozen import ContactRows, FrozenFlow
-from hybrid.contact.compliance.motion import CompliantPassage, PhaseRecord
+from hybrid.contact.compliance.motion import PhaseMachine, PhaseRecord
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples
 from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
-from hybrid.contact.compliance.standing import VANISHING
+from hybrid.contact.compliance.status import VANISHING
 from hybrid.errors import ComputationError
 
 _DEPARTURE = 1e-9  # approach, relative to the velocities, from which contacts at rest are tested for an impact
@@ -79,10 +79,10 @@ def several_limit(
     return attrs.evolve(path, warnings=_dependence(G, start, contacts, path, rails))
 
 
-def frozen_passage(flow: FrozenFlow, *, samples: int = 0) -> CompliantPassage:
+def frozen_machine(flow: FrozenFlow, *, samples: int = 0) -> PhaseMachine:
     """The course of contacts at frozen position, which has no horizon and no unit of its own."""
     still = VANISHING * flow.speed
-    return CompliantPassage(flow, 1.0, _FOREVER, _EFFORT, still, {}, samples)
+    return PhaseMachine(flow, 1.0, _FOREVER, _EFFORT, still, {}, samples)
 
 
 def _followed(
@@ -91,7 +91,7 @@ def _followed(
     """The course from touch to release, in the rows of the problem."""
     flow, order = FrozenFlow.of(G, gamma, contacts, rails)
     k, r = len(contacts), len(gamma)
-    course = frozen_passage(flow, samples=samples).run(flow.start(np.zeros(k)), np.ones(k, dtype=bool))
+    course = frozen_machine(flow, samples=samples).run(flow.start(np.zeros(k)), np.ones(k, dtype=bool))
     if not course.has_separated:
         raise ComputationError(
             f"a compliant impact of several contacts does not end: in {course.label} no force vanishes and no slip "

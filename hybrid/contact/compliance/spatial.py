@@ -123,7 +123,7 @@ def _turning(
     G: Array, start: Array, course: _Course, mu: float, d: float, samples: int
 ) -> tuple[_Course, CompliantPhase, list[CompliantSamples], float, bool]:
     """Slide with turning slip until the force vanishes or the slip stops."""
-    from hybrid.contact.compliance.turning import PATH, RELEASED, turn
+    from hybrid.contact.compliance.rotation import PATH, RELEASED, turn
 
     speed = float(np.linalg.norm(course.gamma[1:]))
     end = np.zeros(PATH)

@@ -69,7 +69,7 @@ def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) ->
     legs: list[RouthPhase] = []
     gamma_N, gamma_T = gamma.tolist()
     while True:
-        leg = _next_leg(G.tolist(), gamma_N, gamma_T, mu)
+        leg = _next_segment(G.tolist(), gamma_N, gamma_T, mu)
         legs.append(leg)
         if leg.length == _NEVER:
             return tuple(legs)
@@ -83,7 +83,7 @@ def _sum(first: float, second: float) -> float:
     return total - plain(total) if is_nothing else total
 
 
-def _next_leg(G: list[list[float]], gamma_N: float, gamma_T: float, mu: float) -> RouthPhase:
+def _next_segment(G: list[list[float]], gamma_N: float, gamma_T: float, mu: float) -> RouthPhase:
     (G_NN, G_NT), (_, G_TT) = G
     sign = float(np.sign(plain(gamma_T)))
     if sign == 0.0:

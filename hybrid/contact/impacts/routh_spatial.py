@@ -137,9 +137,9 @@ def _advance(
                     return state, total, legs
         remaining = value - (total if until == "poisson" else state[5])
         state, share, is_done = (
-            _turning_leg(G, state, mu, until, remaining, span)
+            _rotating_segment(G, state, mu, until, remaining, span)
             if direction is None
-            else _straight_leg(G, state, direction, until, remaining)
+            else _straight_segment(G, state, direction, until, remaining)
         )
         total += share
         legs.append((kind, share))
@@ -197,7 +197,7 @@ def _rate(G: Array, mu: float, angle: float) -> tuple[float, float]:
     return rate @ u, rate[1] * u[0] - rate[0] * u[1]
 
 
-def _straight_leg(G: Array, state: Array, ratio: Array, until: str, remaining: float) -> tuple[Array, float, bool]:
+def _straight_segment(G: Array, state: Array, ratio: Array, until: str, remaining: float) -> tuple[Array, float, bool]:
     """Sticking, or slip that keeps its direction, up to the goal: linear in the normal impulse."""
     force = np.array([1.0, *ratio])
     rates = G @ force
@@ -220,7 +220,7 @@ def _straight_leg(G: Array, state: Array, ratio: Array, until: str, remaining: f
     return moved, share, True
 
 
-def _turning_leg(
+def _rotating_segment(
     G: Array, state: Array, mu: float, until: str, remaining: float, span: float
 ) -> tuple[Array, float, bool]:
     """One stretch of sliding: the state, the normal impulse, and whether the goal is met.

@@ -117,13 +117,13 @@ def test_a_rail_without_friction_or_without_effect_leaves_the_critical_friction(
 
 
 @pytest.mark.parametrize(
-    ("guide", "is_told"), [(ALONG, False), (ACROSS, True), ('tangent = "y", friction = "0"', True)]
+    ("guide", "is_known"), [(ALONG, False), (ACROSS, True), ('tangent = "y", friction = "0"', True)]
 )
-def test_formulas_are_those_that_hold_whatever_the_parameters(guide, is_told):
+def test_formulas_are_those_that_hold_whatever_the_parameters(guide, is_known):
     written = readable_equations(rod(guide))["contact"]["tip"]
     assert {"G_NN", "G_NT", "G_TT"} <= set(written)
-    assert ({"A_slide+", "A_slide-", "b", "critical_friction"} <= set(written)) is is_told
-    assert (set(written) == {"G_NN", "G_NT", "G_TT"}) is not is_told
+    assert ({"A_slide+", "A_slide-", "b", "critical_friction"} <= set(written)) is is_known
+    assert (set(written) == {"G_NN", "G_NT", "G_TT"}) is not is_known
     value = eval(written["G_NN"], {"cos": cos, "sin": sin, "m": 1.0, "phi": 1.0})
     assert value == pytest.approx(G_NN, rel=1e-13)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid.contact.compliance.lookout import first_missed
+from hybrid.contact.compliance.following import first_missed
 from hybrid.dynamics.crossing import crossing
 
 

@@ -12,10 +12,10 @@ from hybrid.motion.arcs import touch_limit
 if TYPE_CHECKING:
     from hybrid.motion.context import Choice, Context
 
-__all__ = ["hop_limit"]
+__all__ = ["first_step_limit"]
 
 
-def hop_limit(context: Context, choice: Choice, t: float, y: NDArray[np.float64]) -> float | None:
+def first_step_limit(context: Context, choice: Choice, t: float, y: NDArray[np.float64]) -> float | None:
     """Largest first step of a mode's arc, so that no hop of a contact that opens is stepped over.
 
     Parameters

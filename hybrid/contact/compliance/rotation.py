@@ -45,12 +45,12 @@ def _series(c: Any, G: Any, mu: float, d: float, speed: float) -> None:
         for row in range(3):
             free = G[row, 0] if k == 0 else 0.0
             c[_LIFT + row, k] = free - mu * (G[row, 1] * c[_U1, k] + G[row, 2] * c[_U2, k])
-        drive, turning, pace = 0.0, 0.0, 0.0
+        drive, rotating, pace = 0.0, 0.0, 0.0
         for j in range(k + 1):
             drive += c[_PUSH1, j] * c[_U1, k - j] + c[_PUSH2, j] * c[_U2, k - j]
-            turning += c[_PUSH2, j] * c[_U1, k - j] - c[_PUSH1, j] * c[_U2, k - j]
+            rotating += c[_PUSH2, j] * c[_U1, k - j] - c[_PUSH1, j] * c[_U2, k - j]
             pace += c[_F, j] * c[_RHO, k - j]
-        c[_DRIVE, k], c[_TURN, k], c[_PACE, k] = drive, turning, pace
+        c[_DRIVE, k], c[_TURN, k], c[_PACE, k] = drive, rotating, pace
         c[:PATH, k + 1] = 0.0
         for j in range(k + 1):
             c[0, k + 1] += c[1, j] * c[_RHO, k - j]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.expressions import plain
 
-__all__ = ["STOPPED", "VANISHING", "CompliantStanding", "beyond_leaving", "has_stopped", "pace"]
+__all__ = ["STOPPED", "VANISHING", "ContactStatus", "beyond_leaving", "has_stopped", "pace"]
 
 STOPPED = 1e-7
 """Spatial slip at or below this share of the velocities has stopped; an impulse removes the rest."""
@@ -21,7 +21,7 @@ _LEFT = 1e-6  # slip from rest keeps its first direction up to this share of the
 
 
 @attrs.define(eq=False)
-class CompliantStanding:
+class ContactStatus:
     """What each carrier does: whether it presses, the direction of its slip (None while it sticks), and if it leaves.
 
     Carriers are contacts, then friction elements and rough constraints, which always press. A planar direction is
@@ -36,13 +36,13 @@ class CompliantStanding:
     side: list[float]
 
     @classmethod
-    def open(cls, count: int) -> CompliantStanding:
+    def open(cls, count: int) -> ContactStatus:
         """Carriers that do nothing."""
         return cls([False] * count, [None] * count, [False] * count, [1.0] * count)
 
-    def copy(self) -> CompliantStanding:
+    def copy(self) -> ContactStatus:
         """An independent copy."""
-        return CompliantStanding(list(self.presses), list(self.slip), list(self.leaves), list(self.side))
+        return ContactStatus(list(self.presses), list(self.slip), list(self.leaves), list(self.side))
 
     def begin_slip(self, index: int, direction: tuple[float, ...] | None) -> None:
         """Let a contact at rest slip, or stick with None."""
@@ -53,7 +53,7 @@ class CompliantStanding:
         """Carriers with friction that press and do not slip; ``sizes`` are their tangential dimensions."""
         return [i for i, size in enumerate(sizes) if size and self.presses[i] and self.slip[i] is None]
 
-    def turning(self, sizes: Sequence[int]) -> list[int]:
+    def rotating(self, sizes: Sequence[int]) -> list[int]:
         """Spatial contacts whose slip turns."""
         return [
             i for i, size in enumerate(sizes)

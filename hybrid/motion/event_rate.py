@@ -9,15 +9,15 @@ import attrs
 
 from hybrid.motion.outcome import Termination
 from hybrid.motion.settings import Settings
-from hybrid.motion.zeno import is_foretold
+from hybrid.motion.zeno import is_accumulating
 
-__all__ = ["Pace"]
+__all__ = ["EventRate"]
 
 _SHORT = 1e-4  # of the time asked for: a burst in it is a hundred times what max_events allows on average
 
 
 @attrs.define(eq=False)
-class Pace:
+class EventRate:
     """Counts what happens, also what is not recorded.
 
     Attributes
@@ -77,6 +77,6 @@ class Pace:
         burst, lasted = self.settings.burst, t - self._instants[0]
         if len(self._instants) < burst or lasted >= _SHORT * span:
             return None
-        if any(is_foretold(times, burst // 2) for times in impacts.values()):
+        if any(is_accumulating(times, burst // 2) for times in impacts.values()):
             return None
         return Termination.CROWDED, f"{burst} within {lasted:.3g} units of time, {last}"

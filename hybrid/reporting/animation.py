@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.motion.outcome import EventKind
-from hybrid.reporting.html import Html, environment
+from hybrid.reporting.page import Html, loader
 from hybrid.reporting.scene import Force, Scene, build_scene, require_drawing
 from hybrid.reporting.timeline import ink_on, mode_fill, timeline
 
@@ -59,6 +59,8 @@ def render_animation(motion: Trajectory, *, title: str = "") -> str:
     >>> page.startswith("<!DOCTYPE html>"), len(page) < 1_000_000
     (True, True)
     """
+    import jinja2
+
     mechanism = motion.dynamics.mechanism
     require_drawing(mechanism)
     axes = len(next(iter(mechanism.drawing.points.values())))
@@ -70,7 +72,9 @@ def render_animation(motion: Trajectory, *, title: str = "") -> str:
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
     templates = resources.files("hybrid.reporting") / "templates"
     return (
-        environment(autoescape=True)
+        jinja2.Environment(
+            loader=loader(), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
         .get_template("animation.html")
         .render(
             title=title or mechanism.title or mechanism.name,

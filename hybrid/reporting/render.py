@@ -10,9 +10,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from hybrid.dynamics.readable import TOO_LONG
-from hybrid.reporting.html import Html, environment
-from hybrid.reporting.inline import inline_svg
 from hybrid.reporting.labelling import quantities_with_units
+from hybrid.reporting.page import Html, inline_svg, loader
 from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
@@ -125,7 +124,15 @@ def render_markdown(report: Report) -> str:
 
 def report_environment(*, autoescape: bool) -> jinja2.Environment:
     """The templates of this package, with filters for numbers, symbols, units and escaped text."""
-    templates = environment(autoescape=autoescape)
+    import jinja2
+
+    templates = jinja2.Environment(
+        loader=loader(),
+        autoescape=autoescape,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
     def number(value: Any, *, exact: Any = None) -> str:
         shown = re.sub(r"·10\^(−?\d+)", r"·10<sup>\1</sup>", number_text(value))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from importlib import resources
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hybrid.reporting.comparisons import comparison_record
 from hybrid.reporting.courses import course_panels, course_units, plot_convergence, plot_panel
-from hybrid.reporting.html import Html
-from hybrid.reporting.inline import inline_svg
+from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.plot import figure_svg
-from hybrid.reporting.render import report_environment
 
 if TYPE_CHECKING:
     from hybrid.reporting.comparisons import ComparisonReport
@@ -54,9 +50,9 @@ def render_comparison_html(report: ComparisonReport) -> str:
     >>> page.startswith("<!DOCTYPE html>"), page.count("<svg")
     (True, 3)
     """
-    style = (resources.files("hybrid.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
-    template = report_environment(autoescape=True).get_template("comparison.html")
-    return str(template.render(_view(report), pictures=list(_pictures(report)), css=Html(style)))
+    view, verdict = _view(report), report.comparison.verdict
+    title = f"{view['title']}: comparison, {verdict}"
+    return page_html("comparison.md", view, pictures=_pictures(report), title=title, verdict=verdict)
 
 
 def render_comparison_markdown(report: ComparisonReport) -> str:
@@ -70,8 +66,7 @@ def render_comparison_markdown(report: ComparisonReport) -> str:
     -------
     str
     """
-    text = report_environment(autoescape=False).get_template("comparison.md").render(_view(report))
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return page_markdown("comparison.md", _view(report))
 
 
 def _view(report: ComparisonReport) -> dict[str, Any]:
@@ -121,23 +116,24 @@ def _sticks(report: ComparisonReport) -> dict[str, str]:
     return words
 
 
-def _pictures(report: ComparisonReport) -> Iterator[tuple[str, list[Html]]]:
-    """The plots of every contact, then the convergence."""
-    found = report.comparison
+def _pictures(report: ComparisonReport) -> dict[str, list[str]]:
+    """The plots of every contact by its name, the convergence under an empty one."""
+    comparison = report.comparison
+    pictures = {}
     for number, contact in enumerate(report.dynamics.contacts):
-        units = course_units(report.dynamics, contact, has_mode=found.has_mode)
-        panels = [
-            Html(
-                inline_svg(
-                    figure_svg(plot_panel(panel)),
-                    prefix=f"course-{number}-{panel.key}-",
-                    label=f"{panel.title} of {contact}",
-                )
+        units = course_units(report.dynamics, contact, has_mode=comparison.has_mode)
+        drawn = [
+            inline_svg(
+                figure_svg(plot_panel(panel)),
+                prefix=f"course-{number}-{panel.key}-",
+                label=f"{panel.title} of {contact}",
             )
-            for panel in course_panels(found, contact, units=units)
+            for panel in course_panels(comparison, contact, units=units)
         ]
-        if panels:
-            yield contact, panels
-    convergence = plot_convergence(found)
+        if drawn:
+            pictures[contact] = drawn
+    convergence = plot_convergence(comparison)
     if convergence is not None:
-        yield "", [Html(inline_svg(figure_svg(convergence), prefix="convergence-", label="Convergence in stiffness"))]
+        svg = figure_svg(convergence)
+        pictures[""] = [inline_svg(svg, prefix="convergence-", label="Convergence in stiffness")]
+    return pictures

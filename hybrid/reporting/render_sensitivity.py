@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from hybrid.reporting.html import Html
-from hybrid.reporting.inline import inline_svg
+from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.plot import figure_svg
-from hybrid.reporting.render import report_environment
 from hybrid.reporting.sensitivities import plot_tornado, sensitivity_record, tornado_bars
 
 if TYPE_CHECKING:
@@ -30,10 +26,9 @@ def render_sensitivity_html(report: SensitivityReport) -> str:
     str
         Text of the declaration is escaped; the plot is an SVG element.
     """
-    style = (resources.files("hybrid.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
-    template = report_environment(autoescape=True).get_template("sensitivity.html")
+    view = _view(report)
     svg = inline_svg(figure_svg(plot_tornado(report)), prefix="tornado-", label="Tornado plot of the gradient")
-    return str(template.render(_view(report), picture=Html(svg), css=Html(style)))
+    return page_html("sensitivity.md", view, pictures={"tornado": [svg]}, title=f"{view['title']}: sensitivity")
 
 
 def render_sensitivity_markdown(report: SensitivityReport) -> str:
@@ -47,8 +42,7 @@ def render_sensitivity_markdown(report: SensitivityReport) -> str:
     -------
     str
     """
-    text = report_environment(autoescape=False).get_template("sensitivity.md").render(_view(report))
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return page_markdown("sensitivity.md", _view(report))
 
 
 def _view(report: SensitivityReport) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, strategies as st
 
-from hybrid.reporting.inline import inline_svg
+from hybrid.reporting.page import inline_svg
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html, symbol_mathtext
 from hybrid.reporting.wording import number_text
 

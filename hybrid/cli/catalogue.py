@@ -11,7 +11,7 @@ import click
 from hybrid.cli.arguments import json_option, mechanism_argument, parameter_option, read_parameters
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import catalogues, load_mechanism
-from hybrid.cli.output import Json, number, print_json, say, table
+from hybrid.cli.output import Json, number, print_answer, print_json, say, table
 from hybrid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -95,10 +95,7 @@ def show(*, mechanism: str, parameters: dict[str, str], as_json: bool) -> None:
         "contacts": _carriers(declared),
         "equations": equations,
     }
-    if as_json:
-        print_json(answer)
-    else:
-        say(*_description(answer))
+    print_answer(answer, _description(answer), as_json=as_json)
 
 
 def _carriers(mechanism: Mechanism) -> list[dict[str, Json]]:

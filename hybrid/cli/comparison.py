@@ -18,7 +18,7 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import Json, number, print_json, say, table
+from hybrid.cli.output import Json, number, print_answer, table
 from hybrid.cli.pages import command_as_written, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.records import plain
@@ -93,10 +93,7 @@ def impact(
         closed_contacts(dynamics.at(values), state, wanted="impact")
         found = resolve_impact(dynamics, state, law=impact_law(law, restitution, damping), parameters=values)
         answer = _impact_record(declared, found)
-    if as_json:
-        print_json(answer)
-    else:
-        say(*_impact_tables(answer))
+    print_answer(answer, _impact_tables(answer), as_json=as_json)
 
 
 @click.command()
@@ -161,12 +158,8 @@ def compare(
                 markdown=lambda: render_comparison_markdown(built),
                 record=answer,
             )
-    if as_json:
-        print_json(answer)
-    else:
-        say(*_comparison_tables(answer))
-        if output is not None:
-            say("", f"The page is in {output}.")
+    where = [] if output is None else ["", f"The page is in {output}."]
+    print_answer(answer, _comparison_tables(answer), where, as_json=as_json)
 
 
 def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:

@@ -21,7 +21,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.comparison import damping_option, read_stiffnesses
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -92,10 +92,7 @@ def compare_map(
             units = quantities_with_units(dynamics)
             save_figure(plot_comparison_map(found, units=units, title=declared.title), plot)
     answer = {"mechanism": declared.name, **comparison_map_record(found)}
-    if as_json:
-        print_json(answer)
-    else:
-        say(*_description(answer), *([] if plot is None else [f"Drawn in {plot}."]))
+    print_answer(answer, _description(answer), [] if plot is None else [f"Drawn in {plot}."], as_json=as_json)
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

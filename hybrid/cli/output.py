@@ -14,7 +14,7 @@ from hybrid.reporting.records import Json, plain
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["Json", "console", "json_text", "number", "print_json", "say", "table"]
+__all__ = ["Json", "console", "json_text", "number", "print_answer", "print_json", "say", "table"]
 
 # Wide enough for the widest table, where no terminal says how wide it is.
 PIPE_WIDTH = 140
@@ -39,6 +39,28 @@ def print_json(answer: Mapping[str, Json]) -> None:
     }
     """
     click.echo(json_text(answer))
+
+
+def print_answer(answer: Mapping[str, Json], *described: Iterable[RenderableType], as_json: bool) -> None:
+    """Print an answer as one JSON object, or as what describes it to people.
+
+    Parameters
+    ----------
+    answer : mapping
+        The record.
+    *described : iterable of str or rich renderable
+        Read only where people are answered, so that tables are laid out for nobody else.
+    as_json : bool
+
+    Examples
+    --------
+    >>> print_answer({"minimum": 2}, ["The minimum is 2."], as_json=False)
+    The minimum is 2.
+    """
+    if as_json:
+        print_json(answer)
+    else:
+        say(*(line for lines in described for line in lines))
 
 
 def json_text(answer: Mapping[str, Json]) -> str:

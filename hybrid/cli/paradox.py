@@ -16,7 +16,7 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import critical_friction_record
@@ -66,10 +66,7 @@ def critical_friction(
         over = [Axis.parse(text, values=resolved) for text in axes]
         found = least(derive(declared), over=over, pins=pins, contact=contact, parameters=values, branch=branch)
     answer = {"mechanism": declared.name, **critical_friction_record(found)}
-    if as_json:
-        print_json(answer)
-    else:
-        say(*_description(answer))
+    print_answer(answer, _description(answer), as_json=as_json)
 
 
 def _joint(joint: Mapping[str, Any] | None) -> Iterator[str]:

@@ -23,7 +23,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
 from hybrid.interrupts import interruptible
 from hybrid.reporting.branches import branch_sentences
@@ -103,10 +103,7 @@ def map_(
             _keep(declared, found, pins=pins, parameters=values, folder=store)
         is_drawn = plot is None or _draw(dynamics, found, plot)
     answer = {"mechanism": declared.name, **map_record(found)}
-    if as_json:
-        print_json(answer)
-    else:
-        say(*_description(answer), *_written(plot if is_drawn else None, store))
+    print_answer(answer, _description(answer), _written(plot if is_drawn else None, store), as_json=as_json)
     if not found.is_complete:
         click.echo(f"interrupted: {found.n_missing} of {found.cells} cells are missing", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)

@@ -15,7 +15,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import print_json, say
+from hybrid.cli.output import print_answer
 from hybrid.cli.pages import command_as_written, page_option, page_path, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
@@ -83,10 +83,8 @@ def report(
         record = report_record(built)
         if output is not None:
             write_page(output, html=lambda: render_html(built), markdown=lambda: render_markdown(built), record=record)
-    if as_json:
-        print_json(record)
-    else:
-        say(*verdict_tables(record, declared.units()), "", f"The report is in {output}.")
+    where = ["", f"The report is in {output}."]
+    print_answer(record, verdict_tables(record, declared.units()), where, as_json=as_json)
     if not built.is_complete:
         click.echo("interrupted: the report says what is left out", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)

@@ -19,7 +19,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.pages import command_as_written, page_option, write_page
 from hybrid.cli.progress import ProgressBar
 
@@ -115,12 +115,8 @@ def sensitivity(
                 markdown=lambda: render_sensitivity_markdown(report),
                 record=answer,
             )
-    if as_json:
-        print_json(answer)
-    else:
-        say(*_tables(answer))
-        if output is not None:
-            say("", f"The page is in {output}.")
+    where = [] if output is None else ["", f"The page is in {output}."]
+    print_answer(answer, _tables(answer), where, as_json=as_json)
 
 
 def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -15,7 +15,7 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import print_json, say
+from hybrid.cli.output import print_answer
 from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
 from hybrid.reporting.records import verdict_record
@@ -59,7 +59,4 @@ def verdict(
         # as texts: 4/3 is known exactly, its float is not
         selection = select(dynamics, state, parameters=parameters, solver=solver)
         answer = verdict_record(dynamics, state, selection, parameters=values)
-    if as_json:
-        print_json(answer)
-    else:
-        say(*verdict_tables(answer, declared.units()))
+    print_answer(answer, verdict_tables(answer, declared.units()), as_json=as_json)

@@ -46,6 +46,8 @@ class CoursePanel:
         Values of the rigid motion, if there is one; drawn as level lines.
     origin : str
         What the stretched time is counted from.
+    unit : str
+        Of the horizontal axis.
     """
 
     key: str
@@ -54,10 +56,13 @@ class CoursePanel:
     lines: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
     rigid: tuple[float, ...]
     origin: str
+    unit: str = ""
 
 
 def course_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[str, str]:
-    """Units of the panels of a contact by key; without those that the declaration leaves open.
+    """Units of the panels of a contact by key, and of their horizontal axes; without those that are left open.
+
+    The horizontal axes are ``s``, the stretched time, ``impulse_N`` and ``stiffness``.
 
     Examples
     --------
@@ -74,7 +79,11 @@ def course_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[st
     length = known.get(f"gap.{contact}", "")
     if normal and length:
         # a force over the root of a stiffness, which is a force over a length
-        root = to_power(product(read_unit(normal), read_unit(length), -1), Fraction(-1, 2))
+        stiffness = product(read_unit(normal), read_unit(length), -1)
+        root = to_power(stiffness, Fraction(-1, 2))
+        found["stiffness"] = unit_text(stiffness)
+        found["s"] = unit_text(product(read_unit(known["t"]), root, -1))
+        found["impulse_N"] = f"{normal} {known['t']}"
         if has_mode:
             found["gap_dot"] = unit_text(product(to_power(root, Fraction(-1)), read_unit(found["gap_dot"]), 1))
         else:
@@ -136,7 +145,14 @@ def course_panels(
     planar = [item for item in panels if all(values.shape[1] for _, values in item.lines.values())]
     panels = [*planar, *(() if found.has_mode else _impulses(courses))]
     known = units or {}
-    return tuple(attrs.evolve(item, label=with_unit(item.label, known.get(item.key, ""))) for item in panels)
+    return tuple(
+        attrs.evolve(
+            item,
+            label=with_unit(item.label, known.get(item.key, "")),
+            unit=known.get("impulse_N" if item.origin == "impulse" else "s", ""),
+        )
+        for item in panels
+    )
 
 
 def _is_seen(found: Comparison, method: str, course: ContactCourse) -> bool:
@@ -186,18 +202,20 @@ def plot_panel(panel: CoursePanel) -> Figure:
         axes.set_ylabel(panel.label)
         over_impulse = panel.origin == "impulse"
         place = f"stretched time $s = \\sqrt{{K}}\\,t$ {panel.origin}".strip()
-        axes.set_xlabel("normal impulse $P_N$" if over_impulse else place)
+        axes.set_xlabel(with_unit("normal impulse $P_N$" if over_impulse else place, panel.unit))
         axes.margins(x=0.02)
         axes.legend(fontsize=7, frameon=False, handlelength=1.6, labelspacing=0.25, borderaxespad=0.2)
     return figure
 
 
-def plot_convergence(found: Comparison) -> Figure | None:
+def plot_convergence(found: Comparison, *, unit: str = "") -> Figure | None:
     """Draw the errors of the penalty runs over their stiffness with the fitted power and its uncertainty.
 
     Parameters
     ----------
     found : Comparison
+    unit : str, optional
+        Of the stiffness.
 
     Returns
     -------
@@ -220,7 +238,7 @@ def plot_convergence(found: Comparison) -> Figure | None:
         reference = fit.factor * middle**fit.order * (K / middle) ** -0.5
         axes.loglog(K, reference, color="0.6", linewidth=1.0, linestyle="--", label="slope $-1/2$")
         axes.loglog(points[:, 0], points[:, 1], "o", color="black", markersize=5, label="penalty runs")
-        axes.set_xlabel("stiffness $K$")
+        axes.set_xlabel(with_unit("stiffness $K$", unit))
         axes.set_ylabel("relative error of the force" if found.has_mode else "error of the velocities")
         axes.set_title("Convergence", fontsize=9.5)
         axes.legend(fontsize=7.5, frameon=False)

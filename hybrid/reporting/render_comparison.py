@@ -120,8 +120,10 @@ def _pictures(report: ComparisonReport) -> dict[str, list[str]]:
     """The plots of every contact by its name, the convergence under an empty one."""
     comparison = report.comparison
     pictures = {}
+    of_stiffness = set()
     for number, contact in enumerate(report.dynamics.contacts):
         units = course_units(report.dynamics, contact, has_mode=comparison.has_mode)
+        of_stiffness.add(units.get("stiffness", ""))
         drawn = [
             inline_svg(
                 figure_svg(plot_panel(panel)),
@@ -132,7 +134,7 @@ def _pictures(report: ComparisonReport) -> dict[str, list[str]]:
         ]
         if drawn:
             pictures[contact] = drawn
-    convergence = plot_convergence(comparison)
+    convergence = plot_convergence(comparison, unit=of_stiffness.pop() if len(of_stiffness) == 1 else "")
     if convergence is not None:
         svg = figure_svg(convergence)
         pictures[""] = [inline_svg(svg, prefix="convergence-", label="Convergence in stiffness")]

@@ -13,7 +13,7 @@ from hybrid import derive, solve_state
 from hybrid.analysis.comparison.table import compare
 from hybrid.cli import main
 from hybrid.reporting import build_comparison, comparison_record, render_comparison_html, render_comparison_markdown
-from hybrid.reporting.courses import course_panels, plot_convergence, plot_panel
+from hybrid.reporting.courses import course_panels, course_units, plot_convergence, plot_panel
 
 STATES = {
     "INCONSISTENT": ({"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, {"mu": 1.4}),
@@ -187,3 +187,19 @@ def test_command_on_the_page_repeats_the_same_stiffness(tmp_path, capsys):
     words = page.read_text(encoding="utf-8").split("## Reproduction")[1].split()
     assert [float(K) for K in words[words.index("--stiffness") + 1].split(",")] == [1234567.8, 1e8]
     assert float(words[words.index("--damping") + 1]) == 0.123456789
+
+
+def test_horizontal_axes_have_their_units():
+    # by hand: K in N/m = kg/s^2, so s = sqrt(K) t is in kg^(1/2), and an impulse in N s
+    ball = derive(mechanisms.load("bouncing_ball"))
+    found = build_comparison(ball, solve_state(ball, {"gap_dot.floor": -1}), stiffness=(1e6, 1e8)).comparison
+    units = course_units(ball, "floor", has_mode=False)
+    for panel in course_panels(found, "floor", units=units):
+        assert plot_panel(panel).axes[0].get_xlabel() == "stretched time $s = \\sqrt{K}\\,t$ (kg^(1/2))"
+    assert units["stiffness"] == "kg/s^2"
+    rod = derive(mechanisms.load("painleve_rod"))
+    pins, parameters = STATES["INCONSISTENT"]
+    ladder = build_comparison(rod, solve_state(rod, pins, parameters=parameters), parameters=parameters).comparison
+    assert plot_convergence(ladder).axes[0].get_xlabel() == "stiffness $K$"
+    assert plot_convergence(ladder, unit="kg/s^2").axes[0].get_xlabel() == "stiffness $K$ (kg/s^2)"
+    assert course_units(rod, "tip", has_mode=False)["impulse_N"] == "N s"

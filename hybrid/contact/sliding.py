@@ -8,8 +8,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.bilateral import (
+    BilateralContactError,
+    beside_smooth_constraints,
+    bilateral_beside,
+    without_rounding,
+)
 from hybrid.contact.conditions import lost_share, row_scale
-from hybrid.contact.rails import RoughRailError, beside_smooth_rails, rails_beside, without_rounding
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -58,7 +63,7 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     ------
     KeyError
         The contact takes no part (it is open).
-    RoughRailError
+    BilateralContactError
         The dry friction of a bilateral constraint pushes the contact along its normal: it has no such closed form.
 
     Examples
@@ -73,9 +78,9 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     carrier = problem.carrier(name)
     if carrier.normal is None:
         raise KeyError(f"{name} is a friction element: it has no normal force")
-    if rails := rails_beside(problem, name):
-        raise RoughRailError(problem.mechanism, name, rails)
-    G, c = beside_smooth_rails(problem, name)
+    if rails := bilateral_beside(problem, name):
+        raise BilateralContactError(problem.mechanism, name, rails)
+    G, c = beside_smooth_constraints(problem, name)
     G_NN = G[..., carrier.normal, carrier.normal]
     rows = list(carrier.tangential)
     G_TT = G[..., rows, rows]

@@ -1,4 +1,4 @@
-"""A comparison of methods at one state, with what a page on it needs: units, courses for plots, the command line."""
+"""A comparison of methods at one state, with what a page on it needs: units, histories for plots, the command line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ComparisonReport:
     parameters : mapping of str to float
         The replaced ones.
     comparison : Comparison
-        With courses.
+        With histories.
     command : str
         The command line that makes this page.
     version : str

@@ -88,7 +88,7 @@ def _event_record(motion: Trajectory, event: Event) -> dict[str, Any]:
 
 
 def _impact_record(impact: Impact) -> dict[str, Any]:
-    """The law, the energy it took, and its phases; durations in stretched time, None where endless."""
+    """The law, the energy it took, and its phases; durations in fast time, None where endless."""
     phases = [{"kind": phase.kind, "duration": plain(phase.duration)} for phase in impact.phases]
     change = plain(impact.energy_change)
     return {"law": impact.law, "energy_change": change, "duration": plain(impact.duration), "phases": phases}

@@ -267,13 +267,13 @@ def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
     Beside a rough rail, whose friction answers to the contact's force, neither ``a_N = A lambda_N + b`` nor a critical
     friction of the contact alone is true.
     """
-    from hybrid.contact.rails import rails_beside
+    from hybrid.contact.bilateral import bilateral_beside
 
     problem = selection.problem
     return tuple(
         carrier.name
         for carrier in problem.carriers
-        if carrier.normal is not None and carrier.tangential and not rails_beside(problem, carrier.name)
+        if carrier.normal is not None and carrier.tangential and not bilateral_beside(problem, carrier.name)
     )
 
 

@@ -16,10 +16,10 @@ from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
 from hybrid.reporting.wording import (
+    bilateral_sentence,
     inequality_unit,
     mode_text,
     number_text,
-    rail_sentence,
     settled,
     sliding_sentence,
     verdict_sentences,
@@ -220,7 +220,7 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "is_long": len(json.dumps(record["equations"])) > _FOLDED,
         "flows": _FLOWS,
         "sliding": sliding_sentence,
-        "on_rail": rail_sentence,
+        "on_rail": bilateral_sentence,
         "rails": set(dynamics.rigid),
         "mode_text": mode_text,
         "inequality_unit": inequality_unit,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hybrid.reporting.comparisons import comparison_record
-from hybrid.reporting.courses import course_panels, course_units, plot_convergence, plot_panel
+from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.plot import figure_svg
 
@@ -122,15 +122,15 @@ def _pictures(report: ComparisonReport) -> dict[str, list[str]]:
     pictures = {}
     of_stiffness = set()
     for number, contact in enumerate(report.dynamics.contacts):
-        units = course_units(report.dynamics, contact, has_mode=comparison.has_mode)
+        units = history_units(report.dynamics, contact, has_mode=comparison.has_mode)
         of_stiffness.add(units.get("stiffness", ""))
         drawn = [
             inline_svg(
                 figure_svg(plot_panel(panel)),
-                prefix=f"course-{number}-{panel.key}-",
+                prefix=f"history-{number}-{panel.key}-",
                 label=f"{panel.title} of {contact}",
             )
-            for panel in course_panels(comparison, contact, units=units)
+            for panel in history_panels(comparison, contact, units=units)
         ]
         if drawn:
             pictures[contact] = drawn

@@ -274,7 +274,7 @@ def _critical(
 ) -> dict[str, CriticalFriction]:
     """Critical friction of every contact that takes part and has a closed form, over postures."""
     from hybrid.analysis import critical_friction
-    from hybrid.contact.rails import RoughRailError
+    from hybrid.contact.bilateral import BilateralContactError
     from hybrid.dynamics.pin_values import pin_names
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.branches import branch_through
@@ -289,7 +289,7 @@ def _critical(
     for name in closed_form_contacts(selection):
         if name in dynamics.contacts:
             # a rail whose friction leaves the contact alone at the state may push it at another posture
-            with suppress(RoughRailError):
+            with suppress(BilateralContactError):
                 found[name] = critical_friction(
                     dynamics, over=[axis], pins=fixed, contact=name, parameters=parameters, branch=start
                 )

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = [
+    "bilateral_sentence",
     "inequality_unit",
     "mode_text",
     "number_text",
-    "rail_sentence",
     "settled",
     "sliding_sentence",
     "verdict_sentences",
@@ -126,7 +126,7 @@ def sliding_sentence(mode: str, A: float | None, b: float | None) -> str:
     return f"{signs}, {outcome[A > 0, b > 0]}"
 
 
-def rail_sentence(mode: str, A: float | None, A_other: float | None, b: float | None) -> str:
+def bilateral_sentence(mode: str, A: float | None, A_other: float | None, b: float | None) -> str:
     """What ``0 = A lambda_N + b`` allows on a rail, which never opens and pushes to either side.
 
     Friction goes by the size of the normal force: where that is negative, the factor of the other slide holds.
@@ -145,9 +145,9 @@ def rail_sentence(mode: str, A: float | None, A_other: float | None, b: float | 
 
     Examples
     --------
-    >>> rail_sentence("slide+", 0.8, 1.2, -3.0)
+    >>> bilateral_sentence("slide+", 0.8, 1.2, -3.0)
     'slide+: the normal force of the rail is positive'
-    >>> rail_sentence("slide+", -0.2, 1.2, -3.0)
+    >>> bilateral_sentence("slide+", -0.2, 1.2, -3.0)
     'slide+: the rail can exert no normal force that lets it slide so'
     """
     if A is None or A_other is None or b is None or A == 0 or A_other == 0 or b == 0:

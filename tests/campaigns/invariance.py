@@ -344,7 +344,7 @@ def rod_in_units(tally: Tally, rng: np.random.Generator, words: str, *, moves: b
         simulate(rod, state, t_end=1.5 * unit, law=NewtonImpact(), parameters=own)
         for (state, own), unit in zip(starts, (1.0, time), strict=True)
     ]
-    one, other = (_course(motion, *unit) for motion, unit in zip(ends, ((1.0, 1.0), (units, time)), strict=True))
+    one, other = (_history(motion, *unit) for motion, unit in zip(ends, ((1.0, 1.0), (units, time)), strict=True))
     tally.tried += 1
     if one[:2] != other[:2] or np.max(np.abs(one[2] - other[2])) > SAME:
         tally.wrong.append(f"{words} motion of the rod, units {length} {mass} {time}: {one} against {other}")
@@ -355,7 +355,7 @@ def _rod():
     return derive(mechanisms.load("rod_two_ends"))
 
 
-def _course(motion, units, time) -> tuple[str, list[str], np.ndarray]:
+def _history(motion, units, time) -> tuple[str, list[str], np.ndarray]:
     kinds = [event.kind.value for event in motion.events]
     return motion.termination.name, kinds, np.array([*(motion.q / units), motion.t / time])
 

@@ -16,7 +16,7 @@ __all__ = ["EXACT", "STRIKING", "judged", "orders"]
 EXACT = 1e-9
 """Relative error of velocities at which the integration itself is met."""
 STRIKING = 200.0
-"""Stretched time after which a departure from rest is given up."""
+"""Fast time after which a departure from rest is given up."""
 _ORDER = -0.4  # the stiffest error lies below the largest of the softer ones by this power: theory has -1/2 or faster
 
 Array = NDArray[np.float64]
@@ -68,6 +68,6 @@ def judged(
             reasons[i] = f"the contact has not settled: errors {errors}"
     left = ~unique & (mode[-1] > 0)
     for i in np.flatnonzero(left).tolist():
-        bound = f"a stretched time of {STRIKING:g}, or {MAX_EVENTS} changes of mode"
+        bound = f"a fast time of {STRIKING:g}, or {MAX_EVENTS} changes of mode"
         reasons[i] = f"the contact has not let go after {bound}; it is in {LABELS[mode[-1, i]]}"
     return agrees, dict(sorted(reasons.items()))

@@ -21,7 +21,7 @@ from hybrid.errors import StateError
 __all__ = ["MapException", "PenaltyMap", "penalty_map"]
 
 SETTLING = 12.0
-"""Stretched time of the softest run of a unique motion; stiffer ones last as long in seconds."""
+"""Fast time of the softest run of a unique motion; stiffer ones last as long in seconds."""
 _LEFT, _ENOUGH = 0.1, 0.5  # shares of rigid motions that keep their mode: below the first, runs are refused
 _LEAST = 1e-9  # of a duration: where not even that helps, none does
 _APPROACH = 2.0  # of an indeterminate state, in units of the one that separates lift-off from impact
@@ -104,7 +104,7 @@ def penalty_map(
         Values of the axes.
     stiffness : sequence of float
     duration : float, optional
-        In seconds, of the runs of unique motions; by default twelve stretched units of the softest.
+        In seconds, of the runs of unique motions; by default twelve units of fast time of the softest.
     progress : callable, optional
         Called with how many of the stiffnesses are done, and their number.
 

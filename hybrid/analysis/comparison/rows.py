@@ -9,12 +9,12 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.comparison.approach import approaching_impulse
-from hybrid.analysis.comparison.courses import ContactCourse, courses_of_motion, courses_of_path, times_to_stick
+from hybrid.analysis.comparison.histories import ContactHistory, histories_of_motion, histories_of_path, times_to_stick
 from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
 from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, run_name, told_of, unfinished
 from hybrid.contact.activity import carrier_names
-from hybrid.contact.compliance.elimination import without_rails
+from hybrid.contact.compliance.elimination import without_bilateral
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.compliance.penalty import KelvinVoigt
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparisonRow", "Inquiry"]
 
-# stretched time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
+# fast time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
 _PERSISTING = 80.0
 _LONGEST = 5.0  # times that long at most, where a mode needs longer to settle
 
@@ -58,9 +58,9 @@ class ComparisonRow:
     energy_change : float or None
         Of the kinetic energy.
     duration : float or None
-        In stretched time; infinite for the departure of an impact without collision in the limit.
+        In fast time; infinite for the departure of an impact without collision in the limit.
     time_to_stick : mapping of str to float
-        Stretched time after which a contact sticks first; only contacts that do, and only of compliant methods.
+        Fast time after which a contact sticks first; only contacts that do, and only of compliant methods.
     stiffness : float or None
         Of a penalty run.
     approach : float or None
@@ -88,7 +88,7 @@ class ComparisonRow:
 
 @attrs.define(eq=False)
 class Inquiry:
-    """The state with everything that the methods need; notes and courses are what they leave besides their rows.
+    """The state with everything that the methods need; notes and histories are what they leave besides their rows.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Inquiry:
         On the laws.
     told_of_runs : list of str
         Notes on the penalty runs.
-    courses : dict of str to dict of str to ContactCourse
+    histories : dict of str to dict of str to ContactHistory
         By method and contact.
     """
 
@@ -115,7 +115,7 @@ class Inquiry:
     samples: int = 0
     notes: list[str] = attrs.field(factory=list)
     told_of_runs: list[str] = attrs.field(factory=list)
-    courses: dict[str, dict[str, ContactCourse]] = attrs.field(factory=dict)
+    histories: dict[str, dict[str, ContactHistory]] = attrs.field(factory=dict)
     _modes: str = attrs.field(default="", init=False)  # of the rigid problem, once it has its row
 
     @property
@@ -125,11 +125,11 @@ class Inquiry:
 
     @property
     def _slowest(self) -> float:
-        """Stretched time per radian of the slowest of the closed contacts."""
+        """Fast time per radian of the slowest of the closed contacts."""
         problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
         terms = self.dynamics.terms(self.state.q, self.state.v, t=self.state.t, parameters=self.parameters)
         ratios = dict(zip(self.dynamics.contacts, terms.stiffness_ratio.tolist(), strict=True))
-        reduced = without_rails(problem)
+        reduced = without_bilateral(problem)
         G = problem.G if reduced is None else reduced.full
         factors = [ratios[c.name] * G[c.rows[0], c.rows[0]] for c in problem.carriers if c.name in ratios]
         return float(min(factors) ** -0.5)
@@ -158,21 +158,21 @@ class Inquiry:
         for law in (NewtonImpact(), PoissonImpact(), EnergeticImpact(), limit):
             yield from self._law(law)
         if self.samples:
-            self._keep_course(limit)
+            self._keep_history(limit)
         answer = velocity_impact(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
         if isinstance(answer, str):
             self.notes.append(answer)
         else:
             yield self._impact(answer)
 
-    def _keep_course(self, limit: KelvinVoigtLimit) -> None:
+    def _keep_history(self, limit: KelvinVoigtLimit) -> None:
         problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
         try:
             samples = limit.path(problem, samples=self.samples).samples
         except ComputationError:
             return  # its row is a note with the reason
         if samples is not None:
-            self.courses[limit.name] = courses_of_path(samples, problem.carriers)
+            self.histories[limit.name] = histories_of_path(samples, problem.carriers)
 
     def _law(self, law: AbstractImpactLaw) -> Iterator[ComparisonRow]:
         try:
@@ -230,7 +230,7 @@ class Inquiry:
         )
         method = run_name(K) + (f", {name}" if name else "")
         if motion.samples is not None:
-            self.courses[method] = courses_of_motion(motion.samples, self.dynamics)
+            self.histories[method] = histories_of_motion(motion.samples, self.dynamics)
         kinds = in_a_line([kind for kind, _ in motion.phases]) or "free"
         ended = "released"
         if not motion.has_separated:
@@ -255,14 +255,14 @@ class Inquiry:
         )
 
     def _horizon(self, selection: Selection | None) -> tuple[float, bool]:
-        """Stretched time in which a mode settles, and whether it does; the usual one where none persists."""
+        """Fast time in which a mode settles, and whether it does; the usual one where none persists."""
         usual = _PERSISTING * self._slowest
         needed = settling_time(selection.problem, selection.branches[0], self.damping) if selection else 0.0
         if needed <= _LONGEST * usual:
             return max(usual, needed), True
         said = (
             "the forces of the penalty runs are not compared: the fast motion of the contact mode "
-            + (f"takes {needed:.4g} stretched units to die out" if np.isfinite(needed) else "does not die out")
+            + (f"takes {needed:.4g} units of fast time to die out" if np.isfinite(needed) else "does not die out")
             + f", and the runs end after {usual:.4g}"
         )
         if said not in self.told_of_runs:
@@ -273,7 +273,7 @@ class Inquiry:
         """The state with the one closed contact approaching, its slip kept: changed as by an impulse."""
         problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
         row = problem.normals[0]
-        reduced = without_rails(problem)
+        reduced = without_bilateral(problem)
         if reduced is None:
             impulse = approaching_impulse(problem.G, row, np.array(rate - problem.gamma[row]))
         else:

@@ -20,13 +20,13 @@ _DEPENDENT = 1e-12  # mobilities, and eigenvalues, below this share of the large
 
 
 def settling_time(problem: ContactProblem, branch: Branch, damping: float | None) -> float:
-    """Stretched time until the oscillation of a mode is too small to show; infinite if it does not die out."""
+    """Fast time until the oscillation of a mode is too small to show; infinite if it does not die out."""
     rate = decay_rate(problem, branch, damping)
     return _SETTLED / rate if rate > 0.0 else math.inf
 
 
 def decay_rate(problem: ContactProblem, branch: Branch, damping: float | None) -> float:
-    """Slowest rate, per stretched time, at which the compliant contacts of a mode approach their rigid forces.
+    """Slowest rate, per fast time, at which the compliant contacts of a mode approach their rigid forces.
 
     In the mode the normal velocities have the rates ``A f`` with ``f = -kappa Y - 2 d sqrt(kappa) Y'``; the rate is the
     least of the real parts of the eigenvalues, counted positive.

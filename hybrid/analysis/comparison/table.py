@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from hybrid.analysis.comparison.convergence import ObservedOrder, observed_order
-from hybrid.analysis.comparison.courses import ContactCourse
+from hybrid.analysis.comparison.histories import ContactHistory
 from hybrid.analysis.comparison.rows import ComparisonRow, Inquiry
 from hybrid.analysis.comparison.wording import SHOWN, run_name
 from hybrid.contact.compliance.coefficients import check_stiffness
@@ -48,7 +48,7 @@ class Comparison:
         Where the methods disagree, and why.
     selection : Selection or None
         The rigid problem's answer; None where a contact approaches.
-    courses : mapping of str to mapping of str to ContactCourse
+    histories : mapping of str to mapping of str to ContactHistory
         By method and contact, if samples were asked for.
     """
 
@@ -57,7 +57,7 @@ class Comparison:
     fit: ObservedOrder | None
     notes: tuple[str, ...]
     selection: Selection | None = None
-    courses: Mapping[str, Mapping[str, ContactCourse]] = attrs.field(factory=dict)
+    histories: Mapping[str, Mapping[str, ContactHistory]] = attrs.field(factory=dict)
 
     @property
     def observed_order(self) -> float | None:
@@ -150,7 +150,7 @@ def compare(
         fit=observed_order([(K, error) for K, error in errors if error is not None]),
         notes=(f"{resolution.outcome.value}: {resolution.reason}", *told),
         selection=selection,
-        courses=inquiry.courses,
+        histories=inquiry.histories,
     )
 
 

@@ -116,7 +116,7 @@ def critical_friction(
     ------
     StateError
         Bad axes or pins, no contact with friction, or no posture in the sweep can be reached.
-    RoughRailError
+    BilateralContactError
         At a posture of the sweep the dry friction of a bilateral constraint pushes the contact along its normal: the
         force of such a rail answers to the contact's, and there is no critical friction of the contact alone.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.multipliers import first_negative
-from hybrid.contact.rails import rough_rails
+from hybrid.contact.bilateral import bilateral_contacts
 from hybrid.contact.reduction import free_motion
 
 if TYPE_CHECKING:
@@ -183,6 +183,6 @@ def sliding_contacts(
     if len(closed) < 2 or max(dimensions) != 1:
         return None
     motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
-    if any(rough_rails(dynamics, terms, motion, terms.W_N[..., :, index]) for index in closed):
+    if any(bilateral_contacts(dynamics, terms, motion, terms.W_N[..., :, index]) for index in closed):
         return None
     return SlidingContacts(dynamics, closed)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import branch_over
+from hybrid.contact.bilateral import BilateralContactError, bilateral_contacts, without_rounding
 from hybrid.contact.domain import check_friction, check_mass
-from hybrid.contact.rails import RoughRailError, rough_rails, without_rounding
 from hybrid.contact.reduction import free_motion
 from hybrid.dynamics import solve_states
 from hybrid.dynamics.pin_values import n_velocity_pins
@@ -82,7 +82,7 @@ def contact_response(
 
     Raises
     ------
-    RoughRailError
+    BilateralContactError
         The dry friction of a bilateral constraint pushes the contact along its normal at one of the states.
     """
     terms = dynamics.terms(q, v, t=t, parameters=parameters)
@@ -91,8 +91,8 @@ def contact_response(
     motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
     index = dynamics.contacts.index(contact)
     w_N = terms.W_N[..., :, index]
-    if rails := rough_rails(dynamics, terms, motion, w_N):
-        raise RoughRailError(dynamics.name, contact, rails)
+    if rails := bilateral_contacts(dynamics, terms, motion, w_N):
+        raise BilateralContactError(dynamics.name, contact, rails)
     W_T = terms.W_T[..., :, dynamics.columns.get(contact, slice(0, 0))]
     normal = (motion.response @ w_N[..., None])[..., 0]
     tangential = motion.response @ W_T

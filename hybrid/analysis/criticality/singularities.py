@@ -147,7 +147,7 @@ def genot_brogliato_points(
     ------
     StateError
         Bad axes or pins, or the contact is not a planar one with friction.
-    RoughRailError
+    BilateralContactError
         The dry friction of a bilateral constraint pushes the contact along its normal.
 
     Examples

@@ -33,7 +33,7 @@ def compliant_slopes(
 ) -> tuple[Array, Array]:
     """Impulses under the Kelvin-Voigt limit, of any contacts, and their derivatives.
 
-    The phases of the limit are smooth in stretched time (Miller and Rubinovich 2017), so tangents pass through each by
+    The phases of the limit are smooth in fast time (Miller and Rubinovich 2017), so tangents pass through each by
     its variational equations, and from one to the next by the saltation of what ends it.
 
     Parameters

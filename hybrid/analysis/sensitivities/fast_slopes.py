@@ -30,7 +30,7 @@ class FastSlopes:
         return len(self.system.contacts) + len(self.system.gamma) + 3
 
     def rates(self, y: Duals, status: ContactStatus) -> Duals:
-        """Rates of the unknowns and of their derivatives in stretched time; of work and time none are needed."""
+        """Rates of the unknowns and of their derivatives in fast time; of work and time none are needed."""
         at = self.changed.evaluate(y, status)
         return np.concatenate([at.gap_dot, at.forces, np.zeros(3)])
 

@@ -9,23 +9,23 @@ import attrs
 import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.compliance.bilateral import BilateralContacts, loads
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantSamples
-from hybrid.contact.compliance.rails import RoughRails, loads
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
 
-__all__ = ["WithoutRails", "without_rails"]
+__all__ = ["WithoutBilateral", "without_bilateral"]
 
 
 @attrs.frozen(eq=False)
-class WithoutRails:
+class WithoutBilateral:
     """An impact problem in the rows that are left.
 
     Attributes
     ----------
     G, gamma : array, (s, s) and (s,)
-    rails : RoughRails
+    bilateral : BilateralContacts
         What the impulses in these rows load.
     kept, removed : list of int
         Rows of the problem.
@@ -33,7 +33,7 @@ class WithoutRails:
 
     G: Array
     gamma: Array
-    rails: RoughRails
+    bilateral: BilateralContacts
     kept: list[int]
     removed: list[int]
 
@@ -50,7 +50,7 @@ class WithoutRails:
     def impulses(self, values: Array) -> Array:
         """Impulses in all rows of the problem, (..., r), of those in the rows that are left, (..., s)."""
         found = self.velocities(values)
-        found[..., self.removed] = values @ self.rails.L.T
+        found[..., self.removed] = values @ self.bilateral.L.T
         return found
 
     def velocities(self, values: Array) -> Array:
@@ -73,7 +73,7 @@ class WithoutRails:
         )  # fmt: skip
 
 
-def without_rails(problem: ImpactProblem) -> WithoutRails | None:
+def without_bilateral(problem: ImpactProblem) -> WithoutBilateral | None:
     """Eliminate the rigid constraints with friction of an impact; None if there are none.
 
     Parameters
@@ -82,7 +82,7 @@ def without_rails(problem: ImpactProblem) -> WithoutRails | None:
 
     Returns
     -------
-    WithoutRails or None
+    WithoutBilateral or None
 
     Raises
     ------
@@ -98,7 +98,7 @@ def without_rails(problem: ImpactProblem) -> WithoutRails | None:
     names = tuple(carrier.name for carrier in rough)
     L = loads(G[np.ix_(removed, removed)], G[np.ix_(removed, kept)], range(len(rough)), names, friction)
     reduced = G[np.ix_(kept, kept)] + G[np.ix_(kept, removed)] @ L
-    rails = RoughRails(
+    bilateral = BilateralContacts(
         names,
         len(problem.carriers) - len(rough),
         tuple(kept.index(carrier.tangential[0]) for carrier in rough),
@@ -106,4 +106,4 @@ def without_rails(problem: ImpactProblem) -> WithoutRails | None:
         np.zeros(len(rough)),
         L,
     )
-    return WithoutRails((reduced + reduced.T) / 2, problem.gamma[kept], rails, kept, removed)
+    return WithoutBilateral((reduced + reduced.T) / 2, problem.gamma[kept], bilateral, kept, removed)

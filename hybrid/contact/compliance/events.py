@@ -91,7 +91,7 @@ def _overlap(at: CompliantForces, *, i: int, stiffness: float, margin: float) ->
 
 def _load(at: CompliantForces, *, j: int, side: float, margin: float) -> float:
     """The force of a sliding constraint, positive until its sign changes."""
-    return side * float(at.rails.normal(at.forces)[j]) + margin
+    return side * float(at.bilateral.normal(at.forces)[j]) + margin
 
 
 def _speed(at: CompliantForces, *, columns: list[int], stopped: float) -> float:

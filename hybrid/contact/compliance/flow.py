@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 import attrs
 import numpy as np
 
+from hybrid.contact.compliance.bilateral import bilateral_forces
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.loading import LoadedRest
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rails import rail_forces
 from hybrid.contact.compliance.rest import directions_from_rest, first_forces, holding_duals, holding_forces, yielding
 from hybrid.contact.compliance.status import VANISHING, ContactStatus
 
@@ -23,14 +23,14 @@ class AbstractCompliantFlow(ABC):
     """Forces and rates of compliant contacts; the kinematics, of a motion or frozen, are those of a subclass.
 
     Unknowns are a leading part that the kinematics choose, the impulses by row, those of the rigid constraints with
-    friction, the work of friction, time and stretched time.
+    friction, the work of friction, time and fast time.
 
     Attributes
     ----------
     stiffness : array, (k,)
         Of every contact.
     speed : float
-        Size of the contact velocities of the whole course.
+        Size of the contact velocities of the whole history.
     rounding : float
         Velocities that the rounding of positions makes through the stiffness.
     """
@@ -95,8 +95,8 @@ class AbstractCompliantFlow(ABC):
         return np.concatenate([leading, np.zeros(rows + 1), [t, 0.0]])
 
     def rates(self, y: Array, at: CompliantForces) -> Array:
-        """Rates of the unknowns in time; that of stretched time is 1."""
-        forces = [at.forces, at.rails.normal(at.forces)]
+        """Rates of the unknowns in time; that of fast time is 1."""
+        forces = [at.forces, at.bilateral.normal(at.forces)]
         return np.concatenate([self.leading_rates(y, at), *forces, [at.slip_power(), 1.0, 1.0]])
 
     def forces(self, at: CompliantForces, status: ContactStatus) -> Array:
@@ -110,8 +110,8 @@ class AbstractCompliantFlow(ABC):
             if tangential and status.slip[i] is not None and i < len(bound):
                 found[tangential] = -bound[i] * status.direction(i, at.slip[self.columns(i)])
         rest = status.resting(self.sizes)
-        if at.rails.names:
-            return rail_forces(at.G, at.free, at.rails, found, self.tangents(rest)[0], status)
+        if at.bilateral.names:
+            return bilateral_forces(at.G, at.free, at.bilateral, found, self.tangents(rest)[0], status)
         if rest:
             held, groups = self.tangents(rest)
             G, b = at.G[np.ix_(held, held)], at.free[held] + at.G[held] @ found
@@ -121,11 +121,11 @@ class AbstractCompliantFlow(ABC):
 
     def margins(self, at: CompliantForces) -> Array:
         """What is rounding of the forces of rigid constraints with friction."""
-        return at.rails.margins(self.force(at))
+        return at.bilateral.margins(self.force(at))
 
     def verify(self, at: CompliantForces, status: ContactStatus) -> None:
         """Raise ComputationError where the force of a sliding constraint has not the sign that was taken."""
-        at.rails.verify(at.forces, status, self.force(at))
+        at.bilateral.verify(at.forces, status, self.force(at))
 
     def force(self, at: CompliantForces) -> float:
         """Size of the forces of the contacts, with what rounding of positions makes of them."""
@@ -139,7 +139,7 @@ class AbstractCompliantFlow(ABC):
 
     def yielding(self, at: CompliantForces, status: ContactStatus, rest: list[int]) -> float:
         """Positive where redundant carriers at rest no longer hold."""
-        if at.rails.names:
+        if at.bilateral.names:
             return -1.0 if self.loaded(at).holds_still(status, rest) else 1.0
         rows, groups = self.tangents(rest)
         forces = at.forces.copy()
@@ -151,10 +151,10 @@ class AbstractCompliantFlow(ABC):
     def loaded(self, at: CompliantForces) -> LoadedRest:
         """What decides beside rigid constraints with friction."""
         tangential = [rows for _, rows in self.rows]
-        first = at.rails.first
+        first = at.bilateral.first
         return LoadedRest(
-            at.G, at.free, at.rails, tangential, at.given_bound, at.holds[:first], lambda trial: self.forces(at, trial),
-            self.force(at),
+            at.G, at.free, at.bilateral, tangential, at.given_bound, at.holds[:first],
+            lambda trial: self.forces(at, trial), self.force(at),
         )  # fmt: skip
 
     def reserve(self, at: CompliantForces, *, i: int, margin: float) -> float:
@@ -168,7 +168,7 @@ class AbstractCompliantFlow(ABC):
 
     def factor(self, at: CompliantForces, status: ContactStatus) -> float:
         """Factor of the forces of sliding constraints with friction, 1 without it; not positive in their paradox."""
-        return at.rails.factor(at.G, self.tangents(status.resting(self.sizes))[0], status)
+        return at.bilateral.factor(at.G, self.tangents(status.resting(self.sizes))[0], status)
 
     def beginning(self, at: CompliantForces, status: ContactStatus) -> Array:
         """Normal forces of the contacts that press; where all of them vanish, what they grow with first."""
@@ -191,12 +191,12 @@ class AbstractCompliantFlow(ABC):
         at = at.under(normal, free)
         self._settle_under(at, status, status.resting(self.sizes), None, breaking)
         # what no force acts on yet is decided by the forces that come next; the others go on as they have begun
-        idle = self.loaded(at).unloaded(status) if at.rails.names else []
+        idle = self.loaded(at).unloaded(status) if at.bilateral.names else []
         undecided = [i for i in status.resting(self.sizes) if (i < k and not normal.any()) or i in idle]
         growing = self._growing(at, status) if normal.any() else self.beginning(at, status)
         alone = at.under(growing, np.zeros(len(at.free)), limited=False)
         self._settle_under(alone, status, undecided, idle, breaking)
-        at.rails.check(self.factor(at, status), status)
+        at.bilateral.check(self.factor(at, status), status)
 
     def lift(self, at: CompliantForces, status: ContactStatus) -> Array:
         """Accelerations of the contacts, (k,), under the forces that act; where they leave it open, that come next."""
@@ -227,7 +227,7 @@ class AbstractCompliantFlow(ABC):
         breaking: int | None,
     ) -> None:  # fmt: skip
         """Decide for some of the carriers at rest, while the others at rest hold."""
-        if at.rails.names:
+        if at.bilateral.names:
             self.loaded(at).settle(status, rest, sides=idle, breaking=breaking)
             return
         if not rest:

@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 import numpy as np
 
+from hybrid.contact.compliance.bilateral import BilateralContacts
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rails import RoughRails
 
 __all__ = ["CompliantForces"]
 
@@ -32,7 +32,7 @@ class CompliantForces:
     limit, static_limit : array, (e,)
         Largest friction forces of the friction elements.
     forces : array, (k + p,)
-    rails : RoughRails
+    bilateral : BilateralContacts
         The rigid constraints with friction.
     """
 
@@ -50,7 +50,7 @@ class CompliantForces:
     limit: Array
     static_limit: Array
     forces: Array
-    rails: RoughRails
+    bilateral: BilateralContacts
 
     @property
     def given_bound(self) -> Array:
@@ -61,15 +61,15 @@ class CompliantForces:
     def holds(self) -> Array:
         """Largest friction force of every carrier while it sticks, (k + e + m,)."""
         given = [self.static_friction * self.potential, self.static_limit]
-        return np.concatenate([*given, self.rails.bounds(self.forces)] if self.rails.names else given)
+        return np.concatenate([*given, self.bilateral.bounds(self.forces)] if self.bilateral.names else given)
 
     def under(self, normal: Array, free: Array, *, limited: bool = True) -> CompliantForces:
         """The same state under other normal forces; ``limited=False`` leaves friction elements and other loads out."""
         if limited:
             return attrs.evolve(self, potential=normal, free=free)
-        rails = attrs.evolve(self.rails, load=0 * self.rails.load)
+        bilateral = attrs.evolve(self.bilateral, load=0 * self.bilateral.load)
         limits = {"limit": 0 * self.limit, "static_limit": 0 * self.static_limit}
-        return attrs.evolve(self, potential=normal, free=free, rails=rails, **limits)
+        return attrs.evolve(self, potential=normal, free=free, bilateral=bilateral, **limits)
 
     @property
     def acceleration(self) -> Array:

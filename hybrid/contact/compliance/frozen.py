@@ -7,10 +7,10 @@ from functools import cached_property
 import attrs
 import numpy as np
 
+from hybrid.contact.compliance.bilateral import NO_BILATERAL, BilateralContacts
 from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
 from hybrid.contact.compliance.status import VANISHING, ContactStatus
 from hybrid.expressions import plain
 
@@ -40,7 +40,7 @@ class ContactRows:
 
 @attrs.frozen(eq=False)
 class FrozenFlow(AbstractCompliantFlow):
-    """Contacts at frozen position in stretched time; leading unknowns are their stretched gaps.
+    """Contacts at frozen position in fast time; leading unknowns are their stretched gaps.
 
     Numbers may be duals; ``speed`` is a plain one.
 
@@ -51,18 +51,18 @@ class FrozenFlow(AbstractCompliantFlow):
     gamma : array, (r,)
         Contact velocities at the start.
     contacts : tuple of ContactRows
-    rails : RoughRails
+    bilateral : BilateralContacts
         Rigid constraints with friction, which ``G`` has eliminated.
     """
 
     G: Array
     gamma: Array
     contacts: tuple[ContactRows, ...]
-    rails: RoughRails
+    bilateral: BilateralContacts
 
     @classmethod
     def of(
-        cls, G: Array, gamma: Array, contacts: tuple[ContactRows, ...], rails: RoughRails = NO_RAILS
+        cls, G: Array, gamma: Array, contacts: tuple[ContactRows, ...], bilateral: BilateralContacts = NO_BILATERAL
     ) -> tuple[FrozenFlow, list[int]]:
         """The flow of contacts whose rows are in any order, and where its rows are among these."""
         order = [contact.normal for contact in contacts]
@@ -72,28 +72,30 @@ class FrozenFlow(AbstractCompliantFlow):
             attrs.evolve(item, normal=place[item.normal], tangential=tuple(place[row] for row in item.tangential))
             for item in contacts
         )
-        if rails.names:
-            rails = attrs.evolve(rails, rows=tuple(place[row] for row in rails.rows), L=rails.L[:, order])
+        if bilateral.names:
+            bilateral = attrs.evolve(
+                bilateral, rows=tuple(place[row] for row in bilateral.rows), L=bilateral.L[:, order]
+            )
         stiffness = np.array([contact.stiffness_ratio for contact in contacts])
         speed = float(np.max(np.abs(plain(gamma))))
         ordered = (G[np.ix_(order, order)], gamma[order])
-        return cls(stiffness, speed, 0.0, *ordered, moved, rails), order
+        return cls(stiffness, speed, 0.0, *ordered, moved, bilateral), order
 
     @property
     def names(self) -> tuple[str, ...]:
         """Contacts, then rigid constraints with friction."""
-        return (*(contact.name for contact in self.contacts), *self.rails.names)
+        return (*(contact.name for contact in self.contacts), *self.bilateral.names)
 
     @property
     def rough(self) -> tuple[str, ...]:
         """Rigid constraints with friction."""
-        return self.rails.names
+        return self.bilateral.names
 
     @cached_property
     def rows(self) -> list[tuple[int | None, list[int]]]:
         """Normal row (of a contact only) and tangential rows of every carrier; normal rows come first."""
         found: list[tuple[int | None, list[int]]] = [(item.normal, list(item.tangential)) for item in self.contacts]
-        return found + [(None, [row]) for row in self.rails.rows]
+        return found + [(None, [row]) for row in self.bilateral.rows]
 
     @property
     def n_leading(self) -> int:
@@ -121,7 +123,7 @@ class FrozenFlow(AbstractCompliantFlow):
         damper, friction, static = self._coefficients
         at = CompliantForces(
             y[:k], gamma[:k], gamma[k:], -self.stiffness * y[:k] - damper * gamma[:k], damper,
-            nothing, self.G, self.G, nothing, friction, static, _NONE, _NONE, forces, self.rails,
+            nothing, self.G, self.G, nothing, friction, static, _NONE, _NONE, forces, self.bilateral,
         )  # fmt: skip
         at.forces[:] = self.forces(at, status)
         return at

@@ -51,7 +51,7 @@ class CompliantMotions:
     presses : array of bool, (N,)
         True if the contact pressed at any time.
     elapsed : array, (N,)
-        Stretched time.
+        Fast time.
     force_N : array, (N,)
         At the end.
     """
@@ -168,7 +168,7 @@ def compliant_motions(
     damping : float, optional
         Replaces the declared one.
     horizon : float
-        Stretched time ``sqrt(K) t``.
+        Fast time ``sqrt(K) t``.
 
     Returns
     -------

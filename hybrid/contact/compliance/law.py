@@ -9,7 +9,7 @@ import numpy as np
 
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.compliance.coefficients import check_damping
-from hybrid.contact.compliance.elimination import without_rails
+from hybrid.contact.compliance.elimination import without_bilateral
 from hybrid.contact.compliance.frozen import ContactRows
 from hybrid.contact.compliance.path import (
     Array,
@@ -30,7 +30,7 @@ from hybrid.errors import ComputationError, StateError
 class KelvinVoigtLimit(AbstractImpactLaw):
     """Impact of a contact with ``F_N = max(0, -K y - 2 d sqrt(K) y')`` and Coulomb friction, in the limit ``K -> inf``.
 
-    In stretched time the contact velocities obey a fast system at frozen position, which always ends with exactly one
+    In fast time the contact velocities obey a fast system at frozen position, which always ends with exactly one
     answer, for any friction coefficient (Miller and Rubinovich 2017). One planar contact is solved in closed form, one
     spatial contact by integration of the turning slip, several by phases. Contacts stick up to their static friction.
     Rigid constraints with friction are loaded by the contacts and slide or stick with them.
@@ -59,13 +59,13 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         return "kelvin-voigt"
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses of the limit, with the durations of its phases in stretched time."""
+        """Impulses of the limit, with the durations of its phases in fast time."""
         path = self.path(problem)
         phases = tuple(Phase(phase.kind, phase.impulse_N, phase.duration) for phase in path.phases)
         return Impulses(path.impulse, phases, path.duration, path.warnings)
 
     def path(self, problem: ImpactProblem, *, samples: int = 0) -> CompliantPath:
-        """The whole course of the impact: phases with durations and works, and samples of it.
+        """The whole history of the impact: phases with durations and works, and samples of it.
 
         Parameters
         ----------
@@ -85,10 +85,10 @@ class KelvinVoigtLimit(AbstractImpactLaw):
             An impact that cannot end; friction of a rigid constraint that leaves its force without a value, or with
             several.
         """
-        reduced = without_rails(problem)
+        reduced = without_bilateral(problem)
         if reduced is not None:
             contacts = _contacts(problem, self.damping, reduced.place)
-            path = several_limit(reduced.G, reduced.gamma, contacts, samples=samples, rails=reduced.rails)
+            path = several_limit(reduced.G, reduced.gamma, contacts, samples=samples, bilateral=reduced.bilateral)
             return reduced.restored(path)
         contacts = _contacts(problem, self.damping)
         rows = len(problem.carriers[0].rows)

@@ -1,4 +1,4 @@
-"""The linear oscillator of a compliant contact in stretched time, in closed form and compiled: motion, end and impulse.
+"""The linear oscillator of a compliant contact in fast time, in closed form and compiled: motion, end and impulse.
 
 While a contact keeps its mode, penetration ``Y`` and normal velocity ``w`` obey ``Y' = w``, ``w' = A F`` with the force
 ``F = -Y - 2 d w`` (Miller and Rubinovich 2017); the inertia factor ``A`` may have either sign. Numbers are single ones:
@@ -87,7 +87,7 @@ def end_of_contact(A: float, d: float, Y: float, w: float) -> float:
     Returns
     -------
     float
-        Stretched time.
+        Fast time.
 
     Examples
     --------

@@ -13,10 +13,10 @@ from itertools import product
 import attrs
 import numpy as np
 
+from hybrid.contact.compliance.bilateral import BilateralContacts
 from hybrid.contact.compliance.coefficients import REMEDY
 from hybrid.contact.compliance.parallel import parallel_directions
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rails import RoughRails
 from hybrid.contact.compliance.status import VANISHING, ContactStatus
 from hybrid.errors import ComputationError
 
@@ -35,7 +35,7 @@ class LoadedRest:
     Attributes
     ----------
     G, free : array, (r, r) and (r,)
-    rails : RoughRails
+    bilateral : BilateralContacts
     tangential : sequence of sequence of int
         Tangential rows of every carrier.
     bounds, holds : array
@@ -43,12 +43,12 @@ class LoadedRest:
     forces : callable
         Forces by row, (r,), when the carriers do something.
     force : float
-        Size of the forces of the contacts in the whole course; next to it others vanish.
+        Size of the forces of the contacts in the whole history; next to it others vanish.
     """
 
     G: Array
     free: Array
-    rails: RoughRails
+    bilateral: BilateralContacts
     tangential: Sequence[Sequence[int]]
     bounds: Array
     holds: Array
@@ -85,7 +85,7 @@ class LoadedRest:
         if not found:
             raise self._refusal("no motion is consistent with it")
         # a static friction that exceeds the kinetic one holds as long as it can: the only choice that is made
-        hysteretic = [i for i in undecided if i < self.rails.first and self.holds[i] > self.bounds[i]]
+        hysteretic = [i for i in undecided if i < self.bilateral.first and self.holds[i] > self.bounds[i]]
         slipping = [sum(trial.slip[i] is not None for i in hysteretic) for trial, _, _ in found]
         found = [one for one, count in zip(found, slipping, strict=True) if count == min(slipping)]
         chosen, a, size = found[0]
@@ -106,13 +106,15 @@ class LoadedRest:
 
     def unloaded(self, status: ContactStatus) -> list[int]:
         """Numbers of the carriers that are constraints and feel no force."""
-        forces, rails = self.forces(status), self.rails
-        return [rails.first + int(j) for j in np.flatnonzero(np.abs(rails.normal(forces)) <= self._rounding(forces))]
+        forces, bilateral = self.forces(status), self.bilateral
+        return [
+            bilateral.first + int(j) for j in np.flatnonzero(np.abs(bilateral.normal(forces)) <= self._rounding(forces))
+        ]
 
     def _rounding(self, forces: Array) -> Array:
         """Forces of the constraints, (m,), that are none."""
-        sizes = np.abs(self.rails.load) + np.abs(self.rails.L) @ np.abs(forces)
-        return np.asarray(_CLOSE * sizes + _VANISHED * self.rails.margins(self.force))
+        sizes = np.abs(self.bilateral.load) + np.abs(self.bilateral.L) @ np.abs(forces)
+        return np.asarray(_CLOSE * sizes + _VANISHED * self.bilateral.margins(self.force))
 
     def _consistent(
         self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
@@ -130,12 +132,12 @@ class LoadedRest:
         self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
     ) -> Iterator[ContactStatus]:
         choices = [self._choices(i, status, breaking) for i in undecided]
-        if math.prod(map(len, choices)) * 2 ** len(self.rails.names) > _MOST:
+        if math.prod(map(len, choices)) * 2 ** len(self.bilateral.names) > _MOST:
             raise self._refusal(f"more than {_MOST} combinations would have to be tried", is_many=True)
         if sum(len(self.tangential[i]) == 2 for i in undecided) > 1:
             raise ComputationError(
-                f"{self.rails.in_words()} beside several spatial contacts at rest: who of these begins to slip, and "
-                f"where, is not decided"
+                f"{self.bilateral.in_words()} beside several spatial contacts at rest: who of these begins to slip, "
+                f"and where, is not decided"
             )
         for slips in product(*choices):
             trial = status.copy()
@@ -147,12 +149,12 @@ class LoadedRest:
         self, trial: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
     ) -> Iterator[ContactStatus]:
         """A trial with all signs of the forces of sliding constraints and all slips of a spatial contact."""
-        turned = [j for j in self.rails.sliding(trial) if self._turns(j, undecided, sides)]
+        turned = [j for j in self.bilateral.sliding(trial) if self._turns(j, undecided, sides)]
         spatial = [i for i in undecided if len(self.tangential[i]) == 2 and i != breaking]
         for signs in product((1.0, -1.0), repeat=len(turned)):
             other = trial.copy()
             for j, sign in zip(turned, signs, strict=True):
-                other.side[self.rails.first + j] = sign
+                other.side[self.bilateral.first + j] = sign
             yield other
             if spatial:
                 yield from self._slipping(other, spatial[0])
@@ -175,7 +177,7 @@ class LoadedRest:
 
     def _turns(self, j: int, undecided: Sequence[int], sides: Sequence[int] | None) -> bool:
         """True if the sign of a sliding constraint's force is to be found."""
-        i = self.rails.first + j
+        i = self.bilateral.first + j
         return sides is None or i in sides or i in undecided
 
     def _choices(self, i: int, status: ContactStatus, breaking: int | None) -> list[tuple[float, ...] | None]:
@@ -196,10 +198,10 @@ class LoadedRest:
         a: Array,
         size: Array,
     ) -> bool:
-        rails, normal = self.rails, self.rails.normal(forces)
+        bilateral, normal = self.bilateral, self.bilateral.normal(forces)
         rounding = self._rounding(forces)
-        for j in rails.sliding(trial):
-            if self._turns(j, undecided, sides) and trial.side[rails.first + j] * normal[j] < -rounding[j]:
+        for j in bilateral.sliding(trial):
+            if self._turns(j, undecided, sides) and trial.side[bilateral.first + j] * normal[j] < -rounding[j]:
                 return False
         for i in undecided:
             rows, slip = list(self.tangential[i]), trial.slip[i]
@@ -207,16 +209,16 @@ class LoadedRest:
                 if a[rows] @ np.array(slip) < -_CLOSE * np.linalg.norm(size[rows]):
                     return False
                 continue
-            friction, j = float(np.linalg.norm(forces[rows])), i - rails.first
-            bound = rails.friction[j] * abs(normal[j]) if j >= 0 else self.holds[i]
-            slack = rails.friction[j] * rounding[j] if j >= 0 else 0.0
+            friction, j = float(np.linalg.norm(forces[rows])), i - bilateral.first
+            bound = bilateral.friction[j] * abs(normal[j]) if j >= 0 else self.holds[i]
+            slack = bilateral.friction[j] * rounding[j] if j >= 0 else 0.0
             held = np.linalg.norm(a[rows]) <= _SAME * np.linalg.norm(size[rows])
             if not held or friction > bound + slack + _CLOSE * friction:
                 return False
         return True
 
     def _refusal(self, what: str, *, is_many: bool = False) -> ComputationError:
-        said = f"{self.rails.in_words()} beside a compliant contact: {what}"
+        said = f"{self.bilateral.in_words()} beside a compliant contact: {what}"
         if is_many:
             return ComputationError(said)
         return ComputationError(

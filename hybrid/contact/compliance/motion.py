@@ -41,7 +41,7 @@ class PhaseRecord:
 
     @property
     def duration(self) -> float:
-        """In stretched time."""
+        """In fast time."""
         return float(self.end[-1] - self.start[-1])
 
 
@@ -86,16 +86,16 @@ class CompliantRun:
 
 @attrs.define(eq=False)
 class PhaseMachine:
-    """One course of compliant contacts.
+    """One motion of compliant contacts.
 
-    It ends once all contacts have let go and none of them comes back, at a stretched time (the horizon), or once
+    It ends once all contacts have let go and none of them comes back, at a fast time (the horizon), or once
     ``effort`` evaluations of the flow are spent.
 
     Attributes
     ----------
     flow : AbstractCompliantFlow
     stiffness : float
-        ``K``: stretched time is ``sqrt(K) t``.
+        ``K``: fast time is ``sqrt(K) t``.
     horizon : float
     effort : int
     still : float
@@ -245,14 +245,14 @@ class PhaseMachine:
         note(x)
         passed = [(change, factor) for s, change, factor in changes if s <= x[-1]]
         self.posture_change = max(self.posture_change, *(change for change, _ in passed))
-        at_state(x).rails.check(min(factor for _, factor in passed), status)
+        at_state(x).bilateral.check(min(factor for _, factor in passed), status)
         self.flow.verify(at_state(x), status)
         return x, names[found.event]
 
     def _rates(
         self, status: ContactStatus, at_state: Callable[[Array], CompliantForces]
     ) -> Callable[[float, Array], Array]:
-        """Rates of the unknowns over stretched time, slowed down where spatial slips turn."""
+        """Rates of the unknowns over fast time, slowed down where spatial slips turn."""
         root, rotating = math.sqrt(self.stiffness), [self.flow.columns(i) for i in status.rotating(self.flow.sizes)]
 
         def rates(_: float, x: Array) -> Array:

@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 
 from hybrid.contact.activity import carrier_names
+from hybrid.contact.compliance.bilateral import NO_BILATERAL, BilateralContacts, loads
 from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rails import NO_RAILS, RoughRails, loads
 from hybrid.contact.compliance.status import ContactStatus
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError
@@ -82,7 +82,7 @@ class MovingFlow(AbstractCompliantFlow):
             terms.gap, terms.gap_dot, terms.slip, potential, 2 * damping * np.sqrt(self.stiffness),
             a_free, response, W.T @ response, free,
             terms.friction, terms.static_friction, terms.limit, terms.static_limit, np.zeros(W.shape[1]),
-            self._rails(terms, W),
+            self._bilateral(terms, W),
         )  # fmt: skip
         at.forces[:] = self.forces(at, status)
         return at
@@ -102,11 +102,11 @@ class MovingFlow(AbstractCompliantFlow):
         """Never known: loads may change in time."""
         return False
 
-    def _rails(self, terms: Terms, W: Array) -> RoughRails:
+    def _bilateral(self, terms: Terms, W: Array) -> BilateralContacts:
         """The rigid constraints with friction at a state, and what loads them."""
         names, rigid = self.rough, self.dynamics.rigid
         if not names:
-            return NO_RAILS
+            return NO_BILATERAL
         picked = [rigid.index(name) for name in names]
         lift = np.linalg.solve(terms.M, np.column_stack([terms.h, W, terms.J.T]))
         driven = terms.J @ lift
@@ -115,4 +115,4 @@ class MovingFlow(AbstractCompliantFlow):
         found = loads(driven[:, -len(rigid) :], driven[:, : -len(rigid)], picked, names, friction)
         first = len(self.names) - len(names)
         rows = tuple(tangential[0] for _, tangential in self.rows[first:])
-        return RoughRails(names, first, rows, friction, found[:, 0], found[:, 1:])
+        return BilateralContacts(names, first, rows, friction, found[:, 0], found[:, 1:])

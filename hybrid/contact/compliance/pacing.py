@@ -18,7 +18,7 @@ _GROWTH = 0.05  # of the time since the last event: while a damper decays, error
 
 @attrs.frozen(eq=False)
 class StepLengths:
-    """Lengths in stretched time, by state and mode: free, sliding to either side, sticking.
+    """Lengths in fast time, by state and mode: free, sliding to either side, sticking.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ class CompliantPhase:
     impulse_N : float
         Normal impulse, summed over the contacts.
     duration : float
-        In stretched time; infinite for the departure from rest of an impact without collision.
+        In fast time; infinite for the departure from rest of an impact without collision.
     work_N, work_T : float
         Work of the normal and the tangential forces.
     """
@@ -41,12 +41,12 @@ class CompliantPhase:
 
 @attrs.frozen(eq=False)
 class CompliantSamples:
-    """Samples along a path in stretched time, for plots.
+    """Samples along a path in fast time, for plots.
 
     Attributes
     ----------
     s : array, (N,)
-        Stretched time ``sqrt(K) t``.
+        Fast time ``sqrt(K) t``.
     Y : array, (N, k)
         Stretched gap of every contact ``sqrt(K) gap``; negative in penetration.
     gamma, force, impulse : array, (N, r)
@@ -86,7 +86,7 @@ class CompliantPath:
 
     @property
     def duration(self) -> float:
-        """Stretched time from touch to release, the sum over the phases."""
+        """Fast time from touch to release, the sum over the phases."""
         return sum((phase.duration for phase in self.phases), 0.0)
 
     @property
@@ -113,7 +113,7 @@ class CompliantMotion:
     label : str
         What the contacts do at the end, as a mode: ``"free"``, ``"stick"``, ``"tip=slide+,wall=free"``.
     phases : tuple of (str, float)
-        What the contacts did, with durations in stretched time ``sqrt(K) t``.
+        What the contacts did, with durations in fast time ``sqrt(K) t``.
     force_N, impulse_N : mapping of str to float
         Normal forces at the end, and normal impulses; of contacts and of rigid constraints with friction.
     impulse_T : mapping of str to tuple of float
@@ -150,7 +150,7 @@ class CompliantMotion:
 
     @property
     def duration(self) -> float:
-        """Stretched time from start to end."""
+        """Fast time from start to end."""
         return sum((duration for _, duration in self.phases), 0.0)
 
 

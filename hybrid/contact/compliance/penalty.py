@@ -74,7 +74,7 @@ class KelvinVoigt:
         parameters : mapping, optional
         tolerances : Tolerances, optional
         horizon : float, optional
-            Stretched time after which a motion that keeps contact is ended; by default 400 times that of the slowest
+            Fast time after which a motion that keeps contact is ended; by default 400 times that of the slowest
             contact, ``1 / sqrt(G_NN)`` with its stiffness ratio.
         effort : int
             Evaluations of the equations of motion after which it is ended, wherever it is: a soft contact may press
@@ -100,7 +100,7 @@ class KelvinVoigt:
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
         flow = MovingFlow(self.stiffness * terms.stiffness_ratio, 1.0, 0.0, dynamics, damping)
         if horizon is not None and not horizon > 0.0:
-            raise StateError(f"the horizon of a compliant motion is a stretched time above 0, got {horizon:g}")
+            raise StateError(f"the horizon of a compliant motion is a fast time above 0, got {horizon:g}")
         y = flow.start(np.concatenate([state.q, state.v]), state.t)
         at = flow.evaluate(y, ContactStatus.open(len(flow.names)))
         if horizon is None:
@@ -126,24 +126,24 @@ def _scaled(flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed:
     return attrs.evolve(flow, speed=speed or 1.0, rounding=rounding)
 
 
-def _named(flow: MovingFlow, start: State, course: CompliantRun) -> CompliantMotion:
+def _named(flow: MovingFlow, start: State, run: CompliantRun) -> CompliantMotion:
     """Name what the unknowns say at the end of a motion."""
-    n, dynamics, y, at = flow.dynamics.n, flow.dynamics, course.end, course.at
+    n, dynamics, y, at = flow.dynamics.n, flow.dynamics, run.end, run.at
     M = dynamics.terms(start.q, start.v, t=start.t).M
     M_end = dynamics.terms(y[:n], y[n : 2 * n], t=float(y[-2])).M
     energy = float(y[n : 2 * n] @ M_end @ y[n : 2 * n] - start.v @ M @ start.v) / 2
     impulses, k, rough = y[2 * n : -3], len(dynamics.contacts), flow.rough
-    forces = [*at.forces, *at.rails.normal(at.forces)]
+    forces = [*at.forces, *at.bilateral.normal(at.forces)]
     rows = {name: tangential for name, (_, tangential) in zip(flow.names, flow.rows, strict=True)}
     normals = {name: i for i, name in enumerate(dynamics.contacts)}
     pressed = normals | {name: len(at.forces) + j for j, name in enumerate(rough)}
     return CompliantMotion(
         state=State(y[:n], y[n : 2 * n], float(y[-2])),
-        has_separated=course.has_separated,
-        is_cut=course.is_cut,
-        posture_change=course.posture_change,
-        label=course.label,
-        phases=tuple((label, sum(phase.duration for phase in parts)) for label, parts in course.named_phases),
+        has_separated=run.has_separated,
+        is_cut=run.is_cut,
+        posture_change=run.posture_change,
+        label=run.label,
+        phases=tuple((label, sum(phase.duration for phase in parts)) for label, parts in run.named_phases),
         force_N={name: float(forces[row]) for name, row in pressed.items()},
         impulse_N={name: float(impulses[row]) for name, row in pressed.items()},
         impulse_T={name: tuple(float(impulses[row]) for row in rows[name]) for name in pressed},
@@ -151,5 +151,5 @@ def _named(flow: MovingFlow, start: State, course: CompliantRun) -> CompliantMot
         slip_after={name: tuple(float(at.slip[row - k]) for row in rows[name]) for name in pressed},
         energy_change=energy,
         work_T=float(y[-3]),
-        samples=course.samples,
+        samples=run.samples,
     )

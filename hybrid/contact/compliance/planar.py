@@ -28,7 +28,7 @@ class PlanarLimit:
     impulse_N : array, (..., 2)
         Normal impulse of each phase.
     duration : array, (..., 2)
-        Duration of each phase in stretched time; infinite for the first phase of an impact without collision, and for
+        Duration of each phase in fast time; infinite for the first phase of an impact without collision, and for
         a last phase that cannot end: the contact is locked, velocities and impulses are not finite.
     work_N, work_T : array, (..., 2)
         Work of the normal force and of friction in each phase.

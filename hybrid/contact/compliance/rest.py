@@ -220,7 +220,7 @@ def holding_duals(G: NDArray[Any], load: NDArray[Any]) -> NDArray[Any]:
 def yielding(
     G: Array, b: Array, forces: Array, bounds: Array, groups: Sequence[Sequence[int]], *, scale: float
 ) -> float:
-    """Positive where forces do not hold contacts at rest; ``scale`` is the size of accelerations of the whole course.
+    """Positive where forces do not hold contacts at rest; ``scale`` is the size of accelerations of the whole history.
 
     Accelerations are told from rounding next to what friction can give, and, where that vanishes, next to the scale.
     """

@@ -16,7 +16,7 @@ from lcp.kernels.compiled import compiled
 
 __all__ = ["PATH", "RELEASED", "STOPPED", "turn"]
 
-# Unknowns: Y, w, log of the slip relative to its start, angle, P_N, P_1, P_2, stretched time, work of friction.
+# Unknowns: Y, w, log of the slip relative to its start, angle, P_N, P_1, P_2, fast time, work of friction.
 PATH = 9
 RELEASED, STOPPED = 1, 2
 # With 24 terms a step spans about two radians of an oscillation; more terms lengthen it less than they cost.

@@ -1,4 +1,4 @@
-"""The compliant limit of several contacts at once: a linear complementarity system in stretched time.
+"""The compliant limit of several contacts at once: a linear complementarity system in fast time.
 
 Every contact presses where ``f = -kappa Y - 2 d sqrt(kappa) w`` is positive, ``kappa`` its stiffness relative to the
 others; in every combination of open, sliding and sticking contacts the system is linear (but for the slip of spatial
@@ -10,22 +10,27 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from hybrid.contact.compliance.bilateral import NO_BILATERAL, BilateralContacts
 from hybrid.contact.compliance.frozen import ContactRows, FrozenFlow
 from hybrid.contact.compliance.motion import PhaseMachine, PhaseRecord
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples
-from hybrid.contact.compliance.rails import NO_RAILS, RoughRails
 from hybrid.contact.compliance.status import VANISHING
 from hybrid.errors import ComputationError
 
 _DEPARTURE = 1e-9  # approach, relative to the velocities, from which contacts at rest are tested for an impact
-_FOREVER = 1e9  # stretched time
+_FOREVER = 1e9  # fast time
 _EFFORT = 100_000  # evaluations; an impact takes some thousand
 _SAME = 1e-6  # velocities that differ by less, relative to the largest, are the same outcome
 _RATIO = 10.0  # by which every stiffness is changed in turn to see whether the outcome depends on it
 
 
 def several_limit(
-    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], *, samples: int = 0, rails: RoughRails = NO_RAILS
+    G: Array,
+    gamma: Array,
+    contacts: tuple[ContactRows, ...],
+    *,
+    samples: int = 0,
+    bilateral: BilateralContacts = NO_BILATERAL,
 ) -> CompliantPath:
     """Velocities after the impact of several compliant contacts.
 
@@ -38,7 +43,7 @@ def several_limit(
     contacts : tuple of ContactRows
     samples : int, default 0
         Samples per phase to keep.
-    rails : RoughRails, optional
+    bilateral : BilateralContacts, optional
         Rigid constraints with friction, which all forces load and nothing else does; ``G`` has them eliminated.
 
     Returns
@@ -71,40 +76,40 @@ def several_limit(
     is_at_rest = bool(np.min(gamma[normals]) >= -VANISHING * speed)
     if is_at_rest:
         start[normals] = np.where(np.abs(gamma[normals]) <= VANISHING * speed, -_DEPARTURE * speed, gamma[normals])
-    path = _followed(G, start, contacts, rails, samples)
+    path = _followed(G, start, contacts, bilateral, samples)
     if is_at_rest:
         if np.max(np.abs(path.gamma_after - start)) <= _SAME * speed:
             return nothing
         path = attrs.evolve(path, gamma_before=gamma)
-    return attrs.evolve(path, warnings=_dependence(G, start, contacts, path, rails))
+    return attrs.evolve(path, warnings=_dependence(G, start, contacts, path, bilateral))
 
 
 def frozen_machine(flow: FrozenFlow, *, samples: int = 0) -> PhaseMachine:
-    """The course of contacts at frozen position, which has no horizon and no unit of its own."""
+    """The motion of contacts at frozen position, which has no horizon and no unit of its own."""
     still = VANISHING * flow.speed
     return PhaseMachine(flow, 1.0, _FOREVER, _EFFORT, still, {}, samples)
 
 
 def _followed(
-    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], rails: RoughRails, samples: int = 0
+    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], bilateral: BilateralContacts, samples: int = 0
 ) -> CompliantPath:
-    """The course from touch to release, in the rows of the problem."""
-    flow, order = FrozenFlow.of(G, gamma, contacts, rails)
+    """The history from touch to release, in the rows of the problem."""
+    flow, order = FrozenFlow.of(G, gamma, contacts, bilateral)
     k, r = len(contacts), len(gamma)
-    course = frozen_machine(flow, samples=samples).run(flow.start(np.zeros(k)), np.ones(k, dtype=bool))
-    if not course.has_separated:
+    run = frozen_machine(flow, samples=samples).run(flow.start(np.zeros(k)), np.ones(k, dtype=bool))
+    if not run.has_separated:
         raise ComputationError(
-            f"a compliant impact of several contacts does not end: in {course.label} no force vanishes and no slip "
+            f"a compliant impact of several contacts does not end: in {run.label} no force vanishes and no slip "
             f"changes; friction locks the mechanism"
         )
     back = np.argsort(order)
-    kept = course.samples
+    kept = run.samples
     if kept is not None:
         kept = CompliantSamples(
             kept.s, kept.Y, kept.gamma[:, back], kept.force[:, back], kept.impulse[:, :r][:, back]
         )  # fmt: skip
-    impulse = course.end[k : k + r][back] + 0.0
-    phases = tuple(_joined(flow, label, parts) for label, parts in course.named_phases)
+    impulse = run.end[k : k + r][back] + 0.0
+    phases = tuple(_joined(flow, label, parts) for label, parts in run.named_phases)
     return CompliantPath(gamma, gamma + G @ impulse, impulse, phases, samples=kept)
 
 
@@ -124,7 +129,7 @@ def _joined(flow: FrozenFlow, label: str, parts: list[PhaseRecord]) -> Compliant
 
 
 def _dependence(
-    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path: CompliantPath, rails: RoughRails
+    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path: CompliantPath, bilateral: BilateralContacts
 ) -> tuple[str, ...]:
     """A warning for every contact whose relative stiffness changes the outcome."""
     warnings, size = [], float(np.max(np.abs(gamma)))
@@ -134,7 +139,7 @@ def _dependence(
             changed = attrs.evolve(contact, stiffness_ratio=contact.stiffness_ratio * factor)
             others = (*contacts[:index], changed, *contacts[index + 1 :])
             try:
-                other = _followed(G, gamma, others, rails)
+                other = _followed(G, gamma, others, bilateral)
             except ComputationError as error:
                 failures.append(f"{_RATIO:g} times {word}: {error}")
                 continue

@@ -32,7 +32,7 @@ _MAX_PHASES = 4
 
 
 @attrs.frozen(eq=False)
-class _Course:
+class _History:
     """Where a path stands: penetration, contact velocities, impulses."""
 
     Y: float
@@ -83,70 +83,70 @@ def spatial_limit(
     elif w > 0:
         return CompliantPath(gamma, gamma.copy(), np.zeros(3), ())
     slips = 0.0 if slip <= _NOTHING * abs(w) else 1.0
-    course = _Course(0.0, np.array([w, slips * gamma[1], slips * gamma[2]]), np.zeros(3))
+    history = _History(0.0, np.array([w, slips * gamma[1], slips * gamma[2]]), np.zeros(3))
     if is_grazing:
-        course = _on_unstable_direction(G, course, friction, damping)
+        history = _on_unstable_direction(G, history, friction, damping)
     holds = friction if static_friction is None else static_friction
-    return _follow(G, gamma, course, (friction, holds), damping, samples, is_endless=is_grazing)
+    return _follow(G, gamma, history, (friction, holds), damping, samples, is_endless=is_grazing)
 
 
-def _on_unstable_direction(G: Array, course: _Course, mu: float, d: float) -> _Course:
+def _on_unstable_direction(G: Array, history: _History, mu: float, d: float) -> _History:
     from hybrid.contact.compliance.linear import exponents
 
-    A = G[0, 0] - mu * (course.gamma[1:] / np.linalg.norm(course.gamma[1:])) @ G[0, 1:]
-    return attrs.evolve(course, Y=float(course.gamma[0]) / exponents(float(A), d)[0])
+    A = G[0, 0] - mu * (history.gamma[1:] / np.linalg.norm(history.gamma[1:])) @ G[0, 1:]
+    return attrs.evolve(history, Y=float(history.gamma[0]) / exponents(float(A), d)[0])
 
 
 def _follow(
-    G: Array, before: Array, course: _Course, mu: tuple[float, float], d: float, samples: int, *, is_endless: bool
+    G: Array, before: Array, history: _History, mu: tuple[float, float], d: float, samples: int, *, is_endless: bool
 ) -> CompliantPath:
-    start, slip_min = course, None
+    start, slip_min = history, None
     phases: list[CompliantPhase] = []
     kept: list[CompliantSamples] = []
     for _ in range(_MAX_PHASES):
-        if np.any(course.gamma[1:] != 0.0):
-            course, phase, part, least, is_done = _turning(G, start.gamma, course, mu[0], d, samples)
+        if np.any(history.gamma[1:] != 0.0):
+            history, phase, part, least, is_done = _turning(G, start.gamma, history, mu[0], d, samples)
             slip_min = least if slip_min is None else min(slip_min, least)
             if is_endless and not phases:
                 phase = attrs.evolve(phase, duration=np.inf)
         else:
-            course, phase, part, is_done = _straight(G, start.gamma, course, mu, d, samples)
+            history, phase, part, is_done = _straight(G, start.gamma, history, mu, d, samples)
         phases.append(phase)
         kept += part
         if is_done:
             kinds = tuple(phases)
-            return CompliantPath(before, course.gamma, course.impulse, kinds, slip_min, samples=joined_samples(kept))
+            return CompliantPath(before, history.gamma, history.impulse, kinds, slip_min, samples=joined_samples(kept))
     raise ComputationError("the slip of a spatial contact does not settle in a compliant impact")
 
 
 def _turning(
-    G: Array, start: Array, course: _Course, mu: float, d: float, samples: int
-) -> tuple[_Course, CompliantPhase, list[CompliantSamples], float, bool]:
+    G: Array, start: Array, history: _History, mu: float, d: float, samples: int
+) -> tuple[_History, CompliantPhase, list[CompliantSamples], float, bool]:
     """Slide with turning slip until the force vanishes or the slip stops."""
     from hybrid.contact.compliance.rotation import PATH, RELEASED, turn
 
-    speed = float(np.linalg.norm(course.gamma[1:]))
+    speed = float(np.linalg.norm(history.gamma[1:]))
     end = np.zeros(PATH)
-    end[:4] = course.Y, course.gamma[0], 0.0, np.arctan2(course.gamma[2], course.gamma[1])
+    end[:4] = history.Y, history.gamma[0], 0.0, np.arctan2(history.gamma[2], history.gamma[1])
     begin, nowhere = end.copy(), np.zeros(0)
     event, sigma, least = turn(end, G, mu, d, speed, -_STOPPED, nowhere, np.zeros((0, PATH)))
     if not event:
         raise ComputationError("a compliant spatial impact could not be integrated: its slip neither stops nor settles")
     is_done = event == RELEASED
-    impulse = course.impulse + end[4:7]
+    impulse = history.impulse + end[4:7]
     reached = _consistent(G, start, impulse, stops=not is_done)
-    total = end[4:7] @ (course.gamma + reached.gamma) / 2
+    total = end[4:7] @ (history.gamma + reached.gamma) / 2
     phase = CompliantPhase("slide", float(end[4]), float(end[7]), float(total - end[8]), float(end[8]))
-    reached = attrs.evolve(reached, Y=float(end[0]), at=course.at + float(end[7]))
+    reached = attrs.evolve(reached, Y=float(end[0]), at=history.at + float(end[7]))
     kept = []
     if samples:
         met = np.zeros((samples, PATH))
         turn(begin, G, mu, d, speed, -_STOPPED, np.linspace(0.0, sigma, samples), met)
-        kept.append(_samples(met.T, course, mu, d, speed))
+        kept.append(_samples(met.T, history, mu, d, speed))
     return reached, phase, kept, speed * math.exp(least) if is_done else 0.0, is_done
 
 
-def _consistent(G: Array, start: Array, impulse: Array, *, stops: bool) -> _Course:
+def _consistent(G: Array, start: Array, impulse: Array, *, stops: bool) -> _History:
     """Velocities from the impulses; where the slip stopped, with the tangential impulse that stops it exactly."""
     if stops:
         # least squares: the mechanism may be unable to slip in one direction, or in any
@@ -155,21 +155,21 @@ def _consistent(G: Array, start: Array, impulse: Array, *, stops: bool) -> _Cour
     gamma = start + G @ impulse
     if stops:
         gamma[1:] = 0.0
-    return _Course(0.0, gamma, impulse)
+    return _History(0.0, gamma, impulse)
 
 
-def _samples(y: Array, course: _Course, mu: float, d: float, speed: float) -> CompliantSamples:
+def _samples(y: Array, history: _History, mu: float, d: float, speed: float) -> CompliantSamples:
     u = np.array([np.cos(y[3]), np.sin(y[3])])
     slip = speed * np.exp(y[2]) * u
     F = np.maximum(-y[0] - 2 * d * y[1], 0.0)
     force = np.array([F, -mu * F * u[0], -mu * F * u[1]])
     gamma = np.array([y[1], slip[0], slip[1]])
-    return CompliantSamples(course.at + y[7], y[0][:, None], gamma.T, force.T, course.impulse + y[4:7].T)
+    return CompliantSamples(history.at + y[7], y[0][:, None], gamma.T, force.T, history.impulse + y[4:7].T)
 
 
 def _straight(
-    G: Array, start: Array, course: _Course, mu: tuple[float, float], d: float, samples: int
-) -> tuple[_Course, CompliantPhase, list[CompliantSamples], bool]:
+    G: Array, start: Array, history: _History, mu: tuple[float, float], d: float, samples: int
+) -> tuple[_History, CompliantPhase, list[CompliantSamples], bool]:
     """Stick, or slide from rest along the ray on which friction cannot hold: both linear, in closed form."""
     from hybrid.contact.compliance.linear import end_of_contact, impulse_until
     from hybrid.contact.compliance.phases import lift_of_stick
@@ -179,23 +179,23 @@ def _straight(
     rates = G @ direction
     if kind == "stick":
         rates[:] = lift_of_stick(float(rates[0]), float(G[0, 0])), 0.0, 0.0
-    A, w, Y = float(rates[0]), float(course.gamma[0]), course.Y
+    A, w, Y = float(rates[0]), float(history.gamma[0]), history.Y
     duration = end_of_contact(A, d, Y, w)
     P = impulse_until(A, d, Y, w, duration)
     if not np.isfinite(P):
         raise ComputationError("a compliant impact cannot end: the force of its last phase grows without bound")
-    gamma = course.gamma + rates * P
-    work_T = float(P * ratio @ (course.gamma[1:] + gamma[1:]) / 2)
+    gamma = history.gamma + rates * P
+    work_T = float(P * ratio @ (history.gamma[1:] + gamma[1:]) / 2)
     phase = CompliantPhase(kind, P, duration, P * (w + float(gamma[0])) / 2, work_T + 0.0)
     part = []
     if samples:
         local = linear_samples(A, d, (Y, w), duration, rates, direction, samples)
         part = [
             CompliantSamples(
-                course.at + local.s, local.Y, course.gamma + local.gamma, local.force, course.impulse + local.impulse
+                history.at + local.s, local.Y, history.gamma + local.gamma, local.force, history.impulse + local.impulse
             )
         ]
-    return _Course(0.0, gamma, course.impulse + P * direction, course.at + duration), phase, part, True
+    return _History(0.0, gamma, history.impulse + P * direction, history.at + duration), phase, part, True
 
 
 def _from_rest(G: Array, mu: float, static: float) -> tuple[str, Array]:

@@ -85,7 +85,7 @@ def beyond_leaving(slip: NDArray[np.float64], speed: float) -> float:
 
 
 def pace(slips: Sequence[NDArray[np.float64]], speed: float) -> float:
-    """Rate of stretched time while spatial slips turn: their speeds, so that each dies out exponentially (Batlle 1996).
+    """Rate of fast time while spatial slips turn: their speeds, so that each dies out exponentially (Batlle 1996).
 
     Parameters
     ----------

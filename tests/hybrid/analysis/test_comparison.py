@@ -98,24 +98,24 @@ def test_time_to_stick_of_an_oblique_rod_is_the_published_one():
     found = compare(dynamics, solve_state(dynamics, pins), stiffness=(), parameters={"mu": 1.7}, samples=30)
     # Miller and Rubinovich 2017, recomputed: 0.49591903785
     assert found.row("kelvin-voigt").time_to_stick["tip"] == pytest.approx(0.49591903785, abs=1e-10)
-    course = found.courses["kelvin-voigt"]["tip"]
-    assert course.s[-1] == pytest.approx(2.525948179, abs=1e-8)
-    assert course.penetration[0] == 0.0
-    assert course.gap_dot[-1] == pytest.approx(found.row("kelvin-voigt").gap_dot_after["tip"], abs=1e-12)
+    history = found.histories["kelvin-voigt"]["tip"]
+    assert history.s[-1] == pytest.approx(2.525948179, abs=1e-8)
+    assert history.penetration[0] == 0.0
+    assert history.gap_dot[-1] == pytest.approx(found.row("kelvin-voigt").gap_dot_after["tip"], abs=1e-12)
 
 
-def test_course_of_a_penalty_run_is_its_motion(rod):
+def test_history_of_a_penalty_run_is_its_motion(rod):
     state = solve_state(rod, {"theta": 1, "theta_dot": 0, "slip.tip": 1, "gap_dot.tip": -1})
     found = compare(rod, state, stiffness=(1e6,), samples=400)
-    row, course = found.row("penalty K=1e+06"), found.courses["penalty K=1e+06"]["tip"]
-    assert course.s[-1] == pytest.approx(row.duration, rel=1e-12)
-    assert course.gap_dot[-1] == pytest.approx(row.gap_dot_after["tip"], abs=1e-9)
+    row, history = found.row("penalty K=1e+06"), found.histories["penalty K=1e+06"]["tip"]
+    assert history.s[-1] == pytest.approx(row.duration, rel=1e-12)
+    assert history.gap_dot[-1] == pytest.approx(row.gap_dot_after["tip"], abs=1e-9)
     # velocities are the slope of the penetration, impulses the integral of the force; trapezoids over 800 samples
-    moved = np.sum((course.gap_dot[1:] + course.gap_dot[:-1]) / 2 * np.diff(course.s))
-    assert course.penetration[-1] == pytest.approx(-moved, abs=1e-4)
-    pushed = np.sum((course.force_N[1:] + course.force_N[:-1]) / 2 * np.diff(course.s))
+    moved = np.sum((history.gap_dot[1:] + history.gap_dot[:-1]) / 2 * np.diff(history.s))
+    assert history.penetration[-1] == pytest.approx(-moved, abs=1e-4)
+    pushed = np.sum((history.force_N[1:] + history.force_N[:-1]) / 2 * np.diff(history.s))
     assert pushed == pytest.approx(row.impulse_N["tip"], rel=1e-4)
-    assert course.impulse_N[-1] == pytest.approx(row.impulse_N["tip"], rel=1e-12)
+    assert history.impulse_N[-1] == pytest.approx(row.impulse_N["tip"], rel=1e-12)
 
 
 def test_notes_say_what_happens_and_where_the_laws_disagree(paradox):

@@ -199,7 +199,7 @@ def test_penalty_follows_the_unique_mode_on_a_map_of_10000_states(rod):
 
 @pytest.mark.long
 def test_cells_that_do_not_settle_are_fewer_the_stiffer_the_contact(rod):
-    # four decades stiffer runs are a hundredth as long in seconds and ten times longer in stretched time
+    # four decades stiffer runs are a hundredth as long in seconds and ten times longer in fast time
     soft = follows_the_rigid_mode(rod, 40, (1e6, 1e7, 1e8)).penalty.exceptions
     stiff = follows_the_rigid_mode(rod, 40, (1e8, 1e9, 1e10), duration=12 / 10**3.5).penalty.exceptions
     assert 0 < len(stiff) < len(soft) / 1.5

@@ -11,7 +11,7 @@ from hybrid import ComputationError, KelvinVoigtLimit, compare, derive, resolve,
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.analysis.comparison.approach import approaching_impulse
-from hybrid.analysis.comparison.courses import times_to_stick
+from hybrid.analysis.comparison.histories import times_to_stick
 from hybrid.analysis.comparison.settling import decay_rate
 from hybrid.contact import select
 from hybrid.contact.compliance.frozen import ContactRows
@@ -69,7 +69,7 @@ def test_laws_without_an_impulse_keep_the_mode_of_the_rigid_problem(rod):
     assert {row.outcome for row in found.rows[1:]} == {"no impulse"}
 
 
-RATIO = 0.01  # exact enough a square root, so that stretched times differ by rounding alone
+RATIO = 0.01  # exact enough a square root, so that fast times differ by rounding alone
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +213,7 @@ def test_rate_at_which_a_mode_settles_is_that_of_the_damped_oscillator(rod, damp
 
 
 def test_slow_mode_is_followed_until_it_has_settled():
-    # the sliding shoe has A = 1 - 2 mu, so that 80 stretched units leave exp(-8) of its oscillation
+    # the sliding shoe has A = 1 - 2 mu, so that 80 units of fast time leave exp(-8) of its oscillation
     shoe = derive(mechanisms.load("brake_shoe"))
     state = solve_state(shoe, {"phi": 0, "phi_dot": 0}, parameters={"mu": 0.3})
     found = compare(shoe, state, stiffness=(1e5, 1e6), parameters={"mu": 0.3})

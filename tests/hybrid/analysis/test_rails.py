@@ -13,7 +13,7 @@ from hybrid import derive, mechanism_from_toml, select, solve_state
 from hybrid.analysis import Axis, critical_friction, genot_brogliato_points
 from hybrid.cli import main
 from hybrid.contact import contact_problem, sliding_terms
-from hybrid.contact.rails import RoughRailError
+from hybrid.contact.bilateral import BilateralContactError
 from hybrid.dynamics.readable import readable_equations
 from hybrid.reporting import build_report, render_html, report_record, verdict_record
 
@@ -72,7 +72,7 @@ def test_verdicts_beside_the_rail_turn_at_the_friction_of_both(mu_B):
 
 @pytest.mark.parametrize("over", [[Axis("phi", 0, 1)], [Axis("phi", 1, 1.2), Axis("mu_B", 0, 0.1)]])
 def test_beside_a_rail_that_pushes_there_is_no_critical_friction(over):
-    with pytest.raises(RoughRailError, match=r"guide pushes tip .* map the verdicts"):
+    with pytest.raises(BilateralContactError, match=r"guide pushes tip .* map the verdicts"):
         critical_friction(rod(ALONG), over=over)
 
 
@@ -80,13 +80,13 @@ def test_nor_are_there_points_or_sliding_terms():
     dynamics = rod(ALONG)
     plane = [Axis("phi", 0.5, 1.2), Axis("phi_dot", -6, -1)]
     pins = {"z_dot": 0}
-    with pytest.raises(RoughRailError, match="guide"):
+    with pytest.raises(BilateralContactError, match="guide"):
         genot_brogliato_points(dynamics, over=plane, pins=pins, parameters={"mu": 1.5})
     # b = -g + l phi_dot^2 sin(phi) = 0 and A = 0 beside the smooth rail
     found = genot_brogliato_points(dynamics, over=plane, pins=pins, parameters={"mu": SMOOTH, "mu_B": 0})
     assert any(point.at["phi"] == pytest.approx(1, abs=1e-9) for point in found)
     state = solve_state(dynamics, FALLING | pins)
-    with pytest.raises(RoughRailError, match="guide"):
+    with pytest.raises(BilateralContactError, match="guide"):
         sliding_terms(contact_problem(dynamics, state), "tip")
 
 

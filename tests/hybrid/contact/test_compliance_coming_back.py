@@ -41,7 +41,7 @@ def test_a_ball_that_rebounds_from_a_soft_wall_hits_the_one_before_it_again(ball
 
 
 def test_a_run_that_ends_while_a_contact_comes_back_does_not_call_itself_released(balls):
-    # the wall is left at the stretched time pi/sqrt(SOFTER), and the pair met again as long after
+    # the wall is left at the fast time pi/sqrt(SOFTER), and the pair met again as long after
     motion = KelvinVoigt(stiffness=1e10).pass_through(balls, State([0, 0], [1, 0]), horizon=1.5 * 3.1416 / SOFTER**0.5)
     assert motion.label == "pair=free,wall=free"
     assert motion.gap_dot_after["pair"] == pytest.approx(-1 / 3, abs=5 * SOFTER**0.5)

@@ -118,7 +118,7 @@ def test_run_whose_effort_is_spent_ends_where_it_is(ball):
 @pytest.mark.parametrize("damping", [20.0, 100.0])
 def test_strongly_damped_contact_is_followed_to_the_horizon(rod, damping):
     # the rod's own equations while its tip slides to the positive side, by Radau; the damper decays 2 d A = 50 and 250
-    # times per unit of stretched time, of which there are 80
+    # times per unit of fast time, of which there are 80
     K, mu, horizon = 1e8, 0.3, 80.0
     state = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, parameters={"mu": mu})
     motion = KelvinVoigt(K, damping).pass_through(rod.at({"mu": mu}), state, horizon=horizon)

@@ -60,7 +60,7 @@ def test_bar_falling_flat_is_one_contact_twice_as_stiff(bar):
         slip = one.gamma[1]
         # integrated to 1e-11
         assert after.v_after == pytest.approx([0.6 * slip, 0.8 * slip, one.gamma[0], 0, 0], abs=1e-9)
-        # stretched time of one contact is measured by its own stiffness
+        # fast time of one contact is measured by its own stiffness
         assert after.duration == pytest.approx(one.duration.sum() / np.sqrt(2), abs=1e-6)
 
 
@@ -171,10 +171,10 @@ def test_curves_of_the_limit_are_those_of_every_contact():
     pins = {f"gap.{name}": 0 for name in rod.contacts} | {f"gap_dot.{name}": -1 for name in rod.contacts}
     state = solve_state(rod, {**pins, "x": 0, "x_dot": 0.2})
     found = compare(rod, state, stiffness=(), samples=40)
-    courses, row = found.courses["kelvin-voigt"], found.row("kelvin-voigt")
-    assert set(courses) == set(rod.contacts)
-    for name, course in courses.items():
+    histories, row = found.histories["kelvin-voigt"], found.row("kelvin-voigt")
+    assert set(histories) == set(rod.contacts)
+    for name, history in histories.items():
         # the impulse of the row is the integral of the curve of the force: trapezium rule of 39 parts a phase
-        integral = np.trapezoid(course.force_N, course.s)
+        integral = np.trapezoid(history.force_N, history.s)
         assert integral == pytest.approx(row.impulse_N[name], rel=5e-3)
-        assert course.impulse_N[-1] == pytest.approx(row.impulse_N[name], abs=1e-9)
+        assert history.impulse_N[-1] == pytest.approx(row.impulse_N[name], abs=1e-9)

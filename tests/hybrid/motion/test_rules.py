@@ -140,7 +140,7 @@ def test_a_passage_shows_in_the_record_with_its_kind_and_phases(rod):
     )
     impact = motion_record(compliant)["events"][0]["impact"]
     assert impact["law"] == "kelvin-voigt"
-    # the impact without collision departs from rest, which takes the stretched time for ever
+    # the impact without collision departs from rest, which takes the fast time for ever
     assert impact["phases"][0] == {"kind": "slide+", "duration": None}
     assert 0 < impact["phases"][1]["duration"] < 10
 

@@ -1,4 +1,4 @@
-"""Pages on a comparison: what stands on them, that nothing else is needed, and that plots show the courses."""
+"""Pages on a comparison: what stands on them, that nothing else is needed, and that plots show the histories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hybrid import derive, solve_state
 from hybrid.analysis.comparison.table import compare
 from hybrid.cli import main
 from hybrid.reporting import build_comparison, comparison_record, render_comparison_html, render_comparison_markdown
-from hybrid.reporting.courses import course_panels, course_units, plot_convergence, plot_panel
+from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
 
 STATES = {
     "INCONSISTENT": ({"theta": 1, "theta_dot": 0.5, "slip.tip": 1}, {"mu": 1.4}),
@@ -63,7 +63,7 @@ def test_page_escapes_what_is_declared(reports):
 
 def test_panels_of_an_impact_end_where_the_limit_ends(reports):
     found = reports["IMPACT"].comparison
-    panels = {panel.key: panel for panel in course_panels(found, "tip")}
+    panels = {panel.key: panel for panel in history_panels(found, "tip")}
     assert set(panels) == {"force_N", "force_T", "gap_dot", "slip", "penetration", "impulse_T"}
     s, force = panels["force_N"].lines["kelvin-voigt"]
     limit = found.row("kelvin-voigt")
@@ -89,7 +89,7 @@ def test_axes_of_panels_have_their_units(reports):
 
 def test_panels_where_one_mode_persists_show_the_force_itself_settling(reports):
     found = reports["UNIQUE"].comparison
-    panels = {panel.key: panel for panel in course_panels(found, "tip")}
+    panels = {panel.key: panel for panel in history_panels(found, "tip")}
     # -b / A of the sliding rod, with theta_dot = 0
     c, s = np.cos(0.5), np.sin(0.5)
     rigid = 1 / (1 + 3 * c * (c - 0.5 * s))
@@ -102,7 +102,7 @@ def test_panels_where_one_mode_persists_show_the_force_itself_settling(reports):
 
 def test_departures_are_counted_from_the_greatest_force(reports):
     for verdict in ("INCONSISTENT", "INDETERMINATE"):
-        panel = course_panels(reports[verdict].comparison, "tip")[0]
+        panel = history_panels(reports[verdict].comparison, "tip")[0]
         for s, force in panel.lines.values():
             assert s[int(np.argmax(force))] == pytest.approx(0.0, abs=1e-12)
     # runs that lift off are not drawn
@@ -111,7 +111,7 @@ def test_departures_are_counted_from_the_greatest_force(reports):
 
 def test_figures_draw_every_line_of_their_panel(reports):
     for verdict in ("UNIQUE", "INDETERMINATE"):
-        for panel in course_panels(reports[verdict].comparison, "tip"):
+        for panel in history_panels(reports[verdict].comparison, "tip"):
             axes = plot_panel(panel).axes[0]
             labels = [text.get_text() for text in axes.get_legend().get_texts()]
             assert len(labels) >= len(panel.lines), (verdict, panel.key)
@@ -129,7 +129,7 @@ def test_no_fit_and_no_course_leave_no_plot():
     ball = derive(mechanisms.load("bouncing_ball"))
     found = compare(ball, solve_state(ball, {"gap_dot.floor": -1}), stiffness=())
     assert plot_convergence(found) is None
-    assert course_panels(found, "floor") == ()
+    assert history_panels(found, "floor") == ()
 
 
 @pytest.mark.long
@@ -193,13 +193,13 @@ def test_horizontal_axes_have_their_units():
     # by hand: K in N/m = kg/s^2, so s = sqrt(K) t is in kg^(1/2), and an impulse in N s
     ball = derive(mechanisms.load("bouncing_ball"))
     found = build_comparison(ball, solve_state(ball, {"gap_dot.floor": -1}), stiffness=(1e6, 1e8)).comparison
-    units = course_units(ball, "floor", has_mode=False)
-    for panel in course_panels(found, "floor", units=units):
-        assert plot_panel(panel).axes[0].get_xlabel() == "stretched time $s = \\sqrt{K}\\,t$ (kg^(1/2))"
+    units = history_units(ball, "floor", has_mode=False)
+    for panel in history_panels(found, "floor", units=units):
+        assert plot_panel(panel).axes[0].get_xlabel() == "fast time $s = \\sqrt{K}\\,t$ (kg^(1/2))"
     assert units["stiffness"] == "kg/s^2"
     rod = derive(mechanisms.load("painleve_rod"))
     pins, parameters = STATES["INCONSISTENT"]
     ladder = build_comparison(rod, solve_state(rod, pins, parameters=parameters), parameters=parameters).comparison
     assert plot_convergence(ladder).axes[0].get_xlabel() == "stiffness $K$"
     assert plot_convergence(ladder, unit="kg/s^2").axes[0].get_xlabel() == "stiffness $K$ (kg/s^2)"
-    assert course_units(rod, "tip", has_mode=False)["impulse_N"] == "N s"
+    assert history_units(rod, "tip", has_mode=False)["impulse_N"] == "N s"

@@ -5,7 +5,7 @@ import pytest
 from hybrid import Constraint, EnergyDynamics, Mechanism, Parameter, derive, solve_state
 from hybrid.automaton import build_automaton
 from hybrid.reporting import build_report, plot_automaton, render_html, render_markdown
-from hybrid.reporting.wording import rail_sentence
+from hybrid.reporting.wording import bilateral_sentence
 
 
 def bead():
@@ -25,7 +25,7 @@ def bead():
 def test_sentence_of_a_rail_counts_the_roots_of_its_equation(A, other, b):
     # 0 = A x + b for a positive force, 0 = other x + b for a negative one
     positive, negative = -b / A > 0, -b / other < 0
-    sentence = rail_sentence("slide+", A, other, b)
+    sentence = bilateral_sentence("slide+", A, other, b)
     assert ("positive" in sentence) is positive
     assert ("negative" in sentence) is negative
     assert ("no normal force" in sentence) is (not positive and not negative)

@@ -1,4 +1,4 @@
-"""What a contact does from touch to release, for plots: forces, velocities and penetration over stretched time."""
+"""What a contact does from touch to release, for plots: forces, velocities and penetration over fast time."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from hybrid.contact.compliance.path import CompliantSamples
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["ContactCourse", "courses_of_motion", "courses_of_path", "times_to_stick"]
+__all__ = ["ContactHistory", "histories_of_motion", "histories_of_path", "times_to_stick"]
 
 
 @attrs.frozen(eq=False)
-class ContactCourse:
-    """Samples of one compliant contact over stretched time ``s = sqrt(K) t``.
+class ContactHistory:
+    """Samples of one compliant contact over fast time ``s = sqrt(K) t``.
 
     Attributes
     ----------
     s : array, (N,)
     penetration : array, (N,)
-        Stretched, ``-sqrt(K) gap``; a velocity times a stretched time.
+        Stretched, ``-sqrt(K) gap``; a velocity times a fast time.
     gap_dot : array, (N,)
     slip : array, (N, d)
     force_N : array, (N,)
@@ -47,9 +47,9 @@ class ContactCourse:
     impulse_T: NDArray[np.float64]
 
 
-def _course(samples: CompliantSamples, contact: int, normal: int, tangential: Sequence[int]) -> ContactCourse:
+def _history(samples: CompliantSamples, contact: int, normal: int, tangential: Sequence[int]) -> ContactHistory:
     rows = list(tangential)
-    return ContactCourse(
+    return ContactHistory(
         s=samples.s,
         penetration=-samples.Y[:, contact],
         gap_dot=samples.gamma[:, normal],
@@ -61,26 +61,26 @@ def _course(samples: CompliantSamples, contact: int, normal: int, tangential: Se
     )
 
 
-def courses_of_motion(samples: CompliantSamples, dynamics: Dynamics) -> dict[str, ContactCourse]:
-    """Courses of all contacts of a motion of finite stiffness."""
+def histories_of_motion(samples: CompliantSamples, dynamics: Dynamics) -> dict[str, ContactHistory]:
+    """Histories of all contacts of a motion of finite stiffness."""
     k, found = len(dynamics.contacts), {}
     for index, name in enumerate(dynamics.contacts):
         columns = dynamics.columns.get(name, slice(0, 0))
-        found[name] = _course(samples, index, index, range(k + columns.start, k + columns.stop))
+        found[name] = _history(samples, index, index, range(k + columns.start, k + columns.stop))
     return found
 
 
-def courses_of_path(samples: CompliantSamples, carriers: Sequence[Carrier]) -> dict[str, ContactCourse]:
-    """Courses of all contacts of a compliant limit, the carriers of its problem."""
+def histories_of_path(samples: CompliantSamples, carriers: Sequence[Carrier]) -> dict[str, ContactHistory]:
+    """Histories of all contacts of a compliant limit, the carriers of its problem."""
     return {
-        carrier.name: _course(samples, index, carrier.rows[0], carrier.tangential)
+        carrier.name: _history(samples, index, carrier.rows[0], carrier.tangential)
         for index, carrier in enumerate(carriers)
         if carrier.kind is CarrierKind.CONTACT  # they come before the rigid constraints with friction
     }
 
 
 def times_to_stick(phases: Sequence[tuple[str, float]], contacts: Sequence[str]) -> Mapping[str, float]:
-    """Stretched time after which each contact sticks first, of those that do.
+    """Fast time after which each contact sticks first, of those that do.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plots of a comparison: what compliant contacts do over stretched time, and how penalty runs converge."""
+"""Plots of a comparison: what compliant contacts do over fast time, and how penalty runs converge."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.analysis import Comparison
-    from hybrid.analysis.comparison.courses import ContactCourse
+    from hybrid.analysis.comparison.histories import ContactHistory
     from hybrid.dynamics import Dynamics
 
-__all__ = ["CoursePanel", "course_panels", "course_units", "plot_convergence", "plot_panel"]
+__all__ = ["HistoryPanel", "history_panels", "history_units", "plot_convergence", "plot_panel"]
 
 _SIZE = (3.75, 2.7)  # inches: two side by side on a page, one on a telephone, with legible letters
 _SHARE = 0.01  # of the greatest force; before the first such moment a departure is not to be seen
 
 
 @attrs.frozen(eq=False)
-class CoursePanel:
-    """One plot of all methods over stretched time.
+class HistoryPanel:
+    """One plot of all methods over fast time.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class CoursePanel:
     rigid : tuple of float
         Values of the rigid motion, if there is one; drawn as level lines.
     origin : str
-        What the stretched time is counted from.
+        What the fast time is counted from.
     unit : str
         Of the horizontal axis.
     """
@@ -59,16 +59,16 @@ class CoursePanel:
     unit: str = ""
 
 
-def course_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[str, str]:
+def history_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[str, str]:
     """Units of the panels of a contact by key, and of their horizontal axes; without those that are left open.
 
-    The horizontal axes are ``s``, the stretched time, ``impulse_N`` and ``stiffness``.
+    The horizontal axes are ``s``, the fast time, ``impulse_N`` and ``stiffness``.
 
     Examples
     --------
     >>> import mechanisms
     >>> from hybrid import derive
-    >>> units = course_units(derive(mechanisms.load("painleve_rod")), "tip", has_mode=False)
+    >>> units = history_units(derive(mechanisms.load("painleve_rod")), "tip", has_mode=False)
     >>> units["force_N"], units["slip"], units["impulse_T"]
     ('kg^(1/2) m/s', 'm/s', 'N s')
     """
@@ -93,46 +93,46 @@ def course_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[st
     return found
 
 
-def course_panels(
+def history_panels(
     found: Comparison, contact: str, *, units: Mapping[str, str] | None = None
-) -> tuple[CoursePanel, ...]:
+) -> tuple[HistoryPanel, ...]:
     """The plots of one contact: forces, velocities, penetration, and the friction impulse over the normal one.
 
     Parameters
     ----------
     found : Comparison
-        With courses.
+        With histories.
     contact : str
     units : mapping of str to str, optional
-        By panel, as of :func:`course_units`.
+        By panel, as of :func:`history_units`.
 
     Returns
     -------
-    tuple of CoursePanel
-        None if no course of the contact has a force. Where one mode persists, values are multiplied by the root of the
+    tuple of HistoryPanel
+        None if no history of the contact has a force. Where one mode persists, values are multiplied by the root of the
         stiffness, so that the force is the force itself and the penetration is in units of force.
     """
-    courses = {method: by_name[contact] for method, by_name in found.courses.items() if contact in by_name}
-    courses = {method: course for method, course in courses.items() if _is_seen(found, method, course)}
-    if not courses:
+    histories = {method: by_name[contact] for method, by_name in found.histories.items() if contact in by_name}
+    histories = {method: history for method, history in histories.items() if _is_seen(found, method, history)}
+    if not histories:
         return ()
     scale = {row.method: math.sqrt(row.stiffness) for row in found.rows if row.stiffness} if found.has_mode else {}
     departs = not found.has_mode and found.verdict != "IMPACT"
-    starts = {m: float(c.s[int(np.argmax(c.force_N))]) if departs else 0.0 for m, c in courses.items()}
-    first = min(float(c.s[np.argmax(c.force_N > _SHARE * c.force_N.max())]) - starts[m] for m, c in courses.items())
+    starts = {m: float(c.s[int(np.argmax(c.force_N))]) if departs else 0.0 for m, c in histories.items()}
+    first = min(float(c.s[np.argmax(c.force_N > _SHARE * c.force_N.max())]) - starts[m] for m, c in histories.items())
     rigid = _rigid(found, contact)
     origin = "from the greatest force" if departs else ""
 
     def panel(
         key: str, title: str, label: str, level: tuple[float, ...] = (), *, is_scaled: bool = True
-    ) -> CoursePanel:
+    ) -> HistoryPanel:
         lines = {}
-        for method, course in courses.items():
-            values = np.asarray(getattr(course, key)).reshape(len(course.s), -1)
-            s, factor = course.s - starts[method], scale.get(method, 1.0) if is_scaled else 1.0
+        for method, history in histories.items():
+            values = np.asarray(getattr(history, key)).reshape(len(history.s), -1)
+            s, factor = history.s - starts[method], scale.get(method, 1.0) if is_scaled else 1.0
             shown = s >= first - 0.1 * abs(first) - 1e-12
             lines[method] = (s[shown], factor * values[shown])
-        return CoursePanel(key, title, label, lines, level, origin)
+        return HistoryPanel(key, title, label, lines, level, origin)
 
     root = "" if found.has_mode else r"/\sqrt{K}"
     panels = [
@@ -143,7 +143,7 @@ def course_panels(
         panel("penetration", "Penetration", r"$-K g_N$" if found.has_mode else r"$-\sqrt{K}\,g_N$", rigid[:1]),
     ]
     planar = [item for item in panels if all(values.shape[1] for _, values in item.lines.values())]
-    panels = [*planar, *(() if found.has_mode else _impulses(courses))]
+    panels = [*planar, *(() if found.has_mode else _impulses(histories))]
     known = units or {}
     return tuple(
         attrs.evolve(
@@ -155,10 +155,10 @@ def course_panels(
     )
 
 
-def _is_seen(found: Comparison, method: str, course: ContactCourse) -> bool:
-    """A lift-off has no course worth a line: only what strikes where something does."""
+def _is_seen(found: Comparison, method: str, history: ContactHistory) -> bool:
+    """A lift-off has no history worth a line: only what strikes where something does."""
     approach = {row.method: row.approach for row in found.rows}.get(method)
-    return bool(course.force_N.max(initial=0.0) > 0.0) and (approach is None or "2 w_crit" in method)
+    return bool(history.force_N.max(initial=0.0) > 0.0) and (approach is None or "2 w_crit" in method)
 
 
 def _rigid(found: Comparison, contact: str) -> tuple[float, ...]:
@@ -168,14 +168,14 @@ def _rigid(found: Comparison, contact: str) -> tuple[float, ...]:
     return (branch.lambda_N.get(contact, 0.0), *branch.lambda_T.get(contact, ()))
 
 
-def _impulses(courses: Mapping[str, ContactCourse]) -> Iterator[CoursePanel]:
+def _impulses(histories: Mapping[str, ContactHistory]) -> Iterator[HistoryPanel]:
     """The friction impulse over the normal one: its slope is the ratio of the forces."""
-    lines = {m: (course.impulse_N, course.impulse_T) for m, course in courses.items()}
+    lines = {m: (history.impulse_N, history.impulse_T) for m, history in histories.items()}
     if all(values.shape[1] for _, values in lines.values()):
-        yield CoursePanel("impulse_T", "Friction impulse", "$P_T$", lines, (), "impulse")
+        yield HistoryPanel("impulse_T", "Friction impulse", "$P_T$", lines, (), "impulse")
 
 
-def plot_panel(panel: CoursePanel) -> Figure:
+def plot_panel(panel: HistoryPanel) -> Figure:
     """Draw a panel: the limit black, penalty runs the darker the stiffer, components in space dashed."""
     with settings():
         figure, axes = _figure()
@@ -201,7 +201,7 @@ def plot_panel(panel: CoursePanel) -> Figure:
         axes.set_title(panel.title, fontsize=9.5)
         axes.set_ylabel(panel.label)
         over_impulse = panel.origin == "impulse"
-        place = f"stretched time $s = \\sqrt{{K}}\\,t$ {panel.origin}".strip()
+        place = f"fast time $s = \\sqrt{{K}}\\,t$ {panel.origin}".strip()
         axes.set_xlabel(with_unit("normal impulse $P_N$" if over_impulse else place, panel.unit))
         axes.margins(x=0.02)
         axes.legend(fontsize=7, frameon=False, handlelength=1.6, labelspacing=0.25, borderaxespad=0.2)

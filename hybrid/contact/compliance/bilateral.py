@@ -23,7 +23,7 @@ from hybrid.errors import ComputationError
 if TYPE_CHECKING:
     from hybrid.contact.compliance.status import ContactStatus
 
-__all__ = ["NO_RAILS", "RoughRails", "loads", "rail_forces"]
+__all__ = ["NO_BILATERAL", "BilateralContacts", "bilateral_forces", "loads"]
 
 _DEPENDENT = 1e-11  # of the largest singular value: rows that are dependent
 _UNDETERMINED = 1e-8  # by which a force differs from itself where constraints are redundant; rounding makes 1e-12
@@ -33,7 +33,7 @@ _MOST = 12  # sliding constraints, of which all combinations of signs are tried
 
 
 @attrs.frozen(eq=False)
-class RoughRails:
+class BilateralContacts:
     """The rough constraints at one state, and what loads them.
 
     Attributes
@@ -135,7 +135,7 @@ class RoughRails:
             raise ComputationError(f"{self.in_words(lost)}: the sign of its force could not be followed")
 
 
-NO_RAILS = RoughRails((), 0, (), np.zeros(0), np.zeros(0), np.zeros((0, 0)))
+NO_BILATERAL = BilateralContacts((), 0, (), np.zeros(0), np.zeros(0), np.zeros((0, 0)))
 """Of a mechanism without rough constraints."""
 
 
@@ -182,24 +182,24 @@ def loads(mobility: Array, driven: Array, rough: Sequence[int], names: tuple[str
     return np.asarray(-inverse[picked] @ driven)
 
 
-def _drag(rails: RoughRails, status: ContactStatus, slides: Sequence[int], *, sided: bool) -> Array:
+def _drag(bilateral: BilateralContacts, status: ContactStatus, slides: Sequence[int], *, sided: bool) -> Array:
     """Forces, (r, p), per unit force of each sliding constraint; of unit magnitude of it unless ``sided``."""
-    drag = np.zeros((rails.L.shape[1], len(slides)))
+    drag = np.zeros((bilateral.L.shape[1], len(slides)))
     for column, j in enumerate(slides):
-        slip, side = status.slip[rails.first + j], status.side[rails.first + j]
-        drag[rails.rows[j], column] = -rails.friction[j] * (slip or (0.0,))[0] * (side if sided else 1.0)
+        slip, side = status.slip[bilateral.first + j], status.side[bilateral.first + j]
+        drag[bilateral.rows[j], column] = -bilateral.friction[j] * (slip or (0.0,))[0] * (side if sided else 1.0)
     return drag
 
 
-def rail_forces(
-    G: Array, free: Array, rails: RoughRails, known: Array, held: Sequence[int], status: ContactStatus
+def bilateral_forces(
+    G: Array, free: Array, bilateral: BilateralContacts, known: Array, held: Sequence[int], status: ContactStatus
 ) -> Array:
     """All forces by row, where some carriers are held and rough constraints slide with their side and direction.
 
     Parameters
     ----------
     G, free : array, (r, r) and (r,)
-    rails : RoughRails
+    bilateral : BilateralContacts
     known : array, (r,)
         Forces that are given; zero in the rows of constraints and of what is held.
     held : sequence of int
@@ -210,15 +210,15 @@ def rail_forces(
     -------
     array, (r,)
     """
-    slides, h = rails.sliding(status), list(held)
-    drag, L = _drag(rails, status, slides, sided=True), rails.L[slides]
+    slides, h = bilateral.sliding(status), list(held)
+    drag, L = _drag(bilateral, status, slides, sided=True), bilateral.L[slides]
     # rows of accelerations next to rows of forces: both of unit size
     p, rows = len(slides), G[h]
     size = float(np.max(np.abs(rows[:, h]))) or 1.0 if h else 1.0
     system = np.empty((p + len(h), p + len(h)))
     system[:p, :p], system[:p, p:] = np.eye(p) - L @ drag, -L[:, h]
     system[p:, :p], system[p:, p:] = rows @ drag / size, rows[:, h] / size
-    given = np.concatenate([rails.load[slides] + L @ known, -(free[h] + rows @ known) / size])
+    given = np.concatenate([bilateral.load[slides] + L @ known, -(free[h] + rows @ known) / size])
     if len(system) == 1 and system[0, 0]:
         found = given / system[0]
     else:

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-13  # of sqrt(G_NN G_TT); sums over the coordinates leave a few 1e-16
 
 
-class RoughRailError(ComputationError):
+class BilateralContactError(ComputationError):
     """A contact has no sliding factor of its own, because the dry friction of a rail pushes it along its normal.
 
     Parameters
@@ -51,7 +51,7 @@ def without_rounding(coupling: Array, G_NN: Array, G_TT: Array) -> Array:
         return np.where(np.abs(coupling) <= _ROUNDING * np.sqrt(np.abs(G_NN * G_TT)), 0.0, coupling)
 
 
-def rough_rails(dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N: Array) -> tuple[str, ...]:
+def bilateral_contacts(dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N: Array) -> tuple[str, ...]:
     """Constraints whose dry friction pushes along a normal at one of the states.
 
     Parameters
@@ -81,12 +81,12 @@ def rough_rails(dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N: Array
     return tuple(name for index, name in enumerate(rough) if np.any(pushes[..., index]))
 
 
-def rails_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
+def bilateral_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
     """The same for the normal of a carrier that takes part in a problem."""
-    carrier, others = problem.carrier(name), _other_rails(problem, name)
+    carrier, others = problem.carrier(name), _other_bilateral(problem, name)
     if carrier.normal is None or not others:
         return ()
-    G, _ = beside_smooth_rails(problem, name)
+    G, _ = beside_smooth_constraints(problem, name)
     row = carrier.normal
     pushes = (
         _pushes(G[..., row, t], problem.G[..., row, row], problem.G[..., t, t], np.asarray(other.friction))
@@ -96,7 +96,7 @@ def rails_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
     return tuple(other.name for other, found in zip(others, pushes, strict=True) if np.any(found))
 
 
-def beside_smooth_rails(problem: ContactProblem, name: str) -> tuple[Array, Array]:
+def beside_smooth_constraints(problem: ContactProblem, name: str) -> tuple[Array, Array]:
     """Delassus operator and contact accelerations with every rail but the named carrier held without friction.
 
     Parameters
@@ -109,7 +109,7 @@ def beside_smooth_rails(problem: ContactProblem, name: str) -> tuple[Array, Arra
     G : array, (..., r, r)
     c : array, (..., r)
     """
-    rows = np.array([rail.normal for rail in _other_rails(problem, name) if rail.normal is not None], dtype=int)
+    rows = np.array([rail.normal for rail in _other_bilateral(problem, name) if rail.normal is not None], dtype=int)
     if not rows.size:
         return problem.G, problem.c
     held = problem.G[..., rows, :]
@@ -119,7 +119,7 @@ def beside_smooth_rails(problem: ContactProblem, name: str) -> tuple[Array, Arra
     return np.asarray(G), np.asarray(problem.c - (lift @ problem.c[..., rows, None])[..., 0])
 
 
-def _other_rails(problem: ContactProblem, name: str) -> list[Carrier]:
+def _other_bilateral(problem: ContactProblem, name: str) -> list[Carrier]:
     return [item for item in problem.carriers if item.kind is CarrierKind.BILATERAL and item.name != name]
 
 

@@ -123,12 +123,12 @@ def _without_close_numbers(problem: LCP) -> SolutionSet | None:
     """All solutions by the signs of all bases; None where one of them wants more care."""
     n, M, q = problem.n, problem.M.tolist(), problem.q.tolist()
     bases: list[int] | None = None
-    if n <= PLAIN_MAX_N and not (loaded.kernels and n > 4):
-        bases = clear_bases(M, q)
-    elif loaded.kernels:
+    if loaded.kernels:
         room = np.empty(1 << n, np.int64)
         count = loaded.kernels[0].clear_bases(problem.M, problem.q, room)
         bases = room[:count].tolist() if count >= 0 else None
+    elif n <= PLAIN_MAX_N:
+        bases = clear_bases(M, q)
     if bases is None:
         return None
     points = []

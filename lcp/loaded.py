@@ -21,7 +21,7 @@ class Kernels(NamedTuple):
     follow : callable
         `lcp.path.follow` of (M, q, z, w).
     clear_bases : callable
-        `lcp.transforms.clear_bases` of (M, q, bases), 5 to 8 unknowns: how many of the 2**n `bases` it has written,
+        `lcp.transforms.clear_bases` of (M, q, bases), 1 to 8 unknowns: how many of the 2**n `bases` it has written,
         negative where something is close.
     """
 

@@ -22,7 +22,7 @@ __all__ = [
 def load() -> None:
     """Compile what ordinary calls can use, or read it from disk, and have them use it from now on.
 
-    `lcp.solve`, `lcp.Lemke` and `lcp.enumerate_solutions` (5 to 8 unknowns) answer as before, sooner. They never load
+    `lcp.solve`, `lcp.Lemke` and `lcp.enumerate_solutions` (1 to 8 unknowns) answer as before, sooner. They never load
     anything themselves.
 
     Examples

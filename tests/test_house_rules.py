@@ -1,6 +1,7 @@
 """The house rules that a machine can check, for every package of the project."""
 
 import ast
+import graphlib
 import re
 import sys
 import tomllib
@@ -135,6 +136,29 @@ def test_package_lists_its_public_names(path):
         ]
     assert len(lists) == 1
     assert len(set(lists[0])) == len(lists[0])
+
+
+def test_imports_have_no_circles_even_among_annotations():
+    names = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES if path.stem != "__init__"
+    }
+    imported = {name: set() for name in names}
+    for name, path in names.items():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                modules = {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+            elif isinstance(node, ast.Import):
+                modules = {alias.name for alias in node.names}
+            else:
+                continue
+            imported[name] |= modules & set(names) - {name}
+    graphlib.TopologicalSorter(imported).prepare()  # raises CycleError with the circle
+
+
+def test_no_two_public_classes_have_one_name():
+    classes = [node.name for path in MODULES for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)]
+    names = [name for name in classes if not name.startswith("_")]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_every_import_is_a_declared_dependency():

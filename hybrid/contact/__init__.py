@@ -1,7 +1,7 @@
 """Contact modes and the verdict at a state."""
 
 from hybrid.contact.branches import Branch, ContactAcceleration, Slack
-from hybrid.contact.certificate import Certificate, Violation, verify_certificate
+from hybrid.contact.certificate import Certificate, verify_certificate
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.contact.complementarity import contact_forces, to_lcp
 from hybrid.contact.compliance.law import KelvinVoigtLimit
@@ -18,6 +18,7 @@ from hybrid.contact.selection import select, select_problem
 from hybrid.contact.sliding import SlidingTerms, can_slip, sliding_terms
 from hybrid.contact.tangential import TangentialReport
 from hybrid.contact.verdict import Selection, Verdict
+from hybrid.contact.violations import Violation
 
 __all__ = [
     "AbstractImpactLaw",

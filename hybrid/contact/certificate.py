@@ -15,59 +15,21 @@ import lcp.exact
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
+from hybrid.contact.mode_certificate import ModeCertificate, verify_modes
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed
+from hybrid.contact.violations import AGREEMENT, ALL_TOGETHER, Violation
 from lcp.exact import NoSolutionCertificate
 
 if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.carriers import Carrier, CarrierMode
-    from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
-
-AGREEMENT = 1e-6
-"""Share by which a stated value and the exact one may differ: rounding times the condition of one small basis."""
-
-ALL_TOGETHER = "the conditions of the mode have a solution"
-"""What a mode violates whose equations determine no forces of which one inequality could be named."""
-
 
 _NUMBERS = ("G", "c", "rounding", "W", "response_W", "length")
 """What the numbers of a certified problem are taken from, beside the masses."""
 
 _AT_REST = (ContactMode.STICK, ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
-
-
-@attrs.frozen
-class Violation:
-    """The inequality that one mode violates most.
-
-    Attributes
-    ----------
-    mode : Mode
-    contact : str
-        The carrier whose condition fails; empty if the mode's equations determine no forces.
-    inequality : str
-        For example ``"lambda_N >= 0"``.
-    value : float
-        Its value in physical units, negative; without a contact the contradiction ``y . q`` of the refutation of the
-        mode's basis, with multipliers ``y`` whose magnitudes add up to one.
-    basis : tuple of int
-        The complementary basis of the LCP that is this mode (indices with ``z`` basic).
-    variable : {"z", "w", ""}
-        Which variable of the LCP the inequality is; empty if the mode's equations are singular, so that no basic
-        solution belongs to it: the refutation of its basis is then the proof.
-    index : int
-        Its index.
-    """
-
-    mode: Mode
-    contact: str
-    inequality: str
-    value: float
-    basis: tuple[int, ...]
-    variable: Literal["z", "w", ""]
-    index: int
 
 
 @attrs.frozen(eq=False)
@@ -154,8 +116,6 @@ def verify_certificate(certificate: Certificate | ModeCertificate, problem: Cont
     if problem is not None and not _is_same(posed, problem):
         return False
     if not isinstance(certificate, Certificate):
-        from hybrid.contact.mode_certificate import verify_modes
-
         return verify_modes(certificate)
     if not is_complementarity_problem(posed):
         return False

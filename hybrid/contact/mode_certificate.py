@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.certificate import AGREEMENT, ALL_TOGETHER, Violation
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.exact_numbers import exact_numbers
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed
+from hybrid.contact.violations import AGREEMENT, ALL_TOGETHER, Violation
 from lcp.double_description import cone_generators
 from lcp.exact.rational import fraction, integer_row, rational_vector
 

@@ -14,9 +14,8 @@ from hybrid.tolerances import Tolerances
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Terms, Values
-    from hybrid.reporting.report import Report
 
-__all__ = ["Row", "closed_contacts", "pins_around", "rank", "slip_rows", "value_at"]
+__all__ = ["Row", "closed_contacts", "pins_around", "rank", "slip_rows"]
 
 Row = tuple[str, NDArray[np.float64], Any]
 """A pin, the gradient of what it fixes, and its value."""
@@ -109,19 +108,3 @@ def slip_rows(dynamics: Dynamics, state: State, terms: Terms) -> list[Row]:
                 value = 0.0 if side == 0 else ("+0" if side > 0 else "-0")
             rows.append((pin, terms.W_T[:, column], value))
     return rows
-
-
-def value_at(report: Report, name: str) -> float | None:
-    """The value at the state of a coordinate, a velocity, a parameter, a gap or a slip."""
-    mechanism, state = report.dynamics.mechanism, report.state
-    known = dict(zip(mechanism.coordinates, state.q.tolist(), strict=True))
-    known |= dict(zip(mechanism.velocities, state.v.tolist(), strict=True))
-    known |= {name: float(value) for name, value in mechanism.parameter_values(report.parameters).items()}
-    known["t"] = state.t
-    terms = report.selection.problem.terms
-    for index, contact in enumerate(report.dynamics.contacts):
-        known |= {f"gap.{contact}": float(terms.gap[index]), f"gap_dot.{contact}": float(terms.gap_dot[index])}
-    for contact, columns in report.dynamics.columns.items():
-        values = terms.slip[columns].tolist()
-        known |= {f"slip.{contact}": values[0]} if len(values) == 1 else {}
-    return known.get(name)

@@ -12,7 +12,7 @@ from hybrid.reporting.palette import lightness
 if TYPE_CHECKING:
     from hybrid.motion import Trajectory
 
-__all__ = ["MODE_FILLS", "Segment", "ink_on", "mode_fill", "timeline"]
+__all__ = ["MODE_FILLS", "Stretch", "ink_on", "mode_fill", "timeline"]
 
 # Lightness tells them apart without colour; the label stands in every piece that has room for it.
 MODE_FILLS = {
@@ -27,7 +27,7 @@ _OTHER_FILL = "#dddddd"
 
 
 @attrs.frozen
-class Segment:
+class Stretch:
     """A stretch of time in one mode of one carrier."""
 
     start: float
@@ -52,7 +52,7 @@ def ink_on(fill: str) -> str:
     return "#ffffff" if lightness(parts) < 55 else "#000000"
 
 
-def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[Segment, ...]]:
+def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[Stretch, ...]]:
     """The modes of every contact and friction element over a motion.
 
     Parameters
@@ -64,7 +64,7 @@ def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[Segment
 
     Returns
     -------
-    dict of str to tuple of Segment
+    dict of str to tuple of Stretch
         By carrier, in the order of time.
 
     Examples
@@ -84,7 +84,7 @@ def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[Segment
     }
 
 
-def _pieces(stretches: list[tuple[float, float, str]], most: int) -> tuple[Segment, ...]:
+def _pieces(stretches: list[tuple[float, float, str]], most: int) -> tuple[Stretch, ...]:
     joined = _joined(stretches)
     if len(joined) > most:
         starts = np.array([piece.start for piece in joined])
@@ -99,12 +99,12 @@ def _pieces(stretches: list[tuple[float, float, str]], most: int) -> tuple[Segme
     return tuple(joined)
 
 
-def _joined(stretches: list[tuple[float, float, str]]) -> list[Segment]:
+def _joined(stretches: list[tuple[float, float, str]]) -> list[Stretch]:
     """Pieces with neighbours of the same label made one."""
-    found: list[Segment] = []
+    found: list[Stretch] = []
     for start, end, label in stretches:
         if found and found[-1].label == label:
-            found[-1] = Segment(found[-1].start, end, label)
+            found[-1] = Stretch(found[-1].start, end, label)
         else:
-            found.append(Segment(start, end, label))
+            found.append(Stretch(start, end, label))
     return found

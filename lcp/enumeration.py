@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 import numpy as np
@@ -25,7 +25,7 @@ __all__ = ["SolutionSet", "enumerate_solutions"]
 MAX_N = 20  # 2**20 complementary bases: minutes at worst
 TOLERANCE = 1e-9
 PLAIN_MAX_N = 6  # up to here all bases are looked at sooner than the search has refuted most of them
-KERNEL_MAX_N = 8
+ROWS = 64  # solutions for which the compiled search has room at first
 HIDDEN = 1e-20  # of the largest entries; their rounding is a thousand times as large
 EXACT_MAX_N = 12  # up to here doubtful problems are settled in rational arithmetic, in about a second
 
@@ -64,11 +64,12 @@ class SolutionSet:
 def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = TOLERANCE) -> SolutionSet:
     """Find every solution, depth-first over the complementary cones.
 
-    Where no number of any complementary basis is near zero, their signs are the answer (n <= 6, or 8 if kernels are
-    loaded). If rounding could overturn a decision of the search, it is repeated in rational arithmetic (n <= 12),
-    or else the answer is marked incomplete. One kind of doubt is left as it is: continua that are there if numbers
-    below 1e-13 of the entries count as zero are kept, so that contacts that are redundant but for rounding
-    have them, and the answer is marked incomplete, because the numbers taken literally prove no continuum.
+    Where no number of any complementary basis is near zero, their signs are the answer (n <= 6). Kernels that are
+    loaded prove by bounds of all rounding errors that no solution is missed. If rounding could overturn a decision of
+    the search, it is repeated in rational arithmetic (n <= 12), or else the answer is marked incomplete. One kind of
+    doubt is left as it is: continua that are there if numbers below 1e-13 of the entries count as zero are kept, so
+    that contacts that are redundant but for rounding have them, and the answer is marked incomplete, because the
+    numbers taken literally prove no continuum.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
             f"enumeration of order {problem.n} has to cover {_spoken_bases(problem.n)} complementary bases; "
             f"pass max_n={problem.n} to insist, or use Lemke for one solution"
         )
-    if tolerance <= TOLERANCE and 1 <= problem.n <= KERNEL_MAX_N:
+    if tolerance <= TOLERANCE and problem.n >= 1:
         found = _without_close_numbers(problem)
         if found is not None:
             return found
@@ -120,15 +121,33 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
 
 
 def _without_close_numbers(problem: LCP) -> SolutionSet | None:
-    """All solutions by the signs of all bases; None where one of them wants more care."""
-    n, M, q = problem.n, problem.M.tolist(), problem.q.tolist()
-    bases: list[int] | None = None
+    """All solutions by the signs of all bases, or by the compiled search; None where one of them wants more care."""
+    n = problem.n
     if loaded.kernels:
-        room = np.empty(1 << n, np.int64)
-        count = loaded.kernels[0].clear_bases(problem.M, problem.q, room)
-        bases = room[:count].tolist() if count >= 0 else None
-    elif n <= PLAIN_MAX_N:
-        bases = clear_bases(M, q)
+        points = _by_kernel(problem, loaded.kernels[0].every_solution)
+    else:
+        points = _by_transforms(problem) if n <= PLAIN_MAX_N else None
+    if points is None:
+        return None
+    isolated = np.array(sorted(points)) if points else np.zeros((0, n))
+    return SolutionSet(isolated=isolated, continua=(), complete=True, n_bases=1 << n)
+
+
+def _by_kernel(
+    problem: LCP, every_solution: Callable[[FloatArray, FloatArray, FloatArray], int]
+) -> list[list[float]] | None:
+    points = np.empty((ROWS, problem.n))
+    count = every_solution(problem.M, problem.q, points)
+    if count > ROWS:
+        points = np.empty((count, problem.n))
+        count = every_solution(problem.M, problem.q, points)
+    found: list[list[float]] = points[: max(count, 0)].tolist()
+    return found if count >= 0 else None
+
+
+def _by_transforms(problem: LCP) -> list[list[float]] | None:
+    M, q = problem.M.tolist(), problem.q.tolist()
+    bases = clear_bases(M, q)
     if bases is None:
         return None
     points = []
@@ -137,8 +156,7 @@ def _without_close_numbers(problem: LCP) -> SolutionSet | None:
         if z is None or not all(0.0 < x < math.inf for i, x in enumerate(z) if basis >> i & 1):
             return None
         points.append(z)
-    isolated = np.array(sorted(points)) if points else np.zeros((0, n))
-    return SolutionSet(isolated=isolated, continua=(), complete=True, n_bases=1 << n)
+    return points
 
 
 def _dimensions(continua: list[Polytope]) -> list[int]:

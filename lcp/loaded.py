@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from lcp.arrays import FloatArray
 
 __all__ = ["Kernels", "kernels"]
@@ -20,13 +17,13 @@ class Kernels(NamedTuple):
     ----------
     follow : callable
         `lcp.path.follow` of (M, q, z, w).
-    clear_bases : callable
-        `lcp.transforms.clear_bases` of (M, q, bases), 1 to 8 unknowns: how many of the 2**n `bases` it has written,
-        negative where something is close.
+    every_solution : callable
+        `lcp.kernels.cones.every_solution` of (M, q, Z), at most 30 unknowns: how many solutions there are, those for
+        which Z has rows written there, or a negative number where rounding may have decided.
     """
 
     follow: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], int]
-    clear_bases: Callable[[FloatArray, FloatArray, npt.NDArray[np.int64]], int]
+    every_solution: Callable[[FloatArray, FloatArray, FloatArray], int]
 
 
 kernels: Final[list[Kernels]] = []

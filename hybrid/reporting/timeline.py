@@ -12,7 +12,7 @@ from hybrid.reporting.palette import lightness
 if TYPE_CHECKING:
     from hybrid.motion import Trajectory
 
-__all__ = ["MODE_FILLS", "Stretch", "ink_on", "mode_fill", "timeline"]
+__all__ = ["MODE_FILLS", "ModeSpan", "ink_on", "mode_fill", "timeline"]
 
 # Lightness tells them apart without colour; the label stands in every piece that has room for it.
 MODE_FILLS = {
@@ -27,7 +27,7 @@ _OTHER_FILL = "#dddddd"
 
 
 @attrs.frozen
-class Stretch:
+class ModeSpan:
     """A stretch of time in one mode of one carrier."""
 
     start: float
@@ -52,7 +52,7 @@ def ink_on(fill: str) -> str:
     return "#ffffff" if lightness(parts) < 55 else "#000000"
 
 
-def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[Stretch, ...]]:
+def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[ModeSpan, ...]]:
     """The modes of every contact and friction element over a motion.
 
     Parameters
@@ -64,7 +64,7 @@ def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[Stretch
 
     Returns
     -------
-    dict of str to tuple of Stretch
+    dict of str to tuple of ModeSpan
         By carrier, in the order of time.
 
     Examples
@@ -84,7 +84,7 @@ def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[Stretch
     }
 
 
-def _pieces(stretches: list[tuple[float, float, str]], most: int) -> tuple[Stretch, ...]:
+def _pieces(stretches: list[tuple[float, float, str]], most: int) -> tuple[ModeSpan, ...]:
     joined = _joined(stretches)
     if len(joined) > most:
         starts = np.array([piece.start for piece in joined])
@@ -99,12 +99,12 @@ def _pieces(stretches: list[tuple[float, float, str]], most: int) -> tuple[Stret
     return tuple(joined)
 
 
-def _joined(stretches: list[tuple[float, float, str]]) -> list[Stretch]:
+def _joined(stretches: list[tuple[float, float, str]]) -> list[ModeSpan]:
     """Pieces with neighbours of the same label made one."""
-    found: list[Stretch] = []
+    found: list[ModeSpan] = []
     for start, end, label in stretches:
         if found and found[-1].label == label:
-            found[-1] = Stretch(found[-1].start, end, label)
+            found[-1] = ModeSpan(found[-1].start, end, label)
         else:
-            found.append(Stretch(start, end, label))
+            found.append(ModeSpan(start, end, label))
     return found

@@ -4,8 +4,8 @@ import numpy as np
 
 from lcp import loaded
 from lcp.kernels.batch import UNDECIDED, BatchEnumeration, BatchSolution, enumerate_batch, solve_batch
+from lcp.kernels.cones import every_solution
 from lcp.kernels.pivoting import follow_into, solve_into
-from lcp.kernels.transforms import clear_bases
 from lcp.problem import LCP
 
 __all__ = [
@@ -22,8 +22,7 @@ __all__ = [
 def load() -> None:
     """Compile what ordinary calls can use, or read it from disk, and have them use it from now on.
 
-    `lcp.solve`, `lcp.Lemke` and `lcp.enumerate_solutions` (1 to 8 unknowns) answer as before, sooner. They never load
-    anything themselves.
+    `lcp.solve`, `lcp.Lemke` and `lcp.enumerate_solutions` answer as before, sooner, and never load anything themselves.
 
     Examples
     --------
@@ -34,5 +33,5 @@ def load() -> None:
     """
     problem, z = LCP([[2.0]], [-1.0]), np.empty(1)
     follow_into(problem.M, problem.q, z, np.empty(1))
-    clear_bases(problem.M, problem.q, np.empty(2, np.int64))
-    loaded.kernels[:] = [loaded.Kernels(follow_into, clear_bases)]
+    every_solution(problem.M, problem.q, np.empty((1, 1)))
+    loaded.kernels[:] = [loaded.Kernels(follow_into, every_solution)]

@@ -13,14 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
-from lcp.kernels.admission import reciprocal
 from lcp.kernels.compiled import compiled
-from lcp.kernels.reductions import largest_entry, largest_matrix_entry
 from lcp.kernels.renewal import dictionary_of
 from lcp.kernels.vectors import EIGHT, eliminate, largest_modulus, least
-from lcp.transforms import CLEAR, ROUNDING
+from lcp.transforms import ROUNDING
 
-__all__ = ["MAX_TRANSFORMS", "clear_bases", "is_solving", "point_of_basis", "room", "solving_bases"]
+__all__ = ["MAX_TRANSFORMS", "is_solving", "point_of_basis", "room", "solving_bases"]
 
 MAX_TRANSFORMS = EIGHT
 MAX_DOUBTFUL = 16  # doubtful bases that are looked at one by one
@@ -73,29 +71,6 @@ def solving_bases(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArra
         if code > 0:
             bases[count] = bases[last - k]
             count += 1
-    return count
-
-
-@compiled
-def clear_bases(M: FloatArray, q: FloatArray, bases: IntArray) -> int:
-    """As `lcp.transforms.clear_bases`: the number of bases written, -1 if a number is near zero.
-
-    Parameters
-    ----------
-    M, q : ndarray
-        1 to 8 unknowns.
-    bases : ndarray of int64, shape (2**n,)
-        Overwritten.
-    """
-    n, count, T = q.shape[0], 0, np.empty(room(q.shape[0]))
-    width, growth = _transforms(M, q, reciprocal(largest_matrix_entry(M)), reciprocal(largest_entry(q)), T)
-    for a in range(1 << n):
-        lowest, bound = least(T, a * width + EIGHT * n), CLEAR + ROUNDING * growth[a]
-        if lowest > bound:
-            bases[count] = a
-            count += 1
-        elif not lowest < -bound:
-            return -1
     return count
 
 

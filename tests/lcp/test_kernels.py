@@ -1,5 +1,6 @@
 """The compiled kernels against the checked solvers, problem by problem."""
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions, path
+from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions, exact, loaded, path
 from lcp.kernels import (
+    cones,
     enumerate_batch,
     generate,
     pivoting,
@@ -120,6 +122,28 @@ def test_batch_of_all_solutions_is_what_the_checked_enumeration_finds(family):
             for z in Z:
                 assert problem.residual(z) <= 1e-8
                 assert np.abs(truth.isolated - z).max(axis=1).min() <= 1e-6 * max(1.0, z.max())
+
+
+@ALL
+def test_loaded_kernels_find_the_solutions_of_rational_arithmetic(family, monkeypatch):
+    rng = np.random.default_rng(17)
+    problems = [FAMILIES[family](rng, int(rng.integers(1, 7))) for _ in range(40)]
+    monkeypatch.setattr(loaded, "kernels", [loaded.Kernels(pivoting.follow_into, cones.every_solution)])
+    for problem in problems:
+        found, truth = enumerate_solutions(problem), exact.enumerate_solutions(problem)
+        assert found.complete
+        assert len(found.isolated) == len(truth.isolated)
+        assert len(found.continua) == len(truth.continua)
+        for z in np.array(truth.isolated, dtype=float).reshape(-1, problem.n):
+            assert np.abs(found.isolated - z).max(axis=1).min() <= 1e-6 * max(1.0, z.max())
+
+
+def test_loaded_kernels_have_room_for_every_solution(monkeypatch):
+    # M = -I, q = 1: 2**7 = 128 solutions, more than the first call has rows for
+    monkeypatch.setattr(loaded, "kernels", [loaded.Kernels(pivoting.follow_into, cones.every_solution)])
+    found = enumerate_solutions(LCP(-np.eye(7), np.ones(7)))
+    assert found.complete
+    assert {tuple(z) for z in found.isolated.tolist()} == set(itertools.product((0.0, 1.0), repeat=7))
 
 
 @pytest.mark.parametrize("n", [1, 3, 5, 6])

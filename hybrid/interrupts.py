@@ -17,7 +17,7 @@ OnInterrupt = Literal["raise", "keep"]
 
 
 class _Patient:
-    """What a program does at SIGINT: raises, but waits once where an answer is there and not yet told."""
+    """What a program does at SIGINT: raises, but waits once where an answer is there and not yet printed."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -55,7 +55,7 @@ def answers_come_first() -> Iterator[None]:
 
 @contextmanager
 def interruptible(*, keeps: bool) -> Iterator[None]:
-    """A computation that Ctrl-C ends; if the caller keeps what was computed until then, it is an answer to be told."""
+    """A computation that Ctrl-C ends; what the caller keeps of it is an answer to be printed."""
     handler = signal.getsignal(signal.SIGINT)
     if not keeps or not isinstance(handler, _Patient):
         yield

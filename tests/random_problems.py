@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem
 from hybrid.dynamics.derive import Terms
 
@@ -15,17 +15,19 @@ def random_problem(rng: np.random.Generator, *, n_contacts: int | None = None) -
     r = 2 * count
     directions = rng.normal(size=(r + 1, r))
     G = directions.T @ directions
-    carriers = []
+    elements = []
     for index in range(count):
         side = rng.choice([-1.0, 0.0, 1.0])
         mu = float(rng.uniform(0, 3))
-        carriers.append(
-            Carrier(f"c{index}", CarrierKind.CONTACT, 2 * index, (2 * index + 1,), (side,) if side else None, mu, mu)
+        elements.append(
+            ActiveElement(
+                f"c{index}", ElementKind.CONTACT, 2 * index, (2 * index + 1,), (side,) if side else None, mu, mu
+            )
         )
-    return problem_from(G, rng.normal(size=r), carriers)
+    return problem_from(G, rng.normal(size=r), elements)
 
 
-def problem_from(G: np.ndarray, c: np.ndarray, carriers: list[Carrier]) -> ContactProblem:
+def problem_from(G: np.ndarray, c: np.ndarray, elements: list[ActiveElement]) -> ContactProblem:
     """A contact problem with given Delassus operator and free accelerations.
 
     It belongs to a mechanism with ``M = 1``, so that ``W W^T = G`` with ``W`` the square root of ``G``.
@@ -37,24 +39,24 @@ def problem_from(G: np.ndarray, c: np.ndarray, carriers: list[Carrier]) -> Conta
     W = (vectors * np.sqrt(known)) @ vectors.T
     return ContactProblem(
         mechanism="random",
-        carriers=tuple(carriers),
-        names=tuple(carrier.name for carrier in carriers),
+        elements=tuple(elements),
+        names=tuple(element.name for element in elements),
         G=np.asarray(G, dtype=float),
         c=np.asarray(c, dtype=float),
         rounding=np.zeros(r),
         W=W,
         a_free=np.zeros(r),
         response_W=W,
-        columns={carrier.name: slice(index, index + 1) for index, carrier in enumerate(carriers)},
+        columns={element.name: slice(index, index + 1) for index, element in enumerate(elements)},
         redundancy=0,
         inconsistency=0.0,
-        terms=_terms(W, np.asarray(c, dtype=float), carriers),
+        terms=_terms(W, np.asarray(c, dtype=float), elements),
     )
 
 
-def _terms(W: np.ndarray, c: np.ndarray, carriers: list[Carrier]) -> Terms:
-    normals = [carrier.normal for carrier in carriers if carrier.normal is not None]
-    tangents = [row for carrier in carriers for row in carrier.tangential]
+def _terms(W: np.ndarray, c: np.ndarray, elements: list[ActiveElement]) -> Terms:
+    normals = [element.normal for element in elements if element.normal is not None]
+    tangents = [row for element in elements for row in element.tangential]
     n, k = len(c), len(normals)
     empty = np.zeros(0)
     return Terms(
@@ -71,8 +73,8 @@ def _terms(W: np.ndarray, c: np.ndarray, carriers: list[Carrier]) -> Terms:
         constraint_dot=empty,
         zeta_B=empty,
         J=np.zeros((0, n)),
-        friction=np.array([float(carrier.friction) for carrier in carriers]),
-        static_friction=np.array([float(carrier.static_friction) for carrier in carriers]),
+        friction=np.array([float(element.friction) for element in elements]),
+        static_friction=np.array([float(element.static_friction) for element in elements]),
         restitution=np.zeros(k),
         damping=np.zeros(k),
         stiffness_ratio=np.ones(k),

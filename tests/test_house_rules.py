@@ -161,6 +161,15 @@ def test_no_two_public_classes_have_one_name():
     assert sorted(names) == sorted(set(names))
 
 
+def test_names_of_the_glossary_are_in_the_code():
+    rows = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8").splitlines()[6:]
+    named = {part.strip("[]") for row in rows for part in re.findall(r"`([^`]+)`", row.split("|")[5])}
+    words = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8") for path in MODULES)))
+    words |= {path.name for path in MODULES} | {path.stem for path in MODULES}
+    assert len(named) > 40
+    assert {name for name in named if name not in words and name.split(".")[-1] not in words} == set()
+
+
 def test_every_import_is_a_declared_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {re.split(r"[<>=!~\[ ]", item)[0].lower() for item in project["dependencies"]}

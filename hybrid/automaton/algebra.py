@@ -1,4 +1,4 @@
-"""Delassus operator and free accelerations of all carriers in closed form, bilateral constraints eliminated."""
+"""Delassus operator and free accelerations of all force elements in closed form, bilateral constraints eliminated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import attrs
 import sympy
 
 from hybrid.automaton.structure import eliminated_rows
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.table import ForceElement
 from hybrid.dynamics.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
 
@@ -21,7 +21,7 @@ _MAX_OPERATIONS = 3000  # reading longer equations of motion into the field take
 
 @attrs.frozen(eq=False)
 class RowTable:
-    """Force rows of all carriers: direction, drift, and where each carrier's rows are.
+    """Force rows of all force elements: direction, drift, and where each force element's rows are.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Algebra:
 
 
 def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
-    """Collect the force rows of all carriers, normal row first."""
+    """Collect the force rows of all force elements, normal row first."""
     model = dynamics.model
     columns: list[sympy.Matrix] = []
     zeta: list[sympy.Expr] = []
@@ -64,7 +64,7 @@ def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
     for part in parts:
         if part.has_normal:
             normal[part.name] = len(columns)
-            if part.kind is CarrierKind.CONTACT:
+            if part.kind is ElementKind.CONTACT:
                 found = model.W_N[:, part.index], model.zeta_N[part.index], model.gap_dot[part.index]
             else:
                 found = model.J[part.index, :].T, model.zeta_B[part.index], model.constraint_dot[part.index]

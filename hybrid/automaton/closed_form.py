@@ -244,12 +244,12 @@ def _in_words(
 
 
 def force_names(table: RowTable, *, with_names: bool) -> Mapping[int, str]:
-    """Names of the forces of all rows: ``lambda_N``, with the carrier's name when there are several carriers."""
+    """Names of the forces of all rows: ``lambda_N``, with the element's name when there are several elements."""
     names: dict[int, str] = {}
-    for carrier, row in table.normal.items():
-        names[row] = f"lambda_N_{carrier}" if with_names else "lambda_N"
-    for carrier, rows in table.tangential.items():
+    for element, row in table.normal.items():
+        names[row] = f"lambda_N_{element}" if with_names else "lambda_N"
+    for element, rows in table.tangential.items():
         for axis, row in enumerate(rows):
-            stem = f"lambda_T_{carrier}" if with_names else "lambda_T"
+            stem = f"lambda_T_{element}" if with_names else "lambda_T"
             names[row] = stem if len(rows) == 1 else f"{stem}_{axis + 1}"
     return names

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.automaton.structure import FREE, STICK, NodeMode
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.table import ForceElement
 from hybrid.tolerances import Tolerances
 
@@ -93,7 +93,7 @@ def active_rows(
     rows = [terms["J"][..., row, :] for row in range(terms["J"].shape[-2])]
     for part in parts:
         label = node.mode[part.name]
-        if part.kind is CarrierKind.CONTACT and label is not FREE:
+        if part.kind is ElementKind.CONTACT and label is not FREE:
             rows.append(terms["W_N"][..., part.index])
         if label is STICK:
             rows += [terms["W_T"][..., column] for column in part.columns]

@@ -41,7 +41,7 @@ class Automaton:
     ----------
     dynamics : Dynamics
     parts : tuple of ForceElement
-        Carriers of contact force, in the order of the mode labels.
+        Force elements of contact force, in the order of the mode labels.
     may_be_paradoxical : bool
         False if normal and tangential motion are decoupled in every posture, so that no paradox can occur.
     max_nodes : int
@@ -69,7 +69,7 @@ class Automaton:
 
     @property
     def has_impact(self) -> bool:
-        """True if velocities can jump: some carrier has a normal force, and can open or be in a paradox."""
+        """True if velocities can jump: some force element has a normal force, and can open or be in a paradox."""
         return any(part.is_unilateral for part in self.parts) or self.may_be_paradoxical
 
     def mode_keys(self) -> Iterator[str]:
@@ -165,7 +165,7 @@ class Automaton:
         parameters: Values | None = None,
         tolerances: Tolerances = Tolerances(),
     ) -> bool:
-        """Tell whether a state satisfies the invariant of a mode.
+        """Whether a state satisfies the invariant of a mode.
 
         Parameters
         ----------

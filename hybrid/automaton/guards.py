@@ -46,7 +46,7 @@ class GuardFunction:
     @property
     def contact(self) -> str:
         """The force element; names joined by ``+`` where equations of several contacts become singular together."""
-        return "+".join(self.guard.carriers)
+        return "+".join(self.guard.elements)
 
     @property
     def kind(self) -> GuardKind:

@@ -15,7 +15,7 @@ import attrs
 import sympy
 
 from hybrid.automaton.structure import FREE, STICK, NodeMode, eliminated_rows
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.table import ForceElement
 from hybrid.dynamics.rational import Fractions, Row, TooLongError
 
@@ -37,7 +37,7 @@ class Proofs:
     never_together : mapping of (str, str) to str
         Contacts whose gaps cannot vanish at once.
     slip_sign : mapping of str to int
-        Carriers whose slip always has one sign.
+        Force elements whose slip always has one sign.
     """
 
     never_closed: dict[str, str]
@@ -119,7 +119,7 @@ def _active(part: ForceElement, table: RowTable, node: NodeMode) -> tuple[int, .
     if label is FREE:
         return ()
     normal = (table.normal[part.name],) if part.has_normal else ()
-    is_held = part.kind is not CarrierKind.ELEMENT or label is STICK
+    is_held = part.kind is not ElementKind.ELEMENT or label is STICK
     return (*(normal if is_held else ()), *(table.tangential[part.name] if label is STICK else ()))
 
 

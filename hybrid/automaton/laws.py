@@ -27,7 +27,7 @@ class ForceMatrix:
     matrix : tuple of rows, (r, number of unknowns)
     constant : tuple, (r,)
     slides : tuple of str
-        Carriers that slide and press.
+        Force elements that slide and press.
     """
 
     unknown: tuple[int, ...]
@@ -42,7 +42,7 @@ class ForceMatrix:
 
 
 def friction_of(dynamics: Dynamics, part: ForceElement, *, is_static: bool) -> sympy.Expr:
-    """Friction coefficient of a carrier, or the limit force of a friction element."""
+    """Friction coefficient of a force element, or the limit force of a friction element."""
     return dynamics.model.coefficients[part.friction_term(is_static=is_static)][part.index]
 
 

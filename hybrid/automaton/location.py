@@ -19,7 +19,7 @@ from hybrid.automaton.notation import text
 from hybrid.automaton.numeric import NodeSystem
 from hybrid.automaton.structure import FREE, STICK, NodeMode, rows_of_node
 from hybrid.automaton.symbolic import SymbolicView
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity, guards_of
 from hybrid.contact.table import ForceElement
 from hybrid.tolerances import Tolerances
@@ -241,7 +241,7 @@ class _Writer:
 
     def guard(self, guard: Guard) -> GuardFunction:
         expression = sympy.Integer(0) if guard.quantity is None else self._expression(guard.quantity)
-        return GuardFunction(guard, expression, self._label(guard.kind, "+".join(guard.carriers)), self.system)
+        return GuardFunction(guard, expression, self._label(guard.kind, "+".join(guard.elements)), self.system)
 
     def condition(self, contact: str, relation: str, quantities: tuple[Quantity, ...]) -> Condition:
         expressions = tuple(self._expression(quantity) for quantity in quantities)
@@ -268,7 +268,7 @@ class _Writer:
             return f"A_{label.value} reaches 0" if label and not self.with_names else f"A reaches 0 ({slides})"
         if kind is GuardKind.SLIP and label is not None and label.slip_sign:
             words = "slip falls to 0" if label.slip_sign > 0 else "slip rises to 0"
-        is_element = any(part.name == contact and part.kind is CarrierKind.ELEMENT for part in self.system.parts)
+        is_element = any(part.name == contact and part.kind is ElementKind.ELEMENT for part in self.system.parts)
         if is_element and label is STICK:
             words = words.replace("the friction cone", "its limit")
         return f"{contact}: {words}" if self.with_names else words

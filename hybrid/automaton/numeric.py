@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hybrid.automaton.hyperstatic import Start, least_slack
 from hybrid.automaton.structure import NodeMode
+from hybrid.contact.active_elements import ElementKind, ModeConditions, mode_conditions
 from hybrid.contact.activity import Activity, with_limits
-from hybrid.contact.carriers import CarrierKind, CarrierMode, carrier_modes
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.guards import ArrayView
 from hybrid.contact.modes import ContactMode
@@ -83,12 +83,12 @@ class NodeSystem:
             scales = scales_of(self.dynamics.at(parameters), terms, q, v, t=t)
             directed = with_limits(self.dynamics, terms, scales, sides=sides or {}, tolerances=Tolerances())
             problem = pose(self.dynamics, directed, activities, sides={})
-        modes = tuple(self._carrier_mode(carrier) for carrier in problem.carriers)
+        modes = tuple(self._element_mode(element) for element in problem.elements)
         scale = problem_scale(problem)
         mode = conditions(problem, modes, scale)
         x = _smallest(mode) if self.is_hyperstatic else solve_conditions(mode)[0]
         forces = x * scale.size[..., None] / scale.row
-        rows: dict[str, tuple[int, ...]] = {carrier.name: carrier.rows for carrier in problem.carriers}
+        rows: dict[str, tuple[int, ...]] = {element.name: element.rows for element in problem.elements}
         acceleration = problem.acceleration(forces)
         return SolvedMode(self.dynamics, terms, scales, problem, modes, scale, sides or {}, forces, acceleration, rows)
 
@@ -102,12 +102,12 @@ class NodeSystem:
         regular = np.where(finite[..., None, None], E, 0.0).astype(np.float64)
         return np.where(finite, np.linalg.svd(regular, compute_uv=False)[..., -1], np.nan)
 
-    def _carrier_mode(self, carrier: Any) -> CarrierMode:
-        """The linear conditions that belong to this node, among all modes of the carrier."""
-        label = self.node.mode[carrier.name]
-        found = [mode for mode in carrier_modes(carrier) if mode.label is label]
+    def _element_mode(self, element: Any) -> ModeConditions:
+        """The linear conditions that belong to this node, among all modes of the force element."""
+        label = self.node.mode[element.name]
+        found = [mode for mode in mode_conditions(element) if mode.label is label]
         # a bilateral contact lists its modes pressing to one side, then to the other
-        return found[0] if self.node.side(carrier.name) > 0 else found[-1]
+        return found[0] if self.node.side(element.name) > 0 else found[-1]
 
 
 def _smallest(mode: Conditions) -> NDArray[np.float64]:
@@ -128,8 +128,8 @@ class SolvedMode:
     scales : Scales
         Of gaps and velocities.
     problem : ContactProblem
-        Of the carriers that take part in the mode.
-    modes : tuple of CarrierMode
+        Of the force elements that take part in the mode.
+    modes : tuple of ModeConditions
     scale : Scale
     sides : mapping of str to tuple of float
         Sides from which slips vanish.
@@ -142,7 +142,7 @@ class SolvedMode:
     terms: Terms = attrs.field(repr=False)
     scales: Scales = attrs.field(repr=False)
     problem: ContactProblem = attrs.field(repr=False)
-    modes: tuple[CarrierMode, ...]
+    modes: tuple[ModeConditions, ...]
     scale: Scale
     sides: Mapping[str, tuple[float, ...]]
     forces: NDArray[np.float64]
@@ -150,7 +150,7 @@ class SolvedMode:
     _rows: Mapping[str, tuple[int, ...]]
 
     def rows(self, part: ForceElement) -> tuple[int, ...]:
-        """Force rows of a carrier that takes part, normal row first."""
+        """Force rows of a force element that takes part, normal row first."""
         return self._rows[part.name]
 
     def acceleration_size(self, contact: int) -> NDArray[np.float64]:
@@ -163,14 +163,14 @@ class SolvedMode:
         """Its quantities, for guards and conditions."""
         terms, shape = self.terms, self.forces.shape[:-1]
         blocks = [np.zeros((*shape, of.shape[-1])) for of in (terms.gap, terms.slip, terms.zeta_B)]
-        for carrier in self.problem.carriers:
+        for element in self.problem.elements:
             lambda_N, lambda_T, lambda_B = blocks
-            if carrier.normal is not None:
-                is_contact = carrier.kind is CarrierKind.CONTACT
+            if element.normal is not None:
+                is_contact = element.kind is ElementKind.CONTACT
                 names, block = (self.dynamics.contacts, lambda_N) if is_contact else (self.dynamics.rigid, lambda_B)
-                block[..., names.index(carrier.name)] = self.forces[..., carrier.normal]
-            columns = list(self.dynamics.columns_of(carrier.name)[: len(carrier.tangential)])
-            lambda_T[..., columns] = self.forces[..., list(carrier.tangential)]
+                block[..., names.index(element.name)] = self.forces[..., element.normal]
+            columns = list(self.dynamics.columns_of(element.name)[: len(element.tangential)])
+            lambda_T[..., columns] = self.forces[..., list(element.tangential)]
         return ArrayView(terms, Forces(self.acceleration, *blocks), determinant=self.determinant, slack=self.slack)
 
     def determinant(self) -> NDArray[np.float64]:
@@ -193,9 +193,9 @@ class SolvedMode:
         G, c = self.problem.G, self.problem.c
         starts = []
         for mode in self.modes:
-            name, sign = mode.carrier.name, mode.label.slip_sign
+            name, sign = mode.element.name, mode.label.slip_sign
             if sign and name not in self.sides:
-                row = mode.carrier.tangential[0]
+                row = mode.element.tangential[0]
                 column = self.dynamics.columns[name].start
                 slip, least = self.terms.slip[..., column], Tolerances().velocity * self.scales.slip[..., column]
                 unit = self.scale.row[..., row]

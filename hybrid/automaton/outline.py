@@ -80,7 +80,7 @@ class Outline:
     parameters : mapping of str to str
         Values as declared.
     contacts : mapping of str to tuple of str
-        Labels of each carrier of contact force.
+        Labels of each force element.
     nodes : tuple of NodeText
     edges : tuple of EdgeText
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import ElementMode, ForceElement
 
@@ -43,7 +43,7 @@ class NodeMode:
         return f"{self.mode.label} ({sides})" if sides else self.mode.label
 
     def side(self, name: str) -> int:
-        """Sign of a carrier's normal force."""
+        """Sign of a force element's normal force."""
         return dict(self.pressing).get(name, 1)
 
 
@@ -53,13 +53,13 @@ def rows_of_node(parts: Sequence[ForceElement], node: NodeMode) -> tuple[Element
 
 
 def eliminated_rows(dynamics: Dynamics) -> tuple[int, ...]:
-    """Rows of ``J`` without friction, which are no carriers."""
+    """Rows of ``J`` without friction, which are no force elements."""
     return tuple(row for row, name in enumerate(dynamics.rigid) if name not in dynamics.columns)
 
 
 def node_modes(parts: tuple[ForceElement, ...]) -> Iterator[NodeMode]:
-    """Every combination of the carriers' modes, one after the other."""
-    bilateral = [part.name for part in parts if part.kind is CarrierKind.BILATERAL]
+    """Every combination of the force elements' modes, one after the other."""
+    bilateral = [part.name for part in parts if part.kind is ElementKind.BILATERAL]
     for labels in itertools.product(*(part.modes for part in parts)):
         mode = Mode({part.name: label for part, label in zip(parts, labels, strict=True)})
         for signs in itertools.product((1, -1), repeat=len(bilateral)):
@@ -68,7 +68,7 @@ def node_modes(parts: tuple[ForceElement, ...]) -> Iterator[NodeMode]:
 
 def count_nodes(parts: tuple[ForceElement, ...]) -> int:
     """Number of combinations, impossible ones included."""
-    return math.prod(len(part.modes) * (2 if part.kind is CarrierKind.BILATERAL else 1) for part in parts)
+    return math.prod(len(part.modes) * (2 if part.kind is ElementKind.BILATERAL else 1) for part in parts)
 
 
 def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
@@ -85,7 +85,7 @@ def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
     sides = {name: 1 if sign == ">" else -1 for name, sign in re.findall(r"(\w+): N ([<>]) 0", given)}
     pairs = [item.rpartition("=")[::2] for item in label.split(",")]
     named = {name or parts[0].name: mode for name, mode in pairs} if parts else {}
-    bilateral = [part.name for part in parts if part.kind is CarrierKind.BILATERAL]
+    bilateral = [part.name for part in parts if part.kind is ElementKind.BILATERAL]
     known = [part.name for part in parts if named.get(part.name) in [mode.value for mode in part.modes]]
     if len(known) != len(parts) or len(named) != len(parts):
         raise KeyError(f"no mode {key!r}; a mode reads {next(node_modes(parts)).key!r}")

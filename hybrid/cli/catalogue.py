@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "list_", "show"]
 
-# What a carrier can do, by kind and tangential dimension.
+# What a force element can do, by kind and tangential dimension.
 MODES = {
     ("contact", 0): ("free", "closed"),
     ("contact", 1): ("free", "stick", "slide+", "slide-"),
@@ -92,13 +92,13 @@ def show(*, mechanism: str, parameters: dict[str, str], as_json: bool) -> None:
             for name, item in declared.parameters.items()
         },
         "definitions": dict(declared.definitions),
-        "contacts": _carriers(declared),
+        "contacts": _elements(declared),
         "equations": equations,
     }
     print_answer(answer, _description(answer), as_json=as_json)
 
 
-def _carriers(mechanism: Mechanism) -> list[dict[str, Json]]:
+def _elements(mechanism: Mechanism) -> list[dict[str, Json]]:
     """Contacts, friction elements and constraints, each as declared and with its modes."""
     answer = []
     for kind in ("contact", "friction", "constraint"):

@@ -52,7 +52,7 @@ def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[st
     from hybrid.motion import MotionTree, save
 
     is_tree = isinstance(found, MotionTree)
-    motions = [limb.motion for limb in found.limbs] if isinstance(found, MotionTree) else [found]
+    motions = [branch.motion for branch in found.branches] if isinstance(found, MotionTree) else [found]
     said = []
     if files.output is not None:
         kept = _numbered(files.output, len(motions), is_tree=is_tree)
@@ -131,16 +131,21 @@ def _events(events: list[dict[str, Any]]) -> RenderableType:
 
 def _notes(events: list[dict[str, Any]], warnings: list[str]) -> list[str]:
     """Warnings, and what events tell besides; a motion with many impacts has many such notes."""
-    told = [f"t = {event['t']:.10g}: {event['note']}" for event in events if event["note"]]
-    told = [note for note in told if note not in warnings]
-    rest = [f"{len(told) - _NOTES} more events have notes; --json lists them."] if len(told) > _NOTES else []
-    return [f"Note: {note}" for note in (*warnings, *told[:_NOTES])] + rest
+    known = [f"t = {event['t']:.10g}: {event['note']}" for event in events if event["note"]]
+    known = [note for note in known if note not in warnings]
+    rest = [f"{len(known) - _NOTES} more events have notes; --json lists them."] if len(known) > _NOTES else []
+    return [f"Note: {note}" for note in (*warnings, *known[:_NOTES])] + rest
 
 
-def _parts(limbs: list[dict[str, Any]]) -> RenderableType:
+def _parts(branches: list[dict[str, Any]]) -> RenderableType:
     rows = [
-        (str(part), "" if limb["parent"] is None else str(limb["parent"]), limb["choice"], f"{limb['final']['t']:.10g}",
-         limb["termination"])
-        for part, limb in enumerate(limbs)
-    ]  # fmt: skip
+        (
+            str(part),
+            "" if branch["parent"] is None else str(branch["parent"]),
+            branch["choice"],
+            f"{branch['final']['t']:.10g}",
+            branch["termination"],
+        )
+        for part, branch in enumerate(branches)
+    ]
     return table("Parts of the tree", ["part", "after", "choice", "until t", "termination"], rows)

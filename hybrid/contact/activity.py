@@ -1,4 +1,4 @@
-"""Who takes part in a contact problem: every carrier open, resting, slipping, approaching or penetrating."""
+"""Who takes part in a contact problem: every force element open, resting, slipping, approaching or penetrating."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Activity(IntEnum):
-    """How a carrier takes part in the acceleration-level problem."""
+    """How a force element takes part in the acceleration-level problem."""
 
     OPEN = 0
     FRICTIONLESS = 1
@@ -30,25 +30,25 @@ class Activity(IntEnum):
     TENDING = 8  # in space: a slip that vanishes from the direction that is given as its side
 
 
-def carrier_names(dynamics: Dynamics) -> tuple[str, ...]:
-    """Names of all possible carriers: contacts, friction elements, bilateral contacts with friction."""
+def element_names(dynamics: Dynamics) -> tuple[str, ...]:
+    """Names of all possible force elements: contacts, friction elements, bilateral contacts with friction."""
     frictional = [name for name in dynamics.rigid if name in dynamics.columns]
     return (*dynamics.contacts, *dynamics.elements, *frictional)
 
 
-def carrier_activities(
+def element_activities(
     dynamics: Dynamics, terms: Terms, scales: Scales, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
 ) -> NDArray[np.int8]:
-    """Classify every carrier at every state: this alone decides what is closed and what is at rest.
+    """Classify every force element at every state: this alone decides what is closed and what is at rest.
 
     Returns
     -------
-    array of int8, (..., number of carriers)
+    array of int8, (..., number of force elements)
         Values of :class:`Activity`.
     """
     arrays = (terms.gap, terms.gap_dot, terms.slip, scales.gap, scales.gap_dot, scales.slip)
     shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    names = carrier_names(dynamics)
+    names = element_names(dynamics)
     activities = np.empty((*shape, len(names)), dtype=np.int8)
     for index, name in enumerate(names):
         activity = _tangential_activity(dynamics, terms, scales, name, sides.get(name), tolerances)

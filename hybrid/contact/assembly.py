@@ -1,4 +1,4 @@
-"""The rows of a contact problem: force directions and remainders of the carriers that take part."""
+"""The rows of a contact problem: force directions and remainders of the force elements that take part."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.active_elements import ActiveElement
 from hybrid.contact.activity import Activity
-from hybrid.contact.carriers import Carrier
 from hybrid.contact.table import ForceRow, force_elements
 
 if TYPE_CHECKING:
@@ -23,18 +23,18 @@ _SLIP_SIGN = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}
 
 @attrs.frozen(eq=False)
 class Rows:
-    """Carriers that take part, with what their rows contribute to the contact accelerations ``W^T a + zeta``.
+    """Force elements that take part, with what their rows contribute to the contact accelerations ``W^T a + zeta``.
 
     Attributes
     ----------
-    carriers : tuple of Carrier
+    elements : tuple of ActiveElement
     W : array, (..., n, r)
-        Force directions: normal row, then tangential rows, of each carrier in turn.
+        Force directions: normal row, then tangential rows, of each force element in turn.
     zeta : array, (..., r)
         Contact accelerations that velocities and moving guides cause.
     """
 
-    carriers: tuple[Carrier, ...]
+    elements: tuple[ActiveElement, ...]
     W: NDArray[np.float64]
     zeta: NDArray[np.float64]
 
@@ -46,7 +46,7 @@ def assemble(
     *,
     sides: Mapping[str, tuple[float, ...]],
 ) -> Rows:
-    """Collect the rows of the carriers that are not open.
+    """Collect the rows of the force elements that are not open.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def assemble(
     terms : Terms
         At one state or many, all with these activities.
     activities : tuple of Activity
-        Of every carrier, in order.
+        Of every force element, in order.
     sides : mapping of str to tuple of float
         Slip directions of contacts at vanishing slip.
 
@@ -69,10 +69,10 @@ def assemble(
     >>> rod = derive(mechanisms.load("rod_on_incline"))
     >>> state = solve_state(rod, {"phi": "pi/2", "phi_dot": 0, "slip.tip": 0})
     >>> rows = assemble(rod, rod.terms(state.q, state.v), (Activity.RESTING,), sides={})
-    >>> [carrier.name for carrier in rows.carriers], rows.W.shape
+    >>> [element.name for element in rows.elements], rows.W.shape
     (['tip'], (3, 2))
     """
-    carriers: list[Carrier] = []
+    elements: list[ActiveElement] = []
     columns: list[NDArray[np.float64]] = []
     remainders: list[NDArray[np.float64]] = []
     for element, activity in zip(force_elements(dynamics), activities, strict=True):
@@ -89,10 +89,10 @@ def assemble(
             for is_static in (False, True)
         )
         first, tangential = (places[0] if normal else None), tuple(places[len(normal) :])
-        carriers.append(Carrier(element.name, element.kind, first, tangential, direction, friction, static))
+        elements.append(ActiveElement(element.name, element.kind, first, tangential, direction, friction, static))
     if not columns:
         return Rows((), np.zeros((dynamics.n, 0)), np.zeros(0))
-    return Rows(tuple(carriers), side_by_side(columns), side_by_side(remainders))
+    return Rows(tuple(elements), side_by_side(columns), side_by_side(remainders))
 
 
 def side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Contact problems that share their carriers, decided together."""
+"""Contact problems that share their force elements, decided together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hybrid.contact.smooth import is_unnamed, unnamed_labels
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
-    from hybrid.contact.carriers import CarrierMode
+    from hybrid.contact.active_elements import ModeConditions
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 
@@ -66,11 +66,11 @@ class CellTable:
 class _Outcome:
     """How one mode fares at all states of a batch.
 
-    ``modes`` are those of the carriers, ``is_family`` marks where they leave a force undetermined, ``is_tied`` where an
+    ``modes`` are those of the elements, ``is_family`` marks where they leave a force undetermined, ``is_tied`` where an
     inequality holds or fails by less than the tolerance, ``is_open`` where it cannot be decided together with others.
     """
 
-    modes: tuple[CarrierMode, ...]
+    modes: tuple[ModeConditions, ...]
     fits: Flags
     is_family: Flags
     is_tied: Flags
@@ -128,7 +128,7 @@ def decide_together(
 def _outcome(
     problem: ContactProblem,
     parts: Components,
-    modes: tuple[CarrierMode, ...],
+    modes: tuple[ModeConditions, ...],
     shape: tuple[int, ...],
     tolerances: Tolerances,
 ) -> _Outcome:
@@ -157,7 +157,7 @@ def _outcome(
 
 
 def _gathered(
-    problem: ContactProblem, modes: tuple[CarrierMode, ...], chosen: Flags, shape: tuple[int, ...]
+    problem: ContactProblem, modes: tuple[ModeConditions, ...], chosen: Flags, shape: tuple[int, ...]
 ) -> tuple[Conditions, NDArray[np.float64]]:
     """Conditions of a mode and scaled Delassus operators at the chosen states of a batch."""
     scale = problem_scale(problem)

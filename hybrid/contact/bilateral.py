@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.reduction import free_motion, pseudo_inverse
 from hybrid.errors import ComputationError
 
@@ -82,12 +82,12 @@ def bilateral_contacts(dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N
 
 
 def bilateral_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
-    """The same for the normal of a carrier that takes part in a problem."""
-    carrier, others = problem.carrier(name), _other_bilateral(problem, name)
-    if carrier.normal is None or not others:
+    """The same for the normal of a force element that takes part in a problem."""
+    element, others = problem.element(name), _other_bilateral(problem, name)
+    if element.normal is None or not others:
         return ()
     G, _ = beside_smooth_constraints(problem, name)
-    row = carrier.normal
+    row = element.normal
     pushes = (
         _pushes(G[..., row, t], problem.G[..., row, row], problem.G[..., t, t], np.asarray(other.friction))
         for other in others
@@ -97,7 +97,7 @@ def bilateral_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
 
 
 def beside_smooth_constraints(problem: ContactProblem, name: str) -> tuple[Array, Array]:
-    """Delassus operator and contact accelerations with every rail but the named carrier held without friction.
+    """Delassus operator and contact accelerations with every rail but the named force element held without friction.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def beside_smooth_constraints(problem: ContactProblem, name: str) -> tuple[Array
     return np.asarray(G), np.asarray(problem.c - (lift @ problem.c[..., rows, None])[..., 0])
 
 
-def _other_bilateral(problem: ContactProblem, name: str) -> list[Carrier]:
-    return [item for item in problem.carriers if item.kind is CarrierKind.BILATERAL and item.name != name]
+def _other_bilateral(problem: ContactProblem, name: str) -> list[ActiveElement]:
+    return [item for item in problem.elements if item.kind is ElementKind.BILATERAL and item.name != name]
 
 
 def _pushes(coupling: Array, G_NN: Array, G_TT: Array, friction: Any) -> NDArray[np.bool_]:

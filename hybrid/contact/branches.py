@@ -60,7 +60,7 @@ class Branch:
     lambda_N : mapping of str to float
         Normal force of every contact.
     lambda_T : mapping of str to tuple of float
-        Tangential force of every carrier with friction.
+        Tangential force of every force element with friction.
     acceleration : array, (n,)
         Generalised accelerations.
     contact_acceleration : mapping of str to ContactAcceleration
@@ -85,7 +85,7 @@ class Branch:
 
 def mode_of(problem: ContactProblem, item: Candidate) -> Mode:
     """The mode of all contacts for a candidate; open contacts are free."""
-    labels = {part.carrier.name: part.label for part in item.modes}
+    labels = {part.element.name: part.label for part in item.modes}
     return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
 
 
@@ -123,11 +123,11 @@ def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mod
     n_contacts = problem.terms.gap.shape[-1]
     lambda_N = {name: 0.0 for name in problem.open if problem.names.index(name) < n_contacts}
     lambda_T: dict[str, tuple[float, ...]] = {}
-    for carrier in problem.carriers:
-        if carrier.normal is not None:
-            lambda_N[carrier.name] = _clean(forces[carrier.normal])
-        if carrier.tangential:
-            lambda_T[carrier.name] = tuple(_clean(forces[row]) for row in carrier.tangential)
+    for element in problem.elements:
+        if element.normal is not None:
+            lambda_N[element.name] = _clean(forces[element.normal])
+        if element.tangential:
+            lambda_T[element.name] = tuple(_clean(forces[row]) for row in element.tangential)
     return Branch(
         mode=mode,
         equivalent_modes=(),

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierMode, solvable_modes
+from hybrid.contact.active_elements import ModeConditions, solvable_modes
 from hybrid.contact.conditions import Conditions, Scale, conditions, dependence, problem_scale, solve_conditions
 from hybrid.contact.smooth import named
 from lcp.polytopes import Polytope, polytope
@@ -26,7 +26,7 @@ NO_FORCES = "the equations of the mode have a solution"
 """What a mode violates whose equations no forces meet."""
 
 
-class Standing(Enum):
+class CandidateStatus(Enum):
     """How firmly a mode's conditions hold or fail."""
 
     CONSISTENT = "every inequality holds by more than the tolerance"
@@ -42,17 +42,17 @@ class Candidate:
 
     Attributes
     ----------
-    modes : tuple of CarrierMode
-        One per carrier.
+    modes : tuple of ModeConditions
+        One per force element.
     forces : array, (r,)
         Contact forces in physical units (of the centre of the force set for a family); NaN if there are none.
     labels : tuple of (str, str)
-        Carrier and wording of every inequality.
+        Force element and wording of every inequality.
     slacks : array, (m,)
         Values of the inequalities in physical units.
     scaled_slacks : array, (m,)
         The same in the problem's own units, where 1 is the size of the data.
-    standing : Standing
+    status : CandidateStatus
     regularity : float
         Smallest singular value of the scaled equations.
     orientation : int
@@ -63,12 +63,12 @@ class Candidate:
         Scaled slack below which rounding decides, or the tolerance if that is larger.
     """
 
-    modes: tuple[CarrierMode, ...]
+    modes: tuple[ModeConditions, ...]
     forces: NDArray[np.float64]
     labels: tuple[tuple[str, str], ...]
     slacks: NDArray[np.float64]
     scaled_slacks: NDArray[np.float64]
-    standing: Standing
+    status: CandidateStatus
     regularity: float
     orientation: int
     family: Polytope | None = None
@@ -76,21 +76,21 @@ class Candidate:
 
     @property
     def margin(self) -> float:
-        """Distance to a change of standing: least slack or regularity if consistent, largest violation if refuted."""
-        if self.standing is Standing.REFUTED:
+        """Distance to a change of status: least slack or regularity if consistent, largest violation if refuted."""
+        if self.status is CandidateStatus.REFUTED:
             return float(-np.min(self.scaled_slacks))
         least = float(np.min(self.scaled_slacks, initial=np.inf))
-        return least if self.standing is Standing.FAMILY else min(self.regularity, least)
+        return least if self.status is CandidateStatus.FAMILY else min(self.regularity, least)
 
 
-def mode_combinations(problem: ContactProblem) -> Iterator[tuple[CarrierMode, ...]]:
-    """Every combination of the carriers' modes."""
-    return itertools.product(*(solvable_modes(carrier) for carrier in problem.carriers))
+def mode_combinations(problem: ContactProblem) -> Iterator[tuple[ModeConditions, ...]]:
+    """Every combination of the force elements' modes."""
+    return itertools.product(*(solvable_modes(element) for element in problem.elements))
 
 
 def count_modes(problem: ContactProblem) -> int:
-    """Number of combinations of the carriers' modes."""
-    return math.prod(len(solvable_modes(carrier)) for carrier in problem.carriers)
+    """Number of combinations of the force elements' modes."""
+    return math.prod(len(solvable_modes(element)) for element in problem.elements)
 
 
 def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Candidate, ...]:
@@ -100,26 +100,26 @@ def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Can
 
 
 def candidate(
-    problem: ContactProblem, modes: tuple[CarrierMode, ...], scale: Scale, tolerances: Tolerances
+    problem: ContactProblem, modes: tuple[ModeConditions, ...], scale: Scale, tolerances: Tolerances
 ) -> Candidate:
     """Solve one mode's conditions at one state and tell how firmly they hold."""
     mode = conditions(problem, modes, scale)
     if not problem.n_rows:
-        return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, Standing.CONSISTENT, np.inf, 1)
+        return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, CandidateStatus.CONSISTENT, np.inf, 1)
     norms = np.sqrt((mode.E * mode.E).sum(axis=-1, keepdims=True))
     normalised = mode.E / np.where(norms > 0, norms, 1.0)
     regularity, orientation = _regularity(normalised)
     if regularity <= max(tolerances.rank, float(scale.lost)):
         item = _singular_candidate(problem, modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
-        if item.standing is Standing.FAMILY and regularity > dependence(problem):
-            return attrs.evolve(item, standing=Standing.ESCAPING, family=None)
+        if item.status is CandidateStatus.FAMILY and regularity > dependence(problem):
+            return attrs.evolve(item, status=CandidateStatus.ESCAPING, family=None)
         x = item.forces * scale.row / scale.size
         return attrs.evolve(item, modes=named(problem, modes, x, scale, tolerances.sign))
     x, slacks = solve_conditions(mode)
     limit = max(tolerances.sign, float(scale.lost) * float(np.abs(x).max()))
-    standing = standing_of(slacks, limit)
+    status = status_of(slacks, limit)
     modes = named(problem, modes, x, scale, limit)
-    return _in_units(modes, mode, x, slacks, scale, standing, regularity, orientation, limit=limit)
+    return _in_units(modes, mode, x, slacks, scale, status, regularity, orientation, limit=limit)
 
 
 def _regularity(rows: NDArray[np.float64]) -> tuple[float, int]:
@@ -132,21 +132,21 @@ def _regularity(rows: NDArray[np.float64]) -> tuple[float, int]:
     return float(np.linalg.svd(rows, compute_uv=False)[-1]), int(np.sign(np.linalg.det(rows)))
 
 
-def standing_of(scaled_slacks: NDArray[np.float64], limit: float) -> Standing:
-    """Standing of a mode whose equations have one solution; slacks within the limit have no sign."""
+def status_of(scaled_slacks: NDArray[np.float64], limit: float) -> CandidateStatus:
+    """Status of a mode whose equations have one solution; slacks within the limit have no sign."""
     least = scaled_slacks.min(initial=np.inf)
     if least < -limit:
-        return Standing.REFUTED
-    return Standing.MARGINAL if least <= limit else Standing.CONSISTENT
+        return CandidateStatus.REFUTED
+    return CandidateStatus.MARGINAL if least <= limit else CandidateStatus.CONSISTENT
 
 
 def _in_units(
-    modes: tuple[CarrierMode, ...],
+    modes: tuple[ModeConditions, ...],
     mode: Conditions,
     x: NDArray[np.float64],
     slacks: NDArray[np.float64],
     scale: Scale,
-    standing: Standing,
+    status: CandidateStatus,
     regularity: float,
     orientation: int,
     family: Polytope | None = None,
@@ -167,7 +167,7 @@ def _in_units(
         labels=_labels(modes),
         slacks=slacks * np.array(weights) * scale.size if rows else slacks,
         scaled_slacks=slacks,
-        standing=standing,
+        status=status,
         regularity=regularity,
         orientation=orientation,
         family=family,
@@ -175,13 +175,13 @@ def _in_units(
     )
 
 
-def _labels(modes: tuple[CarrierMode, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((part.carrier.name, row.label) for part in modes for row in part.inequalities)
+def _labels(modes: tuple[ModeConditions, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((part.element.name, row.label) for part in modes for row in part.inequalities)
 
 
 def _singular_candidate(
     problem: ContactProblem,
-    modes: tuple[CarrierMode, ...],
+    modes: tuple[ModeConditions, ...],
     mode: Conditions,
     scale: Scale,
     tolerances: Tolerances,
@@ -202,21 +202,21 @@ def _singular_candidate(
         # no forces meet the equations; a small change of the data could admit huge ones along the kernel
         cone = polytope(slopes, np.full(mode.A.shape[0], tolerances.sign))
         escapes = cone is not None and len(cone.rays) > 0 and not _contradicts(problem, modes, scale, tolerances)
-        standing = Standing.ESCAPING if escapes else Standing.REFUTED
+        status = CandidateStatus.ESCAPING if escapes else CandidateStatus.REFUTED
         labels = (*_labels(modes), ("", NO_FORCES))
         slacks = np.append(at, -unmet)
         nothing = np.full(len(x0), np.nan)
-        return Candidate(modes, nothing, labels, slacks, slacks, standing, float(values[-1]), 0)
+        return Candidate(modes, nothing, labels, slacks, slacks, status, float(values[-1]), 0)
     family = polytope(slopes, np.where(np.abs(at) <= limit, 0.0, at))
     if family is None:
         best = _largest_least_slack(slopes, at)
         slacks = mode.A @ (x0 + kernel @ best) + mode.b
-        return _in_units(modes, mode, x0 + kernel @ best, slacks, scale, Standing.REFUTED, float(values[-1]), 0)
+        return _in_units(modes, mode, x0 + kernel @ best, slacks, scale, CandidateStatus.REFUTED, float(values[-1]), 0)
     centre = np.mean(family.vertices, axis=0) + np.sum(family.rays, axis=0)
     x = x0 + kernel @ centre
     unit = scale.size / scale.row
     forces = Polytope((x0 + family.vertices @ kernel.T) * unit, (family.rays @ kernel.T) * unit)
-    return _in_units(modes, mode, x, mode.A @ x + mode.b, scale, Standing.FAMILY, float(values[-1]), 0, forces)
+    return _in_units(modes, mode, x, mode.A @ x + mode.b, scale, CandidateStatus.FAMILY, float(values[-1]), 0, forces)
 
 
 def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64], share: float) -> NDArray[np.float64]:
@@ -228,8 +228,10 @@ def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64], sh
     return np.where(np.abs(slopes) <= share * size, 0.0, slopes)
 
 
-def _contradicts(problem: ContactProblem, modes: tuple[CarrierMode, ...], scale: Scale, tolerances: Tolerances) -> bool:
-    """Tell whether no acceleration at all, by whatever forces, meets the equations of a mode.
+def _contradicts(
+    problem: ContactProblem, modes: tuple[ModeConditions, ...], scale: Scale, tolerances: Tolerances
+) -> bool:
+    """Whether no acceleration at all, by whatever forces, meets the equations of a mode.
 
     So it is where directions in which the mode wants no acceleration depend on each other (or are blocked) and their
     free accelerations do not. Lengths are those of the directions, in which dependence is as clear of rounding as in

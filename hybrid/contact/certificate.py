@@ -12,8 +12,8 @@ import numpy as np
 
 import lcp
 import lcp.exact
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
 from hybrid.contact.mode_certificate import ModeCertificate, verify_modes
 from hybrid.contact.modes import ContactMode, Mode
@@ -22,8 +22,8 @@ from hybrid.contact.violations import AGREEMENT, ALL_TOGETHER, Violation
 from lcp.exact import NoSolutionCertificate
 
 if TYPE_CHECKING:
+    from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.candidates import Candidate
-    from hybrid.contact.carriers import Carrier, CarrierMode
     from hybrid.contact.problem import ContactProblem
 
 _NUMBERS = ("G", "c", "rounding", "W", "response_W", "length")
@@ -79,7 +79,7 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
     if refutation is None:
         return None
     violations = tuple(
-        _violation(problem, mode, item, _basis(problem.carriers, modes), refutation)
+        _violation(problem, mode, item, _basis(problem.elements, modes), refutation)
         for (mode, item), modes in zip(refuted, mode_combinations(problem), strict=True)
     )
     return Certificate(violations, posed, refutation, problem)
@@ -130,37 +130,37 @@ def verify_certificate(certificate: Certificate | ModeCertificate, problem: Cont
 
 
 def _is_same(first: ContactProblem, second: ContactProblem) -> bool:
-    """Whether two problems at one state have the same carriers and numbers."""
+    """Whether two problems at one state have the same force elements and numbers."""
     return (
         first.names == second.names
-        and [attrs.astuple(carrier) for carrier in first.carriers]
-        == [attrs.astuple(carrier) for carrier in second.carriers]
+        and [attrs.astuple(element) for element in first.elements]
+        == [attrs.astuple(element) for element in second.elements]
         and all(np.array_equal(getattr(first, name), getattr(second, name)) for name in _NUMBERS)
         and np.array_equal(first.terms.M, second.terms.M)
     )
 
 
-def _is_called(mode: Mode, modes: Sequence[CarrierMode], names: Sequence[str]) -> bool:
+def _is_called(mode: Mode, modes: Sequence[ModeConditions], names: Sequence[str]) -> bool:
     """True if the labels are those of the conditions; those without friction are named by accelerations."""
-    labels = {part.carrier.name: _AT_REST if is_unnamed(part) else (part.label,) for part in modes}
+    labels = {part.element.name: _AT_REST if is_unnamed(part) else (part.label,) for part in modes}
     return tuple(mode) == tuple(names) and all(mode[name] in labels.get(name, (ContactMode.FREE,)) for name in names)
 
 
-def _holds(certificate: Certificate, modes: Sequence[CarrierMode], violation: Violation) -> bool:
+def _holds(certificate: Certificate, modes: Sequence[ModeConditions], violation: Violation) -> bool:
     """Whether a violation is one of this mode, and true."""
-    carriers = certificate.posed.carriers
+    elements = certificate.posed.elements
     if not _is_called(violation.mode, modes, certificate.posed.names):
         return False
-    if violation.basis != _basis(carriers, modes) or not violation.value < 0:
+    if violation.basis != _basis(elements, modes) or not violation.value < 0:
         return False
     if not violation.variable:
         if (violation.contact, violation.inequality, violation.index) != ("", ALL_TOGETHER, 0):
             return False
         return violation.value == _contradiction(certificate.refutation, violation.basis)
-    parts = [part for part in modes if part.carrier.name == violation.contact]
+    parts = [part for part in modes if part.element.name == violation.contact]
     if not any(row.label == violation.inequality for part in parts for row in part.inequalities):
         return False
-    if (violation.variable, violation.index) != _place(carriers, parts[0].carrier, violation.inequality):
+    if (violation.variable, violation.index) != _place(elements, parts[0].element, violation.inequality):
         return False
     solution = lcp.exact.basic_solution(certificate.problem, violation.basis)
     if solution is None:
@@ -182,20 +182,20 @@ def _violation(
     contact, inequality = item.labels[worst]
     if not contact or item.orientation == 0:
         return Violation(mode, "", ALL_TOGETHER, _contradiction(refutation, basis), basis, "", 0)
-    variable, index = _place(problem.carriers, problem.carrier(contact), inequality)
+    variable, index = _place(problem.elements, problem.element(contact), inequality)
     return Violation(mode, contact, inequality, float(item.slacks[worst]), basis, variable, index)
 
 
-def _order(carriers: Sequence[Carrier]) -> tuple[list[str], list[str]]:
-    """Names of the carriers with a normal direction and of those at rest: the unknowns of the LCP, in order."""
-    normals = [carrier.name for carrier in carriers if carrier.normal is not None]
-    return normals, [carrier.name for carrier in carriers if carrier.is_resting]
+def _order(elements: Sequence[ActiveElement]) -> tuple[list[str], list[str]]:
+    """Names of the force elements with a normal direction and of those at rest: the unknowns of the LCP, in order."""
+    normals = [element.name for element in elements if element.normal is not None]
+    return normals, [element.name for element in elements if element.is_resting]
 
 
-def _place(carriers: Sequence[Carrier], carrier: Carrier, inequality: str) -> tuple[Literal["z", "w"], int]:
-    """The variable of the LCP that an inequality of a carrier is."""
-    normals, resting = _order(carriers)
-    name, places = carrier.name, dict[str, tuple[Literal["z", "w"], int]]()
+def _place(elements: Sequence[ActiveElement], element: ActiveElement, inequality: str) -> tuple[Literal["z", "w"], int]:
+    """The variable of the LCP that an inequality of a force element is."""
+    normals, resting = _order(elements)
+    name, places = element.name, dict[str, tuple[Literal["z", "w"], int]]()
     if name in resting:
         right = len(normals) + resting.index(name)
         places = {
@@ -210,20 +210,20 @@ def _place(carriers: Sequence[Carrier], carrier: Carrier, inequality: str) -> tu
         normal = normals.index(name)
         places |= {
             "a_N >= 0": ("w", normal),
-            "lambda_N >= 0": ("w" if carrier.kind is CarrierKind.BILATERAL else "z", normal),
+            "lambda_N >= 0": ("w" if element.kind is ElementKind.BILATERAL else "z", normal),
             "lambda_N <= 0": ("z", normal),
         }
     return places[inequality]
 
 
-def _basis(carriers: Sequence[Carrier], modes: Sequence[CarrierMode]) -> tuple[int, ...]:
+def _basis(elements: Sequence[ActiveElement], modes: Sequence[ModeConditions]) -> tuple[int, ...]:
     """Indices of the LCP's basic ``z`` in one mode."""
-    normals, resting = _order(carriers)
+    normals, resting = _order(elements)
     basis: list[int] = []
     for part in modes:
-        name = part.carrier.name
+        name = part.element.name
         if name in normals:
-            if part.carrier.kind is CarrierKind.BILATERAL:
+            if part.element.kind is ElementKind.BILATERAL:
                 pulls = any(row.label == "lambda_N <= 0" for row in part.inequalities)
                 basis += [normals.index(name)] if pulls else []
             elif part.label is not ContactMode.FREE:

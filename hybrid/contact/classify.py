@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_activities
+from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
@@ -105,7 +105,7 @@ def classify(
     dynamics = dynamics.at(parameters)
     terms = dynamics.terms(states.q, states.v, t=states.t)
     scales = scales_of(dynamics, terms, states.q, states.v, t=states.t)
-    activities = carrier_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)
+    activities = element_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
     unreached = np.full(shape, CellVerdict.UNREACHABLE, np.uint8)
@@ -131,7 +131,7 @@ def classify(
 
 
 def _smooth(dynamics: Dynamics, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Number of the set of carriers at rest whose friction vanishes: their modes are others than where it does not."""
+    """Number of the set of elements at rest whose friction vanishes: their modes are others than where it does not."""
     found = np.zeros(activities.shape[:-1], dtype=np.int64)
     for index, element in enumerate(force_elements(dynamics)):
         friction = getattr(terms, element.friction_term(is_static=True))[..., element.index]
@@ -139,9 +139,9 @@ def _smooth(dynamics: Dynamics, terms: Terms, activities: NDArray[np.int8]) -> N
     return found
 
 
-def _pattern(code: int, n_carriers: int) -> tuple[Activity, ...]:
+def _pattern(code: int, n_elements: int) -> tuple[Activity, ...]:
     digits = []
-    for _ in range(n_carriers):
+    for _ in range(n_elements):
         code, digit = divmod(code, len(Activity))
         digits.append(Activity(digit))
     return tuple(reversed(digits))
@@ -180,7 +180,7 @@ def _decide_pattern(
         summands = None if summands is None else _gathered(summands, where)
     problem = pose(dynamics, terms, pattern, sides=states.sides, summands=summands)
     doubtful = np.ones(int(where.sum()), dtype=bool)
-    if not any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if not any(element.is_spatial_at_rest for element in problem.elements):
         doubtful = decide_together(problem, where, tolerances, table, tells_close=decide_ties)
         doubtful |= _mark_redundant(problem, where, table)
         if not decide_ties:

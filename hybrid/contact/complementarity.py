@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.errors import ComputationError
 from lcp import LCP
 
@@ -45,8 +45,8 @@ class ContactLCP:
 def to_lcp(problem: ContactProblem) -> LCP:
     """Write the contact problem at one state as an LCP.
 
-    Unknowns: the normal force of every contact, then for every carrier at rest ``lambda_R = lambda_T + mu lambda_N``,
-    then for the same carriers ``a_L``, the negative part of the tangential acceleration (Pfeiffer and Glocker 1996,
+    Unknowns: the normal force of every contact, then for every element at rest ``lambda_R = lambda_T + mu lambda_N``,
+    then for the same elements ``a_L``, the negative part of the tangential acceleration (Pfeiffer and Glocker 1996,
     section 5.3). A slipping contact contributes its normal row alone, with ``W_N - s mu W_T``. A bilateral contact with
     friction enters by the two complementary parts of its normal force. Sticking is confined by the kinetic coefficient;
     a larger static one is not an LCP.
@@ -97,39 +97,39 @@ def contact_forces(problem: ContactProblem, z: NDArray[np.float64]) -> NDArray[n
 
 def planar_lcp(problem: ContactProblem) -> ContactLCP:
     """The LCP of :func:`to_lcp` together with the forces that its solutions mean; errors as there."""
-    carriers = problem.carriers
-    if any(carrier.is_spatial_at_rest for carrier in carriers):
+    elements = problem.elements
+    if any(element.is_spatial_at_rest for element in elements):
         raise ComputationError("a spatial contact at rest has a circular friction cone and is not an LCP")
-    normals = [carrier for carrier in carriers if carrier.normal is not None]
-    resting = [carrier for carrier in carriers if carrier.is_resting]
-    bilateral = [carrier for carrier in carriers if carrier.kind is CarrierKind.BILATERAL]
+    normals = [element for element in elements if element.normal is not None]
+    resting = [element for element in elements if element.is_resting]
+    bilateral = [element for element in elements if element.kind is ElementKind.BILATERAL]
     n_z, r = len(normals) + 2 * len(resting), problem.n_rows
     # columns: z, then u, the other complementary part of every bilateral normal force
     force, force_0 = np.zeros((r, n_z + len(bilateral))), np.zeros(r)
-    for index, carrier in enumerate(normals):
+    for index, element in enumerate(normals):
         pairs = [(index, 1.0)]
-        if carrier in bilateral:
-            pairs = [(index, -1.0), (n_z + bilateral.index(carrier), 1.0)]
+        if element in bilateral:
+            pairs = [(index, -1.0), (n_z + bilateral.index(element), 1.0)]
         for column, sign in pairs:
-            force[carrier.normal, column] = sign
-            for row, component in zip(carrier.tangential, carrier.direction or (1.0,), strict=False):
-                force[row, column] = -component * float(carrier.friction)
-    for index, carrier in enumerate(resting):
-        row = carrier.tangential[0]
+            force[element.normal, column] = sign
+            for row, component in zip(element.tangential, element.direction or (1.0,), strict=False):
+                force[row, column] = -component * float(element.friction)
+    for index, element in enumerate(resting):
+        row = element.tangential[0]
         force[row, len(normals) + index] = 1.0
-        if carrier.normal is None:
-            force_0[row] = -float(carrier.friction)
-    for carrier in carriers:
-        if carrier.normal is None and carrier.direction is not None:
-            force_0[carrier.tangential[0]] = -carrier.direction[0] * float(carrier.friction)
+        if element.normal is None:
+            force_0[row] = -float(element.friction)
+    for element in elements:
+        if element.normal is None and element.direction is not None:
+            force_0[element.tangential[0]] = -element.direction[0] * float(element.friction)
     slack = np.zeros((n_z, n_z + len(bilateral)))
     slack_0 = np.zeros(n_z)
-    for index, carrier in enumerate(normals):
-        if carrier in bilateral:
-            slack[index, n_z + bilateral.index(carrier)] = 1.0
+    for index, element in enumerate(normals):
+        if element in bilateral:
+            slack[index, n_z + bilateral.index(element)] = 1.0
         else:
-            slack[index] = problem.G[carrier.normal] @ force
-            slack_0[index] = problem.G[carrier.normal] @ force_0 + problem.c[carrier.normal]
+            slack[index] = problem.G[element.normal] @ force
+            slack_0[index] = problem.G[element.normal] @ force_0 + problem.c[element.normal]
     _add_resting_rows(problem, force, force_0, slack, slack_0)
     return _eliminate_bilateral(problem, force, force_0, slack, slack_0)
 
@@ -144,25 +144,25 @@ def is_complementarity_problem(problem: ContactProblem) -> NDArray[np.bool_]:
     Returns
     -------
     array of bool, (...)
-        False where a carrier at rest has another static coefficient, a spatial contact is at rest, or the pivot of the
+        False where a element at rest has another static coefficient, a spatial contact is at rest, or the pivot of the
         bilateral contacts is singular.
     """
-    told: NDArray[np.bool_] = np.ones((), dtype=bool)
-    for carrier in problem.carriers:
-        if carrier.is_resting:
-            is_cone_one = np.asarray(carrier.static_friction == carrier.friction)
-            told = told & is_cone_one & (not carrier.is_spatial_at_rest)
-    bilateral = [carrier for carrier in problem.carriers if carrier.kind is CarrierKind.BILATERAL]
+    known: NDArray[np.bool_] = np.ones((), dtype=bool)
+    for element in problem.elements:
+        if element.is_resting:
+            is_cone_one = np.asarray(element.static_friction == element.friction)
+            known = known & is_cone_one & (not element.is_spatial_at_rest)
+    bilateral = [element for element in problem.elements if element.kind is ElementKind.BILATERAL]
     if not bilateral:
-        return told
-    rows = [carrier.rows[0] for carrier in bilateral]
+        return known
+    rows = [element.rows[0] for element in bilateral]
     columns = []
-    for carrier in bilateral:
-        column = problem.G[..., rows, carrier.rows[0]]
-        for row, component in zip(carrier.tangential, carrier.direction or (1.0,), strict=False):
-            column = column - np.asarray(component * carrier.friction)[..., None] * problem.G[..., rows, row]
+    for element in bilateral:
+        column = problem.G[..., rows, element.rows[0]]
+        for row, component in zip(element.tangential, element.direction or (1.0,), strict=False):
+            column = column - np.asarray(component * element.friction)[..., None] * problem.G[..., rows, row]
         columns.append(column)
-    return told & _is_regular(np.stack(np.broadcast_arrays(*columns), axis=-1))
+    return known & _is_regular(np.stack(np.broadcast_arrays(*columns), axis=-1))
 
 
 def _is_regular(pivot: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -181,17 +181,17 @@ def _add_resting_rows(
     slack: NDArray[np.float64],
     slack_0: NDArray[np.float64],
 ) -> None:
-    """Rows ``a_R = a_T + a_L`` and ``lambda_L = 2 mu lambda_N - lambda_R`` of every carrier at rest."""
-    resting = [carrier for carrier in problem.carriers if carrier.is_resting]
+    """Rows ``a_R = a_T + a_L`` and ``lambda_L = 2 mu lambda_N - lambda_R`` of every force element at rest."""
+    resting = [element for element in problem.elements if element.is_resting]
     n_normal = slack.shape[0] - 2 * len(resting)
-    for index, carrier in enumerate(resting):
+    for index, element in enumerate(resting):
         right, left = n_normal + index, n_normal + len(resting) + index
-        row = carrier.tangential[0]
+        row = element.tangential[0]
         slack[right] = problem.G[row] @ force
         slack[right, left] += 1.0
         slack_0[right] = problem.G[row] @ force_0 + problem.c[row]
-        if carrier.normal is None:
-            slack_0[left] = 2 * float(carrier.friction)
+        if element.normal is None:
+            slack_0[left] = 2 * float(element.friction)
         else:
             # the tangential force is lambda_R - mu abs(lambda_N), so its row holds -mu where abs(lambda_N) grows
             slack[left] = -2 * force[row]
@@ -208,7 +208,7 @@ def _eliminate_bilateral(
 ) -> ContactLCP:
     """Solve ``a_N = 0`` of the bilateral contacts for one part of their normal forces."""
     n_z = slack.shape[0]
-    rows = [c.rows[0] for c in problem.carriers if c.kind is CarrierKind.BILATERAL]
+    rows = [c.rows[0] for c in problem.elements if c.kind is ElementKind.BILATERAL]
     if not rows:
         return ContactLCP(LCP(slack, slack_0), force, force_0)
     normal = problem.G[rows] @ force

@@ -19,7 +19,7 @@ from hybrid.contact.conditions import least_size, lost_share, row_scale
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
-    from hybrid.contact.carriers import CarrierMode, Row
+    from hybrid.contact.active_elements import ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -96,9 +96,9 @@ def components(problem: ContactProblem) -> Components:
     row = tuple(units[..., i] for i in range(problem.n_rows))
     accelerations = [problem.c[..., i] / unit for i, unit in enumerate(row)]
     sizes = [least_size(problem.c[..., i], problem.rounding[..., i]) / unit for i, unit in enumerate(row)]
-    for carrier in problem.carriers:
-        if carrier.normal is None:
-            sizes.append(np.abs(carrier.static_friction) * row[carrier.tangential[0]])
+    for element in problem.elements:
+        if element.normal is None:
+            sizes.append(np.abs(element.static_friction) * row[element.tangential[0]])
     size = reduce(np.maximum, sizes) if sizes else np.ones(())
     size = np.where(size > 0, size, 1.0)
     return Components(
@@ -113,7 +113,7 @@ def components(problem: ContactProblem) -> Components:
     )
 
 
-def solve_mode(problem: Components, modes: Sequence[CarrierMode]) -> ModeSolution:
+def solve_mode(problem: Components, modes: Sequence[ModeConditions]) -> ModeSolution:
     """Solve the equations of one mode and evaluate its inequalities, at all states.
 
     Equations between forces alone (no force, sliding friction) are substituted, which leaves one unknown for every
@@ -122,7 +122,7 @@ def solve_mode(problem: Components, modes: Sequence[CarrierMode]) -> ModeSolutio
     Parameters
     ----------
     problem : Components
-    modes : sequence of CarrierMode
+    modes : sequence of ModeConditions
 
     Returns
     -------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
-    from hybrid.contact.carriers import Carrier, CarrierMode, Row
+    from hybrid.contact.active_elements import ActiveElement, ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
 
 
@@ -121,13 +121,13 @@ def problem_scale(problem: ContactProblem) -> Scale:
     """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
     row = row_scale(problem)
     size = np.max(least_size(problem.c, problem.rounding) / row, axis=-1, initial=0.0)
-    for carrier in problem.carriers:
-        if carrier.normal is None:
-            size = np.maximum(size, np.abs(carrier.static_friction) * row[..., carrier.tangential[0]])
+    for element in problem.elements:
+        if element.normal is None:
+            size = np.maximum(size, np.abs(element.static_friction) * row[..., element.tangential[0]])
     return Scale(row, np.where(size > _LEAST_SIZE, size, 1.0), lost_share(problem))
 
 
-def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Scale) -> Conditions:
+def conditions(problem: ContactProblem, modes: Sequence[ModeConditions], scale: Scale) -> Conditions:
     """Assemble the scaled linear conditions of one mode, at one state or many."""
     equations = [row for mode in modes for row in mode.equations]
     inequalities = [row for mode in modes for row in mode.inequalities]
@@ -145,7 +145,9 @@ def conditions(problem: ContactProblem, modes: Sequence[CarrierMode], scale: Sca
     )
 
 
-def acceleration_shares(modes: Sequence[CarrierMode], scale: Scale) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def acceleration_shares(
+    modes: Sequence[ModeConditions], scale: Scale
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rates at which ``e`` and ``b`` of a mode's conditions change with the scaled free accelerations, at one state.
 
     Returns
@@ -169,11 +171,11 @@ def acceleration_shares(modes: Sequence[CarrierMode], scale: Scale) -> tuple[NDA
 def _is_one_state(problem: ContactProblem, scale: Scale) -> bool:
     if problem.G.ndim != 2 or problem.c.ndim != 1 or np.ndim(scale.size):
         return False
-    return all(np.ndim(value) == 0 for carrier in problem.carriers for value in _numbers(carrier))
+    return all(np.ndim(value) == 0 for element in problem.elements for value in _numbers(element))
 
 
-def _numbers(carrier: Carrier) -> Iterator[Any]:
-    yield from (carrier.friction, carrier.static_friction, *(carrier.direction or ()))
+def _numbers(element: ActiveElement) -> Iterator[Any]:
+    yield from (element.friction, element.static_friction, *(element.direction or ()))
 
 
 def _assemble(

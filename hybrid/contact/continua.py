@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import Candidate, Standing
+from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.conditions import LOST, Scale, conditions
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["contains", "extreme_points", "family_accelerates_alike", "is_continu
 
 
 def is_continuum(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
-    """Tell whether the forces of a family give different accelerations, for a reason that small changes leave.
+    """Whether the forces of a family give different accelerations, for a reason that small changes leave.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def is_continuum(problem: ContactProblem, item: Candidate, scale: Scale, toleran
     """
     if (
         item.family is None
-        or item.standing is not Standing.FAMILY
+        or item.status is not CandidateStatus.FAMILY
         or family_accelerates_alike(problem, item, scale, tolerances)
     ):
         return False
@@ -53,7 +53,7 @@ def is_continuum(problem: ContactProblem, item: Candidate, scale: Scale, toleran
 
 
 def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
-    """Tell whether all forces of a family give the same accelerations (the redundancy of a hyperstatic problem)."""
+    """Whether all forces of a family give the same accelerations (the redundancy of a hyperstatic problem)."""
     if item.family is None:
         return True
     spread = np.vstack([item.family.vertices - item.forces, item.family.rays])
@@ -65,7 +65,7 @@ def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Sc
 
 
 def is_structural(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
-    """Tell whether the equations of a mode are singular only because rows of its closed carriers are dependent.
+    """Whether the equations of a mode are singular only because rows of its closed force elements are dependent.
 
     Then the forces are undetermined for any masses, loads and friction. In terms of the Delassus operator: its rows
     that the mode sets to zero lose as much rank as the equations.
@@ -104,7 +104,7 @@ def contains(
     *,
     rays: NDArray[np.float64] | None = None,
 ) -> bool:
-    """Tell whether forces satisfy all conditions of a mode.
+    """Whether forces satisfy all conditions of a mode.
 
     Parameters
     ----------

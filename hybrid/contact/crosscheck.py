@@ -1,4 +1,4 @@
-"""The second road to a verdict: Lemke's method on the same problem, compared by forces."""
+"""The cross-check of a verdict: Lemke's method on the same problem, compared by forces."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def crosscheck(
     Crosscheck or None
         None where the problem is not one LCP, or has no unknowns.
     """
-    if not problem.carriers:
+    if not problem.elements:
         return None
     try:
         posed = planar_lcp(problem)

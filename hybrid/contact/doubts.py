@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid.contact.branches import mode_of
-from hybrid.contact.candidates import Candidate, Standing
+from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
 from hybrid.contact.continua import family_accelerates_alike
@@ -33,7 +33,7 @@ def doubts_of(
     """Why the number of solutions cannot be vouched for; empty if it can."""
     doubts = []
     for item in candidates:
-        if item.standing is Standing.ESCAPING:
+        if item.status is CandidateStatus.ESCAPING:
             name = mode_of(problem, item).label
             unbounded = bool(np.isnan(item.forces).any())
             how, what = ("singular here", "unbounded") if unbounded else ("singular here, or nearly", "other")
@@ -61,7 +61,7 @@ def certified(
 ) -> tuple[Certificate | ModeCertificate | None, list[str]]:
     """The proof of inconsistency; without it the state is undecided."""
     refuted = [(mode_of(problem, item), item) for item in candidates]
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if any(element.is_spatial_at_rest for element in problem.elements):
         return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]
     certificate: Certificate | ModeCertificate | None = None
     if bool(is_complementarity_problem(problem)):
@@ -81,6 +81,6 @@ def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolut
         for solution in solutions
         if solution.is_robust
         for item in solution.members
-        if (item.standing is not Standing.CONSISTENT and len(solution.members) > 1) or item.family is not None
+        if (item.status is not CandidateStatus.CONSISTENT and len(solution.members) > 1) or item.family is not None
     }
     return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))

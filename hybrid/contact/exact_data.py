@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.contact.carriers import Carrier
+from hybrid.contact.active_elements import ActiveElement
 from hybrid.contact.rational_numbers import Clock, UnknownNumberError, evaluate, known_number, number_of, solve
 from hybrid.contact.table import force_elements
 from hybrid.declaration.parser import parse_expression
@@ -54,21 +54,21 @@ class ExactProblem:
 
     Attributes
     ----------
-    carriers : tuple of Carrier
+    elements : tuple of ActiveElement
         With friction in fractions.
     G, c : r by r, and r
     response_W : n by r
     a_free : n
-    told : str
+    known : str
         The data, in words.
     """
 
-    carriers: tuple[Carrier, ...]
+    elements: tuple[ActiveElement, ...]
     G: Matrix
     c: Vector
     response_W: Matrix
     a_free: Vector
-    told: str
+    known: str
 
 
 def exact_problem(dynamics: Dynamics, state: State, problem: ContactProblem, clock: Clock) -> ExactProblem:
@@ -92,7 +92,7 @@ def exact_problem(dynamics: Dynamics, state: State, problem: ContactProblem, clo
         A number is not known, a term is irrational there, or the state is not exactly on its contacts, at rest or on
         its constraints; or the time is over.
     """
-    if any(len(carrier.tangential) == 2 for carrier in problem.carriers):
+    if any(len(element.tangential) == 2 for element in problem.elements):
         raise UnknownNumberError("friction in space has directions that are not rational")
     values = _parameters(dynamics)
     components = _components(dynamics, state)
@@ -102,8 +102,8 @@ def exact_problem(dynamics: Dynamics, state: State, problem: ContactProblem, clo
     reader = _Reader(dynamics, dict(zip(names, exact_at.values(), strict=True)), clock)
     _check_position(dynamics, state, reader, problem)
     _check_pins(dynamics, state, reader, problem, values, components)
-    told = ", ".join(f"{name} = {value}" for name, value in exact_at.items())
-    return _posed(dynamics, reader, problem, told)
+    known = ", ".join(f"{name} = {value}" for name, value in exact_at.items())
+    return _posed(dynamics, reader, problem, known)
 
 
 def _components(dynamics: Dynamics, state: State) -> dict[str, Fraction]:
@@ -198,23 +198,23 @@ def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: 
     terms = problem.terms
     gap, gap_dot = reader.vector("gap", terms.gap), reader.vector("gap_dot", terms.gap_dot)
     slip = reader.vector("slip", terms.slip)
-    for carrier in problem.carriers:
-        if carrier.name in dynamics.contacts:
-            index = dynamics.contacts.index(carrier.name)
+    for element in problem.elements:
+        if element.name in dynamics.contacts:
+            index = dynamics.contacts.index(element.name)
             if gap[index] or gap_dot[index]:
-                raise UnknownNumberError(f"the gap of {carrier.name}, or its rate, is not exactly zero")
-        if carrier.direction is not None:
-            along = Fraction(carrier.direction[0]) * slip[problem.columns[carrier.name].start]
-            if along < 0 or (along == 0) != (carrier.name in state.sides):
-                raise UnknownNumberError(f"the slip of {carrier.name} has no exact sign")
-        elif any(slip[problem.columns.get(carrier.name, slice(0, 0))]):
-            raise UnknownNumberError(f"the slip of {carrier.name} is not exactly zero")
+                raise UnknownNumberError(f"the gap of {element.name}, or its rate, is not exactly zero")
+        if element.direction is not None:
+            along = Fraction(element.direction[0]) * slip[problem.columns[element.name].start]
+            if along < 0 or (along == 0) != (element.name in state.sides):
+                raise UnknownNumberError(f"the slip of {element.name} has no exact sign")
+        elif any(slip[problem.columns.get(element.name, slice(0, 0))]):
+            raise UnknownNumberError(f"the slip of {element.name} is not exactly zero")
     rates = reader.vector("constraint_dot", terms.constraint_dot)
     if any(reader.vector("constraint", terms.constraint)) or any(rates):
         raise UnknownNumberError("the constraints are not met exactly")
 
 
-def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, told: str) -> ExactProblem:
+def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, known: str) -> ExactProblem:
     terms = problem.terms
     normals = reader.columns("W_N", terms.W_N), reader.vector("zeta_N", terms.zeta_N)
     tangents = reader.columns("W_T", terms.W_T), reader.vector("zeta_T", terms.zeta_T)
@@ -222,17 +222,17 @@ def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, told: s
     rigid = J, reader.vector("zeta_B", terms.zeta_B)
     rows: Matrix = []
     zeta: Vector = []
-    for carrier in problem.carriers:
-        if carrier.normal is not None:
-            is_contact = carrier.name in dynamics.contacts
+    for element in problem.elements:
+        if element.normal is not None:
+            is_contact = element.name in dynamics.contacts
             source, place = (normals, dynamics.contacts) if is_contact else (rigid, dynamics.rigid)
-            rows.append(source[0][place.index(carrier.name)])
-            zeta.append(source[1][place.index(carrier.name)])
-        if carrier.tangential:
-            column = problem.columns[carrier.name].start
+            rows.append(source[0][place.index(element.name)])
+            zeta.append(source[1][place.index(element.name)])
+        if element.tangential:
+            column = problem.columns[element.name].start
             rows.append(tangents[0][column])
             zeta.append(tangents[1][column])
-    carried = {carrier.name for carrier in problem.carriers}
+    carried = {element.name for element in problem.elements}
     kept = [index for index, name in enumerate(dynamics.rigid) if name not in carried]
     held = [J[index] for index in kept], [rigid[1][index] for index in kept]
     M = reader.columns("M", terms.M)
@@ -240,24 +240,26 @@ def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, told: s
     answers = _answers(M, held, [h, *rows], reader.clock)
     a_free, response = answers[0], answers[1:]
     return ExactProblem(
-        carriers=tuple(_with_exact_friction(dynamics, reader, problem, carrier) for carrier in problem.carriers),
+        elements=tuple(_with_exact_friction(dynamics, reader, problem, element) for element in problem.elements),
         G=[[_dot(row, column) for column in response] for row in rows],
         c=[_dot(row, a_free) + rest for row, rest in zip(rows, zeta, strict=True)],
         response_W=[list(line) for line in zip(*response, strict=True)] if response else [[] for _ in h],
         a_free=a_free,
-        told=told,
+        known=known,
     )
 
 
-def _with_exact_friction(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, carrier: Carrier) -> Carrier:
+def _with_exact_friction(
+    dynamics: Dynamics, reader: _Reader, problem: ContactProblem, element: ActiveElement
+) -> ActiveElement:
     terms, coefficients = problem.terms, dynamics.equations.coefficients
-    element = next(item for item in force_elements(dynamics) if item.name == carrier.name)
-    names, index = [element.friction_term(is_static=is_static) for is_static in (False, True)], element.index
+    declared = next(item for item in force_elements(dynamics) if item.name == element.name)
+    names, index = [declared.friction_term(is_static=is_static) for is_static in (False, True)], declared.index
     found = [
         _Coefficient(reader.entry(name, int(coefficients[name][index]), float(getattr(terms, name)[index])))
         for name in names
     ]
-    return attrs.evolve(carrier, friction=found[0], static_friction=found[1])
+    return attrs.evolve(element, friction=found[0], static_friction=found[1])
 
 
 def _answers(M: Matrix, held: tuple[Matrix, Vector], forces: list[Vector], clock: Clock) -> list[Vector]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.contact.active_elements import ModeConditions, Row, solvable_modes
 from hybrid.contact.branches import branch_from_forces
-from hybrid.contact.carriers import CarrierMode, Row, solvable_modes
 from hybrid.contact.exact_data import ExactProblem, exact_problem
 from hybrid.contact.force_set import ForceSet, force_names
 from hybrid.contact.modes import ContactMode, Mode
@@ -84,9 +84,9 @@ def decide_exactly(dynamics: Dynamics, state: State, undecided: Selection) -> Se
 
 def _sets(exact: ExactProblem, problem: ContactProblem, clock: Clock) -> list[_Set]:
     """The sets of forces of all modes that have some."""
-    combinations: list[tuple[CarrierMode, ...]] = [()]
-    for carrier in exact.carriers:
-        combinations = [(*head, mode) for head in combinations for mode in solvable_modes(carrier)]
+    combinations: list[tuple[ModeConditions, ...]] = [()]
+    for element in exact.elements:
+        combinations = [(*head, mode) for head in combinations for mode in solvable_modes(element)]
         if len(combinations) > _MAX_MODES:
             raise UnknownNumberError(f"there are more than {_MAX_MODES} modes")
     found = []
@@ -98,7 +98,7 @@ def _sets(exact: ExactProblem, problem: ContactProblem, clock: Clock) -> list[_S
     return found
 
 
-def _forces(exact: ExactProblem, problem: ContactProblem, modes: tuple[CarrierMode, ...]) -> _Set | None:
+def _forces(exact: ExactProblem, problem: ContactProblem, modes: tuple[ModeConditions, ...]) -> _Set | None:
     """The set of forces of one mode; None if it is empty."""
     equations = [_condition(exact, row) for part in modes for row in part.equations]
     inequalities = [_condition(exact, row) for part in modes for row in part.inequalities]
@@ -122,7 +122,7 @@ def _forces(exact: ExactProblem, problem: ContactProblem, modes: tuple[CarrierMo
     if not r:
         centre = ()
     n_tight = sum(not _value(row, centre) for row in inequalities)
-    labels = {part.carrier.name: _label(exact, part, centre) for part in modes}
+    labels = {part.element.name: _label(exact, part, centre) for part in modes}
     mode = Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
     return _Set(mode, vertices, rays, accelerations, n_tight)
 
@@ -150,10 +150,10 @@ def _acceleration(exact: ExactProblem, forces: Vector) -> Vector:
     )
 
 
-def _label(exact: ExactProblem, part: CarrierMode, forces: Vector) -> ContactMode:
+def _label(exact: ExactProblem, part: ModeConditions, forces: Vector) -> ContactMode:
     if not is_unnamed(part):
         return part.label
-    row = part.carrier.tangential[0]
+    row = part.element.tangential[0]
     a = _value((*exact.G[row], exact.c[row]), forces)
     if not a:
         return ContactMode.STICK
@@ -184,7 +184,7 @@ def _selection(problem: ContactProblem, exact: ExactProblem, sets: list[_Set], u
         verdict = Verdict.HYPERSTATIC
     else:
         verdict = Verdict.UNIQUE
-    told = f"decided exactly, for {exact.told}; beside it the number of solutions may be another"
+    known = f"decided exactly, for {exact.known}; beside it the number of solutions may be another"
     own = tuple(_force_set(problem, [one]) for one in continua)
     return attrs.evolve(
         undecided,
@@ -193,7 +193,7 @@ def _selection(problem: ContactProblem, exact: ExactProblem, sets: list[_Set], u
         margin=0.0,
         continua=own,
         decided_by="exact rational arithmetic",
-        notes=(*(f"mode {one.mode.label} {found.describe()}" for one, found in zip(continua, own, strict=True)), told),
+        notes=(*(f"mode {one.mode.label} {found.describe()}" for one, found in zip(continua, own, strict=True)), known),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import ElementMode
@@ -66,9 +66,9 @@ def possible_exit(rows: Sequence[ElementMode], fired: Collection[Guard], *, stop
     [2, 4]
     """
     touches = any(guard.kind is GuardKind.TOUCHDOWN for guard in fired)
-    at_rest = {name for guard in fired if guard.kind is GuardKind.SLIP for name in (*guard.carriers, *stops_with)}
+    at_rest = {name for guard in fired if guard.kind is GuardKind.SLIP for name in (*guard.elements, *stops_with)}
     labels = {row.name: row.element.modes if touches or row.name in at_rest else _kept(row) for row in rows}
-    return Exit(labels, {row.name: (1, -1) for row in rows if row.kind is CarrierKind.BILATERAL})
+    return Exit(labels, {row.name: (1, -1) for row in rows if row.kind is ElementKind.BILATERAL})
 
 
 def regular_exit(rows: Sequence[ElementMode], guard: Guard, *, stops_with: Collection[str] = ()) -> Exit:
@@ -90,18 +90,18 @@ def regular_exit(rows: Sequence[ElementMode], guard: Guard, *, stops_with: Colle
     Exit
     """
     labels: dict[str, tuple[ContactMode, ...]] = {row.name: (row.label,) for row in rows}
-    bilateral = {row.name: int(row.side) for row in rows if row.kind is CarrierKind.BILATERAL}
+    bilateral = {row.name: int(row.side) for row in rows if row.kind is ElementKind.BILATERAL}
     sides: dict[str, tuple[int, ...]] = {name: (side,) for name, side in bilateral.items()}
     if guard.kind in _BEGINS:
-        labels[guard.carrier] = (_BEGINS[guard.kind],)
+        labels[guard.element] = (_BEGINS[guard.kind],)
     elif guard.kind is GuardKind.REVERSAL:
-        sides[guard.carrier] = (-bilateral[guard.carrier],)
+        sides[guard.element] = (-bilateral[guard.element],)
     elif guard.kind in (GuardKind.SLIP, GuardKind.EXHAUSTED):
         labels = {row.name: _kept(row) for row in rows}
         sides = dict.fromkeys(sides, (1, -1))
         if guard.kind is GuardKind.SLIP:
             labels |= {row.name: row.element.modes for row in rows if row.name in stops_with}
-            labels |= {row.name: _after_slip(row) for row in rows if row.name == guard.carrier}
+            labels |= {row.name: _after_slip(row) for row in rows if row.name == guard.element}
     else:
         labels = dict.fromkeys(labels, ())
     return Exit(labels, sides)

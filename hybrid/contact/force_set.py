@@ -35,11 +35,11 @@ class ForceSet:
 
     def describe(self) -> str:
         """The rest of a sentence about a continuum of accelerations."""
-        told = "has a continuum of forces with different accelerations, of which the extreme points are listed"
+        known = "has a continuum of forces with different accelerations, of which the extreme points are listed"
         for ray in self.rays:
             terms = [f"{name} {value:+.6g}" for name, value in zip(self.names, ray, strict=True) if value]
-            told += f"; the forces may grow without bound along {', '.join(terms)}"
-        return told
+            known += f"; the forces may grow without bound along {', '.join(terms)}"
+        return known
 
 
 def force_set(problem: ContactProblem, group: Sequence[PhysicalSolution]) -> ForceSet | None:
@@ -94,10 +94,10 @@ def continuum_set(problem: ContactProblem, item: Candidate, corners: Sequence[Ca
 def force_names(problem: ContactProblem) -> tuple[str, ...]:
     """Names of the force components, in the order of the problem's rows."""
     names: list[str] = []
-    for carrier in problem.carriers:
-        names += [] if carrier.normal is None else [f"lambda_N.{carrier.name}"]
-        count = len(carrier.tangential)
-        names += [f"lambda_T.{carrier.name}" + (f".{axis + 1}" if count > 1 else "") for axis in range(count)]
+    for element in problem.elements:
+        names += [] if element.normal is None else [f"lambda_N.{element.name}"]
+        count = len(element.tangential)
+        names += [f"lambda_T.{element.name}" + (f".{axis + 1}" if count > 1 else "") for axis in range(count)]
     return tuple(names)
 
 

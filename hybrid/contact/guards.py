@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.modes import ContactMode
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class ArrayView:
 
     def lambda_N(self, part: ForceElement) -> Any:
         """Normal force."""
-        block = self.forces.lambda_B if part.kind is CarrierKind.BILATERAL else self.forces.lambda_N
+        block = self.forces.lambda_B if part.kind is ElementKind.BILATERAL else self.forces.lambda_N
         return block[..., part.index]
 
     def lambda_T(self, part: ForceElement) -> tuple[Any, ...]:
@@ -220,7 +220,7 @@ class Guard:
     Attributes
     ----------
     kind : GuardKind
-    carriers : tuple of str
+    elements : tuple of str
         The force element; several sliding contacts whose equations become singular together; or a user's function.
     quantity : Quantity or None
         None for what no mode owns.
@@ -229,14 +229,14 @@ class Guard:
     """
 
     kind: GuardKind
-    carriers: tuple[str, ...]
+    elements: tuple[str, ...]
     quantity: Quantity | None = None
     direction: int = -1
 
     @property
-    def carrier(self) -> str:
+    def element(self) -> str:
         """The names as one."""
-        return ",".join(self.carriers)
+        return ",".join(self.elements)
 
     def distance(self, view: Any) -> Any:
         """Its value in a view, positive where the mode lasts (of either sign where it may cross both ways)."""

@@ -14,7 +14,7 @@ from hybrid.contact.pyramid import contact_lcp
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
-    from hybrid.contact.carriers import Carrier
+    from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 
@@ -53,7 +53,7 @@ def by_lemke(problem: ContactProblem) -> MethodAnswer:
     -------
     MethodAnswer
     """
-    if not problem.carriers:
+    if not problem.elements:
         return MethodAnswer(np.zeros(0), True, ())
     posed = contact_lcp(problem)
     solution = lcp.Lemke().solve(posed.question)
@@ -64,7 +64,7 @@ def by_lemke(problem: ContactProblem) -> MethodAnswer:
     if said:
         return MethodAnswer(forces, False, said)
     is_p = (
-        not any(carrier.is_resting for carrier in problem.carriers)
+        not any(element.is_resting for element in problem.elements)
         and posed.question.n <= _MAX_P_TEST
         and bool(lcp.is_p_matrix(posed.question.M))
     )
@@ -87,20 +87,20 @@ def by_gauss(problem: ContactProblem) -> MethodAnswer:
     Raises
     ------
     ComputationError
-        A carrier with friction takes part: Gauss' principle then does not apply.
+        A force element with friction takes part: Gauss' principle then does not apply.
     """
-    frictional = [carrier.name for carrier in problem.carriers if carrier.tangential]
+    frictional = [element.name for element in problem.elements if element.tangential]
     if frictional:
         raise ComputationError(
             f"Gauss' principle of least constraint holds without friction only; {', '.join(frictional)} has friction: "
             "use the enumeration or Lemke's method"
         )
-    if not problem.carriers:
+    if not problem.elements:
         return MethodAnswer(np.zeros(0), True, ())
     from lcp.convex import gauss_least_constraint  # cvxpy takes most of a second to import
 
-    terms, contacts = problem.terms, len(problem.carriers)
-    normals = [problem.names.index(carrier.name) for carrier in problem.carriers]
+    terms, contacts = problem.terms, len(problem.elements)
+    normals = [problem.names.index(element.name) for element in problem.elements]
     W = np.hstack([terms.W_N[:, normals], terms.J.T, -terms.J.T])
     zeta = np.concatenate([terms.zeta_N[normals], terms.zeta_B, -terms.zeta_B])
     answer = gauss_least_constraint(terms.M, terms.h, W, zeta)
@@ -112,26 +112,26 @@ def by_gauss(problem: ContactProblem) -> MethodAnswer:
 
 
 def mode_from_forces(problem: ContactProblem, forces: NDArray[np.float64], tolerances: Tolerances) -> Mode:
-    """Read the mode off a solution: which carriers press, stick or slide."""
+    """Read the mode off a solution: which force elements press, stick or slide."""
     a = problem.G @ forces + problem.c
     size = float(np.max(np.abs(forces), initial=0.0)), float(np.max(np.abs(a), initial=0.0))
-    labels = {carrier.name: _label(carrier, forces, a, size, tolerances.merge) for carrier in problem.carriers}
+    labels = {element.name: _label(element, forces, a, size, tolerances.merge) for element in problem.elements}
     return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
 
 
 def _label(
-    carrier: Carrier,
+    element: ActiveElement,
     forces: NDArray[np.float64],
     a: NDArray[np.float64],
     size: tuple[float, float],
     merge: float,
 ) -> ContactMode:
-    if carrier.normal is not None and abs(forces[carrier.normal]) <= merge * size[0]:
+    if element.normal is not None and abs(forces[element.normal]) <= merge * size[0]:
         return ContactMode.FREE
-    if not carrier.tangential:
+    if not element.tangential:
         return ContactMode.CLOSED
-    motion = np.array(carrier.direction if carrier.direction is not None else a[list(carrier.tangential)])
-    if carrier.direction is None and np.linalg.norm(motion) <= merge * max(size[1], 1.0):
+    motion = np.array(element.direction if element.direction is not None else a[list(element.tangential)])
+    if element.direction is None and np.linalg.norm(motion) <= merge * max(size[1], 1.0):
         return ContactMode.STICK
     if len(motion) == 2:
         return ContactMode.SLIDE

@@ -1,6 +1,6 @@
 """Evidence, mode by mode, that none is consistent: for laws of friction that are no complementarity problem.
 
-Static friction above the kinetic one holds a carrier by one coefficient and brakes it by another, which no linear
+Static friction above the kinetic one holds a force element by one coefficient and brakes it by another, which no linear
 complementarity problem states. Every mode is then a system of linear equations and inequalities of its own, and Farkas'
 lemma refutes each of them.
 """
@@ -24,8 +24,8 @@ from lcp.double_description import cone_generators
 from lcp.exact.rational import fraction, integer_row, rational_vector
 
 if TYPE_CHECKING:
+    from hybrid.contact.active_elements import ModeConditions, Row
     from hybrid.contact.candidates import Candidate
-    from hybrid.contact.carriers import CarrierMode, Row
     from hybrid.contact.problem import ContactProblem
 
 __all__ = ["ModeCertificate", "ModeRefutation", "certify_modes", "verify_modes"]
@@ -70,7 +70,7 @@ class ModeCertificate:
         Every mode with the inequality that it violates most; where its equations have no solution, or several, the
         contradiction of its refutation.
     problem : ContactProblem
-        Its ``G``, ``c`` and carriers, whose numbers are taken as the rationals they are (:func:`exact_numbers`).
+        Its ``G``, ``c`` and force elements, whose numbers are taken as the rationals they are (:func:`exact_numbers`).
     refutations : tuple of ModeRefutation
         In the order of the problem's modes.
     """
@@ -118,7 +118,7 @@ def certify_modes(problem: ContactProblem, refuted: Sequence[tuple[Mode, Candida
 def verify_modes(certificate: ModeCertificate) -> bool:
     """Check a certificate in exact rational arithmetic, from the contact problem alone.
 
-    The conditions of every mode are put together anew from ``G``, ``c`` and the carriers. Every mode must be refuted,
+    The conditions of every mode are put together anew from ``G``, ``c`` and the elements. Every mode must be refuted,
     in order, by multipliers that contradict its conditions exactly. Its violation must bear the labels of all contacts
     in that mode; where the mode's equations have one solution, it must be an inequality of the mode and have the value
     that this solution gives, otherwise the words and the constant of the refutation.
@@ -132,7 +132,7 @@ def verify_modes(certificate: ModeCertificate) -> bool:
     bool
     """
     problem = certificate.problem
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if any(element.is_spatial_at_rest for element in problem.elements):
         return False  # its slides are no mode of linear conditions, and would go unrefuted
     exact = _Exact(problem)
     combinations = list(mode_combinations(problem))
@@ -168,7 +168,7 @@ class _Exact:
                 line[index] += Fraction(float(value))
             yield line, constant
 
-    def forces(self, modes: Sequence[CarrierMode]) -> Vector | None:
+    def forces(self, modes: Sequence[ModeConditions]) -> Vector | None:
         """The solution of a mode's equations; None where they have none or more than one."""
         return _solution(list(self.conditions(_rows(modes)[0])))
 
@@ -176,14 +176,14 @@ class _Exact:
         return _sum(zip(self.G[row], forces, strict=True)) + self.c[row]
 
 
-def _rows(modes: Sequence[CarrierMode]) -> tuple[list[Row], list[Row]]:
+def _rows(modes: Sequence[ModeConditions]) -> tuple[list[Row], list[Row]]:
     return (
         [row for mode in modes for row in mode.equations],
         [row for mode in modes for row in mode.inequalities],
     )
 
 
-def _refutation(exact: _Exact, mode: Mode, modes: Sequence[CarrierMode]) -> ModeRefutation | None:
+def _refutation(exact: _Exact, mode: Mode, modes: Sequence[ModeConditions]) -> ModeRefutation | None:
     """A contradiction among the generators of the cone of multipliers that cancel the forces."""
     equations, inequalities = _rows(modes)
     given = list(exact.conditions([*equations, *inequalities]))
@@ -204,7 +204,7 @@ def _refutation(exact: _Exact, mode: Mode, modes: Sequence[CarrierMode]) -> Mode
     return None
 
 
-def _contradicts(exact: _Exact, modes: Sequence[CarrierMode], refutation: ModeRefutation) -> bool:
+def _contradicts(exact: _Exact, modes: Sequence[ModeConditions], refutation: ModeRefutation) -> bool:
     equations, inequalities = _rows(modes)
     if len(refutation.equations) != len(equations) or len(refutation.inequalities) != len(inequalities):
         return False
@@ -220,24 +220,24 @@ def _contradicts(exact: _Exact, modes: Sequence[CarrierMode], refutation: ModeRe
     )
 
 
-def _called(exact: _Exact, modes: Sequence[CarrierMode], forces: Vector | None, given: Mapping[str, object]) -> Mode:
-    """The labels of a mode: those given of carriers at rest without friction, if their accelerations allow them."""
-    labels = {part.carrier.name: part.label for part in modes}
+def _called(exact: _Exact, modes: Sequence[ModeConditions], forces: Vector | None, given: Mapping[str, object]) -> Mode:
+    """The labels of a mode: those given of elements at rest without friction, if their accelerations allow them."""
+    labels = {part.element.name: part.label for part in modes}
     for part in filter(is_unnamed, modes):
         allowed = [ContactMode.STICK]
         if forces is not None:
-            row = part.carrier.tangential[0]
+            row = part.element.tangential[0]
             a = exact.acceleration(row, forces)
             slides = [ContactMode.SLIDE_PLUS if a > 0 else ContactMode.SLIDE_MINUS] if a else []
             # a small one may be rounding of the data, and zero
             allowed = (allowed if abs(a) <= AGREEMENT * exact.sizes[row] else []) + slides
-        name = part.carrier.name
+        name = part.element.name
         labels[name] = next((label for label in allowed if label is given.get(name)), allowed[0])
     return Mode({name: labels.get(name, ContactMode.FREE) for name in exact.names})
 
 
 def _violation(
-    exact: _Exact, modes: Sequence[CarrierMode], forces: Vector | None, item: Candidate, refutation: ModeRefutation
+    exact: _Exact, modes: Sequence[ModeConditions], forces: Vector | None, item: Candidate, refutation: ModeRefutation
 ) -> Violation:
     """The worst condition of a mode, or the contradiction of its refutation where its equations fix no forces."""
     if forces is None:
@@ -249,16 +249,16 @@ def _violation(
     return Violation(refutation.mode, contact, inequality, float(value), (), "", 0)
 
 
-def _values(exact: _Exact, modes: Sequence[CarrierMode], forces: Vector) -> Iterator[tuple[str, str, Fraction]]:
+def _values(exact: _Exact, modes: Sequence[ModeConditions], forces: Vector) -> Iterator[tuple[str, str, Fraction]]:
     """Contact, wording and value of every inequality of a mode."""
     for part in modes:
         for row, (line, constant) in zip(part.inequalities, exact.conditions(part.inequalities), strict=True):
-            yield part.carrier.name, row.label, _sum(zip(line, forces, strict=True)) + constant
+            yield part.element.name, row.label, _sum(zip(line, forces, strict=True)) + constant
 
 
 def _is_true(
     exact: _Exact,
-    modes: Sequence[CarrierMode],
+    modes: Sequence[ModeConditions],
     forces: Vector | None,
     violation: Violation,
     refutation: ModeRefutation,

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_activities, carrier_names
+from hybrid.contact.active_elements import ActiveElement
+from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.assembly import assemble
-from hybrid.contact.carriers import Carrier
 from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
@@ -39,10 +39,10 @@ class ContactProblem:
     ----------
     mechanism : str
         Name of the mechanism.
-    carriers : tuple of Carrier
-        Carriers that take part; the others are open.
+    elements : tuple of ActiveElement
+        Force elements that take part; the others are open.
     names : tuple of str
-        All carriers of the mechanism, in order.
+        All force elements of the mechanism, in order.
     G : array, (..., r, r)
         Delassus operator ``W^T M^-1 W``, bilateral constraints eliminated; a row that they block is exactly zero.
     c : array, (..., r)
@@ -50,13 +50,13 @@ class ContactProblem:
     rounding : array, (..., r)
         What rounding may have added to them, from the magnitudes of the terms that they are sums of.
     W : array, (..., n, r)
-        Force directions of the ``r`` rows (normal row, then tangential rows, of each carrier in turn).
+        Force directions of the ``r`` rows (normal row, then tangential rows, of each force element in turn).
     a_free : array, (..., n)
         Generalised accelerations without contact forces.
     response_W : array, (..., n, r)
         Generalised accelerations per unit contact force.
     columns : mapping of str to slice
-        Tangential columns of ``terms`` of every carrier with friction.
+        Tangential columns of ``terms`` of every force element with friction.
     redundancy : int, or array of int, (...)
         Dependent rows among the eliminated bilateral constraints (their multipliers are not unique).
     inconsistency : float
@@ -69,7 +69,7 @@ class ContactProblem:
     """
 
     mechanism: str
-    carriers: tuple[Carrier, ...]
+    elements: tuple[ActiveElement, ...]
     names: tuple[str, ...]
     G: NDArray[np.float64]
     c: NDArray[np.float64]
@@ -94,17 +94,17 @@ class ContactProblem:
 
     @property
     def open(self) -> tuple[str, ...]:
-        """Names of the carriers that take no part."""
-        active = {carrier.name for carrier in self.carriers}
+        """Names of the force elements that take no part."""
+        active = {element.name for element in self.elements}
         return tuple(name for name in self.names if name not in active)
 
     def acceleration(self, forces: NDArray[np.float64]) -> NDArray[np.float64]:
         """Generalised accelerations (..., n) under contact forces (..., r)."""
         return np.asarray(self.a_free + (self.response_W @ forces[..., None])[..., 0]) + 0.0
 
-    def carrier(self, name: str) -> Carrier:
-        """The carrier of a name; KeyError if it does not take part."""
-        return {carrier.name: carrier for carrier in self.carriers}[name]
+    def element(self, name: str) -> ActiveElement:
+        """The force element of a name; KeyError if it does not take part."""
+        return {element.name: element for element in self.elements}[name]
 
 
 def contact_problem(
@@ -152,8 +152,8 @@ def contact_problem(
     check_consistency(dynamics, state, tolerances=tolerances)
     check_friction(dynamics, terms)
     scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
-    activities = carrier_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
-    names = carrier_names(dynamics)
+    activities = element_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
+    names = element_names(dynamics)
     for name, activity in zip(names, activities, strict=True):
         _check_takes_part(dynamics, name, Activity(int(activity)), terms)
     summands = summands_of(dynamics, terms, state.q, state.v, t=state.t)
@@ -192,8 +192,8 @@ def pose(
     rounding = _ROUNDING * magnitudes
     return ContactProblem(
         mechanism=dynamics.name,
-        carriers=rows.carriers,
-        names=carrier_names(dynamics),
+        elements=rows.elements,
+        names=element_names(dynamics),
         G=answered.G,
         c=np.where(is_blocked & (np.abs(c) <= _CANCELLED * rounding), 0.0, c),
         rounding=rounding,
@@ -210,7 +210,7 @@ def pose(
 
 def _frictionless(dynamics: Dynamics) -> tuple[int, ...]:
     """Rows of the rigid constraints without friction: they are eliminated, not carried."""
-    frictional = {dynamics.rigid.index(name) for name in carrier_names(dynamics) if name in dynamics.rigid}
+    frictional = {dynamics.rigid.index(name) for name in element_names(dynamics) if name in dynamics.rigid}
     return tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
 
 

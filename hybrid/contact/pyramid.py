@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.complementarity import ContactLCP, planar_lcp
 from hybrid.errors import ComputationError
 from lcp import LCP
@@ -39,7 +39,7 @@ def contact_lcp(problem: ContactProblem, *, axes: Mapping[str, float] | None = N
     ComputationError
         A bilateral contact with friction takes part next to a spatial contact at rest, or its pivot is singular.
     """
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if any(element.is_spatial_at_rest for element in problem.elements):
         return pyramid_lcp(problem, axes=axes)
     return planar_lcp(problem)
 
@@ -49,7 +49,7 @@ def pyramid_lcp(
 ) -> ContactLCP:
     """Write a contact problem with spatial contacts at rest as an LCP over friction pyramids.
 
-    For each carrier at rest, ``lambda_T = D beta`` with ``beta >= 0`` along the facets' directions and a multiplier
+    For each element at rest, ``lambda_T = D beta`` with ``beta >= 0`` along the facets' directions and a multiplier
     ``sigma`` for ``mu lambda_N - sum(beta) >= 0`` (Stewart and Trinkle 1996, on the acceleration level).
 
     Parameters
@@ -71,28 +71,28 @@ def pyramid_lcp(
     ComputationError
         A bilateral contact with friction takes part.
     """
-    if any(carrier.kind is CarrierKind.BILATERAL for carrier in problem.carriers):
+    if any(element.kind is ElementKind.BILATERAL for element in problem.elements):
         raise ComputationError("spatial contacts at rest together with bilateral friction are not supported")
     columns: list[NDArray[np.float64]] = []  # forces per unknown
-    rows: list[tuple[str, Carrier, int]] = []  # what each unknown's slack is
+    rows: list[tuple[str, ActiveElement, int]] = []  # what each unknown's slack is
     force_0 = np.zeros(problem.n_rows)
-    for carrier in problem.carriers:
-        if carrier.normal is not None:
+    for element in problem.elements:
+        if element.normal is not None:
             column = np.zeros(problem.n_rows)
-            column[carrier.normal] = 1.0
-            if carrier.direction is not None:
-                column[list(carrier.tangential)] = -np.array(carrier.direction, dtype=float) * carrier.friction
-            rows.append(("normal", carrier, len(columns)))
+            column[element.normal] = 1.0
+            if element.direction is not None:
+                column[list(element.tangential)] = -np.array(element.direction, dtype=float) * element.friction
+            rows.append(("normal", element, len(columns)))
             columns.append(column)
-        elif carrier.direction is not None:
-            force_0[carrier.tangential[0]] = -carrier.direction[0] * float(carrier.friction)
-        if carrier.is_resting:
-            for direction in _facets(len(carrier.tangential), n_facets, (axes or {}).get(carrier.name, 0.0)):
+        elif element.direction is not None:
+            force_0[element.tangential[0]] = -element.direction[0] * float(element.friction)
+        if element.is_resting:
+            for direction in _facets(len(element.tangential), n_facets, (axes or {}).get(element.name, 0.0)):
                 column = np.zeros(problem.n_rows)
-                column[list(carrier.tangential)] = direction
-                rows.append(("facet", carrier, len(columns)))
+                column[list(element.tangential)] = direction
+                rows.append(("facet", element, len(columns)))
                 columns.append(column)
-            rows.append(("limit", carrier, len(columns)))
+            rows.append(("limit", element, len(columns)))
             columns.append(np.zeros(problem.n_rows))
     force = np.stack(columns, axis=-1)
     note = f"friction cones approximated by pyramids of {n_facets} facets"
@@ -108,26 +108,26 @@ def _facets(dimension: int, n_facets: int, first: float) -> list[NDArray[np.floa
 
 def _assemble(
     problem: ContactProblem,
-    rows: list[tuple[str, Carrier, int]],
+    rows: list[tuple[str, ActiveElement, int]],
     force: NDArray[np.float64],
     force_0: NDArray[np.float64],
 ) -> LCP:
     n = len(rows)
     M, q = np.zeros((n, n)), np.zeros(n)
     response, free = problem.G @ force, problem.G @ force_0 + problem.c
-    for kind, carrier, index in rows:
+    for kind, element, index in rows:
         if kind == "limit":
-            facets = [i for k, c, i in rows if k == "facet" and c is carrier]
+            facets = [i for k, c, i in rows if k == "facet" and c is element]
             M[index, facets] = -1.0
-            if carrier.normal is None:
-                q[index] = float(carrier.friction)
+            if element.normal is None:
+                q[index] = float(element.friction)
             else:
-                normal = next(i for k, c, i in rows if k == "normal" and c is carrier)
-                M[index, normal] = float(carrier.friction)
+                normal = next(i for k, c, i in rows if k == "normal" and c is element)
+                M[index, normal] = float(element.friction)
             continue
-        M[index] = force[:, index] @ response if kind == "facet" else response[carrier.normal]
-        q[index] = force[:, index] @ free if kind == "facet" else free[carrier.normal]
+        M[index] = force[:, index] @ response if kind == "facet" else response[element.normal]
+        q[index] = force[:, index] @ free if kind == "facet" else free[element.normal]
         if kind == "facet":
-            limit = next(i for k, c, i in rows if k == "limit" and c is carrier)
+            limit = next(i for k, c, i in rows if k == "limit" and c is element)
             M[index, limit] = 1.0
     return LCP(M, q)

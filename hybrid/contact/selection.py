@@ -124,8 +124,8 @@ def select_problem(
     """Decide a contact problem that is already posed, and maybe solved for every mode; otherwise as :func:`select`."""
     if solver == "gauss":
         return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
-    spatial = [carrier for carrier in problem.carriers if carrier.is_spatial_at_rest]
-    combinations = float(np.prod([4.0 if c.is_resting else 2.0 for c in problem.carriers]))
+    spatial = [element for element in problem.elements if element.is_spatial_at_rest]
+    combinations = float(np.prod([4.0 if c.is_resting else 2.0 for c in problem.elements]))
     if solver == "lemke" or len(spatial) > 1 or combinations > MAX_COMBINATIONS:
         return _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
     if solver != "enumeration":
@@ -139,7 +139,7 @@ def _by_enumeration(
     scale = problem_scale(problem)
     if solved is not None:
         candidates = solved
-    elif any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    elif any(element.is_spatial_at_rest for element in problem.elements):
         candidates = resting_spatial_candidates(problem, scale, tolerances)
     else:
         candidates = all_candidates(problem, tolerances)
@@ -152,7 +152,7 @@ def _by_enumeration(
     doubts = doubts_of(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
     doubts += [sentence for item in branches if (sentence := broken_law(problem, item, scale, tolerances))]
     if check is not None and check.agrees is False:
-        doubts.append(f"{check.sentence}: the two roads disagree")
+        doubts.append(f"{check.sentence}: the two methods disagree")
     certificate = None
     if not doubts and not solutions:
         certificate, doubts = certified(problem, candidates)
@@ -201,11 +201,11 @@ def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selecti
         + ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
         for q in state.alternatives
     )
-    given = [item for item in problem.carriers if item.name in state.sides and item.direction is not None]
+    given = [item for item in problem.elements if item.name in state.sides and item.direction is not None]
     fixed = tuple(
-        f"{carrier.name} cannot slip while it is closed: the side that is given is only the direction of its friction"
-        for carrier in given
-        if not can_slip(problem, carrier.name)
+        f"{element.name} cannot slip while it is closed: the side that is given is only the direction of its friction"
+        for element in given
+        if not can_slip(problem, element.name)
     )
     return attrs.evolve(selection, notes=selection.notes + others + fixed) if others or fixed else selection
 

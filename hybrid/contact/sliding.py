@@ -75,43 +75,43 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     >>> round(float(sliding_terms(contact_problem(rod, state), "tip").critical_friction), 12)
     1.666666666667
     """
-    carrier = problem.carrier(name)
-    if carrier.normal is None:
+    element = problem.element(name)
+    if element.normal is None:
         raise KeyError(f"{name} is a friction element: it has no normal force")
     if rails := bilateral_beside(problem, name):
         raise BilateralContactError(problem.mechanism, name, rails)
     G, c = beside_smooth_constraints(problem, name)
-    G_NN = G[..., carrier.normal, carrier.normal]
-    rows = list(carrier.tangential)
+    G_NN = G[..., element.normal, element.normal]
+    rows = list(element.tangential)
     G_TT = G[..., rows, rows]
-    coupling = without_rounding(G[..., carrier.normal, rows], G_NN[..., None], G_TT)
+    coupling = without_rounding(G[..., element.normal, rows], G_NN[..., None], G_TT)
     strongest = np.linalg.norm(coupling, axis=-1)
-    if len(carrier.tangential) == 1:
+    if len(element.tangential) == 1:
         G_NT = coupling[..., 0]
-    elif carrier.direction is not None:
-        G_NT = np.sum(coupling * np.stack(carrier.direction, axis=-1), axis=-1)
+    elif element.direction is not None:
+        G_NT = np.sum(coupling * np.stack(element.direction, axis=-1), axis=-1)
     else:
         G_NT = strongest
-    mu = np.asarray(carrier.friction)
+    mu = np.asarray(element.friction)
     with np.errstate(divide="ignore"):
         critical = np.asarray(G_NN / strongest)
     return SlidingTerms(
         A_plus=np.asarray(G_NN - mu * G_NT),
         A_minus=np.asarray(G_NN + mu * G_NT),
-        b=np.asarray(c[..., carrier.normal]),
+        b=np.asarray(c[..., element.normal]),
         critical_friction=critical,
     )
 
 
 def can_slip(problem: ContactProblem, name: str) -> bool:
-    """Whether a carrier can slip while all that touches stays closed: its slip is not fixed by normal velocities.
+    """Whether a force element can slip while all that touches stays closed: its slip is not fixed by normal velocities.
 
     Parameters
     ----------
     problem : ContactProblem
         At one state.
     name : str
-        A carrier that takes part.
+        A force element that takes part.
 
     Returns
     -------
@@ -127,8 +127,8 @@ def can_slip(problem: ContactProblem, name: str) -> bool:
     True
     """
     directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / row_scale(problem)
-    normals = directions[:, [carrier.normal for carrier in problem.carriers if carrier.normal is not None]]
-    tangents = directions[:, list(problem.carrier(name).tangential)]
+    normals = directions[:, [element.normal for element in problem.elements if element.normal is not None]]
+    tangents = directions[:, list(problem.element(name).tangential)]
     left = tangents - normals @ np.linalg.lstsq(normals, tangents, rcond=None)[0]
     least = max(Tolerances().rank, float(lost_share(problem)))
     return bool(np.any(np.linalg.norm(left, axis=0) > least))

@@ -1,4 +1,4 @@
-"""Carriers at rest whose friction is exactly zero: their force is known, and their label tells what they begin to do.
+"""Force elements at rest whose friction is exactly zero: their force is known, their label is what they begin to do.
 
 Sticking and both slides are then one force, so that no equation tells them apart. The label comes from the tangential
 acceleration instead: a slide in its direction, ``stick`` where it is zero. ``closed`` is left to contacts that were
@@ -19,20 +19,20 @@ from hybrid.contact.modes import ContactMode, Mode
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hybrid.contact.carriers import Carrier, CarrierMode
+    from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.conditions import Scale
     from hybrid.contact.problem import ContactProblem
 
 __all__ = ["also_called", "is_unnamed", "label_at_rest", "named", "unnamed_labels"]
 
 
-def is_unnamed(mode: CarrierMode) -> bool:
-    """True for the mode of a pressing carrier at rest without friction, which its acceleration names."""
-    return mode.label is ContactMode.CLOSED and bool(mode.carrier.tangential)
+def is_unnamed(mode: ModeConditions) -> bool:
+    """True for the mode of a pressing force element at rest without friction, which its acceleration names."""
+    return mode.label is ContactMode.CLOSED and bool(mode.element.tangential)
 
 
 def label_at_rest(acceleration: NDArray[np.float64], limit: float) -> ContactMode:
-    """What a carrier at rest without friction begins to do.
+    """What a force element at rest without friction begins to do.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ def label_at_rest(acceleration: NDArray[np.float64], limit: float) -> ContactMod
 
 
 def named(
-    problem: ContactProblem, modes: tuple[CarrierMode, ...], x: NDArray[np.float64], scale: Scale, limit: float
-) -> tuple[CarrierMode, ...]:
-    """The modes of one solution with the labels of carriers at rest without friction.
+    problem: ContactProblem, modes: tuple[ModeConditions, ...], x: NDArray[np.float64], scale: Scale, limit: float
+) -> tuple[ModeConditions, ...]:
+    """The modes of one solution with the labels of force elements at rest without friction.
 
     Parameters
     ----------
     problem : ContactProblem
         At one state.
-    modes : tuple of CarrierMode
+    modes : tuple of ModeConditions
     x : array, (r,)
         Scaled forces; NaN if the modes have none, whose labels then say ``stick``.
     scale : Scale
@@ -75,61 +75,61 @@ def named(
 
     Returns
     -------
-    tuple of CarrierMode
+    tuple of ModeConditions
     """
     if not any(is_unnamed(mode) for mode in modes):
         return modes
     a = (problem.G @ (x * scale.size / scale.row) + problem.c) / (scale.row * scale.size)
     return tuple(
-        attrs.evolve(mode, label=label_at_rest(a[list(mode.carrier.tangential)], limit)) if is_unnamed(mode) else mode
+        attrs.evolve(mode, label=label_at_rest(a[list(mode.element.tangential)], limit)) if is_unnamed(mode) else mode
         for mode in modes
     )
 
 
 def unnamed_labels(
-    modes: tuple[CarrierMode, ...], accelerations: Mapping[int, NDArray[np.float64]], limit: NDArray[np.float64]
+    modes: tuple[ModeConditions, ...], accelerations: Mapping[int, NDArray[np.float64]], limit: NDArray[np.float64]
 ) -> Iterator[tuple[dict[str, ContactMode], Any]]:
     """Labels of a mode at many states, and where each holds.
 
     Parameters
     ----------
-    modes : tuple of CarrierMode
-        No spatial carrier at rest.
+    modes : tuple of ModeConditions
+        No spatial force element at rest.
     accelerations : mapping of int to array, (...)
-        Scaled accelerations of the tangential rows of carriers at rest without friction.
+        Scaled accelerations of the tangential rows of force elements at rest without friction.
     limit : array, (...)
 
     Yields
     ------
     dict of str to ContactMode, and array of bool, (...)
     """
-    labels = {mode.carrier.name: mode.label for mode in modes}
-    unnamed = [mode.carrier for mode in modes if is_unnamed(mode)]
+    labels = {mode.element.name: mode.label for mode in modes}
+    unnamed = [mode.element for mode in modes if is_unnamed(mode)]
     choices = []
-    for carrier in unnamed:
-        a = accelerations[carrier.tangential[0]]
+    for element in unnamed:
+        a = accelerations[element.tangential[0]]
         plus, minus = a > limit, a < -limit
         choices.append(
             ((ContactMode.STICK, ~(plus | minus)), (ContactMode.SLIDE_PLUS, plus), (ContactMode.SLIDE_MINUS, minus))
         )
     for chosen in itertools.product(*choices):
         where: Any = np.ones((), dtype=bool)
-        for carrier, (label, holds) in zip(unnamed, chosen, strict=True):
-            labels[carrier.name] = label
+        for element, (label, holds) in zip(unnamed, chosen, strict=True):
+            labels[element.name] = label
             where = where & holds
         yield dict(labels), where
 
 
-def also_called(mode: Mode, carriers: tuple[Carrier, ...]) -> tuple[Mode, ...]:
+def also_called(mode: Mode, elements: tuple[ActiveElement, ...]) -> tuple[Mode, ...]:
     """The labels that a mode might have a moment later, the present ones first.
 
-    A carrier at rest without friction and without tangential acceleration sticks for the moment only: what pulls at it
+    A element at rest without friction and without tangential acceleration sticks for the moment only: what pulls at it
     next makes it slide, with the same force.
 
     Parameters
     ----------
     mode : Mode
-    carriers : tuple of Carrier
+    elements : tuple of ActiveElement
         Those that take part.
 
     Returns
@@ -138,12 +138,12 @@ def also_called(mode: Mode, carriers: tuple[Carrier, ...]) -> tuple[Mode, ...]:
 
     Examples
     --------
-    >>> from hybrid.contact.carriers import Carrier, CarrierKind
-    >>> block = Carrier("floor", CarrierKind.CONTACT, 0, (1,), None, 0.0, 0.0)
+    >>> from hybrid.contact.active_elements import ActiveElement, ElementKind
+    >>> block = ActiveElement("floor", ElementKind.CONTACT, 0, (1,), None, 0.0, 0.0)
     >>> [item.label for item in also_called(Mode({"floor": "stick"}), (block,))]
     ['stick', 'slide+', 'slide-']
     """
-    resting = [c for c in carriers if c.is_smooth and mode[c.name] is ContactMode.STICK]
+    resting = [c for c in elements if c.is_smooth and mode[c.name] is ContactMode.STICK]
     slides = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
     choices = [(ContactMode.STICK, *((ContactMode.SLIDE,) if c.is_spatial_at_rest else slides)) for c in resting]
     return tuple(

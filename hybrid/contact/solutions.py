@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import Candidate, Standing
+from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.conditions import Scale, acceleration_shares, conditions
 from hybrid.contact.continua import contains, extreme_points, family_accelerates_alike, is_continuum, is_structural
 from hybrid.dynamics.linear import solve_each
@@ -70,10 +70,10 @@ def physical_solutions(
     -------
     tuple of PhysicalSolution
     """
-    order = {Standing.FAMILY: 0, Standing.CONSISTENT: 1, Standing.MARGINAL: 2}
+    order = {CandidateStatus.FAMILY: 0, CandidateStatus.CONSISTENT: 1, CandidateStatus.MARGINAL: 2}
     consistent = sorted(
-        (item for item in candidates if item.standing in order),
-        key=lambda item: (order[item.standing], -0 if item.family is None else -item.family.dimension, _failing(item)),
+        (item for item in candidates if item.status in order),
+        key=lambda item: (order[item.status], -0 if item.family is None else -item.family.dimension, _failing(item)),
     )
     groups: list[list[Candidate]] = []
     for item in consistent:
@@ -96,7 +96,7 @@ def physical_solutions(
 
 def _failing(item: Candidate) -> float:
     """How far the worst inequality of a tied mode is from holding: of the modes that meet, one that holds leads."""
-    return -float(np.min(item.scaled_slacks, initial=np.inf)) if item.standing is Standing.MARGINAL else 0.0
+    return -float(np.min(item.scaled_slacks, initial=np.inf)) if item.status is CandidateStatus.MARGINAL else 0.0
 
 
 def distinct_accelerations(
@@ -141,7 +141,7 @@ def close_accelerations(distinct: Sequence[Sequence[PhysicalSolution]], toleranc
 
 
 def _same_acceleration(first: PhysicalSolution, second: PhysicalSolution, limit: float) -> bool:
-    """Tell whether two solutions accelerate the mechanism equally, to a share of its acceleration."""
+    """Whether two solutions accelerate the mechanism equally, to a share of its acceleration."""
     difference = np.abs(first.contact_acceleration - second.contact_acceleration)
     size = 1.0 + np.max(np.abs(first.contact_acceleration), initial=0.0)
     return bool(np.max(difference, initial=0.0) <= limit * size)
@@ -167,30 +167,30 @@ def _same(problem: ContactProblem, first: Candidate, second: Candidate, scale: S
 
 def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     leading = group[0]
-    if leading.standing is Standing.FAMILY:
+    if leading.status is CandidateStatus.FAMILY:
         interior = np.min(leading.scaled_slacks, initial=np.inf) > tolerances.sign
         return bool(interior) and (
             family_accelerates_alike(problem, leading, scale, tolerances)
             or is_structural(problem, leading, scale, tolerances)
         )
-    if leading.standing is Standing.CONSISTENT and len(group) == 1:
+    if leading.status is CandidateStatus.CONSISTENT and len(group) == 1:
         return True
     if not _is_coherent(group):
         # two solutions can be as close to each other as this, and close by there is none
         return False
-    if leading.standing is Standing.CONSISTENT:
+    if leading.status is CandidateStatus.CONSISTENT:
         return True
     # the cone of a spatial contact at rest is not linear in the forces
-    is_linear = not any(carrier.is_spatial_at_rest for carrier in problem.carriers)
+    is_linear = not any(element.is_spatial_at_rest for element in problem.elements)
     return is_linear and _tiles_once(problem, group, scale, tolerances)
 
 
 def _is_coherent(group: Sequence[Candidate]) -> bool:
-    """Tell whether the modes that meet at a solution map all free accelerations with one sign of the determinant."""
+    """Whether the modes that meet at a solution map all free accelerations with one sign of the determinant."""
     for parts in zip(*(item.modes for item in group), strict=True):
-        carrier = parts[0].carrier
-        is_kinked = carrier.is_spatial_at_rest or bool(np.any(carrier.static_friction != carrier.friction))
-        if carrier.is_resting and is_kinked and len({part.label for part in parts}) > 1:
+        element = parts[0].element
+        is_kinked = element.is_spatial_at_rest or bool(np.any(element.static_friction != element.friction))
+        if element.is_resting and is_kinked and len({part.label for part in parts}) > 1:
             return False
     return len({item.orientation for item in group}) == 1 and group[0].orientation != 0
 

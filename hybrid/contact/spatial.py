@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import Candidate, Standing, candidate, mode_combinations, standing_of
-from hybrid.contact.carriers import Carrier, CarrierMode, Row, carrier_modes
+from hybrid.contact.active_elements import ActiveElement, ModeConditions, Row, mode_conditions
+from hybrid.contact.candidates import Candidate, CandidateStatus, candidate, mode_combinations, status_of
 from hybrid.contact.conditions import Scale, conditions
 from hybrid.contact.modes import ContactMode
 
@@ -45,12 +45,12 @@ def resting_spatial_candidates(problem: ContactProblem, scale: Scale, tolerances
     -------
     tuple of Candidate
     """
-    spatial = next(carrier for carrier in problem.carriers if carrier.is_spatial_at_rest)
+    spatial = next(element for element in problem.elements if element.is_spatial_at_rest)
     found: list[Candidate] = []
     for modes in mode_combinations(problem):
         item = candidate(problem, modes, scale, tolerances)
-        label = modes[problem.carriers.index(spatial)].label
-        if label is ContactMode.STICK and item.standing is Standing.FAMILY:
+        label = modes[problem.elements.index(spatial)].label
+        if label is ContactMode.STICK and item.status is CandidateStatus.FAMILY:
             item = _family_inside_cone(problem, modes, spatial, scale, tolerances)
         elif label is ContactMode.STICK:
             item = _inside_cone(item, spatial, scale, tolerances)
@@ -66,14 +66,14 @@ def _with_slack(
     """Add an inequality that is not linear in the forces."""
     slacks = np.append(item.slacks, value)
     scaled = np.append(item.scaled_slacks, value / unit)
-    standing = item.standing
-    if standing in (Standing.CONSISTENT, Standing.MARGINAL):
-        standing = standing_of(scaled, max(item.limit, tolerances.sign))
+    status = item.status
+    if status in (CandidateStatus.CONSISTENT, CandidateStatus.MARGINAL):
+        status = status_of(scaled, max(item.limit, tolerances.sign))
     labels = (*item.labels, label)
-    return attrs.evolve(item, labels=labels, slacks=slacks, scaled_slacks=scaled, standing=standing)
+    return attrs.evolve(item, labels=labels, slacks=slacks, scaled_slacks=scaled, status=status)
 
 
-def _inside_cone(item: Candidate, spatial: Carrier, scale: Scale, tolerances: Tolerances) -> Candidate:
+def _inside_cone(item: Candidate, spatial: ActiveElement, scale: Scale, tolerances: Tolerances) -> Candidate:
     normal, first, second = spatial.rows
     forces = item.forces
     value = float(spatial.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
@@ -82,7 +82,11 @@ def _inside_cone(item: Candidate, spatial: Carrier, scale: Scale, tolerances: To
 
 
 def _family_inside_cone(
-    problem: ContactProblem, modes: Sequence[CarrierMode], spatial: Carrier, scale: Scale, tolerances: Tolerances
+    problem: ContactProblem,
+    modes: Sequence[ModeConditions],
+    spatial: ActiveElement,
+    scale: Scale,
+    tolerances: Tolerances,
 ) -> Candidate:
     """Undetermined forces of a sticking contact: those inside of the inscribed pyramid, which are inside of the cone.
 
@@ -92,14 +96,14 @@ def _family_inside_cone(
         candidate(problem, tuple(_within(mode, spatial, share) for mode in modes), scale, tolerances)
         for share in (np.cos(np.pi / _FACETS), 1.0)
     )
-    if inner.standing is Standing.FAMILY or outer.standing is Standing.REFUTED:
+    if inner.status is CandidateStatus.FAMILY or outer.status is CandidateStatus.REFUTED:
         return inner
-    return attrs.evolve(inner, standing=Standing.ESCAPING)
+    return attrs.evolve(inner, status=CandidateStatus.ESCAPING)
 
 
-def _within(mode: CarrierMode, spatial: Carrier, share: float) -> CarrierMode:
+def _within(mode: ModeConditions, spatial: ActiveElement, share: float) -> ModeConditions:
     """A mode of the spatial contact with its forces inside of a pyramid that touches the cone reduced to a share."""
-    if mode.carrier is not spatial:
+    if mode.element is not spatial:
         return mode
     normal, first, second = spatial.rows
     facets = tuple(
@@ -113,7 +117,11 @@ def _within(mode: CarrierMode, spatial: Carrier, share: float) -> CarrierMode:
 
 
 def _incipient_slides(
-    problem: ContactProblem, modes: Sequence[CarrierMode], spatial: Carrier, scale: Scale, tolerances: Tolerances
+    problem: ContactProblem,
+    modes: Sequence[ModeConditions],
+    spatial: ActiveElement,
+    scale: Scale,
+    tolerances: Tolerances,
 ) -> list[Candidate]:
     reduced = _reduced_to(problem, modes, spatial, scale)
     if reduced is None:
@@ -128,21 +136,23 @@ def _incipient_slides(
     slides = [_slide(problem, modes, spatial, angle, scale, tolerances) for angle in angles]
     if is_every:
         worst = max(slides, key=lambda item: float(np.min(item.scaled_slacks)))
-        slides = [worst if worst.standing is Standing.REFUTED else attrs.evolve(worst, standing=Standing.ESCAPING)]
+        slides = [
+            worst if worst.status is CandidateStatus.REFUTED else attrs.evolve(worst, status=CandidateStatus.ESCAPING)
+        ]
     slides += [
-        attrs.evolve(item, standing=Standing.ESCAPING)
+        attrs.evolve(item, status=CandidateStatus.ESCAPING)
         for angle in is_close
-        if (item := _slide(problem, modes, spatial, angle, scale, tolerances)).standing is not Standing.REFUTED
+        if (item := _slide(problem, modes, spatial, angle, scale, tolerances)).status is not CandidateStatus.REFUTED
     ]
     return slides
 
 
 def _reduced_to(
-    problem: ContactProblem, modes: Sequence[CarrierMode], spatial: Carrier, scale: Scale
+    problem: ContactProblem, modes: Sequence[ModeConditions], spatial: ActiveElement, scale: Scale
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Delassus operator and free acceleration of one contact, the others following their modes; in physical units."""
     mode = conditions(problem, modes, scale)
-    rows = [row for carrier in problem.carriers if carrier is not spatial for row in carrier.rows]
+    rows = [row for element in problem.elements if element is not spatial for row in element.rows]
     own = list(spatial.rows)
     if not rows:
         return problem.G, problem.c
@@ -194,16 +204,16 @@ def slip_directions(
 
 def _slide(
     problem: ContactProblem,
-    modes: Sequence[CarrierMode],
-    spatial: Carrier,
+    modes: Sequence[ModeConditions],
+    spatial: ActiveElement,
     angle: float,
     scale: Scale,
     tolerances: Tolerances,
 ) -> Candidate:
     u = (float(np.cos(angle)), float(np.sin(angle)))
     moving = attrs.evolve(spatial, direction=u)
-    slide = next(mode for mode in carrier_modes(moving) if mode.label is ContactMode.SLIDE)
-    combination = tuple(slide if mode.carrier is spatial else mode for mode in modes)
+    slide = next(mode for mode in mode_conditions(moving) if mode.label is ContactMode.SLIDE)
+    combination = tuple(slide if mode.element is spatial else mode for mode in modes)
     item = candidate(problem, combination, scale, tolerances)
     if not np.isfinite(item.forces).all():
         return item

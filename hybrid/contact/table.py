@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.modes import ContactMode, Mode
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
 
 @attrs.frozen
 class ForceElement:
-    """A carrier of contact force, independent of the state.
+    """A force element as declared, whatever the state.
 
     Attributes
     ----------
     name : str
-    kind : CarrierKind
+    kind : ElementKind
     index : int
         Position among the contacts, the friction elements or the rigid constraints.
     columns : tuple of int
@@ -34,25 +34,25 @@ class ForceElement:
     """
 
     name: str
-    kind: CarrierKind
+    kind: ElementKind
     index: int
     columns: tuple[int, ...]
 
     @property
     def is_unilateral(self) -> bool:
         """True for a contact, which can open."""
-        return self.kind is CarrierKind.CONTACT
+        return self.kind is ElementKind.CONTACT
 
     @property
     def has_normal(self) -> bool:
         """True if it has a normal force."""
-        return self.kind is not CarrierKind.ELEMENT
+        return self.kind is not ElementKind.ELEMENT
 
     def friction_term(self, *, is_static: bool) -> str:
         """Name of the term that holds its friction coefficient, or the limit force of a friction element."""
-        if self.kind is CarrierKind.BILATERAL:
+        if self.kind is ElementKind.BILATERAL:
             return "constraint_friction"
-        name = "limit" if self.kind is CarrierKind.ELEMENT else "friction"
+        name = "limit" if self.kind is ElementKind.ELEMENT else "friction"
         return f"static_{name}" if is_static else name
 
     @property
@@ -86,7 +86,7 @@ class ElementMode:
         return self.element.name
 
     @property
-    def kind(self) -> CarrierKind:
+    def kind(self) -> ElementKind:
         """What the force element is."""
         return self.element.kind
 
@@ -145,7 +145,7 @@ class ForceRow:
         """Its block, ``"N"``, ``"T"`` or ``"B"`` as in ``lambda_N`` and so on, and its column there."""
         if self.axis is not None:
             return "T", self.element.columns[self.axis]
-        return ("B" if self.element.kind is CarrierKind.BILATERAL else "N"), self.element.index
+        return ("B" if self.element.kind is ElementKind.BILATERAL else "N"), self.element.index
 
     def direction(self, terms: Terms | Equations) -> NDArray[Any]:
         """Generalised direction (..., n) of the force."""
@@ -253,9 +253,9 @@ def force_elements(dynamics: Dynamics) -> tuple[ForceElement, ...]:
     """
     frictional = [name for name in dynamics.rigid if name in dynamics.columns]
     groups = (
-        (CarrierKind.CONTACT, dynamics.contacts, dynamics.contacts),
-        (CarrierKind.ELEMENT, dynamics.elements, dynamics.elements),
-        (CarrierKind.BILATERAL, frictional, dynamics.rigid),
+        (ElementKind.CONTACT, dynamics.contacts, dynamics.contacts),
+        (ElementKind.ELEMENT, dynamics.elements, dynamics.elements),
+        (ElementKind.BILATERAL, frictional, dynamics.rigid),
     )
     return tuple(
         ForceElement(name, kind, places.index(name), dynamics.columns_of(name))

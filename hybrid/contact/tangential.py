@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.conditions import least_size
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.sliding import can_slip, sliding_terms
@@ -76,20 +76,20 @@ def tangential_reports(problem: ContactProblem, branches: Sequence[Branch]) -> d
     Returns
     -------
     dict of str to TangentialReport
-        Empty unless exactly one carrier takes part and it is a planar contact at rest with friction, which is free
+        Empty unless exactly one element takes part and it is a planar contact at rest with friction, which is free
         to slip while it is closed and whose normal force changes its acceleration.
     """
-    if len(problem.carriers) != 1:
+    if len(problem.elements) != 1:
         return {}
-    carrier = problem.carriers[0]
-    if carrier.kind is not CarrierKind.CONTACT or not carrier.is_resting or carrier.is_spatial_at_rest:
+    element = problem.elements[0]
+    if element.kind is not ElementKind.CONTACT or not element.is_resting or element.is_spatial_at_rest:
         return {}
-    if carrier.is_smooth:
+    if element.is_smooth:
         return {}  # no force depends on the slip, and none returns it to sticking
-    if not problem.G[carrier.normal, carrier.normal] or not can_slip(problem, carrier.name):
+    if not problem.G[element.normal, element.normal] or not can_slip(problem, element.name):
         return {}
-    plus, minus = (_side(problem, carrier.name, sign) for sign in (1, -1))
-    labels = [item.mode[carrier.name] for item in branches]
+    plus, minus = (_side(problem, element.name, sign) for sign in (1, -1))
+    labels = [item.mode[element.name] for item in branches]
     algebraic = ""
     if len(labels) > 1:
         algebraic = f"the domains of {' and '.join(labels)} overlap at this state"
@@ -99,14 +99,14 @@ def tangential_reports(problem: ContactProblem, branches: Sequence[Branch]) -> d
     if ContactMode.STICK in labels:
         runaways = [side for side in (plus, minus) if side.flow in ("away", "separates", "none")]
         dynamic = "; ".join(_sentence(side) for side in runaways)
-    return {carrier.name: TangentialReport(plus, minus, algebraic, dynamic)}
+    return {element.name: TangentialReport(plus, minus, algebraic, dynamic)}
 
 
 def _side(problem: ContactProblem, name: str, sign: int) -> SlidingSide:
     """Sliding to one side; a sum within the tolerance of its terms is zero."""
-    terms, carrier = sliding_terms(problem, name), problem.carrier(name)
-    normal, tangent = carrier.rows
-    G, mu, c_T = problem.G, float(carrier.friction), problem.c[tangent]
+    terms, element = sliding_terms(problem, name), problem.element(name)
+    normal, tangent = element.rows
+    G, mu, c_T = problem.G, float(element.friction), problem.c[tangent]
     free_N, free_T = least_size(problem.c, problem.rounding)[[normal, tangent]]
     A = _settled(terms.A_plus if sign > 0 else terms.A_minus, G[normal, normal])
     b = _settled(terms.b, free_N)

@@ -51,7 +51,7 @@ class Selection:
     decided_by : str
         The method that decided.
     crosscheck : Crosscheck or None
-        What the second road said.
+        What the cross-check found.
     notes : tuple of str
     """
 

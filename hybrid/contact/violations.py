@@ -25,7 +25,7 @@ class Violation:
     ----------
     mode : Mode
     contact : str
-        The carrier whose condition fails; empty if the mode's equations determine no forces.
+        The force element whose condition fails; empty if the mode's equations determine no forces.
     inequality : str
         For example ``"lambda_N >= 0"``.
     value : float

@@ -140,7 +140,7 @@ def is_table_of_expressions(_: object, field: attrs.Attribute[Any], value: objec
 
 
 def is_mapping(value: object) -> bool:
-    """Tell whether a value is a mapping of texts."""
+    """Whether a value is a mapping of texts."""
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 

@@ -14,7 +14,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def is_identifier(text: str) -> bool:
-    """Tell whether a text is a name: ASCII letters, digits and underscores, not starting with a digit.
+    """Whether a text is a name: ASCII letters, digits and underscores, not starting with a digit.
 
     Examples
     --------

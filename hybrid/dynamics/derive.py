@@ -35,7 +35,7 @@ class Terms:
         Signed distances, their rates, acceleration remainders.
     W_N : array, (..., n, k)
     slip, zeta_T : array, (..., p)
-        Tangential velocities and acceleration remainders; the columns of each carrier are ``Dynamics.columns``.
+        Tangential velocities and acceleration remainders; the columns of each force element are ``Dynamics.columns``.
     W_T : array, (..., n, p)
     constraint, constraint_dot, zeta_B : array, (..., m)
     J : array, (..., m, n)
@@ -152,12 +152,12 @@ class Dynamics:
         return self.mechanism.name
 
     def dimension(self, name: str) -> int:
-        """Tangential dimension of a carrier: 0 frictionless, 1 planar, 2 spatial."""
+        """Tangential dimension of a force element: 0 frictionless, 1 planar, 2 spatial."""
         columns = self.columns.get(name)
         return 0 if columns is None else columns.stop - columns.start
 
     def columns_of(self, name: str) -> tuple[int, ...]:
-        """Tangential columns of a carrier; none if it is frictionless."""
+        """Tangential columns of a force element; none if it is frictionless."""
         columns = self.columns.get(name)
         return () if columns is None else tuple(range(columns.start, columns.stop))
 

@@ -209,12 +209,12 @@ def _slip_velocities(reader: Reader) -> Nodes:
     entries: list[int] = []
     mechanism = reader.mechanism
     frictional = [item for item in mechanism.constraint if item.friction is not None]
-    carriers: list[Contact | FrictionElement | Constraint] = [*mechanism.contact, *mechanism.friction, *frictional]
-    for carrier in carriers:
-        if carrier.slip:
-            entries.extend(reader.column(texts_of(carrier.slip)).tolist())
-        elif carrier.tangent:
-            entries.extend(_rate(reader, reader.column(texts_of(carrier.tangent))).tolist())
+    elements: list[Contact | FrictionElement | Constraint] = [*mechanism.contact, *mechanism.friction, *frictional]
+    for element in elements:
+        if element.slip:
+            entries.extend(reader.column(texts_of(element.slip)).tolist())
+        elif element.tangent:
+            entries.extend(_rate(reader, reader.column(texts_of(element.tangent))).tolist())
     return np.array(entries, dtype=np.intp)
 
 

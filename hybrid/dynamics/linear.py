@@ -60,7 +60,7 @@ def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_numerically_singular(A: NDArray[Any], *, rank: float) -> bool:
-    """Tell whether a matrix, whatever the units of its rows and columns, is singular to the tolerance ``rank``."""
+    """Whether a matrix, whatever the units of its rows and columns, is singular to the tolerance ``rank``."""
     if not np.isfinite(A).all():
         return True
     if A.size == 0:

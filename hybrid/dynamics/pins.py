@@ -154,10 +154,10 @@ def _slow_sides(
     terms = dynamics.terms(q, v, t=pins.time)
     scales = scales_of(dynamics, terms, q, v, t=pins.time)
     found = {}
-    for carrier, slip in pinned.items():
+    for element, slip in pinned.items():
         size = float(np.linalg.norm(slip))
-        if (size <= tolerances.velocity * np.max(scales.slip[..., dynamics.columns[carrier]], axis=-1)).any():
-            found[carrier] = tuple(component / size for component in slip)
+        if (size <= tolerances.velocity * np.max(scales.slip[..., dynamics.columns[element]], axis=-1)).any():
+            found[element] = tuple(component / size for component in slip)
     return found
 
 

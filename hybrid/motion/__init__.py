@@ -1,6 +1,6 @@
 """Motion through the automaton: smooth arcs, located events, impacts, and honest stops."""
 
-from hybrid.motion.branching import Limb, MotionTree, simulate_branches
+from hybrid.motion.branching import MotionBranch, MotionTree, simulate_branches
 from hybrid.motion.distance import distance
 from hybrid.motion.elastic_motion import hand_over
 from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
@@ -21,7 +21,7 @@ __all__ = [
     "EventKind",
     "HandOver",
     "HandedOver",
-    "Limb",
+    "MotionBranch",
     "MotionTree",
     "Penalty",
     "Prefer",

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_names
+from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.reverse_chatter import reverse_chatter
 from hybrid.contact.modes import ContactMode
@@ -39,7 +39,7 @@ def completed(
 ) -> tuple[Moment, Event | None]:
     """The moment itself, or what follows the impacts that accumulate right after it.
 
-    The closed mode begins at the last impact that was computed; what the remaining hops would add is below rounding.
+    The closed mode begins at the last impact that was computed; what the remaining bounces would add is below rounding.
     Where only their durations are, as of a ball squeezed between two others, the impacts that are left are made at
     once. The event carries the limit time.
 
@@ -61,7 +61,7 @@ def completed(
         limit = accumulation(times) if times and times[-1] == moment.t else None
         if limit is None or not limit.t < t_end:
             continue
-        # where every hop has become too low for floating point, all that is left is to tell when the last would end
+        # where every bounce has become too low for floating point, all that is left is to tell when the last would end
         is_near = limit.rest <= context.settings.zeno_rest * limit.elapsed
         if is_near or not _any_open(moment, impacts, limit.t - limit.elapsed):
             found[name] = limit
@@ -141,7 +141,7 @@ def _is_slight(terms: Terms, change: Array, elapsed: float) -> bool:
 
 
 def right_accumulation(context: Context, arc: Arc) -> str | None:
-    """Tell whether impacts may grow out of the contact that sticks during an arc, which makes its future not unique.
+    """Whether impacts may grow out of the contact that sticks during an arc, which makes its future not unique.
 
     Looked for at a few instants of the arc, so a possibility that lasts for less than their distance may be missed.
 
@@ -159,7 +159,7 @@ def right_accumulation(context: Context, arc: Arc) -> str | None:
     if context.law is None or len(closed) != 1 or arc.mode[closed[0]] is not ContactMode.STICK:
         return None
     activities = tuple(
-        Activity.RESTING if name in closed else Activity.OPEN for name in carrier_names(context.dynamics)
+        Activity.RESTING if name in closed else Activity.OPEN for name in element_names(context.dynamics)
     )
     for t in np.linspace(arc.start, arc.end, _INSTANTS):
         q, v = arc.sample(t)

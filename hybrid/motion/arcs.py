@@ -89,7 +89,7 @@ def follow(
     y : array, (2n,)
     t_end : float
     first_step : float or None
-        Largest first step, so that a short hop is not stepped over.
+        Largest first step, so that a short bounce is not stepped over.
     rests : bool
         True if the constraints leave no motion: the state stays exactly as it is.
     directions : mapping of str to array (2,)
@@ -106,12 +106,12 @@ def follow(
     ComputationError
         A slip begins in a direction that no computed motion keeps.
     """
-    told = references(constraints, t, y, directions, watch.settings)
-    watch.flow.set_references(told)
-    unstable = unstable_beginning(watch, constraints, t, y, told)
+    known = references(constraints, t, y, directions, watch.settings)
+    watch.flow.set_references(known)
+    unstable = unstable_beginning(watch, constraints, t, y, known)
     if unstable is not None:
         raise ComputationError(unstable)
-    settings = while_it_begins(watch, told)
+    settings = while_it_begins(watch, known)
     stepper: Rest | Stepper = (
         Rest(watch, t, y, t_end) if rests else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     )
@@ -170,7 +170,7 @@ class _Way:
         self.steps.append(last)
         self.t, self.y = last.end, self._projected(last.end, last.last)
         if fired[0].kind is GuardKind.UNDEFINED:
-            return self._passage(failure=f"{fired[0].carrier!r} has no value beyond")
+            return self._passage(failure=f"{fired[0].element!r} has no value beyond")
         if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):
             return self._passage(fired=fired)
         self.watch.flow.set_references(references(self.constraints, self.t, self.y, {}, self.watch.settings))
@@ -226,13 +226,13 @@ class _Way:
 
 
 def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:
-    """Largest first step that does not pass a hop: twice its duration, ``2 v / |a|`` for a gap that starts at zero.
+    """Largest first step that does not pass a bounce: twice its duration, ``2 v / |a|`` for a gap that starts at zero.
 
     Parameters
     ----------
     gap_dot, acceleration, gaps : sequence of float
         Of the contacts that open, at the start of the arc. A gap that is small but not zero must count: a shorter step
-        would drown the hops of other contacts in rounding.
+        would drown the bounces of other contacts in rounding.
 
     Returns
     -------

@@ -31,7 +31,7 @@ _CHOICES = (Termination.INDETERMINATE, Termination.UNDECIDED)
 
 
 @attrs.frozen(eq=False)
-class Limb:
+class MotionBranch:
     """A part of a tree of motions, between two choices.
 
     Attributes
@@ -54,20 +54,20 @@ class MotionTree:
 
     Attributes
     ----------
-    limbs : tuple of Limb
+    branches : tuple of MotionBranch
         The first starts at the state; every other one at the end of its parent.
     is_complete : bool
         False if the bound on the number of parts was reached, or the computation was interrupted.
     """
 
-    limbs: tuple[Limb, ...]
+    branches: tuple[MotionBranch, ...]
     is_complete: bool
 
     @property
-    def leaves(self) -> tuple[Limb, ...]:
+    def leaves(self) -> tuple[MotionBranch, ...]:
         """The parts that no other continues."""
-        parents = {limb.parent for limb in self.limbs}
-        return tuple(limb for number, limb in enumerate(self.limbs) if number not in parents)
+        parents = {branch.parent for branch in self.branches}
+        return tuple(branch for number, branch in enumerate(self.branches) if number not in parents)
 
     def graph(self) -> Any:
         """The tree as a networkx DiGraph, with the time and the choice on each edge.
@@ -81,13 +81,13 @@ class MotionTree:
 
         return tree_graph(
             [
-                (number, {"motion": limb.motion, "termination": limb.motion.termination.name})
-                for number, limb in enumerate(self.limbs)
+                (number, {"motion": branch.motion, "termination": branch.motion.termination.name})
+                for number, branch in enumerate(self.branches)
             ],
             [
-                (limb.parent, number, {"t": limb.motion.t_start, "choice": limb.choice})
-                for number, limb in enumerate(self.limbs)
-                if limb.parent is not None
+                (branch.parent, number, {"t": branch.motion.t_start, "choice": branch.choice})
+                for number, branch in enumerate(self.branches)
+                if branch.parent is not None
             ],
         )
 
@@ -134,7 +134,7 @@ def simulate_branches(
     >>> rod = derive(mechanisms.load("rod_on_incline"))
     >>> start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters={"mu": 1.5})
     >>> tree = simulate_branches(rod, start, t_end=0.05, parameters={"mu": 1.5})
-    >>> sorted(limb.choice for limb in tree.leaves)
+    >>> sorted(branch.choice for branch in tree.leaves)
     ['free', 'slide+']
     """
     dynamics = dynamics.at(parameters)
@@ -144,23 +144,23 @@ def simulate_branches(
     rank = rank_guard(dynamics.at(values), state.t, state.q)
     context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)
     start = moment_at_start(context, state.t, state.q, state.v, state.sides)
-    limbs: list[Limb] = []
+    branches: list[MotionBranch] = []
     waiting: list[tuple[Moment, int | None, SelectionRule, str]] = [(start, None, Stop(), "")]
-    while waiting and len(limbs) < max_limbs:
+    while waiting and len(branches) < max_limbs:
         moment, parent, rule, choice = waiting.pop(0)
         run = Run(attrs.evolve(context, rule=rule), t_end)
         with interruptible(keeps=keeps):
             motion = run.follow(moment)
-        limb = len(limbs)
-        limbs.append(Limb(motion, parent, choice))
+        branch = len(branches)
+        branches.append(MotionBranch(motion, parent, choice))
         if motion.termination is Termination.INTERRUPTED:
             if not keeps:
                 raise KeyboardInterrupt
-            return MotionTree(tuple(limbs), False)
+            return MotionTree(tuple(branches), False)
         if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
             names = _distinct(motion.selection.branches)
-            waiting += [(run.last, limb, Take(number), name) for number, name in enumerate(names)]
-    return MotionTree(tuple(limbs), not waiting)
+            waiting += [(run.last, branch, Take(number), name) for number, name in enumerate(names)]
+    return MotionTree(tuple(branches), not waiting)
 
 
 def _distinct(branches: Sequence[Branch]) -> list[str]:

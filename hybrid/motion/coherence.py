@@ -25,7 +25,7 @@ _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
 
 
 def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> bool:
-    """Tell whether the inequalities of a mode that are tight at a state become satisfied along its own flow.
+    """Whether the inequalities of a mode that are tight at a state become satisfied along its own flow.
 
     The sign of the first non-vanishing derivative decides, read off a trial step: the first of its points at which
     the inequality differs from zero.
@@ -46,14 +46,14 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v, with_users=False)
-    told = references(constraints, t, y, choice.directions, watch.settings)
-    watch.flow.set_references(told)
+    known = references(constraints, t, y, choice.directions, watch.settings)
+    watch.flow.set_references(known)
     if constraints.hold_everything(t, q, v):
         rest = Rest(watch, t, y, t_end).step()
         values = watch.oriented(rest.time(_SOON), np.repeat(y[:, None], len(_SOON), axis=1))
         # what comes soon decides, also where it is little next to what comes later
         return _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
-    step = Stepper(watch.flow.derivative, t, y, t_end, while_it_begins(watch, told)).step()
+    step = Stepper(watch.flow.derivative, t, y, t_end, while_it_begins(watch, known)).step()
     if step is None:
         return False
     values = watch.oriented(step.time(PLACES), step.at_places())

@@ -9,7 +9,7 @@ import attrs
 from hybrid.contact.exits import possible_exit
 from hybrid.contact.table import rows_of
 from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.transitions import told_by_modes
+from hybrid.motion.transitions import named_by_modes
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
@@ -52,13 +52,13 @@ def complete(dynamics: Dynamics, events: list[Event], t: float, after: Mode | No
         if event.mode_after is not None or not (event.t == t or event.kind is EventKind.ACCUMULATION):
             continue
         at = events.index(event)
-        told = told_by_modes(event, after)
+        known = named_by_modes(event, after)
         jumps = any(later.kind in _JUMPS for later in events[at + 1 :])
         if after is not None and not jumps:
-            _check_exit(dynamics, told, after)
-        note = "; ".join(part for part in (told.note, decision.note) if part)
-        events[at] = attrs.evolve(told, mode_after=after, verdict=decision.verdict, note=note)
-        if after is not None and after == told.mode_before and told.kind not in _LASTING:
+            _check_exit(dynamics, known, after)
+        note = "; ".join(part for part in (known.note, decision.note) if part)
+        events[at] = attrs.evolve(known, mode_after=after, verdict=decision.verdict, note=note)
+        if after is not None and after == known.mode_before and known.kind not in _LASTING:
             del events[at]
             dropped += 1
     return dropped
@@ -69,5 +69,5 @@ def _check_exit(dynamics: Dynamics, event: Event, after: Mode) -> None:
     if event.mode_before is None or not event.guards:
         return
     if not possible_exit(rows_of(dynamics, event.mode_before), event.guards).admits(after):
-        fired = ", ".join(f"{guard.kind.value} of {guard.carrier}" for guard in event.guards)
+        fired = ", ".join(f"{guard.kind.value} of {guard.element}" for guard in event.guards)
         raise RuntimeError(f"t = {event.t:.10g}: {after} is no exit of {event.mode_before} at {fired}")

@@ -101,14 +101,14 @@ def pass_jamming(context: Context, moment: Moment, before: Mode, note: str) -> t
 def _at_vanishing_mobility(problem: ImpactProblem) -> ImpactProblem:
     """The same contact without normal velocity, ``A_s`` just below zero."""
     G, gamma = np.array(problem.G), np.array(problem.gamma)
-    along = float(np.sign(gamma[1])) * float(problem.carriers[0].friction) * G[0, 1]
+    along = float(np.sign(gamma[1])) * float(problem.elements[0].friction) * G[0, 1]
     G[0, 0], gamma[0] = along - _BARELY * abs(along), 0.0
     return attrs.evolve(problem, posed=attrs.evolve(problem.posed, G=G), gamma=gamma)
 
 
 def _passed(context: Context, moment: Moment, before: Mode | None, impact: Impact, reason: str) -> tuple[Moment, Event]:
     after = moment_after_impact(context, moment, impact)
-    carriers = tuple(impact.impulse_N)
+    elements = tuple(impact.impulse_N)
     kind = EventKind.PASSAGE
-    event = Event(moment.t, kind, carriers, before, None, moment.q, moment.v, after.v, impact, note=reason)
+    event = Event(moment.t, kind, elements, before, None, moment.q, moment.v, after.v, impact, note=reason)
     return after, event

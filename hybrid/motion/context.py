@@ -191,7 +191,7 @@ class Context:
         return constraints
 
     def holding(self, parts: tuple[ElementMode, ...]) -> Constraints:
-        """What carriers in given modes hold."""
+        """What force elements in given modes hold."""
         return Constraints(self.dynamics, parts, self._terms, self._values, self._tangents)
 
     def watch(
@@ -204,18 +204,18 @@ class Context:
         flow = self.flow(choice)
         guards, functions = flow.guards, None
         floors: dict[int, float] = self._floors(flow, t, q, v)
-        latitudes: dict[int, float] = {}
+        bands: dict[int, float] = {}
         if with_users and self._user_rows is not None:
             functions = _table(self._user_rows)
             guards = (*guards, *(guard for guard, _ in self.watched))
-            told, latitudes = self._uncertain(flow, t, np.concatenate([q, v]))
-            floors |= told
+            known, bands = self._uncertain(flow, t, np.concatenate([q, v]))
+            floors |= known
         if with_rank and self.rank is not None:
             guards = (*guards, Guard(GuardKind.RANK, tuple(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
         settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
         asked = partial(self._uncertain, flow), partial(self._rounded, flow)
-        return Watch(flow, guards, functions, floors, latitudes, *asked, settings)
+        return Watch(flow, guards, functions, floors, bands, *asked, settings)
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:
         self._reached(t, q, v)
@@ -280,9 +280,9 @@ class Context:
         floors = {}
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCHDOWN:
-                floors[position] = gap_floor(terms, q, self.dynamics.contacts.index(guard.carrier))
+                floors[position] = gap_floor(terms, q, self.dynamics.contacts.index(guard.element))
             elif guard.kind is GuardKind.SLIP:
-                columns = self.dynamics.columns[guard.carrier]
+                columns = self.dynamics.columns[guard.element]
                 speed = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))
                 floors[position] = _ROUNDING * _EPSILON * speed
         return floors

@@ -39,19 +39,19 @@ def motion_dataset(motion: AbstractMotion, *, points: int) -> Any:
         raise ValueError(f"points must be at least 2, not {points}")
     dynamics = motion.dynamics
     t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
-    carriers = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
-    modes = np.array([[each.mode[name].value for name in carriers] for each in motion.arcs], dtype=str)
+    elements = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
+    modes = np.array([[each.mode[name].value for name in elements] for each in motion.arcs], dtype=str)
     variables = {
         "position": (("time", "coordinate"), q),
         "velocity": (("time", "coordinate"), v),
         "lambda_N": (("time", "contact"), lambda_N),
         "lambda_T": (("time", "tangent"), lambda_T),
-        "mode": (("time", "carrier"), modes.reshape(len(motion.arcs), len(carriers))[arc]),
+        "mode": (("time", "element"), modes.reshape(len(motion.arcs), len(elements))[arc]),
         "arc": (("time",), arc),
     }
     return xarray.Dataset(
         {name: (dims, values, {"long_name": _MEANINGS[name]}) for name, (dims, values) in variables.items()},
-        coords={**_labels(motion, t), "carrier": list(carriers)},
+        coords={**_labels(motion, t), "element": list(elements)},
         attrs=_attributes(motion),
     )
 
@@ -84,7 +84,7 @@ def _attributes(motion: AbstractMotion) -> dict[str, str]:
         "termination": motion.termination.name,
         "cause": motion.cause,
         "parameters": json.dumps({name: float(value) for name, value in values.items()}),
-        "events": json.dumps([[event.t, event.kind.value, list(event.carriers)] for event in motion.events]),
+        "events": json.dumps([[event.t, event.kind.value, list(event.elements)] for event in motion.events]),
     }
 
 
@@ -107,7 +107,7 @@ def _samples(motion: AbstractMotion, points: int) -> tuple[Array, NDArray[np.int
 
 
 def _tangent_names(dynamics: Dynamics) -> tuple[str, ...]:
-    """Names of the tangential columns: that of the carrier, numbered in space."""
+    """Names of the tangential columns: that of the force element, numbered in space."""
     return tuple(
         name if dynamics.dimension(name) == 1 else f"{name}.{axis + 1}"
         for name in dynamics.columns

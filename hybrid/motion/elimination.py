@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law, spatial_slides
 from hybrid.expressions import Builder, Term, dot, solve_definite
 from hybrid.motion.distribution import RANK
@@ -137,7 +137,7 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[ElementMode], *, independe
         True if the rigid constraints are known to be independent, but for singular configurations.
     """
     rows = sum(part.presses + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
-    frictional = any(part.kind is CarrierKind.BILATERAL for part in parts)
+    frictional = any(part.kind is ElementKind.BILATERAL for part in parts)
     if frictional or (len(dynamics.rigid) > 1 and not independent) or rows > min(MAX_ROWS, dynamics.n):
         return False
     if rows < 2:

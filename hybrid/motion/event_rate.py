@@ -41,7 +41,7 @@ class EventRate:
     def exceeded(
         self,
         t: float,
-        carriers: tuple[str, ...],
+        elements: tuple[str, ...],
         *,
         recorded: int,
         impacts: Mapping[str, Sequence[float]],
@@ -53,7 +53,7 @@ class EventRate:
         ----------
         t : float
             When it happens.
-        carriers : tuple of str
+        elements : tuple of str
             Where it happens.
         recorded : int
             Number of events that were kept.
@@ -71,7 +71,7 @@ class EventRate:
             self._instants.append(t)
         if recorded + self.dropped >= self.settings.max_events:
             return Termination.MAX_EVENTS, f"with those that changed nothing, {recorded + self.dropped}"
-        last = f"the last at {', '.join(carriers)}"
+        last = f"the last at {', '.join(elements)}"
         if self.at_once > self.settings.crowd:
             return Termination.CROWDED, last
         burst, lasted = self.settings.burst, t - self._instants[0]

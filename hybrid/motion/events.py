@@ -55,7 +55,7 @@ class Watch:
         True if no sign is 0.
     floors : mapping of int to float
         Rounding of a guard, by position.
-    latitudes : mapping of int to float
+    bands : mapping of int to float
         What the error of integration leaves open of the user's functions, by position: one that stays within is zero.
     settings : Settings
     uncertain : callable
@@ -68,7 +68,7 @@ class Watch:
     guards: tuple[Guard, ...]
     functions: Functions | None
     floors: dict[int, float]
-    latitudes: dict[int, float]
+    bands: dict[int, float]
     uncertain: Callable[[float, Array], tuple[dict[int, float], dict[int, float]]]
     rounded: Callable[[float, Array], dict[int, float]]
     settings: Settings
@@ -102,7 +102,7 @@ class Watch:
             if guard.kind in _UNSIGNED and (known is None or not known[position]):
                 row = values[position] + self._levels[position]
                 self.renew(position, row, float(t[-1]), y[:, -1])
-                open_ = max(self.latitudes.get(position, 0.0), _ROUNDING * self.floors.get(position, 0.0))
+                open_ = max(self.bands.get(position, 0.0), _ROUNDING * self.floors.get(position, 0.0))
                 clear = np.abs(row) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
                 undecided = 0.0 if guard.kind in USERS and np.isfinite(row).all() else 1.0
                 signs[position] = np.sign(row[np.argmax(clear)]) if clear.any() else undecided
@@ -111,17 +111,17 @@ class Watch:
 
     def renew(self, position: int, row: Array, t: float, y: Array) -> None:
         """Ask anew what is uncertain of a user's function, if next to a pole it was more than its values ``row``."""
-        if position not in self.latitudes:
+        if position not in self.bands:
             return
-        stored = max(self.floors[position], self.latitudes[position])
+        stored = max(self.floors[position], self.bands[position])
         if stored <= _CERTAIN * np.abs(row).min():  # soon told, and so it is nearly always
             return
         limit = _CERTAIN * float(np.median(np.abs(row)))
         if stored <= limit:
             return
-        floors, latitudes = self.uncertain(t, y)
-        if max(floors[position], latitudes[position]) < limit:
-            self.floors[position], self.latitudes[position] = floors[position], latitudes[position]
+        floors, bands = self.uncertain(t, y)
+        if max(floors[position], bands[position]) < limit:
+            self.floors[position], self.bands[position] = floors[position], bands[position]
 
     def grow(self, t: float, y: Array) -> None:
         """Raise the floors of gaps and slips to what cancels in them at a state, where the motion may be larger."""
@@ -165,7 +165,7 @@ def first_event(
         return None
     t, guard = float(step.time(s)), watch.guards[which]
     if fall is _Fall.LOSS:
-        return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.carriers),)
+        return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.elements),)
     if fall is _Fall.JUMP:
         return _past_jump(watch, step, which, t), (guard,)
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))

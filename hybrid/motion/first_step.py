@@ -16,7 +16,7 @@ __all__ = ["first_step_limit"]
 
 
 def first_step_limit(context: Context, choice: Choice, t: float, y: NDArray[np.float64]) -> float | None:
-    """Largest first step of a mode's arc, so that no hop of a contact that opens is stepped over.
+    """Largest first step of a mode's arc, so that no bounce of a contact that opens is stepped over.
 
     Parameters
     ----------

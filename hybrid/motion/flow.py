@@ -73,8 +73,8 @@ class CompiledFlow:
 
     def set_references(self, references: Mapping[str, Reference]) -> None:
         """Tell what is known of the spatial slips at the start of a step."""
-        told = [references[part.name] for part in spatial_slides(self.parts)]
-        self._references[:] = [float(value) for each in told for value in (*each.direction, each.floor)]
+        known = [references[part.name] for part in spatial_slides(self.parts)]
+        self._references[:] = [float(value) for each in known for value in (*each.direction, each.floor)]
 
 
 def make_flow(

@@ -90,8 +90,8 @@ def _joined(rigid: Trajectory, elastic: Trajectory, springs: HandedOver) -> Traj
     before = rigid.arcs[-1].mode if rigid.arcs else None
     after = elastic.arcs[0].mode if elastic.arcs else None
     note = describe_singular(rigid.dynamics.at(rigid.parameters), rigid.t, rigid.q)
-    kind, carriers = EventKind.SINGULAR_CONFIGURATION, rigid.dynamics.rigid
-    event = Event(rigid.t, kind, carriers, before, after, rigid.q, rigid.v, elastic.v_start)
+    kind, elements = EventKind.SINGULAR_CONFIGURATION, rigid.dynamics.rigid
+    event = Event(rigid.t, kind, elements, before, after, rigid.q, rigid.v, elastic.v_start)
     event = attrs.evolve(event, note=f"{note}; goes on with {springs.describe()}")
     events = [event for event in rigid.events if event.kind is not EventKind.SINGULAR_CONFIGURATION]
     return attrs.evolve(

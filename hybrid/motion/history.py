@@ -1,4 +1,4 @@
-"""What static friction above kinetic remembers: a carrier that stuck goes on sticking, one that broke loose slides."""
+"""What static friction above kinetic remembers: a element that stuck goes on sticking, one that broke loose slides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["modes_of", "with_history"]
 def with_history(
     problem: ContactProblem, branches: tuple[Branch, ...], *, held: Set[str], broken: Mapping[str, ContactMode]
 ) -> tuple[Branch, ...]:
-    """Leave out branches that static friction above kinetic rules out for a carrier with a history.
+    """Leave out branches that static friction above kinetic rules out for a force element with a history.
 
     Of all others nothing is left out: their history tells no more than the state does.
 
@@ -30,15 +30,15 @@ def with_history(
     problem : ContactProblem
     branches : tuple of Branch
     held : set of str
-        Carriers that stuck until now or have just come to rest.
+        Force elements that stuck until now or have just come to rest.
     broken : mapping of str to ContactMode
-        Carriers whose static limit was reached, and the slide that follows.
+        Force elements whose static limit was reached, and the slide that follows.
 
     Returns
     -------
     tuple of Branch
     """
-    remembering = {c.name for c in problem.carriers if np.any(c.static_friction != c.friction)}
+    remembering = {c.name for c in problem.elements if np.any(c.static_friction != c.friction)}
     sticking = (held & remembering) - set(broken)
     kept = []
     for branch in branches:
@@ -54,7 +54,7 @@ def modes_of(branch: Branch) -> tuple[Mode, ...]:
 
 
 def _fits(mode: Mode, branches: tuple[Branch, ...], sticking: Set[str], broken: Mapping[str, ContactMode]) -> bool:
-    """True if every carrier with a history does in a mode what static friction has it do."""
+    """True if every force element with a history does in a mode what static friction has it do."""
     for name, slide in broken.items():
         if mode[name] not in (slide, ContactMode.FREE):
             return False

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.assembly import side_by_side
-from hybrid.contact.carriers import CarrierKind
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
@@ -94,16 +94,16 @@ class NumericFlow:
         terms = self._dynamics.terms(y[:n].T, y[n:].T, t=t)
         solved = self._solve(terms)
         forces, slack = self._distribution(terms, solved) if solved.is_redundant else (solved.forces, None)
-        by_carrier = self._by_carrier(terms, forces, solved)
-        directions = {name: told.direction for name, told in self._references.items()}
-        guards = self._guard_values(ArrayView(terms, by_carrier, directions, lambda: solved.determinant), slack)
+        by_element = self._by_element(terms, forces, solved)
+        directions = {name: known.direction for name, known in self._references.items()}
+        guards = self._guard_values(ArrayView(terms, by_element, directions, lambda: solved.determinant), slack)
         N = np.size(t)
         columns = [
             np.broadcast_to(a, (N, a.shape[-1])).T
             for a in (
                 solved.acceleration,
-                by_carrier.lambda_N,
-                by_carrier.lambda_T,
+                by_element.lambda_N,
+                by_element.lambda_T,
                 np.stack(np.broadcast_arrays(*guards, np.zeros(N)), axis=-1),
             )
         ]
@@ -143,7 +143,7 @@ class NumericFlow:
                 load = load + pushed
             else:
                 F[given.leader] = F[given.leader] + pushed
-        frictional = {part.index for part in self.parts if part.kind is CarrierKind.BILATERAL}
+        frictional = {part.index for part in self.parts if part.kind is ElementKind.BILATERAL}
         smooth = tuple(row for row in range(len(self._dynamics.rigid)) if row not in frictional)
         motion = free_motion(attrs.evolve(terms, h=load), eliminated=smooth)
         batches = (motion.a_free, terms.gap, terms.slip, terms.W_T[..., 0, :], terms.zeta_N, terms.zeta_B)
@@ -216,8 +216,8 @@ class NumericFlow:
                 constants.append(np.zeros(solved.shape) if part.presses else np.array(limit))
         return np.stack(slopes, axis=-2), np.stack(constants, axis=-1)
 
-    def _by_carrier(self, terms: Terms, forces: Array, solved: _SolvedFlow) -> Forces:
-        """Normal and tangential forces of all carriers from the unknowns of the mode."""
+    def _by_element(self, terms: Terms, forces: Array, solved: _SolvedFlow) -> Forces:
+        """Normal and tangential forces of all force elements from the unknowns of the mode."""
         sizes = {"N": terms.gap.shape[-1], "T": terms.slip.shape[-1], "B": len(self._dynamics.rigid)}
         blocks = {block: np.zeros((*solved.shape, size)) for block, size in sizes.items()}
         for column, row in enumerate(solved.law.unknown):

@@ -62,7 +62,7 @@ class Flow(Protocol):
 
     @property
     def parts(self) -> tuple[ElementMode, ...]:
-        """The carriers in the mode."""
+        """The force elements in the mode."""
 
     @property
     def guards(self) -> tuple[Guard, ...]:

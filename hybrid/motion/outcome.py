@@ -72,7 +72,7 @@ class Event:
     ----------
     t : float
     kind : EventKind
-    carriers : tuple of str
+    elements : tuple of str
         The contacts, elements or constraints whose guards fired; the names of watched functions.
     mode_before, mode_after : Mode or None
         None before the start and after the end of a motion.
@@ -89,7 +89,7 @@ class Event:
 
     t: float
     kind: EventKind
-    carriers: tuple[str, ...]
+    elements: tuple[str, ...]
     mode_before: Mode | None
     mode_after: Mode | None
     q: NDArray[np.float64]
@@ -102,7 +102,7 @@ class Event:
 
     def __str__(self) -> str:
         modes = " -> ".join(str(mode) for mode in (self.mode_before, self.mode_after) if mode is not None)
-        text = f"t = {self.t:.10g}: {self.kind.value} at {', '.join(self.carriers) or 'no contact'} ({modes})"
+        text = f"t = {self.t:.10g}: {self.kind.value} at {', '.join(self.elements) or 'no contact'} ({modes})"
         return text + (f"; {self.note}" if self.note else "")
 
 

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.declaration.evaluation import evaluate
 from hybrid.motion.single_gap import SingleGap, single_gap
 
@@ -41,7 +41,7 @@ class Constraints:
     values : mapping of str to float
         Values of all parameters.
     tangents : mapping of int to Expression
-        Tangential displacement by tangential column, of the carriers that declare one.
+        Tangential displacement by tangential column, of the force elements that declare one.
     anchors : dict of int to float
         Where they stick, by tangential column.
     """
@@ -58,7 +58,7 @@ class Constraints:
 
     @_normals.default
     def _contacts_that_hold(self) -> list[int]:
-        return [part.index for part in self.parts if part.presses and part.kind is CarrierKind.CONTACT]
+        return [part.index for part in self.parts if part.presses and part.kind is ElementKind.CONTACT]
 
     @_sticking.default
     def _columns_that_stick(self) -> list[int]:
@@ -192,7 +192,7 @@ def _correction(lift: Array, mobility: Array, residual: Array) -> Array:
 
 
 def tangents_of(dynamics: Dynamics) -> dict[int, Expression]:
-    """Tangential displacements by tangential column, of all carriers that declare one."""
+    """Tangential displacements by tangential column, of all force elements that declare one."""
     mechanism = dynamics.mechanism
     declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
     declared |= {item.name: (item.tangent,) for item in mechanism.friction if item.tangent}

@@ -66,7 +66,7 @@ class Rest:
     def _rounding(self, t: float) -> Array:
         """Of all guards, that of the user's functions at a time."""
         watch = self._watch
-        floors = watch.floors | watch.uncertain(t, self._y)[0] if watch.latitudes else watch.floors
+        floors = watch.floors | watch.uncertain(t, self._y)[0] if watch.bands else watch.floors
         return np.array([floors.get(position, 0.0) for position in range(len(watch.guards))])
 
     def _is_resolved(self, start: float, width: float) -> bool:

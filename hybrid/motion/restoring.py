@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import carrier_names
+from hybrid.contact.activity import element_names
 from hybrid.declaration.specification import mechanism_from_toml
 from hybrid.dynamics.derive import derive
 from hybrid.errors import HybridError, StateError
@@ -83,7 +83,7 @@ def _record(arrays: Arrays, source: str) -> Mapping[str, Any]:
 def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | None) -> Trajectory:
     springs = _handed_over(whole)
     n = dynamics.n
-    known = carrier_names(dynamics) + (() if springs is None else carrier_names(springs.dynamics))
+    known = element_names(dynamics) + (() if springs is None else element_names(springs.dynamics))
     parameters = whole.part("parameters", whole.entry("parameters")).table
     dynamics = dynamics.at(parameters)
     if springs is not None:
@@ -149,7 +149,7 @@ def _event(part: Entries, place: str, n: int, known: Sequence[str]) -> Event:
     return Event(
         t=part.number("t"),
         kind=part.member("kind", EventKind),
-        carriers=part.texts("carriers"),
+        elements=part.texts("carriers"),
         mode_before=part.mode("mode_before", known),
         mode_after=part.mode("mode_after", known),
         q=states[0],

@@ -186,10 +186,10 @@ class Run:
             raise passage.error
         return passage
 
-    def _too_many(self, t: float, carriers: tuple[str, ...]) -> tuple[Termination, str] | None:
+    def _too_many(self, t: float, elements: tuple[str, ...]) -> tuple[Termination, str] | None:
         """Count an event, and tell how the motion ends if there are too many or too fast ones."""
         span = self.t_end - (t if self._start is None else self._start.t)
-        return self.pace.exceeded(t, carriers, recorded=len(self.events), impacts=self.impacts, span=span)
+        return self.pace.exceeded(t, elements, recorded=len(self.events), impacts=self.impacts, span=span)
 
     def _say(self, mode: Mode, subject: str, sentence: str | None) -> None:
         """Warn, once of every mode and subject."""
@@ -214,13 +214,13 @@ class Run:
         if not passage.fired:
             return (None if passage.t < self.t_end else (Termination.END_TIME, "")), arrived, choice.mode
         kinds = {guard.kind for guard in passage.fired}
-        carriers = tuple(dict.fromkeys(guard.carrier for guard in passage.fired))
+        elements = tuple(dict.fromkeys(guard.element for guard in passage.fired))
         v_before = passage.y[n:]
-        ended = self._too_many(passage.t, carriers)
+        ended = self._too_many(passage.t, elements)
         if ended is not None:
             return ended, arrived, choice.mode
         event = Event(
-            passage.t, event_kind(passage.fired), carriers, choice.mode, None, arrived.q, v_before, arrived.v,
+            passage.t, event_kind(passage.fired), elements, choice.mode, None, arrived.q, v_before, arrived.v,
             guards=tuple(guard for guard in passage.fired if guard.quantity is not None),
         )  # fmt: skip
         if Activity.APPROACHING in arrived.activities.values():
@@ -253,12 +253,12 @@ class Run:
             context.dynamics, state, law=context.law, parameters=values, tolerances=tolerances, closed=closed
         )
         after = moment_after_impact(context, moment, impact)
-        told = (*impact.warnings, *self._depends_on_order(moment, touching, impact.v_after))
-        self.warnings += [f"t = {moment.t:.10g}: {text}" for text in told]
+        known = (*impact.warnings, *self._depends_on_order(moment, touching, impact.v_after))
+        self.warnings += [f"t = {moment.t:.10g}: {text}" for text in known]
         if self.events and self.events[-1].t == moment.t and self.events[-1].kind is EventKind.TOUCHDOWN:
             self.events.pop()
         hit = Event(moment.t, EventKind.IMPACT, touching, before, None, moment.q, moment.v, after.v, impact)
-        self.events.append(attrs.evolve(hit, note="; ".join(told)))
+        self.events.append(attrs.evolve(hit, note="; ".join(known)))
         for name in touching:
             self.impacts.setdefault(name, []).append(moment.t)
         after, event = completed(context, after, self.impacts, self.t_end)
@@ -277,7 +277,7 @@ class Run:
 
     def _passed(self, passage: tuple[Moment, Event] | None) -> Moment | None:
         """Record a passage through the compliant contact; None if there is none, or one too many at one instant."""
-        if passage is None or self._too_many(passage[0].t, passage[1].carriers) is not None:
+        if passage is None or self._too_many(passage[0].t, passage[1].elements) is not None:
             return None
         self.events.append(passage[1])
         return passage[0]

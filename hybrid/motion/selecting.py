@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_names
+from hybrid.contact.active_elements import ElementKind
+from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.branches import mode_of
-from hybrid.contact.candidates import Standing, all_candidates, candidate, mode_combinations
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate, mode_combinations
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.continua import family_accelerates_alike
 from hybrid.contact.modes import ContactMode
@@ -28,9 +28,9 @@ from hybrid.motion.history import modes_of, with_history
 from hybrid.motion.outcome import Termination
 
 if TYPE_CHECKING:
+    from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.branches import Branch
     from hybrid.contact.candidates import Candidate
-    from hybrid.contact.carriers import Carrier
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Terms
 
@@ -40,7 +40,7 @@ _CANCELLED = 1e-14  # of the terms that cancel: some tens of roundings
 _AMPLE = 16.0  # so that no condition of the mode that has ended lies on the edge of the tolerance
 _AGAINST_HISTORY = "no consistent mode agrees with what static friction held or let go until now"
 _SLIP_SIGNS = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}
-_FEW = 2  # carriers whose modes are tried before the full verdict is asked for
+_FEW = 2  # force elements whose modes are tried before the full verdict is asked for
 _ENDINGS = {
     Verdict.INCONSISTENT: Termination.INCONSISTENT,
     Verdict.INDETERMINATE: Termination.INDETERMINATE,
@@ -86,13 +86,13 @@ class Moment:
     sides : mapping of str to tuple of float
         For slips that vanish from one side.
     held : frozenset of str
-        Carriers that stuck until now or have just come to rest: static friction holds them.
+        Force elements that stuck until now or have just come to rest: static friction holds them.
     broken : mapping of str to ContactMode
-        Carriers whose static limit was reached, and the slide that follows.
+        Force elements whose static limit was reached, and the slide that follows.
     ended : Choice or None
         What was followed until one of its own guards fired.
     released : frozenset of str
-        Carriers whose normal force has vanished in it.
+        Force elements whose normal force has vanished in it.
     """
 
     t: float
@@ -131,7 +131,7 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     dynamics = context.dynamics
     terms = context.terms(moment.t, moment.q, moment.v)
     _check_slips(context, moment, terms)
-    activities = tuple(moment.activities[name] for name in carrier_names(dynamics))
+    activities = tuple(moment.activities[name] for name in element_names(dynamics))
     summands = summands_of(dynamics, terms, moment.q, moment.v, t=moment.t)
     problem = _without_rounding(pose(dynamics, terms, activities, sides=moment.sides, summands=summands))
     decision = _decided(context, problem, moment, t_end)
@@ -179,8 +179,8 @@ def _among(
     """Decide between the branches that history leaves."""
     if not branches:
         return _by_rule(context, selection, moment, Termination.INCONSISTENT)
-    carriers = selection.problem.carriers
-    choices = [_choices(context, branch, moment, carriers, vanishing) for branch in branches]
+    elements = selection.problem.elements
+    choices = [_choices(context, branch, moment, elements, vanishing) for branch in branches]
     if selection.verdict is Verdict.INDETERMINATE and (len(branches) > 1 or selection.continua):
         return _by_rule(context, selection, moment, Termination.INDETERMINATE)
     if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
@@ -207,19 +207,19 @@ def _without_rounding(problem: ContactProblem) -> ContactProblem:
 
 def _few_candidates(context: Context, problem: ContactProblem) -> tuple[Candidate, ...] | None:
     """All modes solved, where they are few and linear; None elsewhere."""
-    if any(carrier.is_spatial_at_rest or carrier.kind is CarrierKind.BILATERAL for carrier in problem.carriers):
+    if any(element.is_spatial_at_rest or element.kind is ElementKind.BILATERAL for element in problem.elements):
         return None
-    if len(problem.carriers) > _FEW or problem.redundancy:
+    if len(problem.elements) > _FEW or problem.redundancy:
         return None
     return all_candidates(problem, context.settings.tolerances)
 
 
 def _definite(problem: ContactProblem, candidates: tuple[Candidate, ...]) -> Candidate | None:
     """The mode, if one holds and every other fails by more than the tolerances: then the verdict is UNIQUE."""
-    standing = [item for item in candidates if item.standing is not Standing.REFUTED]
-    if len(standing) != 1 or standing[0].standing is not Standing.CONSISTENT:
+    status = [item for item in candidates if item.status is not CandidateStatus.REFUTED]
+    if len(status) != 1 or status[0].status is not CandidateStatus.CONSISTENT:
         return None
-    return standing[0] if len(also_called(mode_of(problem, standing[0]), problem.carriers)) == 1 else None
+    return status[0] if len(also_called(mode_of(problem, status[0]), problem.elements)) == 1 else None
 
 
 def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> bool:
@@ -229,13 +229,13 @@ def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> 
 def _leaves_motion_open(context: Context, selection: Selection, branch: Branch) -> bool:
     """True if the equations of a branch's mode are met by forces that accelerate differently: no flow chooses one."""
     problem, tolerances = selection.problem, context.settings.tolerances
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if any(element.is_spatial_at_rest for element in problem.elements):
         return False
     scale = problem_scale(problem)
     for modes in mode_combinations(problem):
-        if all(is_unnamed(part) or branch.mode[part.carrier.name] is part.label for part in modes):
+        if all(is_unnamed(part) or branch.mode[part.element.name] is part.label for part in modes):
             found = candidate(problem, modes, scale, tolerances)
-            is_its = all(branch.mode[part.carrier.name] is part.label for part in found.modes)
+            is_its = all(branch.mode[part.element.name] is part.label for part in found.modes)
             if is_its and not family_accelerates_alike(problem, found, scale, tolerances):
                 return True
     return False
@@ -246,7 +246,7 @@ def _by_rule(context: Context, selection: Selection, moment: Moment, ending: Ter
     if branch is None:
         return Decision(None, selection, _ENDINGS.get(selection.verdict, ending))
     note = f"{selection.verdict.value}; the rule took {branch.mode}"
-    choice = _choices(context, branch, moment, selection.problem.carriers)[0]
+    choice = _choices(context, branch, moment, selection.problem.elements)[0]
     return Decision(choice, selection, note=note, chosen_by_rule=True)
 
 
@@ -254,14 +254,14 @@ def _choices(
     context: Context,
     branch: Branch,
     moment: Moment,
-    carriers: tuple[Carrier, ...],
+    elements: tuple[ActiveElement, ...],
     vanishing: frozenset[str] = frozenset(),
 ) -> list[Choice]:
     """The branch's modes with the signs of bilateral normal forces, both where they vanish, the leading mode first."""
     frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
     signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
     either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
-    modes = dict.fromkeys(called for mode in modes_of(branch) for called in also_called(mode, carriers))
+    modes = dict.fromkeys(called for mode in modes_of(branch) for called in also_called(mode, elements))
     directions = _directions(branch, moment)
     return [
         Choice(mode, dict(zip(signs, sides, strict=True)), directions) for mode in modes for sides in product(*either)

@@ -91,9 +91,9 @@ class Sides:
         changed = tuple(guard for guard, sign in signs.items() if self.known.get(guard, sign) != sign)
         self.known |= signs
         at_once = [event for event in events[-_RECENT:] if event.t == moment.t and event.kind is not EventKind.IMPACT]
-        told = {name for event in at_once for name in event.carriers}
-        new = tuple(guard for guard in changed if guard.carrier not in told)
+        known = {name for event in at_once for name in event.elements}
+        new = tuple(guard for guard in changed if guard.element not in known)
         if not new:
             return []
-        names = tuple(guard.carrier for guard in new)
+        names = tuple(guard.element for guard in new)
         return [Event(moment.t, event_kind(new), names, mode, None, moment.q, moment.v, moment.v)]

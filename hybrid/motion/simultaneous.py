@@ -68,13 +68,13 @@ def order_of_impacts(context: Context, moment: Moment, touching: tuple[str, ...]
             f"applied were tried and have the same outcome"
         )
     least = size / inertia
-    told = "; ".join(
+    known = "; ".join(
         f"{' before '.join(names)}: {_in_words(context, reached, least)}"
         for names, reached in ((order, outcome), (order[::-1], _one_by_one(single, order[::-1])))
     )
     return (
         f"{', '.join(touching)} land at the same instant, and the outcome depends on the order in which the law is "
-        f"applied: all at once (followed here): {_in_words(context, together, least)}; {told}"
+        f"applied: all at once (followed here): {_in_words(context, together, least)}; {known}"
     )
 
 
@@ -102,7 +102,7 @@ class _Single:
         """Velocities after the impact of one contact; None if it does not approach."""
         problem = self.problems[name]
         gamma = problem.gamma + problem.posed.W.T @ (v - self.v)
-        if gamma[problem.normals[[carrier.name for carrier in problem.carriers].index(name)]] >= -self.slow[name]:
+        if gamma[problem.normals[[element.name for element in problem.elements].index(name)]] >= -self.slow[name]:
             return None
         return v + problem.response_W @ self.law.impulses(attrs.evolve(problem, gamma=gamma)).values
 
@@ -129,5 +129,5 @@ def _in_words(context: Context, reached: Array | str, least: Array) -> str:
     if isinstance(reached, str):
         return reached
     names = context.dynamics.mechanism.velocities
-    told = np.where(np.abs(reached) <= least, 0.0, reached)
-    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, told, strict=True))
+    known = np.where(np.abs(reached) <= least, 0.0, reached)
+    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, known, strict=True))

@@ -103,8 +103,8 @@ def singular_end(context: Context, passage: FollowedArc, mode: Mode, moment: Mom
     n = context.dynamics.n
     q, v = passage.y[:n], passage.y[n:]
     note = describe_singular(context.dynamics, passage.t, q)
-    kind, carriers = EventKind.SINGULAR_CONFIGURATION, context.dynamics.rigid
-    return Event(passage.t, kind, carriers, mode, None, q, v, v, note=note), attrs.evolve(moment, t=passage.t, q=q, v=v)
+    kind, elements = EventKind.SINGULAR_CONFIGURATION, context.dynamics.rigid
+    return Event(passage.t, kind, elements, mode, None, q, v, v, note=note), attrs.evolve(moment, t=passage.t, q=q, v=v)
 
 
 def describe_singular(dynamics: Dynamics, t: float, q: Array) -> str:

@@ -101,15 +101,15 @@ def references(
     return found
 
 
-def while_it_begins(watch: Watch, told: Mapping[str, Reference]) -> Settings:
+def while_it_begins(watch: Watch, known: Mapping[str, Reference]) -> Settings:
     """Settings for slips that begin, which do not end before they are more than noise.
 
     Friction turns such a slip into its direction at the rate ``1/slip``, which is stiff.
     """
-    beginning = [name for name, reference in told.items() if reference.begins]
+    beginning = [name for name, reference in known.items() if reference.begins]
     for position, guard in enumerate(watch.guards):
-        if guard.kind is GuardKind.SLIP and guard.carrier in beginning:
-            watch.floors[position] = _NOISE / _BEGINNING * told[guard.carrier].floor
+        if guard.kind is GuardKind.SLIP and guard.element in beginning:
+            watch.floors[position] = _NOISE / _BEGINNING * known[guard.element].floor
     if not beginning:
         return watch.settings
     return attrs.evolve(watch.settings, stepper="Radau", rtol=max(watch.settings.rtol, _IMPLICIT))
@@ -191,7 +191,7 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
     )
 
 
-def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Array, told: References) -> str | None:
+def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Array, known: References) -> str | None:
     """A sentence where a slip begins in a direction that every motion nearby leaves at once.
 
     Friction turns a slip ``s`` at the rate ``L(theta)/s``, ``L`` the lateral acceleration where friction opposes the
@@ -203,22 +203,22 @@ def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Arra
     constraints : Constraints
     t : float
     y : array, (2n,)
-    told : mapping of str to Reference
+    known : mapping of str to Reference
         What the flow was told; it is told again.
     """
-    if not any(reference.begins for reference in told.values()):
+    if not any(reference.begins for reference in known.values()):
         return None
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
     found = None
     for part in spatial_slides(constraints.parts):
-        if not told[part.name].begins:
+        if not known[part.name].begins:
             continue
         lateral = []
         for angle in (-_TURN, _TURN):
-            (c, s), u = (np.cos(angle), np.sin(angle)), told[part.name].direction
+            (c, s), u = (np.cos(angle), np.sin(angle)), known[part.name].direction
             turned = np.array([c * u[0] - s * u[1], s * u[0] + c * u[1]])
-            watch.flow.set_references({**told, part.name: attrs.evolve(told[part.name], direction=turned)})
+            watch.flow.set_references({**known, part.name: attrs.evolve(known[part.name], direction=turned)})
             acceleration = watch.flow.observe(np.array([t]), y[:, None]).acceleration[:, 0]
             columns = list(part.columns)
             slip = acceleration @ terms.W_T[:, columns] + terms.zeta_T[columns]
@@ -228,7 +228,7 @@ def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Arra
                 f"the slip of {part.name} that begins in the direction ({u[0]:.6g}, {u[1]:.6g}) is unstable: friction "
                 f"turns every slip nearby away from it at once, so that this motion exists and cannot be followed"
             )
-    watch.flow.set_references(told)
+    watch.flow.set_references(known)
     return found
 
 
@@ -239,8 +239,8 @@ def passes_by(watch: Watch, constraints: Constraints, t: float, y: Array, fired:
     turning = {part.name: part for part in spatial_slides(constraints.parts)}
     return all(
         guard.kind is GuardKind.SLIP
-        and guard.carrier in turning
-        and np.linalg.norm(_slip(turning[guard.carrier], terms, y[n:])[0])
-        > watch.settings.tolerances.velocity * _usual(turning[guard.carrier], terms, watch.settings)
+        and guard.element in turning
+        and np.linalg.norm(_slip(turning[guard.element], terms, y[n:])[0])
+        > watch.settings.tolerances.velocity * _usual(turning[guard.element], terms, watch.settings)
         for guard in fired
     )

@@ -139,7 +139,7 @@ def _event_record(event: Event) -> dict[str, Any]:
     return {
         "t": event.t,
         "kind": event.kind.name,
-        "carriers": list(event.carriers),
+        "carriers": list(event.elements),
         "mode_before": _labels(event.mode_before),
         "mode_after": _labels(event.mode_after),
         "impact": None if event.impact is None else _impact_record(event.impact),

@@ -1,4 +1,4 @@
-"""A second road to a motion: time-stepping, which knows no events (Moreau 1988; Jean 1999)."""
+"""Time-stepping as a cross-check of a motion: it knows no events (Moreau 1988; Jean 1999)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_activities, carrier_names
+from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import force_elements, has_stiction
 from hybrid.dynamics.scales import scales_of
@@ -137,8 +137,8 @@ def time_stepping(
 def _check_start(dynamics: Dynamics, state: State, tolerances: Tolerances) -> None:
     terms = dynamics.terms(state.q, state.v, t=state.t)
     scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
-    found = carrier_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
-    activities = {name: Activity(int(value)) for name, value in zip(carrier_names(dynamics), found, strict=True)}
+    found = element_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
+    activities = {name: Activity(int(value)) for name, value in zip(element_names(dynamics), found, strict=True)}
     check_start(dynamics, state, activities, collides=True, tolerances=tolerances)
 
 

@@ -53,7 +53,7 @@ class Trajectory(AbstractMotion):
         -------
         xarray.Dataset
             ``position`` and ``velocity`` over (time, coordinate), ``lambda_N`` over (time, contact), ``lambda_T`` over
-            (time, tangent), ``mode`` over (time, carrier), ``arc`` over time; units as coordinates, the events and
+            (time, tangent), ``mode`` over (time, element), ``arc`` over time; units as coordinates, the events and
             parameters as JSON in the attributes. Where the velocity jumps, the instant has two rows, of two arcs.
 
         Raises

@@ -1,4 +1,4 @@
-"""From the guards that fired to what each carrier does next."""
+"""From the guards that fired to what each force element does next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_activities, carrier_names, moves
+from hybrid.contact.activity import Activity, element_activities, element_names, moves
 from hybrid.contact.guards import RELEASES, USERS, Guard, GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.reduction import free_motion
@@ -65,32 +65,32 @@ def besides_touch(event: Event, fired: Iterable[Guard]) -> list[Event]:
     others = [guard for guard in fired if guard.kind is not GuardKind.TOUCHDOWN and guard.kind not in USERS]
     if not others:
         return []
-    carriers = tuple(dict.fromkeys(guard.carrier for guard in others))
-    return [attrs.evolve(event, kind=event_kind(others), carriers=carriers)]
+    elements = tuple(dict.fromkeys(guard.element for guard in others))
+    return [attrs.evolve(event, kind=event_kind(others), elements=elements)]
 
 
-def told_by_modes(event: Event, after: Mode | None) -> Event:
-    """The event with its word and carriers as the modes before and after it tell.
+def named_by_modes(event: Event, after: Mode | None) -> Event:
+    """The event with its word and force elements as the modes before and after it tell.
 
     Where contact forces are not unique, the guards of all contacts that share them fire together.
     """
-    told = (EventKind.DETACHMENT, EventKind.SLIP_START)
-    if event.kind not in told or len(event.carriers) < 2 or event.mode_before is None or after is None:
+    known = (EventKind.DETACHMENT, EventKind.SLIP_START)
+    if event.kind not in known or len(event.elements) < 2 or event.mode_before is None or after is None:
         return event
     before = event.mode_before
-    changed = tuple(name for name in event.carriers if before[name] is not after[name])
+    changed = tuple(name for name in event.elements if before[name] is not after[name])
     if not changed:
         return event
     leaves = any(after[name] is ContactMode.FREE for name in changed)
-    return attrs.evolve(event, carriers=changed, kind=told[0] if leaves else told[1])
+    return attrs.evolve(event, elements=changed, kind=known[0] if leaves else known[1])
 
 
 def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mapping[str, tuple[float, ...]]) -> Moment:
-    """What the carriers do at a state without history, from gaps and velocities to the tolerances."""
+    """What the force elements do at a state without history, from gaps and velocities to the tolerances."""
     terms = context.terms(t, q, v)
     scales = context.scales(t, q, v, terms)
-    found = carrier_activities(context.dynamics, terms, scales, sides=sides, tolerances=context.settings.tolerances)
-    names = carrier_names(context.dynamics)
+    found = element_activities(context.dynamics, terms, scales, sides=sides, tolerances=context.settings.tolerances)
+    names = element_names(context.dynamics)
     activities = {name: Activity(int(value)) for name, value in zip(names, found, strict=True)}
     return Moment(t, q, v, activities, sides)
 
@@ -98,14 +98,14 @@ def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mappi
 def moment_after(
     context: Context, choice: Choice, parts: tuple[ElementMode, ...], fired: tuple[Guard, ...], t: float, y: Array
 ) -> Moment:
-    """What the carriers do at an event without impact: the fired guards tell, not small numbers."""
+    """What the force elements do at an event without impact: the fired guards tell, not small numbers."""
     n = len(y) // 2
     q, v = y[:n], y[n:]
     terms = context.terms(t, q, v)
     scales = context.scales(t, q, v, terms)
     by_name: dict[str, set[GuardKind]] = {}
     for guard in fired:
-        for name in guard.carriers:
+        for name in guard.elements:
             by_name.setdefault(name, set()).add(guard.kind)
     activities: dict[str, Activity] = {}
     held: set[str] = set()
@@ -126,7 +126,7 @@ def moment_after(
     q, v = settle(context, activities, t, q, v)
     if any(guard.kind is GuardKind.TOUCHDOWN for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
-    released = frozenset(guard.carrier for guard in fired if guard.kind in RELEASES)
+    released = frozenset(guard.element for guard in fired if guard.kind in RELEASES)
     ended = choice if any(guard.kind not in USERS for guard in fired) else None
     return Moment(t, q, v, activities, {}, frozenset(held), broken, ended, released)
 
@@ -145,7 +145,7 @@ def _touching(
 
 
 def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q: Array, v: Array) -> set[str]:
-    """Carriers whose slip ends because a contact has closed; their activities are set to resting."""
+    """Force elements whose slip ends because a contact has closed; their activities are set to resting."""
     terms = context.terms(t, q, v)
     scales = context.scales(t, q, v, terms)
     ended = set()
@@ -186,14 +186,14 @@ def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, 
 
 
 def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Moment:
-    """What the carriers do after an impact: contacts that leave are open, the others closed with zero velocity."""
+    """What the elements do after an impact: contacts that leave are open, the others closed with zero velocity."""
     terms = context.terms(moment.t, moment.q, moment.v)
     context.scales(moment.t, moment.q, moment.v, terms)  # what an impact takes away leaves its rounding
     terms = context.terms(moment.t, moment.q, impact.v_after)
     scales = context.scales(moment.t, moment.q, impact.v_after, terms)
     activities = dict(moment.activities)
     closed: set[str] = set()
-    for name in carrier_names(context.dynamics):
+    for name in element_names(context.dynamics):
         if name not in context.dynamics.contacts:
             closed.add(name)  # a constraint holds, whatever rounding the impact leaves in its rate
             continue
@@ -213,35 +213,35 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
 def closed_again(
     context: Context, activities: Mapping[str, Activity], closed: Iterable[str], t: float, q: Array, v: Array
 ) -> Moment:
-    """The moment at which some carriers press whose slip is not known yet.
+    """The moment at which some force elements press whose slip is not known yet.
 
     One that an impact has brought to rest is held there. Another slip is read off velocities that satisfy what is held:
     to bring them there moves every slip, and a small one may change its sign. That one is held at rest may end others
     in turn: they are asked until no more come to rest.
     """
-    told = dict(activities)
+    known = dict(activities)
     columns = {name: context.dynamics.columns_of(name) for name in closed}
-    told |= dict.fromkeys(columns, Activity.FRICTIONLESS)
+    known |= dict.fromkeys(columns, Activity.FRICTIONLESS)
     frictional = {name: places for name, places in columns.items() if places}
     terms = context.terms(t, q, v)
     scales = context.scales(t, q, v, terms)
     first = {name: by_slip(context, terms, scales, places) for name, places in frictional.items()}
-    told |= {name: activity for name, activity in first.items() if activity is Activity.RESTING}
+    known |= {name: activity for name, activity in first.items() if activity is Activity.RESTING}
     while True:
-        reached = settle(context, told, t, q, v)
+        reached = settle(context, known, t, q, v)
         terms = context.terms(t, *reached)
         scales = context.scales(t, *reached, terms)
         found = {name: by_slip(context, terms, scales, places) for name, places in frictional.items()}
-        found |= {name: Activity.RESTING for name in found if told[name] is Activity.RESTING}
-        if all(told[name] is activity for name, activity in found.items()):
+        found |= {name: Activity.RESTING for name in found if known[name] is Activity.RESTING}
+        if all(known[name] is activity for name, activity in found.items()):
             break
-        told |= found
-    resting = frozenset(name for name in frictional if told[name] is Activity.RESTING)
-    return Moment(t, *reached, told, {}, resting)
+        known |= found
+    resting = frozenset(name for name in frictional if known[name] is Activity.RESTING)
+    return Moment(t, *reached, known, {}, resting)
 
 
 def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: float) -> bool:
-    """True if a contact would hop so low that floating point cannot tell its gap from zero; constraints hold."""
+    """True if a contact would bounce so low that floating point cannot tell its gap from zero; constraints hold."""
     index = context.dynamics.contacts.index(name)
     motion = free_motion(terms, eliminated=tuple(range(len(context.dynamics.rigid))))
     a = float(terms.W_N[:, index] @ motion.a_free + terms.zeta_N[index])
@@ -249,7 +249,7 @@ def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: 
 
 
 def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array) -> tuple[Array, Array]:
-    """Bring a state onto the gaps and velocities that its carriers' activities say are zero.
+    """Bring a state onto the gaps and velocities that its force elements' activities say are zero.
 
     A contact that approaches is brought to its gap, and keeps its velocity.
     """
@@ -263,5 +263,5 @@ def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Ar
 
 
 def closed_in(moment: Moment) -> tuple[str, ...]:
-    """Names of carriers that are not open."""
+    """Names of force elements that are not open."""
     return tuple(name for name, activity in moment.activities.items() if activity is not Activity.OPEN)

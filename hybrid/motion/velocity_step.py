@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_names
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
+from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.impulse_lcp import solved
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
@@ -44,12 +44,12 @@ class VelocityStep:
     impulse_N, impulse_T : array, (k,) and (p,)
         By contact and by tangential column.
     labels : dict of str to ContactMode
-        What every carrier does at the end of the step.
+        What every force element does at the end of the step.
     touched : frozenset of str
         Contacts with a normal impulse.
     is_solved : bool
         False where no impulses were found: the other entries then lack them.
-    carriers : tuple of str
+    elements : tuple of str
         Contacts and elements that took part.
     support : tuple of int
         Positive unknowns of the complementarity problem.
@@ -61,7 +61,7 @@ class VelocityStep:
     labels: dict[str, ContactMode]
     touched: frozenset[str]
     is_solved: bool = True
-    carriers: tuple[str, ...] = ()
+    elements: tuple[str, ...] = ()
     support: tuple[int, ...] = ()
 
 
@@ -107,33 +107,33 @@ def velocity_step(
         Activity.OPEN
         if name in dynamics.contacts and name not in persisting and terms.gap[dynamics.contacts.index(name)] > 0.0
         else (Activity.RESTING if dynamics.dimension(name) else Activity.FRICTIONLESS)
-        for name in carrier_names(dynamics)
+        for name in element_names(dynamics)
     )
     problem = pose(dynamics, terms, activities, sides={})
     smooth = h * problem.a_free
     labels = dict.fromkeys(dynamics.contacts, ContactMode.FREE)
     impulse_N, impulse_T = np.zeros(len(dynamics.contacts)), np.zeros(terms.slip.shape[-1])
-    if not problem.carriers:
+    if not problem.elements:
         return VelocityStep(smooth, impulse_N, impulse_T, labels, frozenset())
     gamma, offset = _contact_velocities(dynamics, problem, terms, h, persisting)
-    carriers = tuple(carrier.name for carrier in problem.carriers)
-    likely = before.support if before is not None and before.carriers == carriers else None
+    elements = tuple(element.name for element in problem.elements)
+    likely = before.support if before is not None and before.elements == elements else None
     free = gamma + problem.W.T @ smooth
     found = _on_cones(problem, free, offset, h, likely)
     P, support = (np.zeros(problem.n_rows), ()) if found is None else found
     after = free + problem.G @ P
     touched = set()
     slow = tolerances.velocity * (np.abs(problem.W).T @ (np.abs(v) + np.abs(smooth)) + np.abs(gamma))
-    for carrier in problem.carriers:
-        labels[carrier.name] = _label(carrier, P, after, slow, persists=carrier.name in persisting)
-        if carrier.kind is CarrierKind.CONTACT:
-            impulse_N[dynamics.contacts.index(carrier.name)] = P[carrier.rows[0]]
-            touched |= {carrier.name} if P[carrier.rows[0]] > 0.0 else set()
-        if carrier.tangential:
-            impulse_T[dynamics.columns[carrier.name]] = P[list(carrier.tangential)]
+    for element in problem.elements:
+        labels[element.name] = _label(element, P, after, slow, persists=element.name in persisting)
+        if element.kind is ElementKind.CONTACT:
+            impulse_N[dynamics.contacts.index(element.name)] = P[element.rows[0]]
+            touched |= {element.name} if P[element.rows[0]] > 0.0 else set()
+        if element.tangential:
+            impulse_T[dynamics.columns[element.name]] = P[list(element.tangential)]
     change = smooth + problem.response_W @ P
     is_solved = found is not None
-    return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, carriers, support)
+    return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, elements, support)
 
 
 def _contact_velocities(
@@ -141,30 +141,30 @@ def _contact_velocities(
 ) -> tuple[Array, Array]:
     """Contact velocities before the step, and what is added to those after it before they must not be negative."""
     gamma, offset = np.zeros(problem.n_rows), np.zeros(problem.n_rows)
-    for carrier in problem.carriers:
-        if carrier.kind is CarrierKind.CONTACT:
-            index = dynamics.contacts.index(carrier.name)
-            gamma[carrier.rows[0]] = terms.gap_dot[index]
+    for element in problem.elements:
+        if element.kind is ElementKind.CONTACT:
+            index = dynamics.contacts.index(element.name)
+            gamma[element.rows[0]] = terms.gap_dot[index]
             thrown_back = terms.restitution[index] * min(terms.gap_dot[index], 0.0)
             reach = max(terms.gap[index], 0.0) / h
-            offset[carrier.rows[0]] = reach if carrier.name in persisting else thrown_back
-        elif carrier.kind is CarrierKind.BILATERAL:
-            gamma[carrier.rows[0]] = terms.constraint_dot[dynamics.rigid.index(carrier.name)]
-        if carrier.tangential:
-            gamma[list(carrier.tangential)] = terms.slip[dynamics.columns[carrier.name]]
+            offset[element.rows[0]] = reach if element.name in persisting else thrown_back
+        elif element.kind is ElementKind.BILATERAL:
+            gamma[element.rows[0]] = terms.constraint_dot[dynamics.rigid.index(element.name)]
+        if element.tangential:
+            gamma[list(element.tangential)] = terms.slip[dynamics.columns[element.name]]
     return gamma, offset
 
 
-def _label(carrier: Carrier, P: Array, after: Array, slow: Array, *, persists: bool) -> ContactMode:
-    """The mode of a carrier from its impulse and its velocity after the step, zero up to what is ``slow``."""
-    if carrier.kind is CarrierKind.CONTACT:
-        leaves = not persists and after[carrier.rows[0]] > slow[carrier.rows[0]]
-        if leaves or not P[carrier.rows[0]] > 0.0:
+def _label(element: ActiveElement, P: Array, after: Array, slow: Array, *, persists: bool) -> ContactMode:
+    """The mode of a force element from its impulse and its velocity after the step, zero up to what is ``slow``."""
+    if element.kind is ElementKind.CONTACT:
+        leaves = not persists and after[element.rows[0]] > slow[element.rows[0]]
+        if leaves or not P[element.rows[0]] > 0.0:
             return ContactMode.FREE
-    if not carrier.tangential:
+    if not element.tangential:
         return ContactMode.CLOSED
-    slip = after[list(carrier.tangential)]
-    if np.max(np.abs(slip)) <= np.max(slow[list(carrier.tangential)]):
+    slip = after[list(element.tangential)]
+    if np.max(np.abs(slip)) <= np.max(slow[list(element.tangential)]):
         return ContactMode.STICK
     if len(slip) == 2:
         return ContactMode.SLIDE
@@ -180,15 +180,15 @@ def _on_cones(
     and Feng 1998): the pyramid is turned until one edge has that direction. Once is enough where the contact answers
     alike in all directions.
     """
-    spatial = [carrier for carrier in problem.carriers if carrier.is_spatial_at_rest]
+    spatial = [element for element in problem.elements if element.is_spatial_at_rest]
     likely_P = np.zeros(problem.n_rows)
-    axes = {carrier.name: _axis(problem, carrier, likely_P, free) for carrier in spatial}
+    axes = {element.name: _axis(problem, element, likely_P, free) for element in spatial}
     found = _impulses(problem, free + offset, h, likely, axes)
     for _ in range(_TURNS):
         if found is None or not spatial:
             return found
         P, support = found
-        turned = {carrier.name: _axis(problem, carrier, P, free + problem.G @ P) for carrier in spatial}
+        turned = {element.name: _axis(problem, element, P, free + problem.G @ P) for element in spatial}
         if all(abs(math.remainder(turned[name] - axes[name], 2 * math.pi)) <= _ALIGNED for name in turned):
             return found
         axes = turned
@@ -196,9 +196,9 @@ def _on_cones(
     return found
 
 
-def _axis(problem: ContactProblem, carrier: Carrier, P: Array, gamma: Array) -> float:
+def _axis(problem: ContactProblem, element: ActiveElement, P: Array, gamma: Array) -> float:
     """Angle towards which the friction of a spatial contact tends."""
-    rows = list(carrier.tangential)
+    rows = list(element.tangential)
     towards = P[rows] - gamma[rows] / np.linalg.norm(problem.G[np.ix_(rows, rows)], 2)
     return math.atan2(towards[1], towards[0])
 
@@ -210,11 +210,11 @@ def _impulses(
 
     The conditions are those of the contact problem at the level of accelerations, a limit force acting for ``h``.
     """
-    carriers = tuple(
-        attrs.evolve(carrier, friction=h * carrier.friction) if carrier.kind is CarrierKind.ELEMENT else carrier
-        for carrier in problem.carriers
+    elements = tuple(
+        attrs.evolve(element, friction=h * element.friction) if element.kind is ElementKind.ELEMENT else element
+        for element in problem.elements
     )
-    asked = attrs.evolve(problem, carriers=carriers, c=free)
+    asked = attrs.evolve(problem, elements=elements, c=free)
     posed = contact_lcp(asked, axes=axes)
     M, q = posed.question.M, posed.question.q
     z = None if likely is None else _with_support(M, q, list(likely))

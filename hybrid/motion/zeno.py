@@ -70,7 +70,7 @@ def accumulation(times: Sequence[float]) -> Accumulation | None:
 def is_accumulating(times: Sequence[float], last: int) -> bool:
     """True if impacts accumulate where they did already without the last of them.
 
-    Hops that become shorter without end, but not geometrically, as between surfaces that close in on each other, push
+    Bounces that become shorter without end, but not geometrically, as between surfaces that close in, push
     the extrapolated limit before them.
 
     Parameters

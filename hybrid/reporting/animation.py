@@ -126,7 +126,7 @@ def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
         **_forces_data(motion, scene, names),
         **_timeline_data(motion),
         "events": [
-            [event.t, _event_text(event), list(event.carriers) if event.kind is EventKind.IMPACT else []]
+            [event.t, _event_text(event), list(event.elements) if event.kind is EventKind.IMPACT else []]
             for event in motion.events[:_EVENTS]
         ],
     }
@@ -166,7 +166,7 @@ def _timeline_data(motion: Trajectory) -> dict[str, Any]:
 
 
 def _event_text(event: Event) -> str:
-    return f"{event.kind.value} at {', '.join(event.carriers)}" if event.carriers else event.kind.value
+    return f"{event.kind.value} at {', '.join(event.elements)}" if event.elements else event.kind.value
 
 
 def _reference_force(forces: Sequence[Force]) -> float:

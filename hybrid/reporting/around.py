@@ -96,7 +96,7 @@ def closed_contacts(dynamics: Dynamics, state: State, parameters: Values | None)
 
 
 def slip_rows(dynamics: Dynamics, state: State, terms: Terms) -> list[Row]:
-    """The slip pins of every carrier with friction; vanishing slips that are limits have text values."""
+    """The slip pins of every force element with friction; vanishing slips that are limits have text values."""
     rows: list[Row] = []
     for name, columns in dynamics.columns.items():
         sides = state.sides.get(name)

@@ -86,7 +86,7 @@ def plot_tree(tree: MotionTree, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        As :func:`plot_motion` gives it; numbers are those of ``tree.limbs``.
+        As :func:`plot_motion` gives it; numbers are those of ``tree.branches``.
 
     Examples
     --------
@@ -99,15 +99,17 @@ def plot_tree(tree: MotionTree, *, title: str = "") -> Figure:
     >>> [label.get_text() for label in figure.axes[-1].get_yticklabels()]
     ['0: tip', '1: tip', '2: tip']
     """
-    mechanism = tree.limbs[0].motion.dynamics.mechanism
+    mechanism = tree.branches[0].motion.dynamics.mechanism
     choices = {
-        str(number): str(number) if limb.parent is None else f"{number}: {limb.choice} after {limb.parent}"
-        for number, limb in enumerate(tree.limbs)
+        str(number): str(number) if branch.parent is None else f"{number}: {branch.choice} after {branch.parent}"
+        for number, branch in enumerate(tree.branches)
     }
-    taken = [choices[str(number)] for number, limb in enumerate(tree.limbs) if limb.parent is not None]
+    taken = [choices[str(number)] for number, branch in enumerate(tree.branches) if branch.parent is not None]
     rest = [f"{len(taken) - _NAMED} more"] if len(taken) > _NAMED else []
     heading = "\n".join([title or mechanism.title or mechanism.name, ", ".join([*taken[:_NAMED], *rest])])
-    return _drawn({str(number): limb.motion for number, limb in enumerate(tree.limbs)}, heading.rstrip(), choices)
+    return _drawn(
+        {str(number): branch.motion for number, branch in enumerate(tree.branches)}, heading.rstrip(), choices
+    )
 
 
 def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, str]) -> Figure:
@@ -115,7 +117,7 @@ def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, 
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows = [(part, name) for part, motion in motions.items() for name in _carriers(motion)]
+    rows = [(part, name) for part, motion in motions.items() for name in _elements(motion)]
     span = min(m.t_start for m in motions.values()), max(m.t for m in motions.values())
     curves = {part: _curves(motion, span[1] - span[0]) for part, motion in motions.items()}
     panels = panels_of(next(iter(motions.values())), one_each=len(motions) > 1)
@@ -153,7 +155,7 @@ def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, 
     return figure
 
 
-def _carriers(motion: Trajectory) -> tuple[str, ...]:
+def _elements(motion: Trajectory) -> tuple[str, ...]:
     return tuple(motion.arcs[0].mode) if motion.arcs else (*motion.dynamics.contacts, *motion.dynamics.elements)
 
 

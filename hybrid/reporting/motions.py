@@ -56,9 +56,11 @@ def _springs_record(springs: HandedOver) -> dict[str, Any]:
 
 
 def tree_record(tree: MotionTree) -> dict[str, Any]:
-    """All motions from one state as a plain JSON object: the first, and under ``limbs`` every part with its parent."""
-    limbs = [{"parent": limb.parent, "choice": limb.choice, **motion_record(limb.motion)} for limb in tree.limbs]
-    return {**motion_record(tree.limbs[0].motion), "limbs": limbs, "complete": tree.is_complete}
+    """All motions from one state as a plain JSON object: the first, and ``limbs`` all branches with their parents."""
+    branches = [
+        {"parent": branch.parent, "choice": branch.choice, **motion_record(branch.motion)} for branch in tree.branches
+    ]
+    return {**motion_record(tree.branches[0].motion), "limbs": branches, "complete": tree.is_complete}
 
 
 def _named(motion: Trajectory, values: Any, *, rates: bool = False) -> dict[str, float]:
@@ -75,8 +77,8 @@ def _event_record(motion: Trajectory, event: Event) -> dict[str, Any]:
     return {
         "t": float(event.t),
         "kind": event.kind.value,
-        "contact": ", ".join(event.carriers),
-        "guards": [{"kind": guard.kind.value, "contact": guard.carrier} for guard in event.guards],
+        "contact": ", ".join(event.elements),
+        "guards": [{"kind": guard.kind.value, "contact": guard.element} for guard in event.guards],
         "mode_before": _modes(event.mode_before),
         "mode_after": _modes(event.mode_after),
         "q": _named(motion, event.q),

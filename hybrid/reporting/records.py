@@ -271,9 +271,9 @@ def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
 
     problem = selection.problem
     return tuple(
-        carrier.name
-        for carrier in problem.carriers
-        if carrier.normal is not None and carrier.tangential and not bilateral_beside(problem, carrier.name)
+        element.name
+        for element in problem.elements
+        if element.normal is not None and element.tangential and not bilateral_beside(problem, element.name)
     )
 
 

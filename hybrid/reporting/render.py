@@ -264,7 +264,7 @@ def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
     from hybrid.reporting.sketch import plot_posture
 
     found = {"posture": "", "map": "", "automaton": ""}
-    closed = tuple(item.name for item in report.selection.problem.carriers if item.name in report.dynamics.contacts)
+    closed = tuple(item.name for item in report.selection.problem.elements if item.name in report.dynamics.contacts)
     drawn = posture(report.dynamics, report.state, closed=closed, parameters=report.parameters)
     if drawn is not None:
         svg = figure_svg(plot_posture(drawn))

@@ -259,11 +259,11 @@ def _problem(report: Report) -> dict[str, Any]:
     """Delassus operator and free accelerations with the names of their rows."""
     problem = report.selection.problem
     rows: list[str] = []
-    for carrier in problem.carriers:
-        rows += [] if carrier.normal is None else [f"{carrier.name}.N"]
+    for element in problem.elements:
+        rows += [] if element.normal is None else [f"{element.name}.N"]
         rows += [
-            f"{carrier.name}.T" + (str(i + 1) if len(carrier.tangential) > 1 else "")
-            for i in range(len(carrier.tangential))
+            f"{element.name}.T" + (str(i + 1) if len(element.tangential) > 1 else "")
+            for i in range(len(element.tangential))
         ]
     return {"rows": rows, "G": problem.G, "c": problem.c}
 

@@ -82,7 +82,7 @@ def sensitivity_record(report: SensitivityReport) -> dict[str, Any]:
         "t_end": float(found.t_end),
         "check": _check_record(found.check),
         "events": [
-            {"t": float(event.t), "kind": event.kind.value, "contact": ", ".join(event.carriers)}
+            {"t": float(event.t), "kind": event.kind.value, "contact": ", ".join(event.elements)}
             | {"gradient": dict(event.gradient)}
             for event in found.events
         ],

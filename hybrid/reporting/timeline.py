@@ -28,7 +28,7 @@ _OTHER_FILL = "#dddddd"
 
 @attrs.frozen
 class ModeSpan:
-    """A stretch of time in one mode of one carrier."""
+    """A stretch of time in one mode of one force element."""
 
     start: float
     end: float
@@ -59,13 +59,13 @@ def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[ModeSpa
     ----------
     motion : Trajectory
     most : int
-        Largest number of pieces of one carrier; beyond it time is cut into so many cells of equal length, each with
+        Largest number of pieces of one element; beyond it time is cut into so many cells of equal length, each with
         the mode at its middle.
 
     Returns
     -------
     dict of str to tuple of ModeSpan
-        By carrier, in the order of time.
+        By force element, in the order of time.
 
     Examples
     --------

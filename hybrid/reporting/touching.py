@@ -135,7 +135,7 @@ def _with_neighbours(q: Array, v: Array, t: Any) -> tuple[Array, Array, Array]:
 def _place(
     name: str, points: dict[str, Array], moved: dict[str, Array], W_N: Array | None, W_T: Array
 ) -> Touching | None:
-    """The point or pair of points at which a carrier acts: one that feels all forces, and nearest to the surface."""
+    """The point or pair of points at which a element acts: one that feels all forces, and nearest to the surface."""
     best: tuple[tuple[bool, float], Touching] | None = None
     for chosen in [*((point,) for point in points), *permutations(points, 2)]:
         if best is not None and len(chosen) > len(best[1].points):

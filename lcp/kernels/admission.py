@@ -1,4 +1,4 @@
-"""What the thin entries check: that no array is read or written beyond its end, and that the numbers are numbers."""
+"""What the low-level calls check: that no array is read or written beyond its end, and that the numbers are numbers."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def follow_into(M: FloatArray, q: FloatArray, z: FloatArray, w: FloatArray) -> i
 
 @entry(admit_vector)
 def solve_into(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
-    """The thin entry for one solution: write it into z, without objects and without a second attempt.
+    """The low-level call for one solution: write it into z, without objects and without a second attempt.
 
     Parameters
     ----------

@@ -298,8 +298,8 @@ def lying_bomb(chance: random.Random, data: bytes) -> bytes:
     name = chance.choice(list(entries))
     size = chance.choice([10**6, 3 * 10**7])
     packed = _written({**entries, name: bytes(size)})
-    told = chance.choice([1, 100, len(entries[name])])
-    return packed.replace(size.to_bytes(4, "little"), told.to_bytes(4, "little"))
+    known = chance.choice([1, 100, len(entries[name])])
+    return packed.replace(size.to_bytes(4, "little"), known.to_bytes(4, "little"))
 
 
 # Damages of what a motion's record says

@@ -64,13 +64,13 @@ def run(n: int, *, seed: int) -> Tally:
         dynamics = declared(size, k, tangents)
         for number in range(count):
             case = drawn(rng, law, size, k, tangents)
-            told = _judged(dynamics, case)
+            known = _judged(dynamics, case)
             tally.tried += 1
-            if told == "undecided":
+            if known == "undecided":
                 tally.undecided += 1
-            elif told:
+            elif known:
                 numbers = attrs.asdict(case, value_serializer=lambda _, __, x: np.asarray(x).tolist())
-                tally.wrong.append(f"{law} {size} coordinates, {k} contacts, number {number}: {told}; {numbers}")
+                tally.wrong.append(f"{law} {size} coordinates, {k} contacts, number {number}: {known}; {numbers}")
     return tally
 
 
@@ -84,9 +84,9 @@ def _judged(dynamics: Dynamics, case: Case) -> str:
         )
     except ComputationError:
         impact = None
-    told = "" if impact is None else _bookkeeping(case, impact)
-    if told:
-        return told
+    known = "" if impact is None else _bookkeeping(case, impact)
+    if known:
+        return known
     if impact is not None and np.all(_exact_velocities(case)[:: tangents + 1] > 0):
         return ""  # nothing approaches: there is no impact, though impulses could be another solution of its laws
     if tangents == 2:
@@ -175,11 +175,11 @@ def _newton(case: Case, impact: Impact | None) -> str:
         shifted[2 * i] += share * min(gamma[2 * i], Fraction(0))
     found, complete = impulse_solutions(G, shifted, mu)
     expected = _velocities(G, gamma, found)
-    told = _compared(impact, expected, _exact_velocities(case), _EXACT)
+    known = _compared(impact, expected, _exact_velocities(case), _EXACT)
     if not complete:
-        return "undecided" if told else ""
-    if told or impact is None:
-        return told
+        return "undecided" if known else ""
+    if known or impact is None:
+        return known
     if (len(expected) > 1) is not any("further solution" in text for text in impact.warnings):
         return f"{len(expected)} solutions, and the warnings {impact.warnings}"
     return ""
@@ -207,8 +207,8 @@ def _poisson(case: Case, impact: Impact | None) -> str:
         restitutions, is_all = impulse_solutions(G, between, mu, preload)
         complete &= is_all
         totals += [[a + b for a, b in zip(compression, more, strict=True)] for more in restitutions]
-    told = _compared(impact, _velocities(G, gamma, totals), _exact_velocities(case), _EXACT)
-    return "undecided" if told and not complete else told
+    known = _compared(impact, _velocities(G, gamma, totals), _exact_velocities(case), _EXACT)
+    return "undecided" if known and not complete else known
 
 
 def _energetic(case: Case, impact: Impact | None) -> str:

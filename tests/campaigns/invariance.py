@@ -232,7 +232,7 @@ class Change:
         return x * (1 + np.finfo(float).eps * self.bits.integers(-1, 2, np.shape(x)))
 
     def back(self, name: str) -> tuple[str, float]:
-        """Name of a carrier in the old declaration, and the sign of its tangents."""
+        """Name of a force element in the old declaration, and the sign of its tangents."""
         if name not in [f"c{i}" for i in range(9)]:
             return name, 1.0 if self.signs is None else self.signs[-1]
         i = int(name[1:]) if self.order is None else int(self.order[int(name[1:])])

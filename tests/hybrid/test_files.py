@@ -41,17 +41,17 @@ def test_a_file_is_read_up_to_its_bound(tmp_path):
         read_file(file, limit=999, advice="take fewer")
 
 
-def packed(content, told=None):
+def packed(content, known=None):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as files:
         files.writestr("q.npy", content)
     data = stream.getvalue()
-    return data if told is None else data.replace(len(content).to_bytes(4, "little"), told.to_bytes(4, "little"))
+    return data if known is None else data.replace(len(content).to_bytes(4, "little"), known.to_bytes(4, "little"))
 
 
-@pytest.mark.parametrize("told", [None, 100], ids=["honest", "lying about its size"])
-def test_an_archive_that_inflates_beyond_its_bound_takes_no_memory(told):
-    data = packed(bytes(10**8), told)
+@pytest.mark.parametrize("known", [None, 100], ids=["honest", "lying about its size"])
+def test_an_archive_that_inflates_beyond_its_bound_takes_no_memory(known):
+    data = packed(bytes(10**8), known)
     assert len(data) < 10**5
     tracemalloc.start()
     with pytest.raises(FileError, match="not an NPZ file"):

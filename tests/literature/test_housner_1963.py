@@ -80,7 +80,7 @@ def test_impact_keeps_one_minus_three_halves_sine_squared_of_the_rate(law, b, h,
     start = tilted(b, h, 0.1 * alpha)
     motion = simulate(dynamics_of("rocking_block"), start, t_end=0.35, law=law, parameters={"b": b, "h": h, "mu": 2})
     first = impacts(motion)[0]
-    assert first.carriers == ("right",)
+    assert first.elements == ("right",)
     assert first.v_after[2] / first.v_before[2] == pytest.approx(ratio, abs=1e-12)
     turning = 4 / 3 * (b * b + h * h) * first.v_before[2] ** 2 / 2
     assert first.impact.energy_change == pytest.approx((ratio**2 - 1) * turning, rel=1e-11)
@@ -114,7 +114,7 @@ def test_rocking_dies_out_by_half_periods_of_falling_amplitude():
         times.append(times[-1] + 2 * quarter(b, h, phi))
     found = impacts(motion)
     assert [event.t for event in found[: len(times)]] == pytest.approx(times, abs=1e-9)
-    assert [event.carriers[0] for event in found[:4]] == ["right", "left", "right", "left"]
+    assert [event.elements[0] for event in found[:4]] == ["right", "left", "right", "left"]
     assert motion.termination is Termination.END_TIME
     assert motion.arcs[-1].mode.label == "left=stick,right=stick"
     assert abs(motion.q[2]) < 1e-12

@@ -42,7 +42,7 @@ def strike(law, mu, e=0.7):
 def test_published_paradox_of_energy(law, mu, gap_dot, slip, energy):
     motion = strike(law, mu)
     event = motion.events[0]
-    assert event.carriers == ("tip",)
+    assert event.elements == ("tip",)
     assert event.impact.gap_dot_after["tip"] == pytest.approx(gap_dot, abs=5e-9)
     if slip is not None:
         assert event.impact.slip_after["tip"][0] == pytest.approx(slip, abs=5e-9)
@@ -83,7 +83,7 @@ def test_smooth_impacts_of_point_masses_are_those_by_hand(law, e):
     assert len(impacts) >= 2
     for event in impacts:
         q, v = event.q, event.v_before
-        assert event.carriers == ("tip",)
+        assert event.elements == ("tip",)
         assert np.cos(q) @ [1.0, 0.8] == pytest.approx(1.5, abs=1e-12)
         normal = np.array([1.0, 0.8]) * np.sin(q)
         if abs(normal @ v) < 1e-4:
@@ -107,7 +107,7 @@ def test_elbow_and_tip_fall_on_the_floor_and_rest(law):
     pendulum = dynamics_of("double_pendulum_over_floor")
     motion = simulate(pendulum, State([1.4, 1.5], [0, 0]), t_end=20, law=LAWS[law], parameters={"H": 0.9, "e": 0.3})
     assert motion.termination is Termination.END_TIME, motion.cause
-    assert {"elbow", "tip"} <= {name for event in motion.events for name in event.carriers}
+    assert {"elbow", "tip"} <= {name for event in motion.events for name in event.elements}
     for arc in motion.arcs:
         q, v = arc.sample(np.linspace(arc.start, arc.end, 20))
         assert np.min(pendulum.kinematics(q, v, parameters={"H": 0.9})["gap"]) > -1e-9

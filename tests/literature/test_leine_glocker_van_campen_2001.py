@@ -28,7 +28,7 @@ def motion():
 
 
 def pecks(motion):
-    return np.array([event.t for event in motion.events if event.impact is not None and "beak" in event.carriers])
+    return np.array([event.t for event in motion.events if event.impact is not None and "beak" in event.elements])
 
 
 def test_period_and_extreme_angles(motion):
@@ -57,7 +57,7 @@ def test_it_falls_by_two_centimetres_a_period(motion):
 def test_order_of_events_of_a_cycle(motion):
     # both edges in turn, the beak between two impacts of the upper edge (Leine, Glocker and Van Campen 2001, figure 6)
     first, second = pecks(motion)[1:3]
-    struck = [event.carriers[0] for event in motion.events if event.impact is not None and first <= event.t < second]
+    struck = [event.elements[0] for event in motion.events if event.impact is not None and first <= event.t < second]
     assert struck == ["beak", "upper", "lower", "lower", "upper"]
 
 
@@ -124,8 +124,8 @@ class CoulombAtTheEnd(AbstractImpactLaw):
         return "poisson, two phases"
 
     def impulses(self, problem):
-        (carrier,) = problem.carriers
-        mu, (e,) = float(carrier.friction), problem.restitution
+        (element,) = problem.elements
+        mu, (e,) = float(element.friction), problem.restitution
         compression = self.phase(problem.G, problem.gamma, mu)
         gamma = problem.gamma + problem.G @ compression
         restitution = self.phase(problem.G, gamma, mu, normal=e * compression[0])

@@ -19,7 +19,7 @@ def bounce(e):
 def test_published_figures_at_restitution_four_fifths():
     motion = bounce(0.8)
     assert motion.events[-1].t == pytest.approx(4.0637128, abs=5e-8)
-    # every rebound of speed v rises by v^2/(2 g) and falls again; hops that were not made add 1e-14
+    # every rebound of speed v rises by v^2/(2 g) and falls again; bounces that were not made add 1e-14
     hops = [event.v_after[0] ** 2 / G for event in motion.events if event.impact is not None]
     assert 1 + sum(hops) == pytest.approx(4.5555556, abs=5e-8)
 

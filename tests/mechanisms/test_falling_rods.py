@@ -54,7 +54,7 @@ def test_rod_with_two_ends_falls_as_the_rod_with_one_until_the_other_lands():
     assert [event.t for event in one.events] == pytest.approx(expected, abs=1e-11)
     assert [event.t for event in both.events[:3]] == pytest.approx(expected, abs=1e-11)
     landing = both.events[2]
-    assert landing.carriers == ("right",)
+    assert landing.elements == ("right",)
     assert landing.v_before == pytest.approx(one.v, abs=1e-10)
 
 

@@ -118,7 +118,7 @@ def test_slider_crosses_its_clearance_as_in_the_published_equations():
     assert motion.t == pytest.approx(by_hand.t_events[0][0], abs=1e-10)
     np.testing.assert_allclose(motion.q[:2], by_hand.y_events[0][0][:2], atol=1e-9)
     # a slider that does not tilt lands on a whole side
-    touched = set(motion.events[-1].carriers)
+    touched = set(motion.events[-1].elements)
     assert touched in ({"upper_rear", "upper_front"}, {"lower_rear", "lower_front"})
     with_law = simulate(dynamics, start, t_end=0.006, law=NewtonImpact())
     assert with_law.termination is Termination.END_TIME

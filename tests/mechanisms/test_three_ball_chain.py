@@ -34,7 +34,7 @@ def test_balls_apart_collide_pair_by_pair(law, e, m):
     expected = collisions_by_hand(*start, np.array(m, dtype=float), e, 3)
     parameters = dict(zip(("m1", "m2", "m3"), m, strict=True)) | {"e": e}
     motion = simulate(dynamics_of("three_ball_chain"), State(*start), t_end=3, law=law, parameters=parameters)
-    assert [event.carriers for event in motion.events] == [(name,) for _, name, _ in expected]
+    assert [event.elements for event in motion.events] == [(name,) for _, name, _ in expected]
     assert [event.t for event in motion.events] == pytest.approx([t for t, _, _ in expected], abs=1e-12)
     for event, (_, _, v) in zip(motion.events, expected, strict=True):
         assert event.v_after == pytest.approx(v, abs=1e-12)

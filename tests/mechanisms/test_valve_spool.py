@@ -94,8 +94,8 @@ def test_every_transition_is_that_of_the_closed_form(motion):
     assert len(expected) > 20
     found = [event for event in motion.events if event.t < 2.2 * PERIOD]
     # at the start the stop and the seal hold the spool together, and let it go together
-    assert "seal" in found[0].carriers
-    assert [(event.kind.value, event.carriers) for event in found[1:]] == [(k, (name,)) for _, k, name in expected[1:]]
+    assert "seal" in found[0].elements
+    assert [(event.kind.value, event.elements) for event in found[1:]] == [(k, (name,)) for _, k, name in expected[1:]]
     assert [event.t for event in found] == pytest.approx([t for t, _, _ in expected], abs=1e-12)
 
 
@@ -103,12 +103,12 @@ def test_the_same_transitions_come_every_period_and_none_twice(motion):
     assert motion.termination is Termination.END_TIME
     assert abs(motion.energy().residual) < 1e-12
     cycles = [[e for e in motion.events if i * PERIOD <= e.t - PERIOD < (i + 1) * PERIOD] for i in range(24)]
-    kinds = [(event.kind, event.carriers) for event in cycles[0]]
+    kinds = [(event.kind, event.elements) for event in cycles[0]]
     for index, cycle in enumerate(cycles):
-        assert [(event.kind, event.carriers) for event in cycle] == kinds
+        assert [(event.kind, event.elements) for event in cycle] == kinds
         shift = [event.t - other.t for event, other in zip(cycle, cycles[0], strict=True)]
         assert shift == pytest.approx([index * PERIOD] * len(kinds), abs=1e-9)
-    times = [(event.t, event.carriers) for event in motion.events]
+    times = [(event.t, event.elements) for event in motion.events]
     assert len(set(times)) == len(times)
 
 

@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 
 if TYPE_CHECKING:
-    from hybrid.contact.carriers import Carrier
+    from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.compliance.path import CompliantSamples
     from hybrid.dynamics.derive import Dynamics
 
@@ -70,12 +70,12 @@ def histories_of_motion(samples: CompliantSamples, dynamics: Dynamics) -> dict[s
     return found
 
 
-def histories_of_path(samples: CompliantSamples, carriers: Sequence[Carrier]) -> dict[str, ContactHistory]:
-    """Histories of all contacts of a compliant limit, the carriers of its problem."""
+def histories_of_path(samples: CompliantSamples, elements: Sequence[ActiveElement]) -> dict[str, ContactHistory]:
+    """Histories of all contacts of a compliant limit, the force elements of its problem."""
     return {
-        carrier.name: _history(samples, index, carrier.rows[0], carrier.tangential)
-        for index, carrier in enumerate(carriers)
-        if carrier.kind is CarrierKind.CONTACT  # they come before the rigid constraints with friction
+        element.name: _history(samples, index, element.rows[0], element.tangential)
+        for index, element in enumerate(elements)
+        if element.kind is ElementKind.CONTACT  # they come before the rigid constraints with friction
     }
 
 

@@ -12,8 +12,8 @@ from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.histories import ContactHistory, histories_of_motion, histories_of_path, times_to_stick
 from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.velocity_problem import velocity_impact
-from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, run_name, told_of, unfinished
-from hybrid.contact.activity import carrier_names
+from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, note_of, run_name, unfinished
+from hybrid.contact.activity import element_names
 from hybrid.contact.compliance.elimination import without_bilateral
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.path import CompliantMotion
@@ -101,7 +101,7 @@ class Inquiry:
         Samples per phase of a compliant method.
     notes : list of str
         On the laws.
-    told_of_runs : list of str
+    notes_of_runs : list of str
         Notes on the penalty runs.
     histories : dict of str to dict of str to ContactHistory
         By method and contact.
@@ -114,7 +114,7 @@ class Inquiry:
     tolerances: Tolerances
     samples: int = 0
     notes: list[str] = attrs.field(factory=list)
-    told_of_runs: list[str] = attrs.field(factory=list)
+    notes_of_runs: list[str] = attrs.field(factory=list)
     histories: dict[str, dict[str, ContactHistory]] = attrs.field(factory=dict)
     _modes: str = attrs.field(default="", init=False)  # of the rigid problem, once it has its row
 
@@ -131,7 +131,7 @@ class Inquiry:
         ratios = dict(zip(self.dynamics.contacts, terms.stiffness_ratio.tolist(), strict=True))
         reduced = without_bilateral(problem)
         G = problem.G if reduced is None else reduced.full
-        factors = [ratios[c.name] * G[c.rows[0], c.rows[0]] for c in problem.carriers if c.name in ratios]
+        factors = [ratios[c.name] * G[c.rows[0], c.rows[0]] for c in problem.elements if c.name in ratios]
         return float(min(factors) ** -0.5)
 
     def named(self, v: np.ndarray) -> dict[str, float]:
@@ -172,7 +172,7 @@ class Inquiry:
         except ComputationError:
             return  # its row is a note with the reason
         if samples is not None:
-            self.histories[limit.name] = histories_of_path(samples, problem.carriers)
+            self.histories[limit.name] = histories_of_path(samples, problem.elements)
 
     def _law(self, law: AbstractImpactLaw) -> Iterator[ComparisonRow]:
         try:
@@ -194,7 +194,7 @@ class Inquiry:
         return ComparisonRow(
             method=impact.law,
             outcome=in_a_line([kind for kind, _ in phases] if is_struck else []) or "no impulse",
-            mode=self._modes if rests else mode_after(carrier_names(self.dynamics), impact, zero=least),
+            mode=self._modes if rests else mode_after(element_names(self.dynamics), impact, zero=least),
             v_after=self.named(impact.v_after),
             gap_dot_after=impact.gap_dot_after,
             slip_after=impact.slip_after,
@@ -236,7 +236,7 @@ class Inquiry:
         if not motion.has_separated:
             ended = f"{unfinished(motion)} at t = {motion.state.t:.6g}: {motion.label}"
         if motion.posture_change > FROZEN or motion.is_cut:
-            self.told_of_runs.append(told_of(method, motion))
+            self.notes_of_runs.append(note_of(method, motion))
         return ComparisonRow(
             method=method,
             outcome=motion.label if selection is not None else f"{kinds}; {ended}",
@@ -265,8 +265,8 @@ class Inquiry:
             + (f"takes {needed:.4g} units of fast time to die out" if np.isfinite(needed) else "does not die out")
             + f", and the runs end after {usual:.4g}"
         )
-        if said not in self.told_of_runs:
-            self.told_of_runs.append(said)
+        if said not in self.notes_of_runs:
+            self.notes_of_runs.append(said)
         return usual, False
 
     def _approaching(self, rate: float) -> State:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.comparison.wording import SHOWN
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.branches import Branch
-from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem
 
@@ -44,14 +44,14 @@ def decay_rate(problem: ContactProblem, branch: Branch, damping: float | None) -
     float
         Infinite if no contact presses.
     """
-    carriers = [c for c in problem.carriers if branch.mode.get(c.name) is not ContactMode.FREE]
-    pressing = [c for c in carriers if c.kind is CarrierKind.CONTACT and branch.lambda_N.get(c.name, 0.0) > 0.0]
+    elements = [c for c in problem.elements if branch.mode.get(c.name) is not ContactMode.FREE]
+    pressing = [c for c in elements if c.kind is ElementKind.CONTACT and branch.lambda_N.get(c.name, 0.0) > 0.0]
     if not pressing:
         return math.inf
     normals = [c.rows[0] for c in pressing]
     driven = np.column_stack([_force(problem, branch, c) for c in pressing])
-    rails = [c for c in carriers if c.kind is CarrierKind.BILATERAL]
-    held = [row for c in carriers if branch.mode[c.name] is ContactMode.STICK for row in c.tangential]
+    rails = [c for c in elements if c.kind is ElementKind.BILATERAL]
+    held = [row for c in elements if branch.mode[c.name] is ContactMode.STICK for row in c.tangential]
     holding = [*(_force(problem, branch, c) for c in rails), *np.eye(len(problem.G))[held]]
     rows = [*(c.rows[0] for c in rails), *held]
     if rows:
@@ -65,12 +65,12 @@ def decay_rate(problem: ContactProblem, branch: Branch, damping: float | None) -
     return _slowest(A, kappa, 2 * d * np.sqrt(kappa))
 
 
-def _force(problem: ContactProblem, branch: Branch, carrier: Carrier) -> NDArray[np.float64]:
-    """Forces by row, (r,), per normal force of a carrier: with its friction if it slides."""
-    found, normal = np.zeros(len(problem.G)), branch.lambda_N.get(carrier.name, 0.0)
-    found[carrier.rows[0]] = 1.0
-    if branch.mode[carrier.name] is not ContactMode.STICK and carrier.tangential and normal:
-        found[list(carrier.tangential)] = np.array(branch.lambda_T[carrier.name]) / normal
+def _force(problem: ContactProblem, branch: Branch, element: ActiveElement) -> NDArray[np.float64]:
+    """Forces by row, (r,), per normal force of a force element: with its friction if it slides."""
+    found, normal = np.zeros(len(problem.G)), branch.lambda_N.get(element.name, 0.0)
+    found[element.rows[0]] = 1.0
+    if branch.mode[element.name] is not ContactMode.STICK and element.tangential and normal:
+        found[list(element.tangential)] = np.array(branch.lambda_T[element.name]) / normal
     return found
 
 

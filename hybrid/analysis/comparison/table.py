@@ -136,8 +136,8 @@ def compare(
     limit = next((row for row in rows if row.method == "kelvin-voigt"), None)
     rows += _penalty_runs(inquiry, asked, resolution, one, limit, progress or _unseen)
     speed = inquiry.speed
-    told = _strays(rows, one) if one else [*inquiry.notes, *_disagreements(rows, inquiry.named(state.v), speed)]
-    told = [*inquiry.told_of_runs, *told]
+    known = _strays(rows, one) if one else [*inquiry.notes, *_disagreements(rows, inquiry.named(state.v), speed)]
+    known = [*inquiry.notes_of_runs, *known]
     # errors of the integration itself do not count
     errors = [
         (row.stiffness, row.error)
@@ -148,7 +148,7 @@ def compare(
         verdict=verdict,
         rows=tuple(rows),
         fit=observed_order([(K, error) for K, error in errors if error is not None]),
-        notes=(f"{resolution.outcome.value}: {resolution.reason}", *told),
+        notes=(f"{resolution.outcome.value}: {resolution.reason}", *known),
         selection=selection,
         histories=inquiry.histories,
     )
@@ -207,7 +207,7 @@ def _penalty_runs(
         try:
             yield inquiry.penalty(K, one, limit=approached, persists=outcome is Outcome.UNRESOLVED, met=met)
         except ComputationError as error:
-            inquiry.told_of_runs.append(f"{run_name(K)}: {error}")
+            inquiry.notes_of_runs.append(f"{run_name(K)}: {error}")
 
 
 def _unseen(done: int, total: int) -> None:

@@ -48,7 +48,7 @@ class VelocityProblem(AbstractImpactLaw):
         speed = float(np.max(np.abs(problem.gamma), initial=0.0))
         step = self.step if self.step is not None else (_STEP * (speed or 1.0) / size if size else 0.0)
         posed = attrs.evolve(problem.posed, c=problem.gamma + step * free)
-        if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+        if any(element.is_spatial_at_rest for element in problem.elements):
             raise ComputationError("the velocity problem is planar here; this contact is spatial")
         reduced = planar_lcp(posed)
         solution = lcp.Lemke().solve(reduced.question)

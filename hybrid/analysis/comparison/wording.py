@@ -8,7 +8,7 @@ from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.impacts.impact import Impact
 from hybrid.contact.modes import ContactMode, Mode
 
-__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "number_in_full", "run_name", "told_of", "unfinished"]
+__all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "note_of", "number_in_full", "run_name", "unfinished"]
 
 FROZEN = 0.5
 """Change of the Delassus operator from which a posture is not frozen even roughly."""
@@ -38,7 +38,7 @@ def unfinished(motion: CompliantMotion) -> str:
     return "still in contact" if any(motion.force_N.values()) else "about to come back"
 
 
-def told_of(method: str, motion: CompliantMotion) -> str:
+def note_of(method: str, motion: CompliantMotion) -> str:
     """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end."""
     ended = "lets go" if motion.has_separated else f"is {unfinished(motion)}"
     cut = ", where the run was ended for its effort" if motion.is_cut else ""

@@ -139,15 +139,15 @@ class SlidingContacts:
         left, size, _ = np.linalg.svd(slips, full_matrices=False)
         rank = np.sum(size > _RANK * free[..., None], axis=-1)
         line = left[..., 0]
-        told = np.where(np.abs(line) > _RANK, np.sign(line), 0.0)
+        known = np.where(np.abs(line) > _RANK, np.sign(line), 0.0)
         found = []
         for chosen, signs in self.members:
             wanted = [(rough.index(place), sign) for place, sign in zip(chosen, signs, strict=True) if sign]
             along = np.ones(rank.shape, dtype=bool)
             against = along.copy()
             for column, sign in wanted:
-                along &= told[..., column] == sign
-                against &= told[..., column] == -sign
+                along &= known[..., column] == sign
+                against &= known[..., column] == -sign
             found.append(np.broadcast_to((rank > 1) | ((rank == 1) & (along | against)), shape))
         return found
 

@@ -28,9 +28,9 @@ Array = NDArray[np.float64]
 
 
 def closing_jump(site: ImpactSite, event: Event) -> Jump:
-    """Contact velocities of an accumulation set to zero: what the remaining hops add up to.
+    """Contact velocities of an accumulation set to zero: what the remaining bounces add up to.
 
-    The limit is a geometric sum, and its derivative exists in closed form, where every hop is a parabola: the mass
+    The limit is a geometric sum, and its derivative exists in closed form, where every bounce is a parabola: the mass
     matrix, the forces and the normal direction of the contact do not depend on the state, nothing else touches, and
     there is no friction.
 
@@ -51,13 +51,13 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
         raise NoDerivative(
             f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t, is_proven=False
         )
-    problem = impact_problem(dynamics.at(site.parameters), State(site.q, site.v, site.t), closed=event.carriers)
+    problem = impact_problem(dynamics.at(site.parameters), State(site.q, site.v, site.t), closed=event.elements)
     change = problem_change(site, problem)
     P = -duals(problem.gamma, change.gamma) / duals(problem.G[0], change.G[0])
     v, v_slopes = velocity_slopes(site, problem, plain(P), changes(P))
     slopes = np.concatenate([np.eye(site.n, site.size), v_slopes])
     # the gap is zero at the limit, whatever it was at the last impact that was followed
-    gap = site.slopes(site.v)["gap"][0, dynamics.contacts.index(event.carriers[0])]
+    gap = site.slopes(site.v)["gap"][0, dynamics.contacts.index(event.elements[0])]
     slopes[: site.n] -= np.outer(problem.response_W[:, 0] / problem.G[0, 0], gap)
     return Jump(np.concatenate([site.q, v]), slopes)
 
@@ -65,9 +65,9 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
 def open_sum(dynamics: Dynamics, event: Event) -> str:
     """Why the limit of an accumulation is no geometric sum; empty if it is one."""
     equations = dynamics.equations
-    if len(event.carriers) != 1:
+    if len(event.elements) != 1:
         return "several contacts bounce together"
-    (name,) = event.carriers
+    (name,) = event.elements
     if name in dynamics.columns:
         return "the contact has friction"
     if dynamics.rigid:
@@ -93,7 +93,7 @@ def limit_slopes(
 ) -> tuple[float, Array]:
     """Time of the limit, and its derivatives: ``t + 2 gamma / (b (1 - e))`` after an impact.
 
-    Here ``gamma`` is the normal velocity after the impact and ``-b`` the normal acceleration of free motion; the hops
+    Here ``gamma`` is the normal velocity after the impact and ``-b`` the normal acceleration when free; the bounces
     last ``2 gamma / b`` and shrink by the factor ``e`` (Brogliato 2016, section 7.1), which is what the last impact
     has left of the normal velocity, whatever its law.
 
@@ -112,7 +112,7 @@ def limit_slopes(
     """
     event_group: EventGroup = motion.event_groups[number]
     dynamics, n = motion.trajectory.dynamics, motion.trajectory.dynamics.n
-    i = dynamics.contacts.index(event.carriers[0])
+    i = dynamics.contacts.index(event.elements[0])
     system = motion.segments[number].system
     point = evaluate_point(system, event_group.map.t, event_group.map.before)
     time, tangent = forward.times[number], forward.tangents[number] + np.outer(point.f, forward.times[number])
@@ -123,7 +123,7 @@ def limit_slopes(
     site = ImpactSite(
         motion.partials, motion.trajectory.parameters, event_group.map.t, *np.split(event_group.map.before, 2)
     )
-    jump = impact_jumps(site, law, event.carriers)[0]
+    jump = impact_jumps(site, law, event.elements)[0]
     thrown = jump.slopes[:, : 2 * n] @ tangent + np.outer(jump.slopes[:, 2 * n], time)
     thrown += jump.slopes[:, 2 * n + 1 :] @ chosen.chain
     after, d_after = _rate(evaluate_point(system, event_group.map.t, jump.y), i, time, thrown, chosen.chain)

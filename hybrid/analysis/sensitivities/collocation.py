@@ -37,7 +37,7 @@ Surface = Callable[[float, Array], tuple[float, float]]
 _ITERATIONS = 12
 _CONVERGED = 1e-13  # of the size of the states; Newton's method is quadratic, so the Jacobians are exact to rounding
 _SLOW = 1e-3  # of what would change the positions by their own size
-_ACCEPTED = 1e-6  # where rounding stops the iteration earlier, as in a hop so low that its gap is hardly resolved
+_ACCEPTED = 1e-6  # where rounding stops the iteration earlier, as in a bounce so low that its gap is hardly resolved
 _TAIL = 1e-6  # of the last Legendre coefficient of the flow; the error at the end of a step is about its square
 _REFINEMENTS = 24
 _ONE_KNOT = 1e-12  # of the times of an arc: what the iteration leaves of the time of a kink that a knot marks already
@@ -145,11 +145,11 @@ def _crossings(segment: Segment, switches: Switches) -> list[float]:
     zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
     sample, found = interpolation(segment), []
     for column in range(switches.n_jumps, len(switches.texts)):
-        told = np.flatnonzero(~zero[:, column])
-        signs = np.sign(values[told, column])
+        known = np.flatnonzero(~zero[:, column])
+        signs = np.sign(values[known, column])
         along = partial(_quantity, switches, segment, sample, column)
         for place in np.flatnonzero(signs[1:] * signs[:-1] < 0):
-            low, high = (float(time) for time in t[told[place : place + 2]])
+            low, high = (float(time) for time in t[known[place : place + 2]])
             # The polynomials differ from the stages by what the iteration leaves: a sign that this turns is none.
             if along(low) * along(high) < 0:
                 found.append(float(brentq(along, low, high, xtol=1e-15 * max(abs(high), 1e-300))))

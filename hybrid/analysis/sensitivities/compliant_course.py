@@ -140,7 +140,7 @@ def _check_end(system: FrozenFlow, y: Array) -> None:
 
 
 def _carried(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
-    """Unknowns at the end of a phase without turning slips, which is linear: derivatives of a matrix exponential."""
+    """Unknowns at the end of a phase without rotating slips, which is linear: derivatives of a matrix exponential."""
     from scipy.linalg import expm, expm_frechet
 
     none, n = np.zeros(slopes.size), slopes.size
@@ -168,7 +168,7 @@ def _punctual(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
 
 
 def _turned(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
-    """Unknowns at the end of a phase with turning slips, in the variable in which these die out exponentially."""
+    """Unknowns at the end of a phase with rotating slips, in the variable in which these die out exponentially."""
     from scipy.integrate import solve_ivp
 
     system, status, shape, n = slopes.system, phase.status, changes(y).shape, slopes.size

@@ -109,22 +109,22 @@ def _contacts(
     """The contacts of the fast system; one without friction slips as one without tangential rows."""
     terms, found = site.terms(site.v), {name: rows[0] for name, rows in site.slopes(site.v).items()}
     contacts = []
-    for carrier in problem.carriers:
-        index = site.partials.dynamics.contacts.index(carrier.name)
+    for element in problem.elements:
+        index = site.partials.dynamics.contacts.index(element.name)
         mu, static = (float(np.ravel(values)[index]) for values in (terms.friction, terms.static_friction))
         d = float(np.ravel(terms.damping)[index]) if law.damping is None else law.damping
         contact = ContactRows(
-            carrier.name,
-            carrier.rows[0],
-            carrier.tangential,
+            element.name,
+            element.rows[0],
+            element.tangential,
             mu,
             d,
             float(np.ravel(terms.stiffness_ratio)[index]),
             static,
         )
-        if carrier.tangential and mu == static == 0.0:
+        if element.tangential and mu == static == 0.0:
             if found["friction"][index].any() or found["static_friction"][index].any():
-                raise NoDerivative(f"friction of {carrier.name!r} is zero, and can only grow", is_proven=False)
+                raise NoDerivative(f"friction of {element.name!r} is zero, and can only grow", is_proven=False)
             contact = attrs.evolve(contact, tangential=())
         contacts.append(contact)
     return tuple(contacts), found

@@ -66,7 +66,7 @@ class _Point:
 
     @property
     def pattern(self) -> list[tuple[EventKind, tuple[str, ...]]]:
-        return [(event.kind, event.carriers) for event in self.shot.motion.trajectory.events]
+        return [(event.kind, event.elements) for event in self.shot.motion.trajectory.events]
 
 
 @attrs.frozen(eq=False)
@@ -240,7 +240,7 @@ def _why(branch: _Branch, point: _Point, found: _Point | Refusal | None) -> str:
         share, t, surface = dip
         kind = surface.words
         return (
-            f"{where}: {surface.carrier!r} grazes at t = {t:.9g} (its guard, {kind}, dips to {share:.1g} of its size)"
+            f"{where}: {surface.element!r} grazes at t = {t:.9g} (its guard, {kind}, dips to {share:.1g} of its size)"
         )
     if isinstance(found, Refusal):
         return f"{where}: {found.reason} (t = {found.t:.9g})"

@@ -1,4 +1,4 @@
-"""The same gradient by three roads, and what they say against each other."""
+"""The same gradient by three methods, and what they say against each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BENT = 1e-3  # of the largest derivative: differences to one side extrapolate t
 
 @attrs.frozen(eq=False)
 class SensitivityCheck:
-    """The same gradient by every road.
+    """The same gradient by every method.
 
     Attributes
     ----------

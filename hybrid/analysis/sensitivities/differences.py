@@ -207,7 +207,7 @@ def _ridders(quotients: Sequence[float], ratio: float) -> tuple[float, float, bo
 
 def _pattern(trajectory: Trajectory) -> list[tuple[EventKind, tuple[str, ...]]]:
     kinds: list[tuple[EventKind, tuple[str, ...]]] = [
-        (event.kind, event.carriers) for event in trajectory.events if event.kind is not EventKind.WATCH
+        (event.kind, event.elements) for event in trajectory.events if event.kind is not EventKind.WATCH
     ]
     if not any(kind is EventKind.ACCUMULATION for kind, _ in kinds):
         return kinds
@@ -223,7 +223,7 @@ def _neighbour(
     parameters = {**trajectory.parameters, **{n: x for n, x in values.items() if n in mechanism.parameters}}
     own = {name: x for name, x in values.items() if name not in mechanism.parameters}
     is_until = trajectory.termination is Termination.UNTIL
-    until = trajectory.events[-1].carriers[-1] if is_until else None
+    until = trajectory.events[-1].elements[-1] if is_until else None
     t_end = trajectory.t + (trajectory.t - trajectory.t_start if is_until else 0.0)
     try:
         if pins is not None:

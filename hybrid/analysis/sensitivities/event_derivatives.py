@@ -85,7 +85,7 @@ def event_map(
         impacts = [event for event in events if event.impact is not None]
         if surface.kind is not GuardKind.TOUCHDOWN or not impacts:
             return (no_jump(state, size),)
-        open_ = {part.name for part in point.system.parts if part.is_open and part.name != surface.carrier}
+        open_ = {part.name for part in point.system.parts if part.is_open and part.name != surface.element}
         closed = tuple(name for name in partials.dynamics.contacts if name not in open_)
         return _collision(partials, parameters, law, t, state, closed)
 
@@ -107,13 +107,13 @@ def _surfaces(system: ModeSystem, before: Point, events: tuple[Event, ...]) -> l
         if event.kind is EventKind.ACCUMULATION:
             continue
         if event.kind is EventKind.TOUCHDOWN:
-            raise NoDerivative(f"{', '.join(event.carriers)} touches without a velocity: grazing")
+            raise NoDerivative(f"{', '.join(event.elements)} touches without a velocity: grazing")
         if event.mode_before is not None and found and event.kind is EventKind.IMPACT:
-            names = [name for name in event.carriers if _was_open(system, name)]
-            found += event_surfaces(system, attrs.evolve(event, carriers=tuple(names)), before)
+            names = [name for name in event.elements if _was_open(system, name)]
+            found += event_surfaces(system, attrs.evolve(event, elements=tuple(names)), before)
             continue
         found += event_surfaces(system, event, before)
-    distinct = {(surface.kind, surface.carrier): surface for surface in found}
+    distinct = {(surface.kind, surface.element): surface for surface in found}
     if not distinct:
         raise NoDerivative("an event that no guard of the mode explains", is_proven=False)
     return list(distinct.values())

@@ -13,7 +13,7 @@ from hybrid.analysis.sensitivities.jumps import Jump
 from hybrid.analysis.sensitivities.mode_system import Point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.surfaces import EventSurface
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem
@@ -123,7 +123,7 @@ class Passing:
         if self.surface is not None:
             rate, scale = self.surface.rate(before), self.surface.size(before)
             if not abs(rate) > _GRAZING * scale:
-                what = f"{self.surface.carrier!r} grazes: its guard ({self.surface.words})"
+                what = f"{self.surface.element!r} grazes: its guard ({self.surface.words})"
                 raise NoDerivative(f"{what} reaches zero with rate {rate:.3g}")
             time = -self.surface.slope(before) / rate
         f_after = np.zeros(size) if self.after is None else self.after.f
@@ -149,7 +149,7 @@ def held_rows(point: Point) -> Array:
     rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]
     gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
     for part in point.system.parts:
-        if part.kind is CarrierKind.CONTACT and not part.is_open:
+        if part.kind is ElementKind.CONTACT and not part.is_open:
             rows += [gap[part.index], gap_dot[part.index]]
         if part.sticks:
             rows += [slip[column] for column in part.columns]

@@ -40,7 +40,7 @@ class EventSensitivity:
     ----------
     t : float
     kind : EventKind
-    carriers : tuple of str
+    elements : tuple of str
     gradient : mapping of str to float
         Derivative of ``t``, by the forward method; empty for the adjoint method, which does not need it, and where
         several surfaces are met at once of which a change separates the times.
@@ -48,7 +48,7 @@ class EventSensitivity:
 
     t: float
     kind: EventKind
-    carriers: tuple[str, ...]
+    elements: tuple[str, ...]
     gradient: Mapping[str, float]
 
 
@@ -195,8 +195,8 @@ def _differentiated(
     other = _computed(motion, functional, integrand, chosen, "adjoint" if method == "forward" else "forward", notes)
     adjoint, forward = (found, other) if method == "adjoint" else (other, found)
     differences = richardson_differences(trajectory, functional, chosen.names, pins=pins)
-    roads = SensitivityCheck(adjoint.gradient, forward.gradient, differences)
-    return attrs.evolve(found, check=roads, events=forward.events, end_slopes=forward.end_slopes)
+    compared = SensitivityCheck(adjoint.gradient, forward.gradient, differences)
+    return attrs.evolve(found, check=compared, events=forward.events, end_slopes=forward.end_slopes)
 
 
 def _check_arguments(functional: Functional, wrt: Sequence[str], method: str) -> None:
@@ -239,7 +239,7 @@ def _computed(
 
 def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> tuple[EventSensitivity, ...]:
     opening = () if motion.opening is None else motion.opening.events
-    found = [EventSensitivity(event.t, event.kind, event.carriers, {}) for event in opening]
+    found = [EventSensitivity(event.t, event.kind, event.elements, {}) for event in opening]
     for number, event_group in enumerate(motion.event_groups):
         for event in event_group.events:
             is_limit = event.kind is EventKind.ACCUMULATION
@@ -249,14 +249,14 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
             elif forward is not None and event_group.map.has_one_time:
                 slopes = forward.times[number]
             gradient = {} if slopes is None else dict(zip(chosen.names, slopes.tolist(), strict=True))
-            found.append(EventSensitivity(t, event.kind, event.carriers, gradient))
+            found.append(EventSensitivity(t, event.kind, event.elements, gradient))
     return tuple(found)
 
 
 def _refused(
     trajectory: Trajectory, functional: Functional, chosen: Directions, refusal: Refusal, notes: tuple[str, ...]
 ) -> Sensitivity:
-    events = tuple(EventSensitivity(event.t, event.kind, event.carriers, {}) for event in trajectory.events)
+    events = tuple(EventSensitivity(event.t, event.kind, event.elements, {}) for event in trajectory.events)
     end = np.concatenate([trajectory.q, trajectory.v])
     return Sensitivity(
         functional, chosen.names, float("nan"), {}, refusal, "none", trajectory.t, end, None, events, notes
@@ -267,7 +267,7 @@ def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> 
     mechanism, used = trajectory.dynamics.mechanism, set(integrand.names)
     for event in trajectory.events:
         if event.kind is EventKind.UNTIL:
-            used |= mechanism.expanded(event.carriers[-1], field="until").names
+            used |= mechanism.expanded(event.elements[-1], field="until").names
     notes = []
     for name in chosen.absent:
         slopes = chosen.chain[:, chosen.names.index(name)]

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.impacts.impact import ImpactChange
 from hybrid.dynamics.partials import Forces, Partials
 
@@ -108,12 +108,12 @@ def _rows(site: ImpactSite, problem: ImpactProblem) -> _Rows:
     units = site.impulsive(problem.response_W.T)
     blocks = {"gap_dot": units.lambda_N, "slip": units.lambda_T, "constraint_dot": units.lambda_B}
     rates: dict[int, tuple[str, int]] = {}
-    for carrier in problem.carriers:
-        is_contact = carrier.kind is CarrierKind.CONTACT
+    for element in problem.elements:
+        is_contact = element.kind is ElementKind.CONTACT
         names = dynamics.contacts if is_contact else dynamics.rigid
-        rates[carrier.rows[0]] = ("gap_dot" if is_contact else "constraint_dot", names.index(carrier.name))
-        first = dynamics.columns.get(carrier.name, slice(0, 0)).start
-        rates |= {row: ("slip", first + place) for place, row in enumerate(carrier.tangential)}
+        rates[element.rows[0]] = ("gap_dot" if is_contact else "constraint_dot", names.index(element.name))
+        first = dynamics.columns.get(element.name, slice(0, 0)).start
+        rates |= {row: ("slip", first + place) for place, row in enumerate(element.tangential)}
     for row, (name, index) in rates.items():
         blocks[name][row, index] = 1.0
     taking_part = {index for name, index in rates.values() if name == "constraint_dot"}
@@ -156,13 +156,13 @@ def problem_change(site: ImpactSite, problem: ImpactProblem) -> ImpactChange:
 def _coefficients(
     site: ImpactSite, problem: ImpactProblem, found: dict[str, Array], of_contact: str, of_constraint: str = ""
 ) -> Array:
-    """Derivatives of a coefficient of every carrier; a constraint may have none."""
-    dynamics, slopes = site.partials.dynamics, np.zeros((len(problem.carriers), site.size))
-    for place, carrier in enumerate(problem.carriers):
-        if carrier.kind is CarrierKind.CONTACT:
-            slopes[place] = found[of_contact][0, dynamics.contacts.index(carrier.name)]
+    """Derivatives of a coefficient of every force element; a constraint may have none."""
+    dynamics, slopes = site.partials.dynamics, np.zeros((len(problem.elements), site.size))
+    for place, element in enumerate(problem.elements):
+        if element.kind is ElementKind.CONTACT:
+            slopes[place] = found[of_contact][0, dynamics.contacts.index(element.name)]
         elif of_constraint:
-            slopes[place] = found[of_constraint][0, dynamics.rigid.index(carrier.name)]
+            slopes[place] = found[of_constraint][0, dynamics.rigid.index(element.name)]
     return slopes
 
 

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.table import force_law
 from hybrid.dynamics.partials import Forces, Partials
 
@@ -59,7 +59,7 @@ class ModeSystem:
     ----------
     partials : Partials
     parts : tuple of ElementMode
-        What every carrier does.
+        What every force element does.
     parameters : mapping
         Values that replace those of the declaration.
     limits : mapping of str to array, (2,) or (N, 2)
@@ -146,7 +146,7 @@ class ModeSystem:
         return np.asarray(getattr(terms, part.element.friction_term(is_static=False))[..., part.index])
 
     def _direction(self, part: ElementMode, slip: Array) -> Array:
-        """Unit vector of the slip of a sliding carrier, (N, d), from its slip (N, p)."""
+        """Unit vector of the slip of a sliding force element, (N, d), from its slip (N, p)."""
         own = slip[:, list(part.columns)]
         if len(part.columns) == 1:
             return np.full(own.shape, part.slip_sign)
@@ -185,7 +185,7 @@ class ModeSystem:
         slopes[:, bilateral:] = found["bilateral"]
         slip = np.broadcast_to(at.terms.slip, (N, at.terms.slip.shape[-1]))
         for part in self.parts:
-            if part.kind is CarrierKind.CONTACT and not part.is_open:
+            if part.kind is ElementKind.CONTACT and not part.is_open:
                 slopes[:, normal + part.index] = found["normal"][:, part.index]
             rows = [tangential + column for column in part.columns]
             if part.sticks:
@@ -214,9 +214,9 @@ class ModeSystem:
         return np.asarray(-(at.inverse @ load[..., None])[..., 0])
 
     def _pressing(self, at: Response, part: ElementMode) -> Array:
-        if part.kind is CarrierKind.ELEMENT:
+        if part.kind is ElementKind.ELEMENT:
             return np.ones(len(at.t))
-        block = at.forces.lambda_B if part.kind is CarrierKind.BILATERAL else at.forces.lambda_N
+        block = at.forces.lambda_B if part.kind is ElementKind.BILATERAL else at.forces.lambda_N
         return np.asarray(part.side * block[:, part.index])
 
     def unknown_slopes(self, at: Response, found: dict[str, Array]) -> Array:

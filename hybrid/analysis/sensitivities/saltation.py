@@ -103,7 +103,7 @@ def _endings(system: ModeSystem, event: Event, y: NDArray[np.float64]) -> list[M
     if event.kind is not EventKind.SLIP_END:
         return [system]
     for part in system.parts:
-        if part.name in event.carriers and is_spatial(part):
+        if part.name in event.elements and is_spatial(part):
             ends = possible_ends(system, part, event.t, y)
             return [with_limits(system, event.t, y, {part.name: end}, ends=True) for end in ends]
     return [system]
@@ -115,7 +115,7 @@ def _beginning(after: ModeSystem, before: ModeSystem, event: Event, y: NDArray[n
         return after
     friction = evaluate_point(before, event.t, y).at.forces.lambda_T[0]
     begun = {part.name: -friction[list(part.columns)] for part in after.parts if part.slides and is_spatial(part)}
-    return with_limits(after, event.t, y, {n: s for n, s in begun.items() if n in event.carriers}, ends=False)
+    return with_limits(after, event.t, y, {n: s for n, s in begun.items() if n in event.elements}, ends=False)
 
 
 def _check_law(dynamics: Dynamics, event: Event, law: AbstractImpactLaw, parameters: Values) -> None:

@@ -60,7 +60,7 @@ def ordered_map(
     ------
     NoDerivative
     """
-    names = " and ".join(f"{surface.carrier} ({surface.words})" for surface in surfaces)
+    names = " and ".join(f"{surface.element} ({surface.words})" for surface in surfaces)
     reason = f"{names} happen at once, and which comes first changes what follows"
     if following is None or len(surfaces) > _MOST:
         raise NoDerivative(f"{names} happen at once, and what that does is not compared", is_proven=False)
@@ -130,15 +130,15 @@ def _in_order(
 
 def _in_mode(system: ModeSystem, surface: EventSurface) -> EventSurface | None:
     """The surface as a mode has it; None if it has not."""
-    rows = tuple(row for row in system.parts if row.name == surface.carrier)
+    rows = tuple(row for row in system.parts if row.name == surface.element)
     found = (guard for guard in guards_of(rows) if guard.kind is surface.kind)
     return next((attrs.evolve(surface, guard=guard, part=rows[0]) for guard in found), None)
 
 
 def _changed(system: ModeSystem, following: ModeSystem, surface: EventSurface) -> ModeSystem:
-    """The mode between two surfaces: the carrier of the first has changed, the others have not."""
-    target = {part.name: part for part in following.parts}[surface.carrier]
-    parts = tuple(target if part.name == surface.carrier else part for part in system.parts)
+    """The mode between two surfaces: the force element of the first has changed, the others have not."""
+    target = {part.name: part for part in following.parts}[surface.element]
+    parts = tuple(target if part.name == surface.element else part for part in system.parts)
     if any(part.label is ContactMode.SLIDE and len(part.columns) == 2 for part in parts):
         raise NoDerivative("several events at once beside a spatial slip", is_proven=False)
     return attrs.evolve(system, parts=parts)

@@ -72,7 +72,7 @@ def check_end(segment: Segment, within: float) -> None:
             continue
         rate = _directed(surface, point).rate(point)
         if rate < 0.0 and value <= -rate * within:
-            what = f"{surface.carrier!r}, {surface.words}"
+            what = f"{surface.element!r}, {surface.words}"
             raise NoDerivative(f"the motion is cut off at an event ({what}): choose another t_end", t)
 
 
@@ -120,15 +120,15 @@ def jump_met(switches: Switches, segment: Segment) -> tuple[float, str] | None:
     )
     found: list[tuple[float, str]] = []
     for column, text in enumerate(switches.texts[: switches.n_jumps]):
-        told = np.flatnonzero(~zero[:, column])  # a stage on the jump itself is on neither side
-        signs = np.sign(values[told, column])
+        known = np.flatnonzero(~zero[:, column])  # a stage on the jump itself is on neither side
+        signs = np.sign(values[known, column])
         changes = np.flatnonzero(signs[1:] * signs[:-1] < 0)
 
         def distance(at: Response, column: int = column) -> Array:
             return np.abs(switches.values(at.t, at.y, parameters)[:, column])
 
         if changes.size:
-            found.append((float(t[told[changes[0] + 1]]), f"{text} changes sign inside sign()"))
+            found.append((float(t[known[changes[0] + 1]]), f"{text} changes sign inside sign()"))
         elif (touched := _touched(segment, distance)) is not None:
             found.append((touched, f"{text} touches zero inside sign()"))
     return min(found, default=None)
@@ -144,11 +144,11 @@ def _check_dips(segment: Segment, surface: EventSurface) -> None:
         gaps = np.abs(surface.values(segment.at, segment.system.parameters))
         is_closed = np.max(gaps) <= _ROUNDING * np.max(scales.gap)
         if is_closed and np.max(rates) <= _ROUNDING * np.max(scales.gap_dot):
-            what = f"{surface.carrier!r} touches without pressing for a while: changed motions may open or press it"
+            what = f"{surface.element!r} touches without pressing for a while: changed motions may open or press it"
             raise NoDerivative(what, float(segment.knots[0]), is_proven=False)
     t = _touched(segment, _of(surface, segment))
     if t is not None:
-        what = f"{surface.carrier!r} grazes: its guard ({surface.words})"
+        what = f"{surface.element!r} grazes: its guard ({surface.words})"
         raise NoDerivative(f"{what} touches zero without crossing it", t)
 
 
@@ -175,7 +175,7 @@ def _check_start(segment: Segment, surface: EventSurface, first: ModeSystem) -> 
     start = surface.values(first.respond(segment.knots[:1], segment.states[:1]), segment.system.parameters)
     largest = float(np.max(np.abs(values), initial=0.0))
     if abs(start[0]) <= _TOUCHED * largest:
-        what = f"{surface.carrier!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
+        what = f"{surface.element!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
         raise NoDerivative(f"{what} ({surface.words})", float(segment.knots[0]))
 
 

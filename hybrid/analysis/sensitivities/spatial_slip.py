@@ -33,7 +33,7 @@ _STILL = 1e-9  # of the accelerations: a direction that turns no faster does not
 
 
 def is_spatial(part: ElementMode) -> bool:
-    """True for a carrier whose slip has two components."""
+    """True for a force element whose slip has two components."""
     return len(part.columns) == 2
 
 
@@ -47,7 +47,7 @@ def with_limits(system: ModeSystem, t: float, y: Array, nearby: Mapping[str, Arr
     y : array, (2n,)
         Where the slips vanish.
     nearby : mapping of str to array, (2,)
-        Slips a moment before their end, or after their start, by carrier.
+        Slips a moment before their end, or after their start, by force element.
     ends : bool
         Whether they end there, or begin.
 

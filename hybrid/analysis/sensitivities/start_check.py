@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.contact.activity import Activity, carrier_activities, carrier_names
+from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import Tolerances
 
@@ -71,10 +71,10 @@ def _held(motion: Replay, point: Point) -> Array:
     (y,), (t,) = point.at.y, point.at.t
     q, v = y[: dynamics.n], y[dynamics.n :]
     scales = scales_of(dynamics.at(point.system.parameters), terms, q, v, t=t)
-    activities = carrier_activities(dynamics, terms, scales, sides={}, tolerances=Tolerances())
+    activities = element_activities(dynamics, terms, scales, sides={}, tolerances=Tolerances())
     gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
     rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]
-    for index, (name, activity) in enumerate(zip(carrier_names(dynamics), activities.ravel(), strict=True)):
+    for index, (name, activity) in enumerate(zip(element_names(dynamics), activities.ravel(), strict=True)):
         if activity == Activity.OPEN:
             continue
         if index < len(dynamics.contacts):

@@ -178,8 +178,8 @@ def _pinned(trajectory: Trajectory, partials: Partials, name: str) -> tuple[Arra
     names = (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
     if name in names:
         return np.eye(2 * n)[names.index(name)], np.zeros(len(partials.parameters))
-    quantity, carrier, *axis = name.split(".")
-    index = dynamics.contacts.index(carrier) if quantity != "slip" else dynamics.columns[carrier].start
+    quantity, element, *axis = name.split(".")
+    index = dynamics.contacts.index(element) if quantity != "slip" else dynamics.columns[element].start
     index += int(axis[0]) - 1 if axis else 0
     state, parameter = _slopes_at_start(trajectory, partials)
     return state[quantity][index, : 2 * n], parameter[quantity][index]

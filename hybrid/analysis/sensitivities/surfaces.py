@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Values
 
-__all__ = ["CONES", "EventSurface", "carrier_surface", "event_surfaces", "mode_surfaces"]
+__all__ = ["CONES", "EventSurface", "element_surface", "event_surfaces", "mode_surfaces"]
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class EventSurface:
     guard : Guard
         Of the mode before the event, or the condition of the user.
     part : ElementMode or None
-        What the carrier does before the event.
+        What the force element does before the event.
     expression : CompiledExpression or None
         For ``UNTIL``.
     aim : array, (2,) or None
@@ -53,9 +53,9 @@ class EventSurface:
         return self.guard.kind
 
     @property
-    def carrier(self) -> str:
+    def element(self) -> str:
         """Contact, friction element or constraint; the text of the condition for ``UNTIL``."""
-        return self.guard.carrier
+        return self.guard.element
 
     @property
     def words(self) -> str:
@@ -64,7 +64,7 @@ class EventSurface:
 
     @property
     def _directions(self) -> dict[str, Array]:
-        return {} if self.aim is None else {self.carrier: self.aim}
+        return {} if self.aim is None else {self.element: self.aim}
 
     def values(self, at: Response, parameters: Values) -> Array:
         """Its values (N,) along a mode."""
@@ -125,7 +125,7 @@ _DIFFERENTIABLE = (GuardKind.TOUCHDOWN, *RELEASES, GuardKind.SLIP, *CONES)
 
 
 def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[EventSurface, ...]:
-    """The surfaces that a motion met at an event, one for every carrier that the event names.
+    """The surfaces that a motion met at an event, one for every force element that the event names.
 
     Parameters
     ----------
@@ -140,15 +140,15 @@ def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[Even
     tuple of EventSurface
     """
     if event.kind is EventKind.UNTIL:
-        text = event.carriers[-1]
+        text = event.elements[-1]
         expression = compile_expression(system.dynamics, text, parameters=system.partials.parameters, field="until")
         return (EventSurface(Guard(GuardKind.UNTIL, (text,)), expression=expression),)
     parts = {part.name: part for part in system.parts}
-    return tuple(carrier_surface(point, event.kind, parts[name]) for name in event.carriers if name in parts)
+    return tuple(element_surface(point, event.kind, parts[name]) for name in event.elements if name in parts)
 
 
-def carrier_surface(point: Point, kind: EventKind, part: ElementMode) -> EventSurface:
-    """The surface of one carrier for an event of a kind."""
+def element_surface(point: Point, kind: EventKind, part: ElementMode) -> EventSurface:
+    """The surface of one force element for an event of a kind."""
     kinds = _GUARDS.get(kind, CONES)
     if GuardKind.TOUCHDOWN in kinds:
         own = guards_of((attrs.evolve(part, label=ContactMode.FREE),))
@@ -164,5 +164,5 @@ def mode_surfaces(system: ModeSystem) -> tuple[EventSurface, ...]:
     """Every surface that a mode may meet."""
     parts = {part.name: part for part in system.parts}
     return tuple(
-        EventSurface(guard, parts[guard.carrier]) for guard in guards_of(system.parts) if guard.kind in _DIFFERENTIABLE
+        EventSurface(guard, parts[guard.element]) for guard in guards_of(system.parts) if guard.kind in _DIFFERENTIABLE
     )

@@ -10,7 +10,7 @@ import sympy
 
 from hybrid.automaton.laws import friction_of
 from hybrid.automaton.notation import fresh_symbol
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 
 if TYPE_CHECKING:
     from hybrid.automaton.graph import Automaton
@@ -71,7 +71,7 @@ def jump_of(automaton: Automaton, taken: set[str]) -> ImpactReset:
         P = impulse[normal]
         mobility = algebra.G[normal]
         change = sympy.Add(*(write(mobility[j]) * symbol for j, symbol in impulse.items() if mobility[j]))
-        if part.kind is CarrierKind.CONTACT:
+        if part.kind is ElementKind.CONTACT:
             gap_dot = model.gap_dot[part.index]
             restitution = model.coefficients["restitution"][part.index]
             positive.append(P)

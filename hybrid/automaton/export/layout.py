@@ -51,7 +51,7 @@ class Layout:
 
 
 def layout(outline: Outline) -> Layout:
-    """Place the nodes: a diamond for one carrier, a grid for several and for the two sides of a bilateral contact."""
+    """Place the nodes: a diamond for one element, a grid for several and for the two sides of a bilateral contact."""
     modes = [node for node in outline.nodes if node.kind != "impact"]
     if all(node.key in _DIAMOND for node in modes):
         return _diamond(outline)
@@ -74,7 +74,7 @@ def _diamond(outline: Outline) -> Layout:
 
 
 def _grid(outline: Outline) -> Layout:
-    """Modes of the first half of the carriers down, those of the second half and the sides across."""
+    """Modes of the first half of the force elements down, those of the second half and the sides across."""
     names = list(outline.contacts)
     half = (len(names) + 1) // 2
     modes = [node for node in outline.nodes if node.kind != "impact"]
@@ -114,6 +114,6 @@ def _order(labels: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
 
 
 def differing(first: NodeText, second: NodeText) -> int:
-    """Number of carriers whose modes or sides differ."""
+    """Number of force elements whose modes or sides differ."""
     changed = sum(label != second.mode.get(name) for name, label in first.mode.items())
     return changed + (side_of(first) != side_of(second))

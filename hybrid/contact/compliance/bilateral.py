@@ -1,4 +1,4 @@
-"""Rigid bilateral constraints with friction beside compliant contacts: carriers that are loaded by the other forces.
+"""Rigid bilateral constraints with friction beside compliant contacts: elements that are loaded by the other forces.
 
 With all rigid constraints eliminated, the force of each of them is affine in the forces that are left, those of its own
 friction among them: ``lambda_B = load + L F``. While it slides, ``lambda_T = -mu s sigma lambda_B`` with the sign ``s``
@@ -40,7 +40,7 @@ class BilateralContacts:
     ----------
     names : tuple of str
     first : int
-        Number of the first one among the carriers.
+        Number of the first one among the force elements.
     rows : tuple of int
         Tangential row of each among the forces.
     friction : array, (m,)
@@ -93,7 +93,7 @@ class BilateralContacts:
         ----------
         G : array, (r, r)
         held : sequence of int
-            Tangential rows of carriers at rest.
+            Tangential rows of force elements at rest.
         status : ContactStatus
 
         Returns
@@ -194,7 +194,7 @@ def _drag(bilateral: BilateralContacts, status: ContactStatus, slides: Sequence[
 def bilateral_forces(
     G: Array, free: Array, bilateral: BilateralContacts, known: Array, held: Sequence[int], status: ContactStatus
 ) -> Array:
-    """All forces by row, where some carriers are held and rough constraints slide with their side and direction.
+    """All forces by row, where some force elements are held and rough constraints slide with their side and direction.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def bilateral_forces(
     known : array, (r,)
         Forces that are given; zero in the rows of constraints and of what is held.
     held : sequence of int
-        Tangential rows of carriers at rest; where they are redundant, the least forces that hold them.
+        Tangential rows of force elements at rest; where they are redundant, the least forces that hold them.
     status : ContactStatus
 
     Returns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.compliance.bilateral import BilateralContacts, loads
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantSamples
 
@@ -89,19 +89,19 @@ def without_bilateral(problem: ImpactProblem) -> WithoutBilateral | None:
     ComputationError
         Constraints are redundant, so that how they share their load is not determined.
     """
-    rough = [carrier for carrier in problem.carriers if carrier.kind is CarrierKind.BILATERAL]
+    rough = [element for element in problem.elements if element.kind is ElementKind.BILATERAL]
     if not rough:
         return None
-    G, removed = problem.G, [carrier.rows[0] for carrier in rough]
+    G, removed = problem.G, [element.rows[0] for element in rough]
     kept = [row for row in range(len(G)) if row not in removed]
-    friction = np.array([float(carrier.friction) for carrier in rough])
-    names = tuple(carrier.name for carrier in rough)
+    friction = np.array([float(element.friction) for element in rough])
+    names = tuple(element.name for element in rough)
     L = loads(G[np.ix_(removed, removed)], G[np.ix_(removed, kept)], range(len(rough)), names, friction)
     reduced = G[np.ix_(kept, kept)] + G[np.ix_(kept, removed)] @ L
     bilateral = BilateralContacts(
         names,
-        len(problem.carriers) - len(rough),
-        tuple(kept.index(carrier.tangential[0]) for carrier in rough),
+        len(problem.elements) - len(rough),
+        tuple(kept.index(element.tangential[0]) for element in rough),
         friction,
         np.zeros(len(rough)),
         L,

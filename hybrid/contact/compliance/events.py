@@ -22,13 +22,13 @@ Event = Callable[[float, Array], float]
 def phase_events(
     flow: AbstractCompliantFlow, status: ContactStatus, at_state: Callable[[Array], CompliantForces], y: Array
 ) -> tuple[list[Event], list[tuple[str, int]]]:
-    """Events of a phase for ``solve_ivp``, and what each is: its kind and its carrier.
+    """Events of a phase for ``solve_ivp``, and what each is: its kind and its force element.
 
     Parameters
     ----------
     flow : AbstractCompliantFlow
     status : ContactStatus
-        What the carriers do in the phase.
+        What the force elements do in the phase.
     at_state : callable
         Forces at a vector of unknowns.
     y : array

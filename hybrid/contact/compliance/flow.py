@@ -1,4 +1,4 @@
-"""Forces of compliant contacts while every carrier keeps what it does, whatever the kinematics."""
+"""Forces of compliant contacts while every force element keeps what it does, whatever the kinematics."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AbstractCompliantFlow(ABC):
     @property
     @abstractmethod
     def rows(self) -> list[tuple[int | None, list[int]]]:
-        """Normal row (of a contact only) and tangential rows of every carrier; normal rows come first."""
+        """Normal row (of a contact only) and tangential rows of every force element; normal rows come first."""
 
     @property
     @abstractmethod
@@ -81,11 +81,11 @@ class AbstractCompliantFlow(ABC):
 
     @property
     def sizes(self) -> list[int]:
-        """Tangential dimension of every carrier."""
+        """Tangential dimension of every force element."""
         return [len(rows) for _, rows in self.rows]
 
     def columns(self, i: int) -> list[int]:
-        """Columns of the slip of a carrier."""
+        """Columns of the slip of a force element."""
         k = len(self.stiffness)
         return [row - k for row in self.rows[i][1]]
 
@@ -133,12 +133,12 @@ class AbstractCompliantFlow(ABC):
         return size * math.sqrt(float(np.max(self.stiffness) / np.max(np.diag(at.G)[: len(at.gap)])))
 
     def tangents(self, rest: list[int]) -> tuple[list[int], list[list[int]]]:
-        """Tangential rows of carriers, and where those of each are among them."""
+        """Tangential rows of force elements, and where those of each are among them."""
         rows = [row for i in rest for row in self.rows[i][1]]
         return rows, [[rows.index(row) for row in self.rows[i][1]] for i in rest]
 
     def yielding(self, at: CompliantForces, status: ContactStatus, rest: list[int]) -> float:
-        """Positive where redundant carriers at rest no longer hold."""
+        """Positive where redundant force elements at rest no longer hold."""
         if at.bilateral.names:
             return -1.0 if self.loaded(at).holds_still(status, rest) else 1.0
         rows, groups = self.tangents(rest)
@@ -158,7 +158,7 @@ class AbstractCompliantFlow(ABC):
         )  # fmt: skip
 
     def reserve(self, at: CompliantForces, *, i: int, margin: float) -> float:
-        """What friction of a carrier could hold beyond what it does.
+        """What friction of a force element could hold beyond what it does.
 
         In squares: what loads a contact beside the others lets it slip for a moment before it is released, which is
         not followed.
@@ -177,9 +177,9 @@ class AbstractCompliantFlow(ABC):
         return first_forces(at.potential * presses, approach * presses, -at.free[: len(at.gap)] * presses)
 
     def settle(self, at: CompliantForces, status: ContactStatus, *, breaking: int | None = None) -> None:
-        """Decide for every pressing carrier at rest whether it sticks and else where it slips; changes ``status``.
+        """Decide for every pressing element at rest whether it sticks and else where it slips; changes ``status``.
 
-        ``breaking`` is a carrier whose friction has just reached its static bound. Signs of the forces of rigid
+        ``breaking`` is a force element whose friction has just reached its static bound. Signs of the forces of rigid
         constraints that slide are found too.
         """
         presses, k = np.array(status.presses), len(at.gap)
@@ -226,7 +226,7 @@ class AbstractCompliantFlow(ABC):
         self, at: CompliantForces, status: ContactStatus, rest: list[int], idle: list[int] | None,
         breaking: int | None,
     ) -> None:  # fmt: skip
-        """Decide for some of the carriers at rest, while the others at rest hold."""
+        """Decide for some of the force elements at rest, while the others at rest hold."""
         if at.bilateral.names:
             self.loaded(at).settle(status, rest, sides=idle, breaking=breaking)
             return

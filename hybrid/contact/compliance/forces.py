@@ -59,7 +59,7 @@ class CompliantForces:
 
     @property
     def holds(self) -> Array:
-        """Largest friction force of every carrier while it sticks, (k + e + m,)."""
+        """Largest friction force of every force element while it sticks, (k + e + m,)."""
         given = [self.static_friction * self.potential, self.static_limit]
         return np.concatenate([*given, self.bilateral.bounds(self.forces)] if self.bilateral.names else given)
 

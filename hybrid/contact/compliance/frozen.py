@@ -93,7 +93,7 @@ class FrozenFlow(AbstractCompliantFlow):
 
     @cached_property
     def rows(self) -> list[tuple[int | None, list[int]]]:
-        """Normal row (of a contact only) and tangential rows of every carrier; normal rows come first."""
+        """Normal row (of a contact only) and tangential rows of every force element; normal rows come first."""
         found: list[tuple[int | None, list[int]]] = [(item.normal, list(item.tangential)) for item in self.contacts]
         return found + [(None, [row]) for row in self.bilateral.rows]
 
@@ -112,7 +112,7 @@ class FrozenFlow(AbstractCompliantFlow):
         return np.asarray(self.gamma + self.G @ y[k : k + len(self.gamma)])
 
     def slip(self, y: Array, i: int) -> Array:
-        """Slip velocity of a carrier."""
+        """Slip velocity of a force element."""
         return np.asarray(self.velocities(y)[self.rows[i][1]])
 
     def evaluate(self, y: Array, status: ContactStatus) -> CompliantForces:
@@ -147,7 +147,7 @@ class FrozenFlow(AbstractCompliantFlow):
         return y
 
     def reserve(self, at: CompliantForces, *, i: int, margin: float) -> float:
-        """What friction of a carrier could hold beyond what it does; at release both vanish, which is no slip."""
+        """What friction of a force element could hold beyond what it does; at release both vanish, which is no slip."""
         held = float(np.linalg.norm(at.forces[self.rows[i][1]]))
         return float(at.holds[i]) + max(margin, VANISHING * self.force(at)) - held
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 import numpy as np
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.compliance.coefficients import check_damping
 from hybrid.contact.compliance.elimination import without_bilateral
 from hybrid.contact.compliance.frozen import ContactRows
@@ -32,7 +32,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
 
     In fast time the contact velocities obey a fast system at frozen position, which always ends with exactly one
     answer, for any friction coefficient (Miller and Rubinovich 2017). One planar contact is solved in closed form, one
-    spatial contact by integration of the turning slip, several by phases. Contacts stick up to their static friction.
+    spatial contact by integration of the rotating slip, several by phases. Contacts stick up to their static friction.
     Rigid constraints with friction are loaded by the contacts and slide or stick with them.
 
     Attributes
@@ -91,7 +91,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
             path = several_limit(reduced.G, reduced.gamma, contacts, samples=samples, bilateral=reduced.bilateral)
             return reduced.restored(path)
         contacts = _contacts(problem, self.damping)
-        rows = len(problem.carriers[0].rows)
+        rows = len(problem.elements[0].rows)
         if len(contacts) > 1:
             return several_limit(problem.G, problem.gamma, contacts, samples=samples)
         contact = contacts[0]
@@ -108,19 +108,19 @@ def _contacts(
 ) -> tuple[ContactRows, ...]:
     """The contacts, with their rows; ``place`` says where these are once others have been eliminated."""
     found, terms = [], problem.posed.terms
-    for carrier in problem.carriers:
-        if carrier.kind is not CarrierKind.CONTACT:
+    for element in problem.elements:
+        if element.kind is not ElementKind.CONTACT:
             continue
-        index = problem.posed.names.index(carrier.name)
+        index = problem.posed.names.index(element.name)
         d = float(terms.damping[index]) if damping is None else damping
         if not d >= 0.0:
-            raise StateError(f"contact {carrier.name!r} has damping {d:g}; it must not be below 0")
+            raise StateError(f"contact {element.name!r} has damping {d:g}; it must not be below 0")
         ratio = float(terms.stiffness_ratio[index])
         if not ratio > 0.0:
-            raise StateError(f"contact {carrier.name!r} has stiffness_ratio {ratio:g}; it must be above 0")
-        mu, static = (float(x) if carrier.tangential else 0.0 for x in (carrier.friction, carrier.static_friction))
-        normal, *tangential = (row if place is None else place[row] for row in carrier.rows)
-        found.append(ContactRows(carrier.name, normal, tuple(tangential), mu, d, ratio, static))
+            raise StateError(f"contact {element.name!r} has stiffness_ratio {ratio:g}; it must be above 0")
+        mu, static = (float(x) if element.tangential else 0.0 for x in (element.friction, element.static_friction))
+        normal, *tangential = (row if place is None else place[row] for row in element.rows)
+        found.append(ContactRows(element.name, normal, tuple(tangential), mu, d, ratio, static))
     return tuple(found)
 
 

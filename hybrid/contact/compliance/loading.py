@@ -30,18 +30,18 @@ _MOST = 20_000  # combinations that are tried
 
 @attrs.frozen(eq=False)
 class LoadedRest:
-    """Carriers at one moment, some of them at rest, and rough constraints.
+    """Force elements at one moment, some of them at rest, and rough constraints.
 
     Attributes
     ----------
     G, free : array, (r, r) and (r,)
     bilateral : BilateralContacts
     tangential : sequence of sequence of int
-        Tangential rows of every carrier.
+        Tangential rows of every force element.
     bounds, holds : array
-        Largest friction forces, slipping and sticking, of the carriers before the constraints.
+        Largest friction forces, slipping and sticking, of the force elements before the constraints.
     forces : callable
-        Forces by row, (r,), when the carriers do something.
+        Forces by row, (r,), when the force elements do something.
     force : float
         Size of the forces of the contacts in the whole history; next to it others vanish.
     """
@@ -63,18 +63,18 @@ class LoadedRest:
         sides: Sequence[int] | None = None,
         breaking: int | None = None,
     ) -> None:
-        """Decide whether carriers at rest stick and else where they slip, with the signs of the constraints' forces.
+        """Decide whether elements at rest stick and else where they slip, with the signs of the constraints' forces.
 
         Parameters
         ----------
         status : ContactStatus
             Changed.
         undecided : sequence of int
-            Carriers at rest; others at rest hold.
+            Force elements at rest; others at rest hold.
         sides : sequence of int, optional
             Constraints whose sign is found if they slide; by default all.
         breaking : int, optional
-            A carrier whose friction has just reached its static bound.
+            A force element whose friction has just reached its static bound.
 
         Raises
         ------
@@ -99,13 +99,13 @@ class LoadedRest:
         status.side[:] = chosen.side
 
     def holds_still(self, status: ContactStatus, rest: Sequence[int]) -> bool:
-        """True if some distribution of forces holds the carriers at rest."""
+        """True if some distribution of forces holds the force elements at rest."""
         rows = [row for i in rest for row in self.tangential[i]]
         found = self._consistent(status, rest, [], None)
         return any(np.linalg.norm(a[rows]) <= _SAME * np.linalg.norm(size[rows]) for _, a, size in found)
 
     def unloaded(self, status: ContactStatus) -> list[int]:
-        """Numbers of the carriers that are constraints and feel no force."""
+        """Numbers of the force elements that are constraints and feel no force."""
         forces, bilateral = self.forces(status), self.bilateral
         return [
             bilateral.first + int(j) for j in np.flatnonzero(np.abs(bilateral.normal(forces)) <= self._rounding(forces))
@@ -119,7 +119,7 @@ class LoadedRest:
     def _consistent(
         self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
     ) -> list[tuple[ContactStatus, Array, Array]]:
-        """What the carriers can do, with accelerations and what these are sums of; those that stick come first."""
+        """What the elements can do, with accelerations and what these are sums of; those that stick come first."""
         found = []
         for trial in self._trials(status, undecided, sides, breaking):
             forces = self.forces(trial)

@@ -28,9 +28,9 @@ _STIFF = 600.0  # decay times from which an implicit integrator, of lower order 
 
 @attrs.frozen(eq=False)
 class PhaseRecord:
-    """One phase: what the carriers do, the unknowns at both ends, and the event that ends it.
+    """One phase: what the force elements do, the unknowns at both ends, and the event that ends it.
 
-    The event is its kind and its carrier, ``("end", -1)`` for none.
+    The event is its kind and its force element, ``("end", -1)`` for none.
     """
 
     status: ContactStatus
@@ -52,7 +52,7 @@ class CompliantRun:
     Attributes
     ----------
     start, end : array
-        The unknowns of the flow; the start is that after carriers at rest have lost the rounding of their slip.
+        The unknowns of the flow; the start is that after force elements at rest have lost the rounding of their slip.
     status : ContactStatus
         At the end.
     at : CompliantForces
@@ -337,7 +337,7 @@ class PhaseMachine:
             status.presses[i] = False
 
     def _stopped(self, y: Array, status: ContactStatus) -> Array:
-        """The unknowns with the slip of all carriers at rest removed by an impulse; others that stop with them rest."""
+        """The unknowns with the slip of all elements at rest removed by an impulse; others that stop with them rest."""
         while True:
             rest, at = status.resting(self.flow.sizes), self._at(y, status)
             rows = self.flow.tangents(rest)[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.activity import carrier_names
+from hybrid.contact.activity import element_names
 from hybrid.contact.compliance.bilateral import NO_BILATERAL, BilateralContacts, loads
 from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.forces import CompliantForces
@@ -39,7 +39,7 @@ class MovingFlow(AbstractCompliantFlow):
     @property
     def names(self) -> tuple[str, ...]:
         """Contacts, then friction elements, then rigid constraints with friction."""
-        return carrier_names(self.dynamics)
+        return element_names(self.dynamics)
 
     @property
     def rough(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class MovingFlow(AbstractCompliantFlow):
 
     @property
     def rows(self) -> list[tuple[int | None, list[int]]]:
-        """Normal row (of a contact only) and tangential rows of every carrier; normal rows come first."""
+        """Normal row (of a contact only) and tangential rows of every force element; normal rows come first."""
         k = len(self.dynamics.contacts)
         columns = [self.dynamics.columns.get(name, slice(0, 0)) for name in self.names]
         return [(i if i < k else None, [k + j for j in range(at.start, at.stop)]) for i, at in enumerate(columns)]

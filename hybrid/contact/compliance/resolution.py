@@ -215,11 +215,11 @@ def _without_solution(selection: Selection, impact: Impact) -> Resolution:
 
 def _slipping(problem: ContactProblem) -> tuple[float, float] | None:
     """``A_s`` and ``b`` of the contact, if it is one and slips."""
-    if len(problem.carriers) != 1 or problem.carriers[0].direction is None or problem.carriers[0].normal is None:
+    if len(problem.elements) != 1 or problem.elements[0].direction is None or problem.elements[0].normal is None:
         return None
-    carrier = problem.carriers[0]
-    terms = sliding_terms(problem, carrier.name)
-    is_minus = len(carrier.tangential) == 1 and carrier.direction is not None and carrier.direction[0] < 0
+    element = problem.elements[0]
+    terms = sliding_terms(problem, element.name)
+    is_minus = len(element.tangential) == 1 and element.direction is not None and element.direction[0] < 0
     return float(terms.A_minus if is_minus else terms.A_plus), float(terms.b)
 
 
@@ -250,7 +250,7 @@ def _with_several(
 
 def _separatrix(A: float, b: float, problem: ContactProblem, method: AbstractImpactLaw) -> float:
     """``w_crit sqrt(K)`` with the damping and the relative stiffness of the one contact."""
-    terms, index = problem.terms, problem.names.index(problem.carriers[0].name)
+    terms, index = problem.terms, problem.names.index(problem.elements[0].name)
     given = method.damping if isinstance(method, KelvinVoigtLimit) else None
     damping = float(terms.damping[index]) if given is None else given
     return critical_approach(A, b, damping=damping) / math.sqrt(float(terms.stiffness_ratio[index]))

@@ -1,4 +1,4 @@
-"""The turning slip of a spatial compliant contact, by Taylor series of high order, compiled.
+"""The rotating slip of a spatial compliant contact, by Taylor series of high order, compiled.
 
 Every term of the fast system is a product of its unknowns, an exponential, a sine or a cosine: the coefficients of its
 series follow from one another by convolution. A step is as long as the series is exact to rounding, and is its own

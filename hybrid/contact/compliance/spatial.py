@@ -105,7 +105,7 @@ def _follow(
     kept: list[CompliantSamples] = []
     for _ in range(_MAX_PHASES):
         if np.any(history.gamma[1:] != 0.0):
-            history, phase, part, least, is_done = _turning(G, start.gamma, history, mu[0], d, samples)
+            history, phase, part, least, is_done = _rotating_slip(G, start.gamma, history, mu[0], d, samples)
             slip_min = least if slip_min is None else min(slip_min, least)
             if is_endless and not phases:
                 phase = attrs.evolve(phase, duration=np.inf)
@@ -119,10 +119,10 @@ def _follow(
     raise ComputationError("the slip of a spatial contact does not settle in a compliant impact")
 
 
-def _turning(
+def _rotating_slip(
     G: Array, start: Array, history: _History, mu: float, d: float, samples: int
 ) -> tuple[_History, CompliantPhase, list[CompliantSamples], float, bool]:
-    """Slide with turning slip until the force vanishes or the slip stops."""
+    """Slide with rotating slip until the force vanishes or the slip stops."""
     from hybrid.contact.compliance.rotation import PATH, RELEASED, turn
 
     speed = float(np.linalg.norm(history.gamma[1:]))

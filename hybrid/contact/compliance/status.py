@@ -22,9 +22,9 @@ _LEFT = 1e-6  # slip from rest keeps its first direction up to this share of the
 
 @attrs.define(eq=False)
 class ContactStatus:
-    """What each carrier does: whether it presses, the direction of its slip (None while it sticks), and if it leaves.
+    """What each element does: whether it presses, the direction of its slip (None while it sticks), and if it leaves.
 
-    Carriers are contacts, then friction elements and rough constraints, which always press. A planar direction is
+    Force elements are contacts, then friction elements and rough constraints, which always press. A planar direction is
     ``(1.0,)`` or ``(-1.0,)``; that of a spatial contact is the one in which its slip began. A spatial contact leaves
     rest while its slip is too small to have a direction of its own. The force of a rough constraint that slides has the
     sign ``side``.
@@ -37,7 +37,7 @@ class ContactStatus:
 
     @classmethod
     def open(cls, count: int) -> ContactStatus:
-        """Carriers that do nothing."""
+        """Force elements that do nothing."""
         return cls([False] * count, [None] * count, [False] * count, [1.0] * count)
 
     def copy(self) -> ContactStatus:
@@ -50,7 +50,7 @@ class ContactStatus:
         self.leaves[index] = direction is not None and len(direction) == 2
 
     def resting(self, sizes: Sequence[int]) -> list[int]:
-        """Carriers with friction that press and do not slip; ``sizes`` are their tangential dimensions."""
+        """Force elements with friction that press and do not slip; ``sizes`` are their tangential dimensions."""
         return [i for i, size in enumerate(sizes) if size and self.presses[i] and self.slip[i] is None]
 
     def rotating(self, sizes: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def joint_duals(problem: ImpactProblem, gamma: NDArray[Any], preload: NDArray[An
     problem : ImpactProblem
     gamma : array, (r,)
         Contact velocities, shifted as in the law.
-    preload : array, (number of carriers,)
+    preload : array, (number of force elements,)
         Given normal impulses.
     P : array, (r,)
         The impulses without derivatives.
@@ -49,10 +49,10 @@ def joint_duals(problem: ImpactProblem, gamma: NDArray[Any], preload: NDArray[An
         Friction of a constraint is on its edge, or one of several contacts is spatial with friction.
     """
     at = _Solved.of(problem, gamma, preload, P)
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if any(element.is_spatial_at_rest for element in problem.elements):
         raise NotDifferentiable("an impact of several contacts at once, one of them spatial with friction")
-    normals = [at.normals(place, carrier) for place, carrier in enumerate(problem.carriers)]
-    frictions = [at.frictions(place, carrier) for place, carrier in enumerate(problem.carriers) if carrier.tangential]
+    normals = [at.normals(place, element) for place, element in enumerate(problem.elements)]
+    frictions = [at.frictions(place, element) for place, element in enumerate(problem.elements) if element.tangential]
     systems: list[_System] = []
     for pressing in product(*normals):
         found = [_System.of((*pressing, *friction)) for friction in product(*frictions)]
@@ -100,10 +100,10 @@ class _Solved:
         speed = _NOTHING * max(float(np.max(np.abs(problem.plain.gamma), initial=0.0)), 1e-300)
         return cls(problem, gamma, preload, P, after, force, speed)
 
-    def normals(self, place: int, carrier: Carrier) -> list[Condition]:
-        """What may hold of the normal impulse of a carrier: two conditions where it neither presses nor separates."""
-        row = carrier.rows[0]
-        if carrier.kind is not CarrierKind.CONTACT:
+    def normals(self, place: int, element: ActiveElement) -> list[Condition]:
+        """What may hold of the normal impulse of a element: two conditions where it neither presses nor separates."""
+        row = element.rows[0]
+        if element.kind is not ElementKind.CONTACT:
             return [self.still(row)]
         pressing = self.P[row] - float(plain(self.preload[place])) > self.force
         apart = self.after[row] > self.speed
@@ -118,30 +118,30 @@ class _Solved:
         """An impulse that is given."""
         return np.eye(len(self.P))[row], number
 
-    def coulomb(self, place: int, carrier: Carrier, sign: float) -> Condition:
+    def coulomb(self, place: int, element: ActiveElement, sign: float) -> Condition:
         """Friction at its limit, ``P_T + sign mu P_N = 0``."""
         unit = np.eye(len(self.P))
-        return unit[carrier.tangential[0]] + sign * self.problem.friction[place] * unit[carrier.rows[0]], 0.0
+        return unit[element.tangential[0]] + sign * self.problem.friction[place] * unit[element.rows[0]], 0.0
 
-    def frictions(self, place: int, carrier: Carrier) -> list[Condition]:
-        """What may hold of the friction of a carrier; two conditions where it just sticks."""
-        if carrier.kind is not CarrierKind.CONTACT:
-            return [self.constraint_friction(place, carrier)]
-        row, normal = carrier.tangential[0], self.P[carrier.rows[0]]
+    def frictions(self, place: int, element: ActiveElement) -> list[Condition]:
+        """What may hold of the friction of a force element; two conditions where it just sticks."""
+        if element.kind is not ElementKind.CONTACT:
+            return [self.constraint_friction(place, element)]
+        row, normal = element.tangential[0], self.P[element.rows[0]]
         limit = float(self.problem.plain.friction[place]) * normal
         if normal <= self.force:
             return [self.impulse(row)]
         if abs(self.after[row]) > self.speed:
-            return [self.coulomb(place, carrier, float(np.sign(self.after[row])))]
+            return [self.coulomb(place, element, float(np.sign(self.after[row])))]
         if limit <= self.force:
             return [self.impulse(row)]
         if abs(self.P[row]) < limit - self.force:
             return [self.still(row)]
-        return [self.still(row), self.coulomb(place, carrier, -float(np.sign(self.P[row])))]
+        return [self.still(row), self.coulomb(place, element, -float(np.sign(self.P[row])))]
 
-    def constraint_friction(self, place: int, carrier: Carrier) -> Condition:
+    def constraint_friction(self, place: int, element: ActiveElement) -> Condition:
         """That of a rigid constraint, in proportion to the size of its impulse, which may have either sign."""
-        row, normal = carrier.tangential[0], self.P[carrier.rows[0]]
+        row, normal = element.tangential[0], self.P[element.rows[0]]
         limit = float(self.problem.plain.friction[place]) * abs(normal)
         if np.max(np.abs(self.problem.plain.G @ self.P)) <= self.speed:
             return self.impulse(row)  # nothing happens
@@ -149,5 +149,5 @@ class _Solved:
         if stops and abs(self.P[row]) < limit - self.force:
             return self.still(row)
         if stops or abs(normal) <= self.force:
-            raise NotDifferentiable(f"friction of the constraint {carrier.name!r} is on its edge in the impact")
-        return self.coulomb(place, carrier, float(np.sign(self.after[row]) * np.sign(normal)))
+            raise NotDifferentiable(f"friction of the constraint {element.name!r} is on its edge in the impact")
+        return self.coulomb(place, element, float(np.sign(self.after[row]) * np.sign(normal)))

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, carrier_names
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
+from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.scales import scales_of
@@ -56,7 +56,7 @@ class ImpactProblem:
         The closed contacts (and bilateral contacts with friction), all with their full tangential rows.
     gamma : array, (r,)
         Contact velocities before the impact.
-    restitution : array, (number of carriers,)
+    restitution : array, (number of force elements,)
         Coefficients of restitution of the declaration.
     base : ImpactProblem or None
         Where numbers of this problem are duals: the same problem of plain numbers.
@@ -73,9 +73,9 @@ class ImpactProblem:
         return self if self.base is None else self.base
 
     @property
-    def carriers(self) -> tuple[Carrier, ...]:
-        """The carriers that take part."""
-        return self.posed.carriers
+    def elements(self) -> tuple[ActiveElement, ...]:
+        """The force elements that take part."""
+        return self.posed.elements
 
     @property
     def G(self) -> NDArray[np.float64]:
@@ -89,13 +89,13 @@ class ImpactProblem:
 
     @property
     def normals(self) -> list[int]:
-        """Normal row of every carrier."""
-        return [carrier.rows[0] for carrier in self.carriers]
+        """Normal row of every force element."""
+        return [element.rows[0] for element in self.elements]
 
     @property
     def friction(self) -> NDArray[np.float64]:
-        """Friction coefficients, (number of carriers,)."""
-        return np.array([carrier.friction for carrier in self.carriers])
+        """Friction coefficients, (number of force elements,)."""
+        return np.array([element.friction for element in self.elements])
 
     def velocities_after(self, impulses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Contact velocities (r,) after impulses (r,), those within rounding of zero exactly zero.
@@ -105,18 +105,18 @@ class ImpactProblem:
         """
         gamma, known = self.gamma + self.G @ impulses, self.plain
         sizes = np.abs(plain(impulses))
-        for carrier in known.carriers:
-            if carrier.normal is not None and carrier.tangential:
-                sizes[list(carrier.tangential)] += float(carrier.friction) * sizes[carrier.normal]
+        for element in known.elements:
+            if element.normal is not None and element.tangential:
+                sizes[list(element.tangential)] += float(element.friction) * sizes[element.normal]
         floor = _NOTHING * (np.abs(known.gamma) + np.abs(known.G) @ sizes)
         return np.asarray(np.where(np.abs(plain(gamma)) <= floor, gamma - plain(gamma), gamma))
 
     def changed(self, change: ImpactChange) -> ImpactProblem:
         """The problem with the derivatives of its numbers, for a law that is read with duals."""
         friction = duals(self.friction, change.friction)
-        carriers = [attrs.evolve(carrier, friction=mu) for carrier, mu in zip(self.carriers, friction, strict=True)]
+        elements = [attrs.evolve(element, friction=mu) for element, mu in zip(self.elements, friction, strict=True)]
         without: dict[str, Any] = dict.fromkeys(_WITHOUT_DERIVATIVES)
-        posed = attrs.evolve(self.posed, G=duals(self.G, change.G), carriers=tuple(carriers), **without)
+        posed = attrs.evolve(self.posed, G=duals(self.G, change.G), elements=tuple(elements), **without)
         gamma, restitution = duals(self.gamma, change.gamma), duals(self.restitution, change.restitution)
         return ImpactProblem(posed, gamma, restitution, base=self)
 
@@ -134,7 +134,7 @@ class ImpactChange:
         Of the contact velocities before the impact.
     G : array, (r, r, m)
         Of the Delassus operator.
-    friction, restitution, damping : array, (number of carriers, m)
+    friction, restitution, damping : array, (number of force elements, m)
         Of the declared coefficients.
     """
 
@@ -325,15 +325,15 @@ def impact_of(
     warnings = list(answer.warnings)
     if created > _ENERGY_ROUNDING * max(before, after):
         warnings.append(f"the {law} law created energy: {created:.6g} on top of {before:.6g}")
-    carriers = problem.carriers
+    elements = problem.elements
     return Impact(
         law=law,
         v_before=state.v,
         v_after=v_after + 0.0,
-        impulse_N={c.name: float(answer.values[c.rows[0]]) + 0.0 for c in carriers},
-        impulse_T={c.name: tuple(float(answer.values[row]) + 0.0 for row in c.tangential) for c in carriers},
-        gap_dot_after={c.name: float(gamma[c.rows[0]]) + 0.0 for c in carriers},
-        slip_after={c.name: tuple(float(gamma[row]) + 0.0 for row in c.tangential) for c in carriers},
+        impulse_N={c.name: float(answer.values[c.rows[0]]) + 0.0 for c in elements},
+        impulse_T={c.name: tuple(float(answer.values[row]) + 0.0 for row in c.tangential) for c in elements},
+        gap_dot_after={c.name: float(gamma[c.rows[0]]) + 0.0 for c in elements},
+        slip_after={c.name: tuple(float(gamma[row]) + 0.0 for row in c.tangential) for c in elements},
         energy_change=after - before,
         phases=answer.phases,
         duration=answer.duration,
@@ -350,16 +350,16 @@ def impact_problem(
 ) -> ImpactProblem:
     """Pose the impact of the closed contacts of a state; arguments and errors as for :func:`resolve_impact`."""
     terms = dynamics.terms(state.q, state.v, t=state.t)
-    names = carrier_names(dynamics)
+    names = element_names(dynamics)
     near = tolerances.gap * scales_of(dynamics, terms, state.q, state.v, t=state.t).gap
     activities = [_activity(dynamics, name, terms.gap, near, closed) for name in names]
     posed = pose(dynamics, terms, tuple(activities), sides={})
-    if not any(carrier.kind is CarrierKind.CONTACT for carrier in posed.carriers):
+    if not any(element.kind is ElementKind.CONTACT for element in posed.elements):
         gaps = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))
         raise StateError(f"no contact is closed, so there is no impact: {gaps or 'the mechanism has none'}")
     restitution = [
         float(terms.restitution[dynamics.contacts.index(c.name)]) if c.name in dynamics.contacts else 0.0
-        for c in posed.carriers
+        for c in posed.elements
     ]
     return ImpactProblem(posed, contact_velocities(dynamics, posed, state.v), np.array(restitution))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lcp
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.impacts.active_conditions import joint_duals
 from hybrid.contact.pyramid import pyramid_lcp
@@ -61,7 +61,7 @@ def joint_impulse(
     problem : ImpactProblem
     gamma : array, (r,)
         Contact velocities; a law of restitution shifts their normal part.
-    preload : array, (number of carriers,), optional
+    preload : array, (number of force elements,), optional
         Normal impulses that are given; friction acts on the total.
 
     Returns
@@ -73,7 +73,7 @@ def joint_impulse(
     ComputationError
         No solution was found.
     """
-    given = np.zeros(len(problem.carriers)) if preload is None else preload
+    given = np.zeros(len(problem.elements)) if preload is None else preload
     if object in (problem.G.dtype, gamma.dtype, given.dtype):
         known = joint_impulse(problem.plain, plain(gamma), preload=plain(given))
         return attrs.evolve(known, values=joint_duals(problem, gamma, given, known.values))
@@ -94,7 +94,7 @@ def joint_impulse(
 def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
     """True if no impulses at all are a solution: no contact approaches, and no bilateral one moves."""
     normal = gamma[problem.normals]
-    is_contact = np.array([carrier.kind is CarrierKind.CONTACT for carrier in problem.carriers])
+    is_contact = np.array([element.kind is ElementKind.CONTACT for element in problem.elements])
     return bool(np.all((normal == 0.0) | (is_contact & (normal > 0.0))))
 
 
@@ -106,7 +106,7 @@ def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDA
     problem : ImpactProblem
     posed : ContactProblem
         With velocities in place of accelerations.
-    preload : array, (number of carriers,)
+    preload : array, (number of force elements,)
         Normal impulses that are given.
 
     Returns
@@ -116,7 +116,7 @@ def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDA
     """
     given = np.zeros(posed.n_rows)
     given[problem.normals] = preload
-    if any(carrier.is_spatial_at_rest for carrier in problem.carriers):
+    if any(element.is_spatial_at_rest for element in problem.elements):
         return _over_pyramids(posed, given)
     return _with_preload(posed, given)
 
@@ -142,14 +142,14 @@ def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQ
     """Shift the normal impulses by given ones: ``P = preload + P'`` and ``P_R = P_T + mu (preload + P')``."""
     # friction on the preload moves both edges of the cone; the reduction's origin is the right edge
     shift = given.copy()
-    resting = [carrier for carrier in posed.carriers if carrier.is_resting]
-    for carrier in resting:
-        shift[carrier.tangential[0]] = -float(carrier.friction) * given[carrier.rows[0]]
+    resting = [element for element in posed.elements if element.is_resting]
+    for element in resting:
+        shift[element.tangential[0]] = -float(element.friction) * given[element.rows[0]]
     reduced = planar_lcp(attrs.evolve(posed, c=posed.c + posed.G @ shift))
     q = np.array(reduced.question.q)
-    for index, carrier in enumerate(resting):
-        if carrier.kind is not CarrierKind.ELEMENT:
-            q[len(q) - len(resting) + index] += 2 * float(carrier.friction) * given[carrier.rows[0]]
+    for index, element in enumerate(resting):
+        if element.kind is not ElementKind.ELEMENT:
+            q[len(q) - len(resting) + index] += 2 * float(element.friction) * given[element.rows[0]]
     return ImpulseQuestion(lcp.LCP(reduced.question.M, q), lambda z: reduced.forces(z) + shift)
 
 
@@ -202,8 +202,8 @@ def _over_pyramids(posed: ContactProblem, given: NDArray[np.float64]) -> Impulse
     reduced = pyramid_lcp(attrs.evolve(posed, c=posed.c + posed.G @ given))
     q = np.array(reduced.question.q)
     limits = np.flatnonzero(~reduced.force.any(axis=0))  # multipliers of the cones: no force of their own
-    resting = [carrier for carrier in posed.carriers if carrier.is_resting]
-    for row, carrier in zip(limits, resting, strict=True):
-        if carrier.normal is not None:
-            q[row] += float(carrier.friction) * given[carrier.normal]
+    resting = [element for element in posed.elements if element.is_resting]
+    for row, element in zip(limits, resting, strict=True):
+        if element.normal is not None:
+            q[row] += float(element.friction) * given[element.normal]
     return ImpulseQuestion(lcp.LCP(reduced.question.M, q), lambda z: reduced.forces(z) + given, reduced.note)

@@ -35,8 +35,8 @@ class AbstractRestitutionLaw(AbstractImpactLaw):
     restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
 
     def coefficients(self, problem: ImpactProblem) -> NDArray[np.float64]:
-        """Coefficient of every carrier, (number of carriers,)."""
-        return problem.restitution if self.restitution is None else np.full(len(problem.carriers), self.restitution)
+        """Coefficient of every force element, (number of force elements,)."""
+        return problem.restitution if self.restitution is None else np.full(len(problem.elements), self.restitution)
 
 
 @attrs.frozen
@@ -58,7 +58,7 @@ class NewtonImpact(AbstractRestitutionLaw):
         gamma, before = problem.gamma.copy(), problem.gamma[problem.normals]
         # a contact that separates, or stays closed, is not thrown back
         gamma[problem.normals] += np.where(plain(before) < 0.0, e * before, 0.0)
-        if len(problem.carriers) == 1 and len(problem.carriers[0].tangential) == 2:
+        if len(problem.elements) == 1 and len(problem.elements[0].tangential) == 2:
             data = (problem.G, gamma, problem.friction[0])
             first, *others = spatial_jumps(*map(plain, data))
             values = with_derivatives(*data, first)
@@ -84,7 +84,7 @@ class PoissonImpact(AbstractRestitutionLaw):
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by two complementarity problems."""
         e = self.coefficients(problem)
-        if len(problem.carriers) == 1 and problem.carriers[0].tangential:
+        if len(problem.elements) == 1 and problem.elements[0].tangential:
             return _along_path(problem, e.tolist()[0], "poisson")
         compression = joint_impulse(problem, problem.gamma)
         return _restituted(problem, compression.values, e, compression.warnings)
@@ -108,7 +108,7 @@ class EnergeticImpact(AbstractRestitutionLaw):
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by scaled restitution."""
         e = self.coefficients(problem)
-        if len(problem.carriers) == 1 and problem.carriers[0].tangential:
+        if len(problem.elements) == 1 and problem.elements[0].tangential:
             return _along_path(problem, e.tolist()[0], "energetic")
         compression = joint_impulse(problem, problem.gamma)
         values, warnings = scaled_restitution(problem, compression.values, e)
@@ -126,7 +126,7 @@ def _once(warnings: tuple[str, ...]) -> tuple[str, ...]:
 
 def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energetic"]) -> Impulses:
     """Impulses of one contact, followed along its normal impulse."""
-    if len(problem.carriers[0].tangential) == 2:
+    if len(problem.elements[0].tangential) == 2:
         return spatial_impulses(problem, e, law=law)
     legs = routh_path(problem.G, problem.gamma, problem.friction.tolist()[0])
     with tie_means("slip ends in the impact just where its compression or restitution does"):

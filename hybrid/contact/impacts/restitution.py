@@ -42,7 +42,7 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
     problem : ImpactProblem
     compression : array, (r,)
         Impulses at the end of compression.
-    e : array, (number of carriers,)
+    e : array, (number of force elements,)
         Coefficients of restitution.
 
     Returns
@@ -80,7 +80,7 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
 def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDArray[Any]) -> NDArray[Any]:
     """The same impulses of a problem of duals: the share follows from the limit of the energy that it meets."""
     gamma, preload = problem.velocities_after(compression), e * compression[problem.normals]
-    if len(problem.carriers) == 1 or not plain(preload).any():  # the share is one: a contact has its own work alone
+    if len(problem.elements) == 1 or not plain(preload).any():  # the share is one: a contact has its own work alone
         return np.asarray(compression + joint_impulse(problem, gamma, preload=preload).values)
     known = (problem.plain, plain(gamma), plain(compression), plain(e))
     restitution = _Restitution.of(known[0], known[2], plain(preload), known[3])
@@ -123,7 +123,7 @@ class _Restitution:
         The problem at the share 0, and how its right-hand side changes with the share.
     shift : array, (r,)
         What to add to the impulses of a solution, for the share 1.
-    e : array, (number of carriers,)
+    e : array, (number of force elements,)
     size : float
         Energy that is given and taken, to which rounding is relative.
     """

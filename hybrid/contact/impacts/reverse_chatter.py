@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.carriers import CarrierKind
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.laws import NewtonImpact
 from hybrid.dynamics.crossing import crossing
@@ -54,7 +54,7 @@ class ReverseChatter:
 
 
 def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseChatter | None:
-    """Tell whether impacts can grow out of a closed planar contact at rest.
+    """Whether impacts can grow out of a closed planar contact at rest.
 
     Near such a state velocities may be scaled: flights are parabolas of constant free acceleration ``c`` with
     ``c_N < 0``, and an impact law is homogeneous. A flight that departs with slip ``x`` per unit of normal velocity
@@ -71,7 +71,7 @@ def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseC
     Returns
     -------
     ReverseChatter or None
-        The one that grows most; None also where the question does not arise: several carriers of contact force, a
+        The one that grows most; None also where the question does not arise: several force elements of contact force, a
         contact that slips, is spatial, free of friction or moves on a given curve, flights that leave the slip alone
         (energy then only falls), Newton's law (``r = e``), and a law under which impacts give nothing back.
 
@@ -106,14 +106,14 @@ def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseC
     if not growing:
         return None
     ratio, slip_ratio = max(growing)
-    return ReverseChatter(problem.carriers[0].name, ratio, slip_ratio)
+    return ReverseChatter(problem.elements[0].name, ratio, slip_ratio)
 
 
 def _arises(problem: ContactProblem) -> bool:
-    if len(problem.carriers) != 1:
+    if len(problem.elements) != 1:
         return False
-    carrier = problem.carriers[0]
-    if carrier.kind is not CarrierKind.CONTACT or len(carrier.tangential) != 1 or not carrier.is_resting:
+    element = problem.elements[0]
+    if element.kind is not ElementKind.CONTACT or len(element.tangential) != 1 or not element.is_resting:
         return False
     (G_NN, G_NT), (_, G_TT) = problem.G
     if G_NN * G_TT - G_NT**2 <= _TIED * G_NN * G_TT:
@@ -124,7 +124,7 @@ def _arises(problem: ContactProblem) -> bool:
 
 def _bounces(problem: ContactProblem, law: AbstractImpactLaw) -> Callable[[float], tuple[float, float]]:
     """The map from the slip with which a flight of unit normal velocity departs to both velocities after it."""
-    index = problem.names.index(problem.carriers[0].name)
+    index = problem.names.index(problem.elements[0].name)
     restitution = np.atleast_1d(problem.terms.restitution[index])
     gain = 2 * float(problem.c[1]) / abs(float(problem.c[0]))
 

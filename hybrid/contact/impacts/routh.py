@@ -63,17 +63,17 @@ def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) ->
     Examples
     --------
     >>> import numpy as np
-    >>> [leg.kind for leg in routh_path(np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([-1.0, 0.1]), 0.5)]
+    >>> [segment.kind for segment in routh_path(np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([-1.0, 0.1]), 0.5)]
     ['slide+', 'stick']
     """
-    legs: list[RouthPhase] = []
+    segments: list[RouthPhase] = []
     gamma_N, gamma_T = gamma.tolist()
     while True:
-        leg = _next_segment(G.tolist(), gamma_N, gamma_T, mu)
-        legs.append(leg)
-        if leg.length == _NEVER:
-            return tuple(legs)
-        gamma_N, gamma_T = _sum(gamma_N, leg.rate_N * leg.length), 0.0
+        segment = _next_segment(G.tolist(), gamma_N, gamma_T, mu)
+        segments.append(segment)
+        if segment.length == _NEVER:
+            return tuple(segments)
+        gamma_N, gamma_T = _sum(gamma_N, segment.rate_N * segment.length), 0.0
 
 
 def _sum(first: float, second: float) -> float:
@@ -100,7 +100,7 @@ def _next_segment(G: list[list[float]], gamma_N: float, gamma_T: float, mu: floa
     return RouthPhase("slide+" if sign > 0 else "slide-", length, gamma_N, gamma_T, rate_N, rate_T, -sign * mu)
 
 
-def end_of_compression(legs: tuple[RouthPhase, ...]) -> float:
+def end_of_compression(segments: tuple[RouthPhase, ...]) -> float:
     """Normal impulse at which the normal velocity returns to zero from below; 0 if it never falls below.
 
     A contact that separates has no impact, even if impulses would first bring it back. One without normal velocity
@@ -111,76 +111,76 @@ def end_of_compression(legs: tuple[RouthPhase, ...]) -> float:
     ComputationError
         It does not return, which no positive semidefinite Delassus operator allows.
     """
-    first = legs[0]
+    first = segments[0]
     with tie_means("an impact of a contact that does not approach"):
         if first.gamma_N > 0.0 or (first.gamma_N == 0.0 and first.rate_N >= 0.0):
             return 0.0
     start = 0.0
-    for number, leg in enumerate(legs):
-        if number and leg.gamma_N >= 0.0:
+    for number, segment in enumerate(segments):
+        if number and segment.gamma_N >= 0.0:
             return start
-        if leg.rate_N > 0.0 and (zero := -leg.gamma_N / leg.rate_N) <= leg.length:
+        if segment.rate_N > 0.0 and (zero := -segment.gamma_N / segment.rate_N) <= segment.length:
             return start + zero
-        start += leg.length
+        start += segment.length
     raise ComputationError("compression does not end: the Delassus operator is not positive semidefinite")
 
 
-def end_of_restitution(legs: tuple[RouthPhase, ...], compression: float, e: float) -> float:
+def end_of_restitution(segments: tuple[RouthPhase, ...], compression: float, e: float) -> float:
     """Normal impulse at which restitution has given back ``e**2`` times the work of compression (Stronge 1990).
 
     The normal velocity is zero where compression ends, at the normal impulse ``compression``.
     """
-    stored = _stored_work(legs, compression)
+    stored = _stored_work(segments, compression)
     at, remaining = 0.0, e**2 * stored
-    for leg in legs:
+    for segment in segments:
         low = compression - at
-        if low > leg.length:
-            at += leg.length
+        if low > segment.length:
+            at += segment.length
             continue
         if low > 0.0:
-            share: float = e * (2 * stored / leg.rate_N) ** 0.5  # from velocity zero: linear in e
+            share: float = e * (2 * stored / segment.rate_N) ** 0.5  # from velocity zero: linear in e
             velocity = 0.0
         else:
-            low, velocity, share = 0.0, leg.gamma_N, _share_of_work(leg, remaining)
-        if share < _NEVER and low + share <= leg.length:
+            low, velocity, share = 0.0, segment.gamma_N, _share_of_work(segment, remaining)
+        if share < _NEVER and low + share <= segment.length:
             return at + low + share
-        rest = leg.length - low
-        remaining -= velocity * rest + leg.rate_N * rest**2 / 2
-        at += leg.length
+        rest = segment.length - low
+        remaining -= velocity * rest + segment.rate_N * rest**2 / 2
+        at += segment.length
     return compression
 
 
-def _share_of_work(leg: RouthPhase, work: float) -> float:
-    """Normal impulse from the start of a leg on which it does a positive work; infinite if there is none."""
-    discriminant = leg.gamma_N**2 + 2 * leg.rate_N * work
+def _share_of_work(segment: RouthPhase, work: float) -> float:
+    """Normal impulse from the start of a segment on which it does a positive work; infinite if there is none."""
+    discriminant = segment.gamma_N**2 + 2 * segment.rate_N * work
     if discriminant < 0.0:
         return _NEVER
     # gamma_N x + rate_N x^2/2 = work, smallest x >= 0, written without cancellation
-    root: float = leg.gamma_N + discriminant**0.5
+    root: float = segment.gamma_N + discriminant**0.5
     return 2 * work / root if root > 0.0 else _NEVER
 
 
-def _stored_work(legs: tuple[RouthPhase, ...], compression: float) -> float:
+def _stored_work(segments: tuple[RouthPhase, ...], compression: float) -> float:
     """Work that compression takes from the normal motion."""
     work, at = 0.0, 0.0
-    for leg in legs:
-        share = min(compression - at, leg.length)
+    for segment in segments:
+        share = min(compression - at, segment.length)
         if share <= 0.0:
             break
-        work -= leg.gamma_N * share + leg.rate_N * share**2 / 2
-        at += leg.length
+        work -= segment.gamma_N * share + segment.rate_N * share**2 / 2
+        at += segment.length
     return work
 
 
-def tangential_impulse(legs: tuple[RouthPhase, ...], end: float) -> tuple[float, tuple[tuple[str, float], ...]]:
+def tangential_impulse(segments: tuple[RouthPhase, ...], end: float) -> tuple[float, tuple[tuple[str, float], ...]]:
     """Tangential impulse up to a normal impulse, and the normal impulse spent in each phase."""
     total, at = 0.0, 0.0
     phases: list[tuple[str, float]] = []
-    for leg in legs:
-        share = min(end - at, leg.length)
+    for segment in segments:
+        share = min(end - at, segment.length)
         if share <= 0:
             break
-        total += leg.stop + leg.ratio * share
-        phases.append((leg.kind, share))
-        at += leg.length
+        total += segment.stop + segment.ratio * share
+        phases.append((segment.kind, share))
+        at += segment.length
     return total, tuple(phases)

@@ -44,12 +44,12 @@ def contact_velocities(dynamics: Dynamics, posed: ContactProblem, v: NDArray[np.
     """
     terms = posed.terms
     gamma = np.zeros(posed.n_rows)
-    for carrier in posed.carriers:
-        if carrier.name in dynamics.contacts:
-            gamma[carrier.rows[0]] = terms.gap_dot[dynamics.contacts.index(carrier.name)]
-        elif carrier.normal is not None:
-            gamma[carrier.rows[0]] = terms.constraint_dot[dynamics.rigid.index(carrier.name)]
-        gamma[list(carrier.tangential)] = terms.slip[dynamics.columns.get(carrier.name, slice(0, 0))]
+    for element in posed.elements:
+        if element.name in dynamics.contacts:
+            gamma[element.rows[0]] = terms.gap_dot[dynamics.contacts.index(element.name)]
+        elif element.normal is not None:
+            gamma[element.rows[0]] = terms.constraint_dot[dynamics.rigid.index(element.name)]
+        gamma[list(element.tangential)] = terms.slip[dynamics.columns.get(element.name, slice(0, 0))]
     return without_rounding(gamma, posed.W, v)
 
 

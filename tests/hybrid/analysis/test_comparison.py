@@ -11,7 +11,7 @@ import mechanisms
 from hybrid import KelvinVoigt, StateError, compare, derive, solve_state
 from hybrid.analysis.comparison.velocity_problem import VelocityProblem
 from hybrid.cli import main
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from tests.random_problems import problem_from
 
@@ -36,9 +36,9 @@ def test_velocity_problem_of_an_inconsistent_state_has_a_finite_impulse(step, im
     # P_N = v0 W_NT / det W as h -> 0, with det W = 1 + alpha
     c, s = np.cos(1.0), np.sin(1.0)
     G = np.array([[1 + 3 * c * c, 3 * s * c], [3 * s * c, 1 + 3 * s * s]])
-    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1,), None, 1.4, 1.4)
+    element = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), None, 1.4, 1.4)
     b = -1 + 0.25 * s
-    problem = ImpactProblem(problem_from(G, np.array([b, 0.0]), [carrier]), np.array([0.0, 1.0]), np.zeros(1))
+    problem = ImpactProblem(problem_from(G, np.array([b, 0.0]), [element]), np.array([0.0, 1.0]), np.zeros(1))
     values = VelocityProblem(step).impulses(problem).values
     closed = 3 * s * c / 4 - (step or 0.0) * b * G[1, 1] / 4
     assert values[0] == pytest.approx(closed, abs=1e-9)

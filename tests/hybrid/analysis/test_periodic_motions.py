@@ -114,7 +114,7 @@ def test_woodpecker_pecks_periodically():
     # a simulation tends to it: the deviations of the periods shrink by the largest multiplier each time
     start = State([0, -0.1034482758, -0.2788], [-0.3411, 0, -7.4583])
     motion = simulate(toy, start, t_end=1.2, law=NEWTON)
-    pecks = np.array([event.t for event in motion.events if event.carriers == ("beak",)])
+    pecks = np.array([event.t for event in motion.events if event.elements == ("beak",)])
     deviations = np.diff(pecks) - found.period
     ratios = deviations[1:] / deviations[:-1]
     # the deviations alternate and the second order of one cancels most of that of the next

@@ -85,7 +85,7 @@ def test_limit_of_the_bounces_of_a_ball(law):
     assert limit.gradient["e"] == pytest.approx(22.576182, abs=1e-6)
     assert limit.gradient["g"] == pytest.approx(-limit.t / (2 * g), abs=1e-11)
     assert limit.gradient["y"] == pytest.approx(limit.t / (2 * h), abs=1e-11)
-    # the area under hop j is g T_j^3 / 12 with T_j = 2 fall e^j, and the first fall gives 2 h fall / 3
+    # the area under bounce j is g T_j^3 / 12 with T_j = 2 fall e^j, and the first fall gives 2 h fall / 3
     area = 2 * h * fall / 3 + g * (2 * fall) ** 3 / 12 * e**3 / (1 - e**3)
     slope = g * (2 * fall) ** 3 / 12 * 3 * e**2 / (1 - e**3) ** 2
     assert found.value == pytest.approx(area, abs=1e-11)
@@ -335,7 +335,7 @@ def test_two_ends_of_a_rigid_rod_stop_together():
     rod = dynamics_of("rod_two_ends")
     parameters = {"mu": 0.3, "g": 1}
     motion = simulate(rod, State([0, 0, 0], [1, 0, 0]), t_end=5, parameters=parameters)
-    assert [set(event.carriers) for event in motion.events] == [{"left", "right"}]
+    assert [set(event.elements) for event in motion.events] == [{"left", "right"}]
     found = sensitivity(motion, Functional(terminal="x"), ["mu", "x_dot"], method="forward")
     assert found.gradient["mu"] == pytest.approx(-1 / (2 * 0.3**2), abs=1e-11)
     assert found.gradient["x_dot"] == pytest.approx(1 / 0.3, abs=1e-11)

@@ -102,12 +102,12 @@ def automaton_of(name: str) -> Automaton:
 
 
 def random_state(name: str, random: np.random.Generator, closed: list[str], resting: list[str]) -> State | None:
-    """A state at which some contacts touch and some carriers are at rest; None if the iteration finds none."""
+    """A state at which some contacts touch and some force elements are at rest; None if the iteration finds none."""
     dynamics = dynamics_of(name)
     q, v = random.normal(0.0, 1.0, dynamics.n), random.normal(0.0, 1.0, dynamics.n)
     t = float(random.uniform(0.0, 1.0))
     normals = [dynamics.contacts.index(contact) for contact in closed]
-    columns = [i for carrier in resting for i in range(*dynamics.columns[carrier].indices(99))]
+    columns = [i for element in resting for i in range(*dynamics.columns[element].indices(99))]
     for _ in range(60):
         found = dynamics.kinematics(q, v, t=t)
         A = np.vstack([found["W_N"].T[normals], found["J"]])
@@ -126,7 +126,7 @@ def random_state(name: str, random: np.random.Generator, closed: list[str], rest
 
 
 def random_states(name: str, seed: int, count: int) -> list[State]:
-    """States over all patterns of closed and resting carriers, each pattern drawn equally often."""
+    """States over all patterns of closed and resting force elements, each pattern drawn equally often."""
     random = np.random.default_rng(seed)
     dynamics = dynamics_of(name)
     states: list[State] = []
@@ -134,8 +134,8 @@ def random_states(name: str, seed: int, count: int) -> list[State]:
         if len(states) == count:
             break
         closed = [contact for contact in dynamics.contacts if random.random() < 0.75]
-        able = [carrier for carrier in dynamics.columns if carrier in closed or carrier not in dynamics.contacts]
-        resting = [carrier for carrier in able if random.random() < 0.5]
+        able = [element for element in dynamics.columns if element in closed or element not in dynamics.contacts]
+        resting = [element for element in able if random.random() < 0.5]
         state = random_state(name, random, closed, resting)
         if state is not None:
             states.append(state)

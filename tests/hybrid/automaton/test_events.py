@@ -109,8 +109,8 @@ def test_edges_hold_every_verdict_of_two_contacts_after_one_has_stopped(name):
         selection = select(dynamics, state, parameters={"mu": 0.9})
         if selection.verdict not in (Verdict.UNIQUE, Verdict.INDETERMINATE):
             continue
-        resting = [carrier for carrier in selection.problem.carriers if carrier.is_resting]
-        slipping = {c.name: c.direction[0] for c in selection.problem.carriers if not c.is_resting}
+        resting = [element for element in selection.problem.elements if element.is_resting]
+        slipping = {c.name: c.direction[0] for c in selection.problem.elements if not c.is_resting}
         if len(resting) != 1:
             continue
         contact = resting[0].name

@@ -59,7 +59,7 @@ def test_node_is_consistent_exactly_where_the_verdict_lists_its_mode(name, param
         for key in automaton.mode_keys():
             label = automaton.location(key).mode.label
             labels.setdefault(label, []).append(automaton.is_consistent(key, state, parameters=parameters))
-        at_rest = {c.name for c in selection.problem.carriers if c.is_spatial_at_rest}
+        at_rest = {c.name for c in selection.problem.elements if c.is_spatial_at_rest}
         for label, found in labels.items():
             mode = automaton.location(label).mode
             if any(mode[contact] is ContactMode.SLIDE for contact in at_rest):
@@ -82,7 +82,7 @@ def test_vector_field_is_the_acceleration_of_the_branch(name, parameters, count)
             selection, branches = consistent_labels(name, state, parameters)
         except ComputationError:
             continue
-        at_rest = {c.name for c in selection.problem.carriers if c.is_spatial_at_rest}
+        at_rest = {c.name for c in selection.problem.elements if c.is_spatial_at_rest}
         for key in automaton.mode_keys():
             location = automaton.location(key)
             mode = location.mode

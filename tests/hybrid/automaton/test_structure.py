@@ -33,7 +33,7 @@ def edges(automaton, source, *, regular_only=False):
         ("seal", {"stick": 0, "slide+": 1, "slide-": 1}),
     ],
 )
-def test_one_carrier_has_its_modes_with_their_freedoms(name, nodes):
+def test_one_element_has_its_modes_with_their_freedoms(name, nodes):
     graph = automaton_of(name).graph
     assert isinstance(graph, nx.MultiDiGraph)
     assert dict(graph.nodes(data="n_freedom")) == nodes

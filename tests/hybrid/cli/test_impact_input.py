@@ -19,6 +19,6 @@ STATE = ["painleve_rod", "--pin=theta=1", "--pin=theta_dot=0.5", "--pin=slip.tip
 )
 def test_coefficient_that_is_no_number_is_bad_input(command, option, value, capsys):
     assert main([*command, option, value]) == 2
-    told = capsys.readouterr().err
-    assert option in told
-    assert "defect" not in told
+    known = capsys.readouterr().err
+    assert option in known
+    assert "defect" not in known

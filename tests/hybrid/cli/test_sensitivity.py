@@ -86,7 +86,7 @@ def test_a_refusal_is_an_answer(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "known"),
     [
         ([KINETIC, "--wrt=k3"], "'k3' is neither a parameter nor a pin"),
         (["--functional=q1_dto", "--wrt=k1"], "q1_dot"),
@@ -94,9 +94,9 @@ def test_a_refusal_is_an_answer(capsys):
         (["--functional=q1", "--wrt=k1", "--plot=motion.txt"], ".svg"),
     ],
 )
-def test_bad_input(capsys, arguments, told):
+def test_bad_input(capsys, arguments, known):
     assert main([*CARTS, *arguments, "--law=newton"]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert known in " ".join(capsys.readouterr().err.split())
 
 
 def test_pages_and_plot(capsys, tmp_path, monkeypatch):

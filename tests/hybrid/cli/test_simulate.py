@@ -55,7 +55,7 @@ def test_paradox_stops_the_motion_and_the_penalty_rule_carries_it_on(capsys):
 def test_branches_are_followed_where_several_modes_are_consistent(capsys):
     pins = ["--pin=phi=2.0", "--pin=phi_dot=1.3", "--pin=slip.tip=1", "--param=mu=1.5"]
     found = answer(capsys, "rod_on_incline", *pins, "--t-end=0.01", "--rule=branch")
-    assert {limb["choice"] for limb in found["limbs"]} == {"", "free", "slide+"}
+    assert {branch["choice"] for branch in found["limbs"]} == {"", "free", "slide+"}
 
 
 def test_plot_is_written_with_every_mode_named(tmp_path, capsys):
@@ -162,7 +162,7 @@ def test_interrupted_branches_are_not_followed_further(capsys, monkeypatch):
     assert main(["simulate", "rod_on_incline", *pins, "--t-end=0.01", "--rule=branch", "--json"]) == 130
     found = json.loads(capsys.readouterr().out)
     assert not found["complete"]
-    assert [limb["termination"] for limb in found["limbs"]].count("INTERRUPTED") == 1
+    assert [branch["termination"] for branch in found["limbs"]].count("INTERRUPTED") == 1
     assert found["limbs"][-1]["termination"] == "INTERRUPTED"
 
 
@@ -214,8 +214,8 @@ def test_singular_posture_is_passed_with_a_spring_in_place_of_the_rod(tmp_path, 
 def test_hand_over_is_told_with_its_time_and_reason(capsys):
     assert main(["simulate", *PENDULUM, "--t-end=0.8", "--singular=realise", "--stiffness=1e4"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    told = re.search(r"since t = (\S+) with a spring in place of BC \(stiffness 10000\)", out)
-    assert float(told[1]) == pytest.approx(0.737896267, abs=1e-8)  # of a double zero, as above
+    known = re.search(r"since t = (\S+) with a spring in place of BC \(stiffness 10000\)", out)
+    assert float(known[1]) == pytest.approx(0.737896267, abs=1e-8)  # of a double zero, as above
     assert "Note: t = 0.737896267: transversal crossing of the configuration space" in out
 
 

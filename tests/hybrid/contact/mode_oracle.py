@@ -1,11 +1,11 @@
 """The linear system of one mode in rational numbers, row by row from the laws: nothing here comes from the packages.
 
-Unknowns are the accelerations ``a`` and, of every carrier of force, its normal and its tangential force. Forces act
+Unknowns are the accelerations ``a`` and, of every force element, its normal and its tangential force. Forces act
 along the gradients of gaps and tangents (Pfeiffer and Glocker 1996, chapter 5):
 
     M a - sum(W_N lambda_N + W_T lambda_T) = h,    a_N = W_N . a + zeta_N,    a_T = W_T . a + zeta_T
 
-and every carrier adds as many rows as it has forces. Each row and each inequality has a kind, by which a test can turn
+and every element adds as many rows as it has forces. Each row and each inequality has a kind, by which a test can turn
 it wrong on purpose.
 """
 
@@ -44,7 +44,7 @@ INEQUALITY_KINDS = ("parts", "presses", "cone+", "cone-", "limit+", "limit-", "s
 GUARD_KINDS = ("slips+", "slips-")
 
 
-class Carrier(NamedTuple):
+class ActiveElement(NamedTuple):
     """Of the kind "contact", "element", "rail" (bilateral, rough) or "rigid"; no tangent: no friction.
 
     ``friction`` and ``static`` are coefficients, for an element the limit forces.
@@ -70,7 +70,7 @@ class System(NamedTuple):
     M: Sequence[Vector]
     h: Vector
     v: Vector
-    carriers: tuple[Carrier, ...]
+    elements: tuple[ActiveElement, ...]
 
     @property
     def is_moving(self) -> bool:
@@ -78,7 +78,7 @@ class System(NamedTuple):
 
 
 class Law(NamedTuple):
-    """What a carrier does: ``label`` as in the packages, and the sign of its normal force where it is a rail."""
+    """What a force element does: ``label`` as in the packages, and the sign of its normal force where it is a rail."""
 
     label: str
     side: int = 1
@@ -97,7 +97,7 @@ class Row(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Values by name: ``("a", i)``, ``(carrier, "N")``, ``(carrier, "T")`` and every inequality ``(carrier, kind)``."""
+    """Values by name: ``("a", i)``, ``(element, "N")``, ``(element, "T")`` and every inequality ``(element, kind)``."""
 
     values: dict[tuple[str, str | int], Fraction]
     inequalities: list[tuple[str, str]]
@@ -111,10 +111,10 @@ def rows(system: System, mode: Mode) -> Iterator[Row]:
     """The equations of a mode."""
     none = [Fraction(0)] * len(system.h)
     for i, inertia in enumerate(system.M):
-        forces = {(c.name, "N"): -c.normal[i] for c in system.carriers if c.normal is not None}
-        forces |= {(c.name, "T"): -c.tangent[i] for c in system.carriers if c.tangent is not None}
+        forces = {(c.name, "N"): -c.normal[i] for c in system.elements if c.normal is not None}
+        forces |= {(c.name, "T"): -c.tangent[i] for c in system.elements if c.tangent is not None}
         yield Row("balance", inertia, forces, system.h[i])
-    for c in system.carriers:
+    for c in system.elements:
         N, T = (c.name, "N"), (c.name, "T")
         label, side = mode.get(c.name, Law("rigid"))
         match c.kind, label:
@@ -171,7 +171,7 @@ def solve(system: System, mode: Mode, *, wrong: str = "") -> Solved | None:
     ``wrong`` names a kind of row, inequality or guard whose sign is turned.
     """
     n = len(system.h)
-    place = {force: n + i for i, force in enumerate(f for c in system.carriers for f in c.forces)}
+    place = {force: n + i for i, force in enumerate(f for c in system.elements for f in c.forces)}
     matrix = []
     for row in rows(system, mode):
         row = turned(row) if row.kind == wrong else row
@@ -192,8 +192,8 @@ def solve(system: System, mode: Mode, *, wrong: str = "") -> Solved | None:
 def inequalities(
     system: System, mode: Mode, a: Vector, values: Mapping[tuple[str, str | int], Fraction]
 ) -> Iterator[tuple[str, str, Fraction]]:
-    """What a mode requires, carrier by carrier; of a slide its slip, and at rest that the slip begins."""
-    for c in system.carriers:
+    """What a mode requires, force element by force element; of a slide its slip, and at rest that the slip begins."""
+    for c in system.elements:
         if c.kind == "rigid":
             continue
         label, side = mode[c.name]
@@ -219,7 +219,7 @@ def inequalities(
 def modes(system: System) -> Iterator[Mode]:
     """Every mode that the velocities allow: at rest all, in motion slides in the direction of the slip."""
     choices: list[list[tuple[str, Law]]] = []
-    for c in system.carriers:
+    for c in system.elements:
         if c.kind == "rigid":
             continue
         labels = ["closed"]
@@ -254,7 +254,7 @@ def eliminated(matrix: list[list[Fraction]]) -> list[Fraction] | None:
 
 
 def random_system(kinds: Sequence[str], *, seed: int, moving: bool) -> System:
-    """Carriers of the given kinds ("smooth" is a contact without tangent) on a random mechanism of just enough freedom.
+    """Force elements of the given kinds ("smooth": without tangent) on a random mechanism of just enough freedom.
 
     In motion no gap changes: the velocities are orthogonal to all normals.
     """
@@ -267,11 +267,11 @@ def random_system(kinds: Sequence[str], *, seed: int, moving: bool) -> System:
 
     A = [[rng.randint(-2, 2) for _ in range(n)] for _ in range(n)]
     M = [[Fraction(sum(A[k][i] * A[k][j] for k in range(n)) + (i == j)) for j in range(n)] for i in range(n)]
-    carriers = []
+    elements = []
     for index, kind in enumerate(kinds):
         friction = Fraction(rng.randint(1, 6), 4)
-        carriers.append(
-            Carrier(
+        elements.append(
+            ActiveElement(
                 f"{kind}{index}",
                 "contact" if kind == "smooth" else kind,
                 None if kind == "element" else vector(),
@@ -282,9 +282,9 @@ def random_system(kinds: Sequence[str], *, seed: int, moving: bool) -> System:
                 friction + Fraction(rng.randint(1, 3), 4) * (kind in ("contact", "element")),
             )
         )
-    normals = [c.normal for c in carriers if c.normal is not None]
+    normals = [c.normal for c in elements if c.normal is not None]
     h, v = vector(), orthogonal(normals, vector()) if moving else [Fraction(0)] * n
-    return System(M, h, v, tuple(carriers))
+    return System(M, h, v, tuple(elements))
 
 
 def orthogonal(directions: Sequence[Vector], x: Vector) -> list[Fraction]:

@@ -19,7 +19,7 @@ from hybrid.contact import (
     select_problem,
     verify_certificate,
 )
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.exact_numbers import exact_numbers
 from tests.random_problems import problem_from
 
@@ -118,8 +118,8 @@ def test_the_violation_of_a_mode_without_forces_is_that_of_its_refutation():
 
 def paradox_beside_a_seal(b=-1.0):
     """One contact that slips towards the paradox (A = 1 - 3/2, b < 0) beside a seal that holds better at rest."""
-    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
-    seal = Carrier("seal", CarrierKind.ELEMENT, None, (2,), None, 0.5, 0.7)
+    tip = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
+    seal = ActiveElement("seal", ElementKind.ELEMENT, None, (2,), None, 0.5, 0.7)
     G = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
     return problem_from(G, np.array([b, 0.3, 0.3]), [tip, seal])
 
@@ -178,8 +178,8 @@ def test_a_tampered_certificate_of_modes_is_refused():
 
 def stop_beside_a_seal():
     """A drive without mobility that wants through a stop, beside a seal at rest: with the stop closed, no solution."""
-    stop = Carrier("stop", CarrierKind.CONTACT, 0, (), None, 0.0, 0.0)
-    seal = Carrier("seal", CarrierKind.ELEMENT, None, (1,), None, 0.5, 0.7)
+    stop = ActiveElement("stop", ElementKind.CONTACT, 0, (), None, 0.0, 0.0)
+    seal = ActiveElement("seal", ElementKind.ELEMENT, None, (1,), None, 0.5, 0.7)
     return problem_from(np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([-1.0, 0.3]), [stop, seal])
 
 
@@ -208,9 +208,9 @@ def test_modes_without_a_solution_are_refused_by_the_constant_of_their_refutatio
 
 def test_contacts_without_friction_are_called_by_their_accelerations():
     # beside the paradox a plate at rest without friction, pushed to the left (a_T = -2, nothing couples)
-    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
-    seal = Carrier("seal", CarrierKind.ELEMENT, None, (2,), None, 0.5, 0.7)
-    plate = Carrier("plate", CarrierKind.ELEMENT, None, (3,), None, 0.0, 0.0)
+    tip = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
+    seal = ActiveElement("seal", ElementKind.ELEMENT, None, (2,), None, 0.5, 0.7)
+    plate = ActiveElement("plate", ElementKind.ELEMENT, None, (3,), None, 0.0, 0.0)
     G = np.eye(4)
     G[0, 1] = G[1, 0] = 0.5
     certificate = select_problem(problem_from(G, np.array([-1.0, 0.3, 0.3, -2.0]), [tip, seal, plate])).certificate
@@ -230,8 +230,8 @@ def test_contacts_without_friction_are_called_by_their_accelerations():
 
 def test_a_complementarity_problem_is_no_proof_where_a_contact_holds_better_than_it_slides():
     # at rest it can stick: a = 0 with lambda_N = 23/15, lambda_T = -16/15; the proof is of the same numbers in slip
-    held = Carrier("tip", CarrierKind.CONTACT, 0, (1,), None, 3.0, 5.0)
-    slipping = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
+    held = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), None, 3.0, 5.0)
+    slipping = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), (1.0,), 3.0, 3.0)
     G, c = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([-1.0, 0.3])
     certificate = select_problem(problem_from(G, c, [slipping])).certificate
     assert verify_certificate(certificate)
@@ -242,7 +242,7 @@ def test_a_complementarity_problem_is_no_proof_where_a_contact_holds_better_than
 
 def test_modes_of_a_circular_cone_are_not_refuted_by_those_that_are_linear():
     # pressed and pulled along: it slides, which is no mode of linear conditions; free and stick alone are refuted
-    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
+    tip = ActiveElement("tip", ElementKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
     problem = problem_from(np.eye(3), np.array([-1.0, 3.0, 0.0]), [tip])
     assert select_problem(problem).verdict.name == "UNIQUE"
     free = ModeRefutation({"tip": "free"}, (1, 0, 0), (1,), -1)

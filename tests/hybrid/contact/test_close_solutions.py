@@ -8,16 +8,16 @@ import pytest
 import hybrid
 from hybrid import Constraint, Contact, EquationDynamics, Mechanism, derive, select, solve_state
 from hybrid.analysis import Axis, region_map
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.batches import CellVerdict
-from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.selection import select_problem
 from tests.random_problems import problem_from
 
-CONTACT, BILATERAL = CarrierKind.CONTACT, CarrierKind.BILATERAL
+CONTACT, BILATERAL = ElementKind.CONTACT, ElementKind.BILATERAL
 
 
 def sliding(side, mu=2.0, static=None, kind=CONTACT):
-    return Carrier("tip", kind, 0, (1,), (side,) if side else None, mu, mu if static is None else static)
+    return ActiveElement("tip", kind, 0, (1,), (side,) if side else None, mu, mu if static is None else static)
 
 
 @pytest.mark.parametrize("b", [sign * size for size in (1e-6, 1e-9, 3e-10, 5e-11, 1e-12) for sign in (1, -1)])
@@ -161,13 +161,16 @@ def test_what_rounding_of_huge_forces_hides_is_left_open(seed):
     mu = float((1 - 1e-9) / g)
     G = np.array([[1.0, g, mu * coupling], [g, 1.0, coupling], [mu * coupling, coupling, 1.0]])
     c = np.array([-1.0, 0.0, float(rng.choice([-1, 1]) * rng.uniform(1, 9) * 1e-9)])
-    carriers = [Carrier("a", CONTACT, 0, (1,), (1.0,), mu, mu), Carrier("b", CONTACT, 2, (), None, 0.0, 0.0)]
+    elements = [
+        ActiveElement("a", CONTACT, 0, (1,), (1.0,), mu, mu),
+        ActiveElement("b", CONTACT, 2, (), None, 0.0, 0.0),
+    ]
     exact_G, exact_mu = [[Fraction(float(entry)) for entry in row] for row in G], Fraction(mu)
     A = exact_G[0][0] - exact_mu * exact_G[0][1]
     follows = exact_G[2][0] - exact_mu * exact_G[2][1]
     force = -Fraction(float(c[0])) / A  # of a, where b is free
     opens = follows * force + Fraction(float(c[2])) >= 0
-    found = select_problem(problem_from(G, c, carriers))
+    found = select_problem(problem_from(G, c, elements))
     if found.verdict.name != "UNDECIDED":
         # the two modes of b meet: either is listed, and with both the verdict that there is one solution is right
         branch = found.branches[0]

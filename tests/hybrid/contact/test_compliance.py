@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 import mechanisms
 from hybrid import KelvinVoigtLimit, StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, resolve_impact
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.compliance.planar import KINDS, planar_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import ImpactProblem
@@ -24,9 +24,9 @@ def rod(theta, alpha=3.0):
 
 def impact(G, gamma, mu, damping=0.0):
     size = len(gamma)
-    carrier = Carrier("tip", CarrierKind.CONTACT, 0, tuple(range(1, size)), None, mu, mu)
+    element = ActiveElement("tip", ElementKind.CONTACT, 0, tuple(range(1, size)), None, mu, mu)
     return ImpactProblem(
-        problem_from(np.array(G, float), np.zeros(size), [carrier]), np.array(gamma, float), np.zeros(1)
+        problem_from(np.array(G, float), np.zeros(size), [element]), np.array(gamma, float), np.zeros(1)
     )
 
 
@@ -285,12 +285,12 @@ def test_open_contact_is_refused_by_name():
 
 
 def test_a_rough_guide_that_nothing_loads_takes_no_part():
-    carriers = [
-        Carrier("tip", CarrierKind.CONTACT, 0, (1,), None, 0.3, 0.3),
-        Carrier("guide", CarrierKind.BILATERAL, 2, (3,), None, 0.3, 0.3),
+    elements = [
+        ActiveElement("tip", ElementKind.CONTACT, 0, (1,), None, 0.3, 0.3),
+        ActiveElement("guide", ElementKind.BILATERAL, 2, (3,), None, 0.3, 0.3),
     ]
     gamma = np.array([-1.0, -1.0, 0.0, -1.0])
-    problem = ImpactProblem(problem_from(np.eye(4), np.zeros(4), carriers), gamma, np.zeros(2))
+    problem = ImpactProblem(problem_from(np.eye(4), np.zeros(4), elements), gamma, np.zeros(2))
     alone = planar_limit(np.eye(2), gamma[:2], friction=0.3, damping=0.1)
     found = KelvinVoigtLimit(0.1).impulses(problem).values
     assert found == pytest.approx([*alone.impulse, 0.0, 0.0], abs=1e-9)

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, compare, derive, resolve, simulate, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.compliance.parallel import parallel_directions
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.declaration import mechanism_from_toml
@@ -314,27 +314,27 @@ def test_load_shared_by_redundant_rails_is_refused_by_name():
 
 def random_impact(rng, *, contacts, rails, spatial=False, mu=1.0):
     """An impact of contacts beside rails: a random symmetric operator, the rails without normal velocity."""
-    carriers, row = [], 0
+    elements, row = [], 0
     for i in range(contacts):
         tangential = tuple(range(row + 1, row + 2 + spatial))
         friction = float(rng.uniform(0, mu))
         static = friction * float(rng.choice([1.0, 1.2]))
-        carriers.append(Carrier(f"c{i}", CarrierKind.CONTACT, row, tangential, None, friction, static))
+        elements.append(ActiveElement(f"c{i}", ElementKind.CONTACT, row, tangential, None, friction, static))
         row += 2 + spatial
     for i in range(rails):
         friction = float(rng.uniform(0, mu))
-        carriers.append(Carrier(f"r{i}", CarrierKind.BILATERAL, row, (row + 1,), None, friction, friction))
+        elements.append(ActiveElement(f"r{i}", ElementKind.BILATERAL, row, (row + 1,), None, friction, friction))
         row += 2
     root = rng.normal(size=(row, row))
     gamma = rng.normal(size=row)
-    for carrier in carriers:
-        if carrier.kind is CarrierKind.CONTACT:
-            gamma[carrier.normal] = -abs(gamma[carrier.normal])
+    for element in elements:
+        if element.kind is ElementKind.CONTACT:
+            gamma[element.normal] = -abs(gamma[element.normal])
         else:
-            gamma[carrier.normal] = 0.0
-            gamma[carrier.tangential[0]] *= rng.choice([0.0, 1.0])
-    posed = problem_from(root @ root.T / row, np.zeros(row), carriers)
-    return ImpactProblem(posed, gamma, np.zeros(len(carriers)))
+            gamma[element.normal] = 0.0
+            gamma[element.tangential[0]] *= rng.choice([0.0, 1.0])
+    posed = problem_from(root @ root.T / row, np.zeros(row), elements)
+    return ImpactProblem(posed, gamma, np.zeros(len(elements)))
 
 
 @pytest.mark.parametrize(("contacts", "rails", "spatial"), [(1, 1, False), (1, 2, False), (2, 1, False), (1, 1, True)])
@@ -360,17 +360,17 @@ def test_random_impacts_obey_every_law_along_the_way(contacts, rails, spatial):
         size = np.max(np.abs(path.samples.force))
         for F, v in zip(path.samples.force, path.samples.gamma, strict=True):
             a = G @ F
-            for carrier in problem.carriers:
-                rows, N = list(carrier.tangential), F[carrier.normal]
-                if carrier.kind is CarrierKind.BILATERAL:
-                    assert abs(a[carrier.normal]) <= 1e-8 * size
-                    assert abs(v[carrier.normal]) <= 1e-8
+            for element in problem.elements:
+                rows, N = list(element.tangential), F[element.normal]
+                if element.kind is ElementKind.BILATERAL:
+                    assert abs(a[element.normal]) <= 1e-8 * size
+                    assert abs(v[element.normal]) <= 1e-8
                 else:
                     assert -1e-8 * size <= N
                 T, u = F[rows], np.linalg.norm(v[rows])
-                assert np.linalg.norm(T) <= carrier.static_friction * abs(N) + 1e-7 * size
+                assert np.linalg.norm(T) <= element.static_friction * abs(N) + 1e-7 * size
                 if u > 1e-5:
-                    assert pytest.approx(-carrier.friction * abs(N) * v[rows] / u, abs=2e-6 * size) == T
+                    assert pytest.approx(-element.friction * abs(N) * v[rows] / u, abs=2e-6 * size) == T
     assert answered >= 12
 
 
@@ -414,7 +414,7 @@ def test_finite_stiffness_and_limit_are_one_for_linear_mechanisms_without_loads(
 
 
 def test_a_rail_without_friction_is_a_smooth_one(slider):
-    # closed form of the planar contact beside an eliminated constraint, and the phases beside a carrier
+    # closed form of the planar contact beside an eliminated constraint, and the phases beside a force element
     smooth = derive(mechanism_from_toml(SLIDER.replace('slip = "x_dot"\nfriction = "mu"', "")))
     for damping in (0.0, 0.3):
         parameters = {"alpha": 0.6, "along": 2.0, "down": 5.0}

@@ -5,41 +5,41 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.componentwise import components, solve_mode
 from hybrid.contact.conditions import conditions, problem_scale, solve_conditions
 
-CONTACT, ELEMENT, BILATERAL = CarrierKind.CONTACT, CarrierKind.ELEMENT, CarrierKind.BILATERAL
+CONTACT, ELEMENT, BILATERAL = ElementKind.CONTACT, ElementKind.ELEMENT, ElementKind.BILATERAL
 
 
 def frictionless(start, mu):
-    return Carrier("plain", CONTACT, start, (), None, 0.0, 0.0), 1
+    return ActiveElement("plain", CONTACT, start, (), None, 0.0, 0.0), 1
 
 
 def resting(start, mu):
-    return Carrier("rest", CONTACT, start, (start + 1,), None, mu, 1.3 * mu), 2
+    return ActiveElement("rest", CONTACT, start, (start + 1,), None, mu, 1.3 * mu), 2
 
 
 def slipping(start, mu):
-    return Carrier("slip", CONTACT, start, (start + 1,), (-1.0,), mu, mu), 2
+    return ActiveElement("slip", CONTACT, start, (start + 1,), (-1.0,), mu, mu), 2
 
 
 def spatial(start, mu):
     direction = (np.cos(mu), np.sin(mu))
-    return Carrier("spatial", CONTACT, start, (start + 1, start + 2), direction, mu, mu), 3
+    return ActiveElement("spatial", CONTACT, start, (start + 1, start + 2), direction, mu, mu), 3
 
 
 def seal(start, mu):
-    return Carrier("seal", ELEMENT, None, (start,), None, mu, 1.5 * mu), 1
+    return ActiveElement("seal", ELEMENT, None, (start,), None, mu, 1.5 * mu), 1
 
 
 def moving_seal(start, mu):
-    return Carrier("moving", ELEMENT, None, (start,), (1.0,), mu, mu), 1
+    return ActiveElement("moving", ELEMENT, None, (start,), (1.0,), mu, mu), 1
 
 
 def rail(start, mu):
-    return Carrier("rail", BILATERAL, start, (start + 1,), None, mu, mu), 2
+    return ActiveElement("rail", BILATERAL, start, (start + 1,), None, mu, mu), 2
 
 
 KINDS = [frictionless, resting, slipping, spatial, seal, moving_seal, rail]
@@ -52,17 +52,17 @@ def test_both_ways_give_the_same_forces_slacks_and_regularity(first, second, bat
     rng = np.random.default_rng(len(batch) + 7 * KINDS.index(first))
     # In the second batch the operator and the friction depend on the first axis only, as over posture and rate.
     posture = batch if len(batch) == 1 else (batch[0], 1)
-    carriers, r = [], 0
+    elements, r = [], 0
     for kind in filter(None, (first, second)):
-        carrier, rows = kind(r, rng.uniform(0.2, 2.0, posture))
-        carriers.append(carrier)
+        element, rows = kind(r, rng.uniform(0.2, 2.0, posture))
+        elements.append(element)
         r += rows
     factor = rng.normal(size=(*posture, r + 1, r))
     problem = SimpleNamespace(
         G=np.swapaxes(factor, -1, -2) @ factor * 10.0 ** rng.uniform(-4, 4),
         c=rng.normal(size=(*batch, r)) * 10.0 ** rng.uniform(-4, 4),
         rounding=np.abs(rng.normal(size=(*batch, r))) * 10.0 ** rng.uniform(-14, -6),
-        carriers=carriers,
+        elements=elements,
         n_rows=r,
         response_W=factor,
         terms=SimpleNamespace(M=np.eye(r + 1)),

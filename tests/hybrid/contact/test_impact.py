@@ -9,7 +9,7 @@ import sympy as sp
 import mechanisms
 from hybrid import Contact, EnergyDynamics, Mechanism, State, StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact, resolve_impact
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.impulse_lcp import joint_impulse
 from hybrid.contact.impacts.laws import AbstractImpactLaw
@@ -20,11 +20,11 @@ LAWS = [NewtonImpact, PoissonImpact, EnergeticImpact]
 
 def impact(G, gamma, mu, *, size=2, n=1):
     """Contacts of ``size`` rows each with given Delassus operator and velocities."""
-    carriers = [
-        Carrier(f"c{i}", CarrierKind.CONTACT, size * i, tuple(range(size * i + 1, size * (i + 1))), None, mu, mu)
+    elements = [
+        ActiveElement(f"c{i}", ElementKind.CONTACT, size * i, tuple(range(size * i + 1, size * (i + 1))), None, mu, mu)
         for i in range(n)
     ]
-    posed = problem_from(np.array(G, dtype=float), np.zeros(size * n), carriers)
+    posed = problem_from(np.array(G, dtype=float), np.zeros(size * n), elements)
     return ImpactProblem(posed, np.array(gamma, dtype=float), np.zeros(n))
 
 
@@ -181,7 +181,7 @@ def test_energetic_and_poisson_never_create_energy_and_leave_no_approach(law):
         assert answer.values @ (gamma + post) / 2 <= 1e-12 * size**2
         assert (post[::2] >= -1e-9 * size).all()
         normal, tangential = answer.values[::2], answer.values[1::2]
-        assert (np.abs(tangential) <= problem.carriers[0].friction * normal + 1e-9 * (1 + normal)).all()
+        assert (np.abs(tangential) <= problem.elements[0].friction * normal + 1e-9 * (1 + normal)).all()
 
 
 def landed(rng, *, n):
@@ -223,7 +223,7 @@ def test_two_spatial_contacts_in_a_plane_are_two_planar_ones(law):
         rows = [0, 1, 3, 4]
         G, gamma = np.eye(6), np.zeros(6)
         G[np.ix_(rows, rows)], gamma[rows] = flat.G, flat.gamma
-        mu = float(flat.carriers[0].friction)
+        mu = float(flat.elements[0].friction)
         _, planar = after(flat, law(0.4))
         answer, spatial = after(impact(G, gamma, mu, size=3, n=2), law(0.4))
         np.testing.assert_allclose(spatial[rows], planar, atol=1e-9 * (1 + np.abs(planar).max()))
@@ -311,8 +311,10 @@ _MU = (1.75, 1.625)
 
 
 def _at_an_edge(moved, *, scale=1.0):
-    carriers = [Carrier(f"c{i}", CarrierKind.CONTACT, 2 * i, (2 * i + 1,), None, _MU[i], _MU[i]) for i in range(2)]
-    posed = problem_from(_W.T @ np.linalg.solve(_M, _W), np.zeros(4), carriers)
+    elements = [
+        ActiveElement(f"c{i}", ElementKind.CONTACT, 2 * i, (2 * i + 1,), None, _MU[i], _MU[i]) for i in range(2)
+    ]
+    posed = problem_from(_W.T @ np.linalg.solve(_M, _W), np.zeros(4), elements)
     return ImpactProblem(posed, scale * (_W.T @ _V + moved), np.zeros(2))
 
 
@@ -334,9 +336,9 @@ def test_a_second_solution_exactly_at_an_edge_of_the_cone_is_not_passed_over():
 
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
 def test_next_to_the_edge_the_number_of_solutions_is_told_in_all_units(scale):
-    told = [newton_after(_at_an_edge([0, 0, s, s], scale=scale))[0].warnings for s in (-1e-3, 1e-3)]
-    assert sorted(len(texts) for texts in told) == [0, 1]
-    assert any("has 1 further solution" in text for texts in told for text in texts)
+    known = [newton_after(_at_an_edge([0, 0, s, s], scale=scale))[0].warnings for s in (-1e-3, 1e-3)]
+    assert sorted(len(texts) for texts in known) == [0, 1]
+    assert any("has 1 further solution" in text for texts in known for text in texts)
 
 
 def newton_after(problem):

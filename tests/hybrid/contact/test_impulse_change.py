@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.impacts.impact import ImpactChange, ImpactProblem
 from hybrid.expressions import NotDifferentiable
 from tests.random_problems import problem_from
@@ -16,26 +16,26 @@ WIDTH = 1e-4  # central differences of order 4: 1e-12 / 1e-4 of the path, and th
 
 def impact(G, gamma, mu, e, *, size):
     n = len(gamma) // size
-    carriers = [
-        Carrier(f"c{i}", CarrierKind.CONTACT, size * i, tuple(range(size * i + 1, size * (i + 1))), None, mu, mu)
+    elements = [
+        ActiveElement(f"c{i}", ElementKind.CONTACT, size * i, tuple(range(size * i + 1, size * (i + 1))), None, mu, mu)
         for i in range(n)
     ]
-    return ImpactProblem(problem_from(np.array(G, dtype=float), gamma, carriers), np.array(gamma), np.full(n, e))
+    return ImpactProblem(problem_from(np.array(G, dtype=float), gamma, elements), np.array(gamma), np.full(n, e))
 
 
 def change(problem, *, gamma=0.0, G=0.0, mu=0.0, e=0.0):
     """One change of a problem."""
-    n, r = len(problem.carriers), len(problem.gamma)
+    n, r = len(problem.elements), len(problem.gamma)
     blocks = (np.broadcast_to(gamma, (r,)), np.broadcast_to(G, (r, r)), np.full(n, mu), np.full(n, e), np.zeros(n))
     return ImpactChange(*(np.array(block, dtype=float)[..., None] for block in blocks))
 
 
 def moved(problem, step, by):
-    carriers = [
-        attrs.evolve(carrier, friction=mu)
-        for carrier, mu in zip(problem.carriers, problem.friction + step * by.friction[:, 0], strict=True)
+    elements = [
+        attrs.evolve(element, friction=mu)
+        for element, mu in zip(problem.elements, problem.friction + step * by.friction[:, 0], strict=True)
     ]
-    posed = attrs.evolve(problem.posed, G=problem.G + step * by.G[..., 0], carriers=tuple(carriers))
+    posed = attrs.evolve(problem.posed, G=problem.G + step * by.G[..., 0], elements=tuple(elements))
     return ImpactProblem(
         posed, problem.gamma + step * by.gamma[:, 0], problem.restitution + step * by.restitution[:, 0]
     )

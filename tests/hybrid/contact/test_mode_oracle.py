@@ -67,7 +67,7 @@ def declared(system):
         return " + ".join(f"({w})*{x}" for w, x in zip(direction, q, strict=True)) + f" + ({zeta})*t**2/2"
 
     parts = {"contact": [], "element": [], "rail": [], "rigid": []}
-    for c in system.carriers:
+    for c in system.elements:
         gap = None if c.normal is None else along(c.normal, c.zeta_N)
         tangent = {} if c.tangent is None else {"tangent": along(c.tangent, c.zeta_T)}
         rough = tangent and {"friction": str(c.friction)}
@@ -111,14 +111,14 @@ def by_contact(dynamics, system, mode):
     scale, tolerances = problem_scale(problem), Tolerances()
     for modes in mode_combinations(problem):
         pressing = ["<=" if "lambda_N <= 0" in [row.label for row in item.inequalities] else ">=" for item in modes]
-        asked = ["<=" if mode[item.carrier.name].side < 0 else ">=" for item in modes]
-        if [item.label for item in modes] == [mode[item.carrier.name].label for item in modes] and pressing == asked:
+        asked = ["<=" if mode[item.element.name].side < 0 else ">=" for item in modes]
+        if [item.label for item in modes] == [mode[item.element.name].label for item in modes] and pressing == asked:
             break
     found = candidate(problem, modes, scale, tolerances)
     values = accelerations(problem.acceleration(found.forces))
-    for carrier in problem.carriers:
-        letters = ("" if carrier.normal is None else "N") + "T" * len(carrier.tangential)
-        values |= {(carrier.name, x): found.forces[row] for x, row in zip(letters, carrier.rows, strict=True)}
+    for element in problem.elements:
+        letters = ("" if element.normal is None else "N") + "T" * len(element.tangential)
+        values |= {(element.name, x): found.forces[row] for x, row in zip(letters, element.rows, strict=True)}
     solved = oracle.solve(system, mode)
     return values | dict(zip(solved.inequalities, found.slacks, strict=True))
 
@@ -141,7 +141,7 @@ def by_motion(dynamics, system, mode):
     seen = flow.observe(np.zeros(1), y[:, None])
     values |= {(name, "N"): seen.lambda_N[i, 0] for i, name in enumerate(dynamics.contacts)}
     values |= {(name, "T"): seen.lambda_T[at.start, 0] for name, at in dynamics.columns.items()}
-    return values | guards(mode, [(g.kind.name, g.carrier) for g in flow.guards], seen.guards[:, 0])
+    return values | guards(mode, [(g.kind.name, g.element) for g in flow.guards], seen.guards[:, 0])
 
 
 WORDS = {"RELEASE": "presses", "REVERSAL": "presses", "CONE_PLUS": "+", "CONE_MINUS": "-", "SLIP": "slips"}
@@ -154,7 +154,7 @@ def by_automaton(dynamics, system, mode):
     solved = NodeSystem(dynamics, parts, node).solve(state.q, state.v)
     asked = guards_of(rows_of_node(parts, node), singular=())
     found = [float(guard.distance(solved.view)) for guard in asked]
-    named = [(guard.kind.name, guard.carrier) for guard in asked]
+    named = [(guard.kind.name, guard.element) for guard in asked]
     return accelerations(solved.acceleration) | guards(mode, named, found)
 
 
@@ -218,13 +218,13 @@ ROADS = {
 
 
 def cases_of(road):
-    """All cases; formulas take time to build, and are asked for single carriers alone."""
+    """All cases; formulas take time to build, and are asked for single force elements alone."""
     return [(name, moving) for name, moving in CASES if road != "formulas" or len(STRUCTURES[name]) == 1]
 
 
 @cache
 def sampled(name, moving):
-    """Every mode where there are few; else some, every label of every carrier among them."""
+    """Every mode where there are few; else some, every label of every force element among them."""
     found = list(oracle.modes(system_of(name, moving)))
     return found if len(found) <= 6 else found[:: len(found) // 4]
 

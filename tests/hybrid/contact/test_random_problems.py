@@ -10,7 +10,7 @@ import pytest
 
 import lcp
 from hybrid.contact import Verdict, contact_forces, select_problem, to_lcp, verify_certificate
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from tests.random_problems import problem_from, random_problem
 
 # Two roads round differently; with condition numbers up to 1e6 in the sample, forces agree to 1e-16 * 1e6 * 100.
@@ -67,22 +67,22 @@ def test_every_branch_satisfies_contact_and_friction_laws():
     for _ in range(300):
         problem = random_problem(rng)
         for branch in select_problem(problem).branches:
-            for carrier in problem.carriers:
-                N, (T,) = branch.lambda_N[carrier.name], branch.lambda_T[carrier.name]
-                a = branch.contact_acceleration[carrier.name]
+            for element in problem.elements:
+                N, (T,) = branch.lambda_N[element.name], branch.lambda_T[element.name]
+                a = branch.contact_acceleration[element.name]
                 scale = 1 + abs(N) + abs(a.normal) + abs(a.tangential[0])
                 assert -1e-9 * scale <= N and a.normal >= -1e-9 * scale
                 assert abs(N * a.normal) <= 1e-7 * scale**2
-                assert abs(T) <= carrier.friction * N + 1e-7 * scale
-                if carrier.direction is not None:
-                    assert abs(T + carrier.direction[0] * carrier.friction * N) <= 1e-7 * scale
+                assert abs(T) <= element.friction * N + 1e-7 * scale
+                if element.direction is not None:
+                    assert abs(T + element.direction[0] * element.friction * N) <= 1e-7 * scale
                 elif abs(a.tangential[0]) > 1e-7 * scale:
-                    assert abs(T + np.sign(a.tangential[0]) * carrier.friction * N) <= 1e-7 * scale
+                    assert abs(T + np.sign(a.tangential[0]) * element.friction * N) <= 1e-7 * scale
 
 
 def one_contact(*, G, c, mu, slip=None):
-    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1,), None if slip is None else (slip,), mu, mu)
-    return problem_from(np.array(G), np.array(c), [carrier])
+    element = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), None if slip is None else (slip,), mu, mu)
+    return problem_from(np.array(G), np.array(c), [element])
 
 
 @pytest.mark.parametrize(
@@ -149,17 +149,17 @@ def test_vanishing_friction_is_decided_at_rest():
 
 def test_inconsistency_next_to_a_redundant_support_is_certified():
     # two equal contacts that slip towards the paradox: A = 1 - 3/2 < 0 for both, b < 0; their equations are singular
-    carriers = [Carrier(f"c{i}", CarrierKind.CONTACT, 2 * i, (2 * i + 1,), (1.0,), 3.0, 3.0) for i in range(2)]
+    elements = [ActiveElement(f"c{i}", ElementKind.CONTACT, 2 * i, (2 * i + 1,), (1.0,), 3.0, 3.0) for i in range(2)]
     block = np.array([[1.0, 0.5], [0.5, 1.0]])
-    selection = select_problem(problem_from(np.kron(np.ones((2, 2)), block), np.array([-1, 0.3, -1, 0.3]), carriers))
+    selection = select_problem(problem_from(np.kron(np.ones((2, 2)), block), np.array([-1, 0.3, -1, 0.3]), elements))
     assert selection.verdict is Verdict.INCONSISTENT
     assert verify_certificate(selection.certificate)
 
 
 def test_static_friction_lists_stick_and_slide_at_rest():
-    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1,), None, 0.2, 0.6)
+    element = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), None, 0.2, 0.6)
     # free tangential acceleration 0.4 lies between the kinetic and the static limit
-    problem = problem_from(np.eye(2), np.array([-1.0, 0.4]), [carrier])
+    problem = problem_from(np.eye(2), np.array([-1.0, 0.4]), [element])
     selection = select_problem(problem)
     assert selection.verdict is Verdict.INDETERMINATE
     assert {branch.mode.label for branch in selection.branches} == {"stick", "slide+"}
@@ -167,8 +167,8 @@ def test_static_friction_lists_stick_and_slide_at_rest():
 
 @pytest.mark.parametrize(("push", "label"), [(0.4, "stick"), (0.6, "slide+"), (-0.6, "slide-")])
 def test_friction_element_sticks_up_to_its_limit_force(push, label):
-    carrier = Carrier("seal", CarrierKind.ELEMENT, None, (0,), None, 0.5, 0.5)
-    problem = problem_from(np.eye(1), np.array([push]), [carrier])
+    element = ActiveElement("seal", ElementKind.ELEMENT, None, (0,), None, 0.5, 0.5)
+    problem = problem_from(np.eye(1), np.array([push]), [element])
     selection = select_problem(problem)
     assert selection.verdict is Verdict.UNIQUE
     assert selection.branches[0].mode.label == label
@@ -178,8 +178,8 @@ def test_friction_element_sticks_up_to_its_limit_force(push, label):
 
 def test_redundant_supports_are_hyperstatic_with_the_segment_of_forces():
     # three equal supports of a weight on a line of zero length: forces sum to 1
-    carriers = [Carrier(f"c{i}", CarrierKind.CONTACT, i, (), None, 0.0, 0.0) for i in range(3)]
-    problem = problem_from(np.ones((3, 3)), -np.ones(3), carriers)
+    elements = [ActiveElement(f"c{i}", ElementKind.CONTACT, i, (), None, 0.0, 0.0) for i in range(3)]
+    problem = problem_from(np.ones((3, 3)), -np.ones(3), elements)
     selection = select_problem(problem)
     assert selection.verdict is Verdict.HYPERSTATIC
     assert selection.force_set.dimension == 2
@@ -267,8 +267,8 @@ def test_gauss_lemke_and_enumeration_agree_without_friction():
     for _ in range(20):
         r = int(rng.integers(1, 5))
         W = rng.normal(size=(r + 1, r))
-        carriers = [Carrier(f"c{i}", CarrierKind.CONTACT, i, (), None, 0.0, 0.0) for i in range(r)]
-        problem = problem_from(W.T @ W, rng.normal(size=r), carriers)
+        elements = [ActiveElement(f"c{i}", ElementKind.CONTACT, i, (), None, 0.0, 0.0) for i in range(r)]
+        problem = problem_from(W.T @ W, rng.normal(size=r), elements)
         by_modes = select_problem(problem)
         assert by_modes.verdict is Verdict.UNIQUE
         for solver, tolerance in (("lemke", 1e-10), ("gauss", 1e-5)):  # the interior-point solver stops at 1e-8
@@ -284,12 +284,12 @@ def integer_problem(rng):
     count, n = int(rng.integers(2, 4)), int(rng.integers(2, 4))
     W = rng.integers(-2, 3, size=(n, 2 * count)).astype(float)
     c = W.T @ rng.integers(-3, 4, size=n)
-    carriers = []
+    elements = []
     for index in range(count):
         side, mu = float(rng.choice([-1, 0, 1])), float(rng.choice([0, 0.25, 0.5, 1, 2]))
         rows = (2 * index, (2 * index + 1,))
-        carriers.append(Carrier(f"c{index}", CarrierKind.CONTACT, *rows, (side,) if side else None, mu, mu))
-    return problem_from(W.T @ W, c, carriers)
+        elements.append(ActiveElement(f"c{index}", ElementKind.CONTACT, *rows, (side,) if side else None, mu, mu))
+    return problem_from(W.T @ W, c, elements)
 
 
 def verdict_of_lcp(problem):
@@ -339,7 +339,7 @@ def test_lemke_claims_uniqueness_only_where_enumeration_finds_one_solution():
     claimed = 0
     for _ in range(300):
         problem = random_problem(rng)
-        if any(carrier.is_resting for carrier in problem.carriers):
+        if any(element.is_resting for element in problem.elements):
             continue
         by_lemke = select_problem(problem, solver="lemke")
         if by_lemke.verdict is Verdict.UNIQUE:

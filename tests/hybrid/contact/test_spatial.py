@@ -21,13 +21,13 @@ from hybrid import (
 )
 from hybrid.automaton import build_automaton
 from hybrid.contact import CellVerdict, Verdict, classify, select, select_problem
-from hybrid.contact.carriers import Carrier, CarrierKind
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from tests.random_problems import problem_from
 
 
 def spatial(G, c, mu, *, direction=None, others=()):
-    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1, 2), direction, mu, mu)
-    return problem_from(np.array(G, dtype=float), np.array(c, dtype=float), [carrier, *others])
+    element = ActiveElement("tip", ElementKind.CONTACT, 0, (1, 2), direction, mu, mu)
+    return problem_from(np.array(G, dtype=float), np.array(c, dtype=float), [element, *others])
 
 
 def scanned_slides(G, c, mu, n=40000):
@@ -87,7 +87,7 @@ def test_planar_motion_of_a_spatial_contact_gives_the_planar_verdict():
         G[2, 2] = 1.0
         c[:2] = planar_c
         for sign in (1.0, -1.0):
-            planar = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (sign,), mu, mu)
+            planar = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), (sign,), mu, mu)
             flat = select_problem(problem_from(planar_G, planar_c, [planar]))
             full = select_problem(spatial(G, c, mu, direction=(sign, 0.0)))
             assert flat.verdict is full.verdict
@@ -108,8 +108,8 @@ def test_spatial_rod_at_rest_sticks_within_its_cone_and_slips_beyond():
 
 
 def test_several_spatial_contacts_at_rest_say_which_approximation_was_used():
-    first = Carrier("a", CarrierKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
-    second = Carrier("b", CarrierKind.CONTACT, 3, (4, 5), None, 0.5, 0.5)
+    first = ActiveElement("a", ElementKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
+    second = ActiveElement("b", ElementKind.CONTACT, 3, (4, 5), None, 0.5, 0.5)
     selection = select_problem(problem_from(np.eye(6), np.array([-1, 0.1, 0, -1, 0, 0.1]), [first, second]))
     assert selection.verdict is Verdict.UNDECIDED
     assert any("pyramids of 8 facets" in note for note in selection.notes)
@@ -126,10 +126,10 @@ def test_isotropic_contact_without_tangential_drive_sticks():
 @pytest.mark.parametrize("slip", [1.0, -1.0])
 def test_spatial_contact_at_rest_next_to_a_slipping_planar_one(slip):
     # independent blocks: the verdict is the product of the two, also where the planar one has no solution
-    planar = Carrier("wall", CarrierKind.CONTACT, 3, (4,), (slip,), 3.0, 3.0)
+    planar = ActiveElement("wall", ElementKind.CONTACT, 3, (4,), (slip,), 3.0, 3.0)
     G, c = np.eye(5), np.array([-1.0, 0.1, 0.0, -1.0, 0.0])
     G[3, 4] = G[4, 3] = 0.5  # A = 1 - 3/2 < 0 for slip > 0: inconsistent; A = 1 + 3/2 for slip < 0
-    tip = Carrier("tip", CarrierKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
+    tip = ActiveElement("tip", ElementKind.CONTACT, 0, (1, 2), None, 0.5, 0.5)
     selection = select_problem(problem_from(G, c, [tip, planar]))
     if slip < 0:
         assert selection.verdict is Verdict.UNIQUE

@@ -22,8 +22,8 @@ from hybrid import (
     verify_certificate,
 )
 from hybrid.analysis import Axis
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
-from hybrid.contact.carriers import Carrier, CarrierKind
 from hybrid.contact.selection import select_problem
 from hybrid.tolerances import Tolerances
 from tests.random_problems import problem_from
@@ -131,8 +131,8 @@ def test_a_block_without_friction_between_floor_and_ceiling_shares_no_doubt():
 
 def test_forces_undetermined_at_one_friction_alone_stay_a_tie():
     # one contact with A = G_NN - mu G_NT = 0 and b = 0 (Genot and Brogliato 1999): beside it none, one or two modes
-    carrier = Carrier("tip", CarrierKind.CONTACT, 0, (1,), (1.0,), 2.0, 2.0)
-    problem = problem_from(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.0, 1.0]), [carrier])
+    element = ActiveElement("tip", ElementKind.CONTACT, 0, (1,), (1.0,), 2.0, 2.0)
+    problem = problem_from(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.0, 1.0]), [element])
     assert select_problem(problem).verdict.name == "UNDECIDED"
 
 
@@ -202,11 +202,11 @@ def _problems_with_static_friction(n):
         G, c = W @ W.T + np.eye(4) / 64, rng.integers(-64, 65, size=4) / 8.0
         mu = float(rng.integers(1, 9))
         contacts = [(-1, mu, mu), (0, mu, 2 * mu)]
-        carriers = [
-            Carrier("a", CarrierKind.CONTACT, 0, (1,), (-1.0,), mu, mu),
-            Carrier("b", CarrierKind.CONTACT, 2, (3,), None, mu, 2 * mu),
+        elements = [
+            ActiveElement("a", ElementKind.CONTACT, 0, (1,), (-1.0,), mu, mu),
+            ActiveElement("b", ElementKind.CONTACT, 2, (3,), None, mu, 2 * mu),
         ]
-        yield problem_from(G, c, carriers), _consistent_modes(G, c, contacts)
+        yield problem_from(G, c, elements), _consistent_modes(G, c, contacts)
 
 
 def test_inconsistency_with_static_friction_is_proved_mode_by_mode():

@@ -59,7 +59,7 @@ def test_a_bouncing_rod_moves_in_nanometres_as_in_metres():
         start = State([0, 0.7 * unit, 0.3], [0.5, 0, 0.5 / unit])
         motion = simulate(rod, start, t_end=3 * unit, law=NewtonImpact(), parameters=values)
         times = [event.t / unit for event in motion.events]
-        kinds = [(event.kind, event.carriers) for event in motion.events]
+        kinds = [(event.kind, event.elements) for event in motion.events]
         ends.append((kinds, times, motion.q / [unit, unit, 1], motion.v * [1, 1, unit]))
     (kinds, times, q, v), (others, again, p, w) = ends
     assert kinds == others

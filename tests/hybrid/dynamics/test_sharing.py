@@ -62,11 +62,11 @@ def test_eight_threads_give_the_bits_of_one(rod):
 def test_the_order_of_hashes_changes_no_bit():
     code = "import mechanisms; from hybrid import derive; from tests.hybrid.dynamics.test_sharing import answer; "
     code += "print(answer(derive(mechanisms.load('rod_on_incline')), 0.7))"
-    told = [
+    known = [
         subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
         ).stdout
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1]
-    assert b"0x" in told[0]
+    assert known[0] == known[1]
+    assert b"0x" in known[0]

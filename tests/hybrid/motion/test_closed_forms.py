@@ -100,7 +100,7 @@ def test_ladder_leaves_the_wall():
     start = State([np.cos(np.pi / 3), np.sin(np.pi / 3), np.pi / 3], [0, 0, 0])
     motion = simulate(ladder, start, t_end=3, parameters=parameters, until="theta - 0.1")
     leaving = motion.events[0]
-    assert (leaving.kind.value, leaving.carriers) == ("detachment", ("wall",))
+    assert (leaving.kind.value, leaving.elements) == ("detachment", ("wall",))
     assert leaving.t == pytest.approx(0.4596628, abs=1e-7)
     assert np.sin(leaving.q[2]) == pytest.approx(2 / 3 * np.sin(np.pi / 3), abs=1e-11)
     assert abs(leaving.v_after[2]) == pytest.approx(2.0610324, abs=1e-7)
@@ -185,7 +185,7 @@ def test_rough_end_of_a_hinged_link_jams_where_friction_holds_the_rebound(mu, bo
     parameters = {"H": 0.9, "mu": mu, "e": 0.3}
     motion = simulate(pendulum, State([1.4, 1.5], [0, 0]), t_end=20, law=PoissonImpact(), parameters=parameters)
     assert motion.termination is Termination.END_TIME, motion.cause
-    landing = next(event for event in motion.events if "elbow" in event.carriers)
+    landing = next(event for event in motion.events if "elbow" in event.elements)
     assert (landing.impact.gap_dot_after["elbow"] > 1e-3) is bounces
     assert np.cos(motion.q) == pytest.approx([0.9, 0.0], abs=1e-9)
     assert motion.v == pytest.approx([0, 0], abs=1e-9)

@@ -63,7 +63,7 @@ def test_a_squeezed_ball_comes_to_rest_where_its_impacts_accumulate(stack, heigh
     motion = simulate(stack, State(heights, [0, 0]), t_end=limit + 0.5, law=NewtonImpact(), parameters=values)
     assert motion.termination is Termination.END_TIME, motion.cause
     last = motion.events[-1]
-    assert (last.kind.value, set(last.carriers)) == ("accumulation of impacts", {"floor", "pair"})
+    assert (last.kind.value, set(last.elements)) == ("accumulation of impacts", {"floor", "pair"})
     # impacts are made at once when 1e-11 of the time is left, and event times are good to 1e-11 themselves
     assert last.t == pytest.approx(limit, abs=1e-10)
     assert last.mode_after.label == "floor=closed,pair=closed"
@@ -75,7 +75,7 @@ def test_a_squeezed_ball_comes_to_rest_where_its_impacts_accumulate(stack, heigh
 
 
 def test_a_bead_that_a_rail_leads_to_a_wall_comes_to_rest_there():
-    # along the rail y = s x gravity pulls with g s/(1 + s^2) in x, and without the rail with nothing: hops are judged
+    # along the rail y = s x gravity pulls with g s/(1 + s^2) in x, and else with nothing: bounces are judged
     # by the acceleration that the rail allows. They last t1, 2 e t1, 2 e^2 t1, ... and end at t1 (1 + e)/(1 - e).
     bead = derive(
         Mechanism(
@@ -90,6 +90,6 @@ def test_a_bead_that_a_rail_leads_to_a_wall_comes_to_rest_there():
     motion = simulate(bead, State([-0.3, -0.3 * 0.4686], [0.0, 0.0]), t_end=1.5, law=NewtonImpact())
     first = (2 * 0.2 * (1 + 0.4686**2) / (9.48 * 0.4686)) ** 0.5
     assert motion.termination is Termination.END_TIME
-    # what is left of the series when a hop is no longer resolved lasts some sqrt(1e-13/4)
+    # what is left of the series when a bounce is no longer resolved lasts some sqrt(1e-13/4)
     assert motion.events[-1].t == pytest.approx(first * 1.268 / 0.732, abs=1e-6)
     assert motion.q == pytest.approx([-0.5, -0.5 * 0.4686], abs=1e-12)

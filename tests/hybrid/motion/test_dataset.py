@@ -44,12 +44,12 @@ def test_units_modes_and_forces_are_labelled():
     }
     assert table.velocity_units.sel(coordinate="phi").item() == "rad/s"
     assert table.lambda_N_units.sel(contact="tip").item() == "N"
-    sliding = table.isel(time=np.flatnonzero(table["mode"].sel(carrier="tip") == "slide-"))
+    sliding = table.isel(time=np.flatnonzero(table["mode"].sel(element="tip") == "slide-"))
     assert sliding.time.values[[0, -1]] == pytest.approx([0.161270300, 1.842626058], abs=1e-8)
     # Coulomb: slipping to the left is opposed by mu times the normal force
     ratio = sliding.lambda_T.sel(tangent="tip") / sliding.lambda_N.sel(contact="tip")
     assert ratio.values == pytest.approx(0.5, abs=1e-12)
-    assert [carriers for _, _, carriers in json.loads(table.attrs["events"])] == [["tip"], ["tip"]]
+    assert [elements for _, _, elements in json.loads(table.attrs["events"])] == [["tip"], ["tip"]]
     assert json.loads(table.attrs["parameters"])["mu"] == 0.5
 
 
@@ -64,7 +64,7 @@ def test_a_motion_without_arcs_is_an_empty_table():
     rod = derive(mechanisms.load("rod_on_incline"))
     start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters={"mu": 1.5})
     table = simulate(rod, start, t_end=1, parameters={"mu": 1.5}).to_xarray()
-    assert dict(table.sizes) == {"time": 0, "coordinate": 3, "contact": 1, "tangent": 1, "carrier": 1}
+    assert dict(table.sizes) == {"time": 0, "coordinate": 3, "contact": 1, "tangent": 1, "element": 1}
     assert table.attrs["termination"] == "INCONSISTENT"
 
 
@@ -89,8 +89,8 @@ def test_too_few_points_are_refused(bouncing):
         bouncing.to_xarray(points=1)
 
 
-@pytest.mark.parametrize(("mass", "stiffness", "told"), [("", "", ""), ("kg", "N/m", "s")])
-def test_time_has_a_unit_only_where_the_declaration_has_units(mass, stiffness, told):
+@pytest.mark.parametrize(("mass", "stiffness", "known"), [("", "", ""), ("kg", "N/m", "s")])
+def test_time_has_a_unit_only_where_the_declaration_has_units(mass, stiffness, known):
     oscillator = Mechanism(
         name="oscillator",
         coordinates=["x"],
@@ -98,5 +98,5 @@ def test_time_has_a_unit_only_where_the_declaration_has_units(mass, stiffness, t
         dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="k*x**2/2"),
     )
     table = simulate(derive(oscillator), State([1.0], [0.0]), t_end=1).to_xarray(points=3)
-    assert table.time.units == told
-    assert (table.position_units.values.tolist() == ["m"]) is bool(told)
+    assert table.time.units == known
+    assert (table.position_units.values.tolist() == ["m"]) is bool(known)

@@ -21,7 +21,7 @@ from hybrid import (
 from hybrid.contact import AbstractImpactLaw, NewtonImpact, PoissonImpact
 from hybrid.motion import EventKind, Prefer, Settings
 
-DROP = np.sqrt(2 / 9.81)  # of the ball, from 1; the hops after it last 1.6 and 1.28 times as long with e = 0.8
+DROP = np.sqrt(2 / 9.81)  # of the ball, from 1; the bounces after it last 1.6 and 1.28 times as long with e = 0.8
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_interruption_returns_what_was_computed(monkeypatch):
     monkeypatch.setattr(steps.Stepper, "step", interrupted)
     motion = simulate(ball, State([1.0], [0.0]), t_end=5, law=NewtonImpact(), on_interrupt="keep")
     assert motion.termination is Termination.INTERRUPTED
-    # it ends within a hop, where the last step did; each hop is a parabola and e = 0.8
+    # it ends within a bounce, where the last step did; each bounce is a parabola and e = 0.8
     assert motion.t == motion.arcs[-1].end > DROP + 1e-3
     hop = [event.t for event in motion.events][-1]
     speed = 9.81 * DROP * 0.8 ** len(motion.events)
@@ -176,19 +176,19 @@ def test_two_contacts_on_one_coordinate_leave_no_room_and_no_motion():
 
 
 def test_progress_is_told_on_the_way_of_a_single_long_arc():
-    told = []
+    known = []
 
     def tell(passed, whole):
-        told.append((passed, whole))
+        known.append((passed, whole))
 
     swing = Mechanism(
         name="swing", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2")
     )
     motion = simulate(derive(swing), State([1.0], [0.0], t=2.0), t_end=42.0, progress=tell)
     assert len(motion.arcs) == 1
-    assert len(told) > 20
-    assert {whole for _, whole in told} == {40.0}
-    assert [passed for passed, _ in told] == sorted(passed for passed, _ in told)
+    assert len(known) > 20
+    assert {whole for _, whole in known} == {40.0}
+    assert [passed for passed, _ in known] == sorted(passed for passed, _ in known)
 
 
 def test_interrupt_within_an_arc_keeps_its_steps():
@@ -290,7 +290,7 @@ def test_interruption_keeps_an_accumulation_whose_limit_lies_ahead(monkeypatch):
 
     original, seen = run.completed, []
 
-    def told(*arguments):
+    def known(*arguments):
         after, event = original(*arguments)
         seen.extend([] if event is None else [event])
         return after, event
@@ -299,7 +299,7 @@ def test_interruption_keeps_an_accumulation_whose_limit_lies_ahead(monkeypatch):
         if seen:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "completed", told)
+    monkeypatch.setattr(run, "completed", known)
     ball = derive(mechanisms.load("bouncing_ball"))
     start, law = State([1.0], [0.0]), NewtonImpact(0.5)
     motion = simulate(ball, start, t_end=9, law=law, progress=interrupt, on_interrupt="keep")
@@ -371,7 +371,7 @@ def test_so_many_events_at_one_instant_end_a_motion(crowd, termination):
 @pytest.mark.parametrize("e", [0.5, 0.8])
 @pytest.mark.parametrize("share", [1e-7, 1e-8])
 def test_an_accumulation_is_completed_when_little_of_it_remains(e, share):
-    # hops last d, d e, d e^2, ...: after j impacts e^(j - 1) of the time from the first one to the limit remains
+    # bounces last d, d e, d e^2, ...: after j impacts e^(j - 1) of the time from the first one to the limit remains
     ball = derive(mechanisms.load("bouncing_ball"))
     settings = Settings(zeno_rest=share)
     motion = simulate(ball, State([1.0], [0.0]), t_end=20, law=NewtonImpact(restitution=e), settings=settings)

@@ -169,14 +169,14 @@ def pair():
 
 def test_guards_that_fire_together_are_one_event(pair):
     together = simulate(pair, State([1.0, 1.0], [0.0, 0.0]), t_end=1, law=NewtonImpact())
-    assert [set(event.carriers) for event in together.events] == [{"first", "second"}]
+    assert [set(event.elements) for event in together.events] == [{"first", "second"}]
     apart = simulate(pair, State([1.0, 1.0 + 1e-8], [0.0, 0.0]), t_end=1, law=NewtonImpact())
-    assert [event.carriers for event in apart.events] == [("first",), ("second",)]
+    assert [event.elements for event in apart.events] == [("first",), ("second",)]
 
 
 def test_the_earliest_of_all_guards_comes_first(pair):
     motion = simulate(pair, State([1.0, 0.5], [0.0, 0.0]), t_end=1, law=NewtonImpact())
-    assert [event.carriers for event in motion.events] == [("second",), ("first",)]
+    assert [event.elements for event in motion.events] == [("second",), ("first",)]
     assert [event.t for event in motion.events] == pytest.approx([np.sqrt(1 / G), np.sqrt(2 / G)], abs=1e-13)
 
 
@@ -193,7 +193,7 @@ def test_a_detachment_at_the_instant_of_an_impact_elsewhere_is_recorded():
         )
     )
     motion = simulate(apart, State([1.0, 0.0], [0.0, 0.0]), t_end=0.6, law=NewtonImpact(restitution=0.5))
-    told = {(event.kind.value, event.carriers) for event in motion.events}
-    assert told == {("impact", ("first",)), ("detachment", ("second",))}
+    known = {(event.kind.value, event.elements) for event in motion.events}
+    assert known == {("impact", ("first",)), ("detachment", ("second",))}
     assert [event.t for event in motion.events] == pytest.approx([landing, landing], abs=1e-12)
     assert motion.q[1] == pytest.approx((0.6 - landing) ** 3 / 6, abs=1e-13)

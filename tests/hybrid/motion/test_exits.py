@@ -30,20 +30,20 @@ def fired_at(automaton, event):
     """The guards of an event as the graph knows them: where forces are not unique, the set of them is exhausted."""
     if automaton.location(event.mode_before).is_hyperstatic:
         return [(GuardKind.EXHAUSTED, "+".join(name for name, label in event.mode_before.items() if label != "free"))]
-    return [(guard.kind, "+".join(guard.carriers)) for guard in event.guards]
+    return [(guard.kind, "+".join(guard.elements)) for guard in event.guards]
 
 
 def leads(automaton, source, target, fired):
     """Whether edges of the guards that fired together, one after the other, lead from a mode to another."""
     for order in permutations(fired):
         reached = {source}
-        for kind, carrier in order:
+        for kind, element in order:
             reached = {
                 edge.target
                 for key in reached
                 if key != "impact"
                 for edge in automaton.successors(key)
-                if edge.guard.kind is kind and edge.guard.contact == carrier
+                if edge.guard.kind is kind and edge.guard.contact == element
             } | (reached if len(fired) > 1 else set())
         if target in reached:
             return True
@@ -104,11 +104,11 @@ def test_exits_of_one_contact(label, kind, expected):
     assert found.admits(Mode({"tip": "stick"})) == ("stick" in expected)
 
 
-def test_no_carrier_but_the_one_that_stops_changes_its_direction():
+def test_no_element_but_the_one_that_stops_changes_its_direction():
     dynamics = derive(mechanisms.load("rod_two_ends"))
     rows = rows_of(dynamics, Mode(dict.fromkeys(dynamics.contacts, "slide+")))
     first, second = dynamics.contacts
-    (stop,) = (guard for guard in guards_of(rows) if guard.kind is GuardKind.SLIP and guard.carrier == first)
+    (stop,) = (guard for guard in guards_of(rows) if guard.kind is GuardKind.SLIP and guard.element == first)
     found = possible_exit(rows, [stop])
     assert not found.admits(Mode({first: "stick", second: "slide-"}))
     assert found.admits(Mode({first: "slide-", second: "free"}))
@@ -120,7 +120,7 @@ def test_a_release_stops_no_slip_that_a_stop_would_end():
     rows = rows_of(dynamics, Mode(dict.fromkeys(dynamics.contacts, "slide+")))
     first, second = dynamics.contacts
     release, stop = (
-        next(guard for guard in guards_of(rows) if guard.kind is kind and guard.carrier == first)
+        next(guard for guard in guards_of(rows) if guard.kind is kind and guard.element == first)
         for kind in (GuardKind.RELEASE, GuardKind.SLIP)
     )
     assert not possible_exit(rows, [release], stops_with=[second]).admits(Mode({first: "free", second: "stick"}))

@@ -17,6 +17,6 @@ def test_dependent_elements_share_the_load_and_let_go_together():
     )
     motion = simulate(derive(rubbing), State([0, 0], [0, 0]), t_end=3.0)
     assert motion.termination is Termination.END_TIME
-    assert [(event.kind.name, event.carriers) for event in motion.events] == [("SLIP_START", ("e0", "e2"))]
+    assert [(event.kind.name, event.elements) for event in motion.events] == [("SLIP_START", ("e0", "e2"))]
     assert motion.events[0].t == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(motion.q, [8 / 3, 0.0], rtol=1e-11, atol=1e-12)  # x0'' = 2 t - 2 from then on

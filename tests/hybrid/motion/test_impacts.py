@@ -25,7 +25,7 @@ def test_bouncing_ball_comes_to_rest_at_its_zeno_time(ball, e):
     assert limit.mode_after.label == "closed"
     assert motion.q[0] == pytest.approx(0.0, abs=1e-15)
     assert motion.termination is Termination.END_TIME
-    # all but the energy of the hops that were not made, a share of 1e-14, went into impacts
+    # all but the energy of the bounces that were not made, a share of 1e-14, went into impacts
     assert motion.energy().residual == pytest.approx(0.0, abs=1e-11)
 
 

@@ -44,7 +44,7 @@ def test_pushed_block_tips_when_no_distribution_of_forces_holds_it(places):
     [tipping] = motion.events
     assert tipping.t == pytest.approx(5.0, abs=1e-12)
     assert tipping.kind.value == "detachment"
-    assert tipping.carriers == tuple(f"foot{index}" for index in range(len(places) - 1))
+    assert tipping.elements == tuple(f"foot{index}" for index in range(len(places) - 1))
     assert tipping.mode_after.label.endswith(f"foot{len(places) - 1}=stick")
     assert np.array_equal(motion.sample(4.999)[0], [0, HEIGHT, 0])
     # until then the motion says that its forces are one choice of many, and shows forces that may act
@@ -126,7 +126,7 @@ def test_feet_that_parameters_move_into_one_carry_the_block_as_one(spread):
     motion = simulate(feet, start, t_end=2, law=NewtonImpact(0), parameters=parameters)
     assert motion.termination is Termination.END_TIME
     assert [event.t for event in motion.events] == [pytest.approx(0.5, abs=1e-14)]  # falls 1.25 with g = 10
-    assert motion.events[0].carriers == ("left", "right")
+    assert motion.events[0].elements == ("left", "right")
     # one foot may take all of the impulse 5 where rounding alone tells them apart: that turns it by 5 d a second
     assert motion.q == pytest.approx([2, 0, 0], abs=1e-11)
     assert motion.v == pytest.approx([1, 0, 0], abs=1e-11)

@@ -50,7 +50,7 @@ def test_ball_between_closing_plates_ends_when_its_impacts_are_too_close():
 
 
 def test_many_impacts_that_converge_are_no_runaway():
-    # ratio 0.9 and 10 hops: their limit is the same from the first and from the last of them
+    # ratio 0.9 and 10 bounces: their limit is the same from the first and from the last of them
     ball = derive(mechanisms.load("bouncing_ball"))
     drop = (2 / 9.81) ** 0.5
     limit = drop * 1.9 / 0.1

@@ -49,7 +49,7 @@ def test_states_at_events(motion):
 
 def test_highest_point_is_found_as_a_watched_event(motion):
     highest = motion.events[1]
-    assert highest.carriers == ("highest",)
+    assert highest.elements == ("highest",)
     # the figures have ten digits
     assert highest.t == pytest.approx(0.7287191291, abs=1e-10)
     assert (highest.q[2], slip(highest.q, highest.v_after)) == pytest.approx((0.5833899031, -0.06762069), abs=1e-8)

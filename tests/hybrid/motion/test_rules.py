@@ -40,7 +40,7 @@ def test_penalty_rule_passes_an_inconsistent_state_by_an_impact_without_collisio
     start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters=parameters)
     motion = simulate(rod, start, t_end=0.1, parameters=parameters, rule=Penalty())
     passage = motion.events[0]
-    assert (passage.t, passage.kind.value, passage.carriers) == (0.0, "impact without collision", ("tip",))
+    assert (passage.t, passage.kind.value, passage.elements) == (0.0, "impact without collision", ("tip",))
     assert passage.impact.slip_after["tip"][0] == pytest.approx(0, abs=1e-12)
     assert passage.impact.energy_change < 0
     assert (motion.termination, passage.mode_after.label) == (Termination.END_TIME, "free")
@@ -160,12 +160,12 @@ def test_tree_follows_every_consistent_mode(rod):
         motion = graph.nodes[number]["motion"]
         assert (graph.nodes[number]["termination"], motion.arcs[0].mode.label) == ("END_TIME", choice)
         np.testing.assert_allclose([motion.q, motion.v], [chosen.q, chosen.v], atol=1e-13)
-    gaps = {limb.choice: rod.kinematics(limb.motion.q, limb.motion.v)["gap"][0] for limb in tree.leaves}
+    gaps = {branch.choice: rod.kinematics(branch.motion.q, branch.motion.v)["gap"][0] for branch in tree.leaves}
     assert gaps["free"] > 1e-5
     assert abs(gaps["slide+"]) < 1e-12
     bounded = simulate_branches(rod, start, t_end=3.02, parameters=parameters, max_limbs=2)
     assert not bounded.is_complete
-    assert len(bounded.limbs) == 2
+    assert len(bounded.branches) == 2
 
 
 def test_preference_names_modes_in_order_and_declines_a_draw(rod):

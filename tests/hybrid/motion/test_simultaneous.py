@@ -18,7 +18,7 @@ def test_flat_rod_lands_on_both_ends_in_one_event_and_says_that_the_order_matter
     parameters = {"mu": 0, "e": 0.5}
     motion = simulate(rod, State([0, 0.5, 0], [0, 0, 0]), t_end=1.5, law=NewtonImpact(), parameters=parameters)
     first = motion.events[0]
-    assert (first.t, first.carriers) == (pytest.approx(1.0, abs=1e-12), ("left", "right"))
+    assert (first.t, first.elements) == (pytest.approx(1.0, abs=1e-12), ("left", "right"))
     # both at once: all ends come back with half the speed of 1, and the rod stays flat
     np.testing.assert_allclose(first.v_after, [0, 0.5, 0], atol=1e-12)
     # left before right: the impulse 3/8 lifts left to 1/2 and drives right down to -7/4, which then bounces with 7/8
@@ -34,10 +34,10 @@ def test_flat_rod_lands_on_both_ends_in_one_event_and_says_that_the_order_matter
     warning = motion.warnings[0]
     assert warning.startswith("t = 1: left, right land at the same instant, and the outcome depends on the order")
     assert "(followed here): x_dot = 0, y_dot = 0.5, phi_dot = 0" in warning
-    told = {text.split(":")[0].strip(): text for text in warning.split(";")[1:]}
-    assert set(told) == {"left before right", "right before left"}
+    known = {text.split(":")[0].strip(): text for text in warning.split(";")[1:]}
+    assert set(known) == {"left before right", "right before left"}
     for order, sign in (("left before right", 1), ("right before left", -1)):
-        values = [float(part.split("=")[1]) for part in told[order].split(": ")[1].split(",")]
+        values = [float(part.split("=")[1]) for part in known[order].split(": ")[1].split(",")]
         assert values == pytest.approx([0, rise, sign * turn], abs=1e-6)
     assert warning.removeprefix("t = 1: ") in first.note
 
@@ -52,7 +52,7 @@ def test_contacts_that_do_not_feel_each_other_land_together_without_a_word():
         )
     )
     motion = simulate(pair, State([0.5, 0.5], [0, 0]), t_end=1.5, law=NewtonImpact())
-    assert (motion.events[0].t, motion.events[0].carriers) == (pytest.approx(1.0, abs=1e-12), ("first", "second"))
+    assert (motion.events[0].t, motion.events[0].elements) == (pytest.approx(1.0, abs=1e-12), ("first", "second"))
     np.testing.assert_allclose(motion.events[0].v_after, [0.5, 0], atol=1e-12)
     assert not motion.warnings
 
@@ -76,7 +76,7 @@ def test_middle_ball_hit_from_both_sides_keeps_still_in_every_order_only_if_the_
 
     # elastic: together the outer balls are thrown back, and pairwise the speeds are passed on, which gives the same
     elastic = hit(1)
-    assert elastic.events[0].carriers == ("ab", "bc")
+    assert elastic.events[0].elements == ("ab", "bc")
     np.testing.assert_allclose(elastic.v, [-1, 0, 1], atol=1e-12)
     assert not elastic.warnings
     # half elastic: together by symmetry; one after the other the second hit meets a moving ball
@@ -118,12 +118,12 @@ def test_the_order_of_four_legs_is_looked_at_once_and_only_until_one_differs(mon
     original = NewtonImpact.impulses
     monkeypatch.setattr(NewtonImpact, "impulses", lambda law, problem: asked.append(1) or original(law, problem))
     motion = simulate(table(4, SQUARE), State([0.5, 0, 0], [0, 0, 0]), t_end=2.8, law=NewtonImpact())
-    landings = [event for event in motion.events if len(event.carriers) == 4]
+    landings = [event for event in motion.events if len(event.elements) == 4]
     assert [event.t for event in landings] == pytest.approx([1, 2, 2.5, 2.75], abs=1e-9)
     (warning,) = [text for text in motion.warnings if "depends on the order" in text]
     assert warning.startswith("t = 1: leg0, leg1, leg2, leg3 land at the same instant")
-    told = [part.split(": ")[1] for part in warning.split(";")[1:]]
-    for order, text in zip(((0, 1, 2, 3), (3, 2, 1, 0)), told, strict=True):
+    known = [part.split(": ")[1] for part in warning.split(";")[1:]]
+    for order, text in zip(((0, 1, 2, 3), (3, 2, 1, 0)), known, strict=True):
         values = [float(part.split("=")[1]) for part in text.split(",")]
         assert values == pytest.approx(one_by_one(SQUARE, order, [-1, 0, 0]), abs=1e-5)
     # two orders of a few rounds, and one joint impulse a landing: not 24 orders at each
@@ -158,7 +158,7 @@ def test_a_law_that_fails_for_single_contacts_does_not_end_the_motion():
             return "together"
 
         def impulses(self, problem):
-            if len(problem.carriers) < 4:
+            if len(problem.elements) < 4:
                 raise ZeroDivisionError("one leg alone")
             return NewtonImpact().impulses(problem)
 

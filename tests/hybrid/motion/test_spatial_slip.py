@@ -132,15 +132,15 @@ def test_of_two_directions_in_which_a_slip_may_begin_the_unstable_one_is_not_fol
     body = puck(kinetic=kinetic, potential=f"-({F[0]})*x - ({F[1]})*y - ({F[2]})*z", friction=str(mu))
     tree = simulate_branches(body, State([0.0] * 3, [0.0] * 3), t_end=0.1)
     assert tree.is_complete
-    slides = [limb for limb in tree.leaves if limb.choice.startswith("slide")]
+    slides = [branch for branch in tree.leaves if branch.choice.startswith("slide")]
     assert len(tree.leaves) == 3
     assert len(slides) == 2
-    for limb in slides:
-        angle = math.radians(float(limb.choice.split()[-2]))
+    for branch in slides:
+        angle = math.radians(float(branch.choice.split()[-2]))
         assert abs(lateral(angle)) < 1e-4  # the angle is printed with six digits
         if lateral(angle + 0.01) > lateral(angle - 0.01):
-            assert limb.motion.termination is Termination.NOT_COMPUTED
-            assert "unstable" in limb.motion.cause
+            assert branch.motion.termination is Termination.NOT_COMPUTED
+            assert "unstable" in branch.motion.cause
         else:
-            assert limb.motion.v == pytest.approx(0.1 * slip_acceleration(angle), abs=1e-5)
-    assert {limb.motion.termination for limb in slides} == {Termination.NOT_COMPUTED, Termination.END_TIME}
+            assert branch.motion.v == pytest.approx(0.1 * slip_acceleration(angle), abs=1e-5)
+    assert {branch.motion.termination for branch in slides} == {Termination.NOT_COMPUTED, Termination.END_TIME}

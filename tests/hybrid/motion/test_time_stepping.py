@@ -333,8 +333,8 @@ def test_rails_with_friction_slow_down_as_painleve_has_it(way):
     assert abs(motion.energy().residual) < 1e-12
 
 
-@pytest.mark.parametrize(("static", "told"), [(4.0, 1), (2.0, 0)])
-def test_static_friction_that_steps_do_not_know_is_told(static, told):
+@pytest.mark.parametrize(("static", "known"), [(4.0, 1), (2.0, 0)])
+def test_static_friction_that_steps_do_not_know_is_told(static, known):
     # On the belt the block holds up to 4 N; steps let it slip at 2 N.
     belt = derive(
         Mechanism(
@@ -345,7 +345,7 @@ def test_static_friction_that_steps_do_not_know_is_told(static, told):
         )
     )
     motion = simulate(belt, State([0.0], [0.1]), t_end=0.05, method="time-stepping", step=0.01)
-    assert sum("no static friction" in warning and "belt" in warning for warning in motion.warnings) == told
+    assert sum("no static friction" in warning and "belt" in warning for warning in motion.warnings) == known
 
 
 def test_steps_too_long_for_a_motion_are_told_by_their_energy():

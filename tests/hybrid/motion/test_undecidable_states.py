@@ -46,7 +46,7 @@ def test_boxes_that_press_each_other_end_a_motion_by_an_impact_as_they_do_at_its
     dynamics = boxes(static=static)
     at_once = simulate(dynamics, State([0, 0, 0, 0], [-1, 0, -1, 0]), t_end=1, law=NewtonImpact())
     by_impact = simulate(dynamics, State([0, 0, 0.01, 0], [-1, 0, -2, 0]), t_end=1, law=NewtonImpact())
-    assert [event.carriers for event in by_impact.events] == [("pair",)]
+    assert [event.elements for event in by_impact.events] == [("pair",)]
     # decelerations of 6 and 1 close the gap 0.01 - t - 5/2 t^2; plastic, the boxes share their momentum
     hit = (np.sqrt(1 + 4 * 2.5 * 0.01) - 1) / 5
     assert by_impact.t == pytest.approx(hit, rel=1e-9)

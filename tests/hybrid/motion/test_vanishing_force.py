@@ -41,7 +41,7 @@ def test_foot_leaves_the_floor_when_the_spring_carries_it(hopper, k):
     t = math.acos(-(lifting - rest) / (rest - 0.4)) / math.sqrt(k / 5)
     motion = simulate(hopper, State([0, 0.4, 0, 0], [0, 0, 0, 0]), t_end=t + 0.01, parameters={"k": k})
     assert motion.termination is Termination.END_TIME
-    assert [event.carriers for event in motion.events] == [("foot",)]
+    assert [event.elements for event in motion.events] == [("foot",)]
     assert motion.events[0].t == pytest.approx(
         t, rel=1e-11
     )  # steps of 1e-12, and the root of a force that falls steeply

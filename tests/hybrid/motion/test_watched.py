@@ -83,7 +83,7 @@ def test_signs_that_change_at_or_by_an_impact_are_told(bounces, text, times):
     if text == "y + y_dot/1000":  # it falls through zero just before the impact, and the impact brings it back
         fall = np.roots([-9.81 / 2, -9.81 / 1000, 1]).max()
         times = [fall, LANDING]
-    watched = [event for event in bounces(watch={"w": text}).events if "w" in event.carriers]
+    watched = [event for event in bounces(watch={"w": text}).events if "w" in event.elements]
     assert {event.kind.value for event in watched} <= {"watch"}
     assert [event.t for event in watched] == pytest.approx(times, abs=1e-12)
 
@@ -110,8 +110,8 @@ def test_a_function_that_the_motion_keeps_at_zero_has_no_events(text, stepper):
     plain, watched = (simulate(rod, start, t_end=2, settings=settings, watch=w) for w in (None, {"w": text}))
     assert [(event.t, event.kind) for event in watched.events] == [(event.t, event.kind) for event in plain.events]
     # only the slip changes its sign, where it reverses
-    carriers = [event.carriers for event in watched.events]
-    assert carriers == [("tip",), ("tip", "w") if "phi_dot" in text else ("tip",)]
+    elements = [event.elements for event in watched.events]
+    assert elements == [("tip",), ("tip", "w") if "phi_dot" in text else ("tip",)]
 
 
 def test_zero_soon_after_a_function_was_watched_from_its_zero():

@@ -97,9 +97,9 @@ def test_every_part_of_a_tree_is_drawn_and_named():
     assert len([axes for axes in panels if axes.get_legend()]) == 1
     for index, axes in enumerate(panels[3:6]):
         drawn = lines(axes)
-        for limb, label in zip(tree.limbs[1:], ("1: free after 0", "2: slide+ after 0"), strict=True):
+        for branch, label in zip(tree.branches[1:], ("1: free after 0", "2: slide+ after 0"), strict=True):
             curve = drawn[label]
-            assert curve[~np.isnan(curve[:, 0])][-1, 1] == pytest.approx(limb.motion.v[index], abs=1e-12)
+            assert curve[~np.isnan(curve[:, 0])][-1, 1] == pytest.approx(branch.motion.v[index], abs=1e-12)
 
 
 def test_forces_of_a_rough_rail_are_drawn():

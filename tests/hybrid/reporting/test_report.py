@@ -201,10 +201,12 @@ def test_chosen_axes_pins_and_command_are_kept():
 
 def test_a_map_has_as_many_cells_as_the_time_allows_and_the_page_says_so(monkeypatch):
     dynamics, state, parameters = solved("rod_on_incline")
-    told = []
-    usual = build_report(dynamics, state, parameters=parameters, progress=lambda done, total: told.append(done / total))
+    known = []
+    usual = build_report(
+        dynamics, state, parameters=parameters, progress=lambda done, total: known.append(done / total)
+    )
     assert usual.region_map.verdict.shape == (240, 240)
-    assert told.count(1.0) >= 2
+    assert known.count(1.0) >= 2
     assert "more would take long" not in render_markdown(usual) + render_html(usual)
     monkeypatch.setattr("hybrid.reporting.surroundings._MAX_SECONDS", 1e-9)
     coarse = build_report(dynamics, state, parameters=parameters)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
+    from hybrid.dynamics.structure import AbstractStructure
     from hybrid.tolerances import Tolerances
 
 
@@ -30,7 +31,7 @@ class Activity(IntEnum):
     TENDING = 8  # in space: a slip that vanishes from the direction that is given as its side
 
 
-def element_names(dynamics: Dynamics) -> tuple[str, ...]:
+def element_names(dynamics: AbstractStructure) -> tuple[str, ...]:
     """Names of all possible force elements: contacts, friction elements, bilateral contacts with friction."""
     frictional = [name for name in dynamics.rigid if name in dynamics.columns]
     return (*dynamics.contacts, *dynamics.elements, *frictional)

@@ -14,7 +14,8 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.table import ForceRow, force_elements
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.structure import AbstractStructure
 
 __all__ = ["Rows", "assemble"]
 
@@ -40,7 +41,7 @@ class Rows:
 
 
 def assemble(
-    dynamics: Dynamics,
+    dynamics: AbstractStructure,
     terms: Terms,
     activities: tuple[Activity, ...],
     *,

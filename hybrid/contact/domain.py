@@ -12,11 +12,12 @@ from hybrid.errors import StateError
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.state import State
+    from hybrid.dynamics.structure import AbstractStructure
 
 _NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constraint_friction")
 
 
-def check_friction(dynamics: Dynamics, terms: Terms) -> None:
+def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
     """Refuse friction coefficients and limit forces that are negative at one of the states.
 
     Raises

@@ -23,6 +23,7 @@ from hybrid.tolerances import Tolerances
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import State
+    from hybrid.dynamics.structure import AbstractStructure
     from hybrid.dynamics.summands import Summands
 
 
@@ -167,7 +168,7 @@ def contact_problem(
 
 
 def pose(
-    dynamics: Dynamics,
+    dynamics: AbstractStructure,
     terms: Terms,
     activities: tuple[Activity, ...],
     *,
@@ -208,7 +209,7 @@ def pose(
     )
 
 
-def _frictionless(dynamics: Dynamics) -> tuple[int, ...]:
+def _frictionless(dynamics: AbstractStructure) -> tuple[int, ...]:
     """Rows of the rigid constraints without friction: they are eliminated, not carried."""
     frictional = {dynamics.rigid.index(name) for name in element_names(dynamics) if name in dynamics.rigid}
     return tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)

@@ -15,6 +15,7 @@ from hybrid.contact.modes import ContactMode, Mode
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.equations import Equations
+    from hybrid.dynamics.structure import AbstractStructure
 
 SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
 
@@ -231,7 +232,7 @@ def force_law(
     return ForceLaw(tuple(unknown), tuple(given))
 
 
-def force_elements(dynamics: Dynamics) -> tuple[ForceElement, ...]:
+def force_elements(dynamics: AbstractStructure) -> tuple[ForceElement, ...]:
     """The force elements of a mechanism, in the order of its mode labels.
 
     Parameters

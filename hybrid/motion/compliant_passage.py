@@ -9,7 +9,7 @@ import numpy as np
 
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import resolve_selection
-from hybrid.contact.impacts.impact import Impact, ImpactProblem, impact_of, impact_problem
+from hybrid.contact.impacts.impact import Impact, ImpactProblem, impact_of, impact_problem, resolve_impact
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics.state import State
 from hybrid.motion.outcome import Event, EventKind
@@ -50,13 +50,12 @@ def pass_inconsistent(
     closed = tuple(name for name in closed_in(moment) if name in context.dynamics.contacts)
     if not closed:
         return None  # rigid constraints with friction alone have no motion: no surface gives way
+    state, law = State(moment.q, moment.v, moment.t, sides=moment.sides), context.rule.method or KelvinVoigtLimit()
+    tolerances = context.settings.tolerances
     resolution = resolve_selection(
-        context.dynamics,
-        State(moment.q, moment.v, moment.t, sides=moment.sides),
         selection,
-        closed=closed,
-        method=context.rule.method or KelvinVoigtLimit(),
-        tolerances=context.settings.tolerances,
+        lambda: resolve_impact(context.dynamics, state, law=law, tolerances=tolerances, closed=closed),
+        method=law,
     )
     if resolution.impact is None:
         return None
@@ -92,7 +91,7 @@ def pass_jamming(context: Context, moment: Moment, before: Mode, note: str) -> t
     state, law = State(moment.q, moment.v, moment.t), context.rule.method or KelvinVoigtLimit()
     problem = impact_problem(context.dynamics, state, closed=tuple(closed))
     answer = law.impulses(_at_vanishing_mobility(problem))
-    impact = impact_of(context.dynamics, state, problem, answer, law=law.name)
+    impact = impact_of(problem, state.v, answer, law=law.name)
     slip = abs(float(problem.gamma[1]))
     rates = {name: rate if rate > _REBOUND * slip else 0.0 for name, rate in impact.gap_dot_after.items()}
     return _passed(context, moment, before, attrs.evolve(impact, gap_dot_after=rates), f"{note}; the slip stops")

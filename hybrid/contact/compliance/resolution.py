@@ -122,50 +122,38 @@ def resolve(
         impact = resolve_impact(dynamics, state, law=law, tolerances=tolerances)
         return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {np.min(rates):.6g}", impact=impact)
     return resolve_selection(
-        dynamics,
-        state,
         select(dynamics, state, tolerances=tolerances),
-        closed=None,
+        lambda: resolve_impact(dynamics, state, law=law, tolerances=tolerances),
         method=law,
         approach=approach,
         stiffness=stiffness,
-        tolerances=tolerances,
     )
 
 
 def resolve_selection(
-    dynamics: Dynamics,
-    state: State,
     selection: Selection,
+    impact: Callable[[], Impact],
     *,
-    closed: tuple[str, ...] | None,
     method: AbstractImpactLaw,
     approach: float = 0.0,
     stiffness: float | None = None,
-    tolerances: Tolerances = Tolerances(),
 ) -> Resolution:
     """Resolve a state whose contacts rest against each other and whose rigid contact problem has been decided.
 
     Parameters
     ----------
-    dynamics : Dynamics
-    state : State
     selection : Selection
         The rigid problem's answer there.
-    closed : tuple of str or None
-        Names of the closed contacts, where a history tells them; by default those with ``gap = 0`` to the tolerance.
+    impact : callable
+        Gives the impact of the closed contacts under the method.
     method : AbstractImpactLaw
-    approach, stiffness, parameters, tolerances : optional
+    approach, stiffness : optional
         As for :func:`resolve`.
 
     Returns
     -------
     Resolution
     """
-
-    def impact() -> Impact:
-        return resolve_impact(dynamics, state, law=method, tolerances=tolerances, closed=closed)
-
     match selection.verdict:
         case Verdict.INCONSISTENT:
             return _without_solution(selection, impact())

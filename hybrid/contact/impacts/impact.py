@@ -289,25 +289,17 @@ def resolve_impact(
     if not isinstance(law, AbstractImpactLaw):
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     problem = impact_problem(dynamics, state, tolerances=tolerances, closed=closed)
-    return impact_of(dynamics, state, problem, law.impulses(problem), law=law.name)
+    return impact_of(problem, state.v, law.impulses(problem), law=law.name)
 
 
-def impact_of(
-    dynamics: Dynamics,
-    state: State,
-    problem: ImpactProblem,
-    answer: Impulses,
-    *,
-    law: str,
-) -> Impact:
-    """What impulses do to a state, and the energy they take or, with a warning that names the law, create.
+def impact_of(problem: ImpactProblem, v: NDArray[np.float64], answer: Impulses, *, law: str) -> Impact:
+    """What impulses do to velocities, and the energy they take or, with a warning that names the law, create.
 
     Parameters
     ----------
-    dynamics : Dynamics
-    state : State
     problem : ImpactProblem
-        Of that state.
+    v : array, (n,)
+        Generalised velocities before the impact.
     answer : Impulses
     law : str
         Its name.
@@ -316,10 +308,10 @@ def impact_of(
     -------
     Impact
     """
-    M = dynamics.terms(state.q, state.v, t=state.t).M
-    v_after = state.v + problem.response_W @ answer.values
+    M = problem.posed.terms.M
+    v_after = v + problem.response_W @ answer.values
     gamma = problem.velocities_after(answer.values)
-    before, after = (float(v @ M @ v) / 2 for v in (state.v, v_after))
+    before, after = (float(each @ M @ each) / 2 for each in (v, v_after))
     # of the contact alone: a surface that moves may do work besides
     created = float(answer.values @ (problem.gamma + gamma)) / 2
     warnings = list(answer.warnings)
@@ -328,7 +320,7 @@ def impact_of(
     elements = problem.elements
     return Impact(
         law=law,
-        v_before=state.v,
+        v_before=v,
         v_after=v_after + 0.0,
         impulse_N={c.name: float(answer.values[c.rows[0]]) + 0.0 for c in elements},
         impulse_T={c.name: tuple(float(answer.values[row]) + 0.0 for row in c.tangential) for c in elements},

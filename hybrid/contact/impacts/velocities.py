@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
-    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.structure import AbstractStructure
 
 __all__ = ["contact_velocities", "without_rounding"]
 
 _ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of the terms: those of a linear solve for pins and of a product
 
 
-def contact_velocities(dynamics: Dynamics, posed: ContactProblem, v: NDArray[np.float64]) -> NDArray[np.float64]:
+def contact_velocities(
+    dynamics: AbstractStructure, posed: ContactProblem, v: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Normal and tangential velocity of every row, exactly zero where velocities cancel to within their rounding.
 
     Whether a contact approaches decides whether there is an impact at all, so its sign must not be left to a last bit.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -47,19 +47,42 @@ class CellVerdict(IntEnum):
 
 @attrs.define(eq=False)
 class CellTable:
-    """Verdicts of an array of states under construction; mode bits are numbered by ``labels``."""
+    """Verdicts of an array of states under construction, and by label where each mode is consistent."""
 
     verdict: NDArray[np.uint8]
-    modes: NDArray[np.uint64]
     margin: NDArray[np.float64]
-    labels: dict[str, int] = attrs.field(factory=dict)
+    modes: dict[str, Flags] = attrs.field(factory=dict)
 
-    def bit(self, label: str) -> np.uint64:
-        """The bit of a mode, a new one if need be."""
-        index = self.labels.setdefault(label, len(self.labels))
-        if index >= 64:
+    @classmethod
+    def of(cls, shape: tuple[int, ...]) -> CellTable:
+        """A table in which no state has been reached."""
+        return cls(np.full(shape, CellVerdict.UNREACHABLE, np.uint8), np.full(shape, np.inf))
+
+    def mark(self, label: str, where: Any, holds: Any = True) -> None:
+        """Say where a mode is consistent."""
+        if label not in self.modes:
+            self.modes[label] = np.zeros(self.verdict.shape, dtype=bool)
+        self.modes[label][where] = holds
+
+    def forget(self, place: tuple[Any, ...]) -> None:
+        """Take back what was said about the modes of a state."""
+        for holds in self.modes.values():
+            holds[place] = False
+
+    def bits(self) -> NDArray[np.uint64]:
+        """The modes of every state as bits, in the order of their labels.
+
+        Raises
+        ------
+        ComputationError
+            There are more than 64 of them.
+        """
+        if len(self.modes) > 64:
             raise ComputationError("a map holds at most 64 different modes; classify fewer contacts at once")
-        return np.uint64(1 << index)
+        bits = np.zeros(self.verdict.shape, dtype=np.uint64)
+        for index, holds in enumerate(self.modes.values()):
+            bits |= np.where(holds, np.uint64(1 << index), np.uint64(0))
+        return bits
 
 
 @attrs.frozen(eq=False)
@@ -99,7 +122,6 @@ def decide_together(
     shape = where.shape if where.all() else (int(where.sum()),)
     parts = components(problem)
     doubtful = np.zeros(shape, dtype=bool)
-    bits = np.zeros(shape, dtype=np.uint64)
     margin = np.full(shape, np.inf)
     outcomes: list[_Outcome] = []
     for modes in mode_combinations(problem):
@@ -108,19 +130,21 @@ def decide_together(
         np.fmin(margin, outcome.distance, out=margin)
         if outcome.fits.any() or outcome.is_tied.any():
             outcomes.append(outcome)
+    found: dict[str, Flags] = {}
     for outcome in outcomes:
         belongs = _belongs(parts, outcome, outcomes, tolerances)
         doubtful |= outcome.is_tied & ~belongs
         listed = outcome.fits & ~belongs
         for label, holds in _labels(problem, parts, outcome, listed, tolerances):
-            bits |= np.where(holds, table.bit(label), np.uint64(0))
+            found[label] = found.get(label, np.zeros(shape, dtype=bool)) | holds
     verdict = _verdicts(parts, outcomes, shape, tolerances)
     if tells_close:
         doubtful |= _is_unclear(parts, outcomes, shape, tolerances)
     if count_modes(problem) > MAX_MODES:  # as at a single state, what no certificate is given for is left open
         verdict[(verdict == CellVerdict.INCONSISTENT) & ~is_complementarity_problem(problem)] = CellVerdict.UNDECIDED
     table.verdict[where] = verdict.reshape(-1)
-    table.modes[where] = bits.reshape(-1)
+    for label, consistent in found.items():
+        table.mark(label, where, consistent.reshape(-1))
     table.margin[where] = np.where(doubtful, 0.0, margin).reshape(-1)
     return doubtful.reshape(-1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -23,8 +24,10 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.verdict import Selection
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import States
+    from hybrid.dynamics.structure import AbstractStructure
     from hybrid.dynamics.summands import Summands
 
 __all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
@@ -108,29 +111,87 @@ def classify(
     activities = element_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)
     arrays = [np.shape(value) for value in (parameters or {}).values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
-    unreached = np.full(shape, CellVerdict.UNREACHABLE, np.uint8)
-    table = CellTable(unreached, np.zeros(shape, np.uint64), np.full(shape, np.inf))
     check_friction(dynamics, terms)
     check_mass(dynamics, terms, rank=tolerances.rank)
     summands = summands_of(dynamics, terms, states.q, states.v, t=states.t)
     massive = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, shape)
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape) & massive
-    # one code per state: the activities as digits, in front of them whose friction vanishes
-    code = _smooth(dynamics, terms, activities)
-    for digit in range(activities.shape[-1]):
-        code = code * len(Activity) + activities[..., digit]
-    for value in np.unique(code):
-        where = np.broadcast_to(code == value, shape) & defined
-        pattern = _pattern(int(value), activities.shape[-1])
-        _decide_pattern(dynamics, states, terms, summands, pattern, where, tolerances, table, decide_ties)
+    q, v = (np.broadcast_to(array, (*shape, dynamics.n)) for array in (states.q, states.v))
+    t = np.broadcast_to(states.t, shape)
+    values: dict[str, Any] = {name: np.broadcast_to(dynamics.values[name], shape) for name in dynamics.given}
+
+    def decide(place: tuple[int, ...]) -> Selection:
+        state = State(q[place], v[place], float(t[place]), states.sides)
+        own = {name: float(value[place]) for name, value in values.items()}
+        return select_in_floats(dynamics.at(own), state, tolerances=tolerances)
+
+    table = decide_states(
+        PosedStates(dynamics, terms, summands, activities, states.sides),
+        defined,
+        decide if decide_ties else None,
+        tolerances=tolerances,
+    )
     for verdict, label in _WITHOUT_MODE.items():
         where = table.verdict == verdict
         if where.any():
-            table.modes[where] = table.bit(label)
-    return Classification(table.verdict, table.modes, tuple(table.labels), table.margin)
+            table.mark(label, where)
+    return Classification(table.verdict, table.bits(), tuple(table.modes), table.margin)
 
 
-def _smooth(dynamics: Dynamics, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int64]:
+@attrs.frozen(eq=False)
+class PosedStates:
+    """The numbers of many states of one model.
+
+    Attributes
+    ----------
+    structure : AbstractStructure
+    terms : Terms
+    summands : Summands or None
+    activities : array of int8, (..., number of force elements)
+    sides : mapping of str to tuple of float
+    """
+
+    structure: AbstractStructure
+    terms: Terms
+    summands: Summands | None
+    activities: NDArray[np.int8]
+    sides: Mapping[str, tuple[float, ...]]
+
+
+def decide_states(
+    states: PosedStates,
+    defined: NDArray[np.bool_],
+    decide: Callable[[tuple[int, ...]], Selection] | None,
+    *,
+    tolerances: Tolerances,
+) -> CellTable:
+    """Decide states together that share a pattern of activities, and those in doubt one by one.
+
+    Parameters
+    ----------
+    states : PosedStates
+    defined : array of bool, (...)
+        States without it stay ``UNREACHABLE``.
+    decide : callable or None
+        Decides the state at an index; None leaves states near a tie ``UNDECIDED``.
+    tolerances : Tolerances
+
+    Returns
+    -------
+    CellTable
+    """
+    table, activities = CellTable.of(defined.shape), states.activities
+    # one code per state: the activities as digits, in front of them whose friction vanishes
+    code = _smooth(states.structure, states.terms, activities)
+    for digit in range(activities.shape[-1]):
+        code = code * len(Activity) + activities[..., digit]
+    for value in np.unique(code):
+        where = np.broadcast_to(code == value, defined.shape) & defined
+        _decide_pattern(states, _pattern(int(value), activities.shape[-1]), where, tolerances, table, decide)
+    return table
+
+
+def _smooth(dynamics: AbstractStructure, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int64]:
     """Number of the set of elements at rest whose friction vanishes: their modes are others than where it does not."""
     found = np.zeros(activities.shape[:-1], dtype=np.int64)
     for index, element in enumerate(force_elements(dynamics)):
@@ -157,15 +218,12 @@ def _defined(terms: Terms, shape: tuple[int, ...]) -> NDArray[np.bool_]:
 
 
 def _decide_pattern(
-    dynamics: Dynamics,
-    states: States,
-    terms: Terms,
-    summands: Summands | None,
+    states: PosedStates,
     pattern: tuple[Activity, ...],
     where: NDArray[np.bool_],
     tolerances: Tolerances,
     table: CellTable,
-    decide_ties: bool,
+    decide: Callable[[tuple[int, ...]], Selection] | None,
 ) -> None:
     if not where.any():
         return
@@ -175,19 +233,20 @@ def _decide_pattern(
     if Activity.APPROACHING in pattern:
         table.verdict[where] = CellVerdict.IMPACT
         return
+    terms, summands = states.terms, states.summands
     if not where.all():
         terms = _gathered(terms, where)
         summands = None if summands is None else _gathered(summands, where)
-    problem = pose(dynamics, terms, pattern, sides=states.sides, summands=summands)
+    problem = pose(states.structure, terms, pattern, sides=states.sides, summands=summands)
     doubtful = np.ones(int(where.sum()), dtype=bool)
     if not any(element.is_spatial_at_rest for element in problem.elements):
-        doubtful = decide_together(problem, where, tolerances, table, tells_close=decide_ties)
+        doubtful = decide_together(problem, where, tolerances, table, tells_close=decide is not None)
         doubtful |= _mark_redundant(problem, where, table)
-        if not decide_ties:
-            table.verdict[tuple(np.argwhere(where)[doubtful].T)] = CellVerdict.UNDECIDED
-            return
     places = np.argwhere(where)[doubtful]
-    _decide_singly(dynamics, states, places, tolerances, table)
+    if decide is None:
+        table.verdict[tuple(places.T)] = CellVerdict.UNDECIDED
+    else:
+        _decide_singly(decide, places, table)
 
 
 def _mark_redundant(problem: ContactProblem, where: NDArray[np.bool_], table: CellTable) -> NDArray[np.bool_]:
@@ -210,34 +269,20 @@ def _gathered(terms: Gathered, where: NDArray[np.bool_]) -> Gathered:
     return type(terms)(**fields)
 
 
-def _decide_singly(
-    dynamics: Dynamics,
-    states: States,
-    places: NDArray[np.int64],
-    tolerances: Tolerances,
-    table: CellTable,
-) -> None:
-    shape = table.verdict.shape
+def _decide_singly(decide: Callable[[tuple[int, ...]], Selection], places: NDArray[np.int64], table: CellTable) -> None:
     for place in places[MAX_SINGLE_DECISIONS:]:
         table.verdict[tuple(place)] = CellVerdict.UNDECIDED
-    q = np.broadcast_to(states.q, (*shape, dynamics.n))
-    v = np.broadcast_to(states.v, (*shape, dynamics.n))
-    t = np.broadcast_to(states.t, shape)
-    values: dict[str, Any] = {name: np.broadcast_to(dynamics.values[name], shape) for name in dynamics.given}
     for place in map(tuple, places[:MAX_SINGLE_DECISIONS]):
-        state = State(q[place], v[place], float(t[place]), states.sides)
-        own = {name: float(value[place]) for name, value in values.items()}
+        table.forget(place)
         try:
-            selection = select_in_floats(dynamics.at(own), state, tolerances=tolerances)
+            selection = decide(place)
         except (ComputationError, StateError):
             table.verdict[place] = CellVerdict.UNREACHABLE
             continue
         table.verdict[place] = CellVerdict[selection.verdict.name]
         table.margin[place] = selection.margin
-        bits = np.uint64(0)
         for item in selection.branches:
             # modes at the edge of a set of forces are no solutions of their own
             others = () if selection.verdict is Verdict.HYPERSTATIC else item.equivalent_modes
             for mode in (item.mode, *others):
-                bits |= table.bit(mode.label)
-        table.modes[place] = bits
+                table.mark(mode.label, place)

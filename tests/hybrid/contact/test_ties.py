@@ -223,7 +223,7 @@ def test_inconsistency_with_static_friction_is_proved_mode_by_mode():
         assert len(found.certificate.refutations) == 2 * 4
         single = {name: getattr(problem, name)[None] for name in ("G", "c", "rounding", "response_W")}
         batch = attrs.evolve(problem, **single)
-        table = CellTable(np.zeros(1, np.uint8), np.zeros(1, np.uint64), np.zeros(1))
+        table = CellTable.of((1,))
         decide_together(batch, np.ones(1, bool), Tolerances(), table)
         assert table.verdict.tolist() == [CellVerdict.INCONSISTENT]
     assert min(verdicts.values()) >= 3

@@ -1,0 +1,255 @@
+"""Contact problems, verdicts, impacts and their resolution at a state that is given by numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from hybrid.contact.activity import Activity
+from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
+from hybrid.contact.domain import mass_definiteness
+from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
+from hybrid.contact.impacts.velocities import contact_velocities
+from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.selection import select_problem
+from hybrid.errors import ComputationError, StateError
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.contact.verdict import Selection
+    from hybrid.numeric.state import NumericState
+
+__all__ = ["activities_of", "contact_problem", "resolve", "resolve_impact", "select"]
+
+_SIGNS = {True: Activity.SLIPPING_PLUS, False: Activity.SLIPPING_MINUS}
+
+
+def activities_of(state: NumericState) -> tuple[Activity, ...]:
+    """What every contact and friction element does at one state: open, at rest, slipping, approaching, penetrating.
+
+    Parameters
+    ----------
+    state : NumericState
+        Without leading axes.
+
+    Returns
+    -------
+    tuple of Activity
+        In the order of the contacts, then of the friction elements. Only exact zeros are zero.
+    """
+    found = []
+    for contact in state.contacts:
+        if contact.gap != 0.0:
+            found.append(Activity.OPEN if contact.gap > 0.0 else Activity.PENETRATING)
+        elif contact.gap_dot != 0.0:
+            found.append(Activity.OPEN if contact.gap_dot > 0.0 else Activity.APPROACHING)
+        else:
+            found.append(_tangential(state, contact.name, contact.slip))
+    return (*found, *(_tangential(state, element.name, np.atleast_1d(element.slip)) for element in state.friction))
+
+
+def _tangential(state: NumericState, name: str, slip: np.ndarray | None) -> Activity:
+    if slip is None:
+        return Activity.FRICTIONLESS
+    side = state.sides.get(name)
+    if len(slip) == 2:
+        if slip.any():
+            return Activity.SLIPPING
+        return Activity.RESTING if side is None else Activity.TENDING
+    if slip[0] != 0.0:
+        return _SIGNS[bool(slip[0] > 0.0)]
+    return Activity.RESTING if side is None else _SIGNS[side[0] > 0.0]
+
+
+def contact_problem(state: NumericState, *, tolerances: Tolerances = Tolerances()) -> ContactProblem:
+    """Pose the contact problem at one state, as :func:`hybrid.contact_problem` does for a declared mechanism.
+
+    Parameters
+    ----------
+    state : NumericState
+        Without leading axes.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    ContactProblem
+
+    Raises
+    ------
+    StateError
+        A contact penetrates or approaches; the mass matrix is singular or indefinite.
+    ComputationError
+        Constraints contradict each other.
+
+    Examples
+    --------
+    >>> from hybrid.numeric import NumericContact, NumericState
+    >>> foot = NumericContact("foot", W_N=[0.0, 1.0], W_T=[1.0, 0.0], slip=[0.3], friction=0.5)
+    >>> problem = contact_problem(NumericState(M=[[2.0, 0.0], [0.0, 2.0]], h=[0.0, -19.62], contacts=[foot]))
+    >>> problem.G.tolist(), problem.c.tolist()
+    ([[0.5, 0.0], [0.0, 0.5]], [-9.81, 0.0])
+    """
+    _check_one(state)
+    _check_mass(state, tolerances)
+    activities = activities_of(state)
+    for contact, activity in zip(state.contacts, activities, strict=False):
+        if activity is Activity.PENETRATING:
+            raise StateError(
+                f"{state.name}: contact {contact.name!r} penetrates (gap = {float(contact.gap):.6g}); "
+                "set the gap of a contact that counts as closed to 0"
+            )
+        if activity is Activity.APPROACHING:
+            raise StateError(
+                f"{state.name}: contact {contact.name!r} is closed and approaches (gap_dot = "
+                f"{float(contact.gap_dot):.6g}): this is an impact; set gap_dot of a persistent contact to 0"
+            )
+    problem = pose(state.structure, state.terms, activities, sides=state.sides)
+    size = 1.0 + float(np.max(np.abs(state.terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free)))
+    if problem.inconsistency > tolerances.sign * 1e3 * size:
+        raise ComputationError(
+            f"{state.name}: the constraints contradict each other: no acceleration satisfies them (residual "
+            f"{problem.inconsistency:.3g})"
+        )
+    return problem
+
+
+def _check_one(state: NumericState) -> None:
+    if state.shape:
+        raise StateError(f"{state.name}: one state is wanted here, got an array of {state.shape}; see classify")
+
+
+def _check_mass(state: NumericState, tolerances: Tolerances) -> None:
+    smallest = float(mass_definiteness(state.terms))
+    if smallest <= tolerances.rank:
+        kind = "not positive definite" if smallest < -tolerances.rank else "singular"
+        raise StateError(f"{state.name}: the mass matrix M is {kind} (smallest scaled eigenvalue {smallest:.3g})")
+
+
+def select(
+    state: NumericState,
+    *,
+    tolerances: Tolerances = Tolerances(),
+    solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+) -> Selection:
+    """Decide which contact modes are consistent at a state, as :func:`hybrid.select` does for a declared mechanism.
+
+    Parameters
+    ----------
+    state : NumericState
+        Without leading axes.
+    tolerances : Tolerances, optional
+    solver : {"enumeration", "lemke", "gauss"}
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    Painlevé's rod, upright enough to jam (mu = 1.5).
+
+    >>> import numpy as np
+    >>> from hybrid.numeric import NumericContact, NumericState
+    >>> phi, rate = 2.0, 1.0
+    >>> tip = NumericContact(
+    ...     "tip",
+    ...     W_N=[0.0, 1.0, -np.cos(phi)],
+    ...     zeta_N=np.sin(phi) * rate**2,
+    ...     W_T=[1.0, 0.0, np.sin(phi)],
+    ...     zeta_T=[np.cos(phi) * rate**2],
+    ...     slip=[1.0],
+    ...     friction=1.5,
+    ... )
+    >>> rod = NumericState(M=np.diag([1.0, 1.0, 1 / 3]), h=[0.0, -1.0, 0.0], contacts=[tip])
+    >>> select(rod).verdict.name
+    'INCONSISTENT'
+    """
+    return select_problem(contact_problem(state, tolerances=tolerances), tolerances=tolerances, solver=solver)
+
+
+def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: Tolerances = Tolerances()) -> Impact:
+    """Velocities after an impact of the closed contacts of a state.
+
+    Parameters
+    ----------
+    state : NumericState
+        Without leading axes, with ``v``. Contacts whose ``gap`` is not above 0 take part.
+    law : AbstractImpactLaw
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    Impact
+
+    Raises
+    ------
+    StateError
+        No contact is closed, or the velocities are not given.
+
+    Examples
+    --------
+    >>> from hybrid import NewtonImpact
+    >>> from hybrid.numeric import NumericContact, NumericState
+    >>> floor = NumericContact("floor", W_N=[1.0], gap_dot=-2.0)
+    >>> ball = NumericState(M=[[3.0]], h=[-29.43], contacts=[floor], v=[-2.0])
+    >>> resolve_impact(ball, law=NewtonImpact(restitution=0.5)).v_after.tolist()
+    [1.0]
+    """
+    _check_one(state)
+    _check_mass(state, tolerances)
+    if state.v is None:
+        raise StateError(f"{state.name}: an impact needs the generalised velocities v of the state")
+    found = []
+    for contact in state.contacts:
+        closed = Activity.RESTING if contact.dimension else Activity.FRICTIONLESS
+        found.append(closed if contact.gap <= 0.0 else Activity.OPEN)
+    if all(activity is Activity.OPEN for activity in found):
+        raise StateError(f"{state.name}: no contact is closed, so there is no impact")
+    still = [Activity.OPEN] * len(state.friction)  # a given limit force has no impulse
+    posed = pose(state.structure, state.terms, (*found, *still), sides={})
+    restitution = [float(state.contacts[posed.names.index(part.name)].restitution) for part in posed.elements]
+    problem = ImpactProblem(posed, contact_velocities(state.structure, posed, state.v), np.array(restitution))
+    return impact_of(problem, state.v, law.impulses(problem), law=law.name)
+
+
+def resolve(
+    state: NumericState,
+    *,
+    method: AbstractImpactLaw | None = None,
+    approach: float = 0.0,
+    stiffness: float | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> Resolution:
+    """What a compliant contact does where the rigid problem has no answer or several; as :func:`hybrid.resolve`.
+
+    Parameters
+    ----------
+    state : NumericState
+        Without leading axes, with ``v``.
+    method : AbstractImpactLaw, optional
+        The compliant limit by default.
+    approach : float
+        Normal velocity, not above 0, with which a contact that slips alone approaches where several modes are
+        consistent.
+    stiffness : float, optional
+        Finite stiffness with which the approach is compared.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    Resolution
+    """
+    law = KelvinVoigtLimit() if method is None else method
+    approaching = [float(c.gap_dot) for c in state.contacts if c.gap == 0.0 and c.gap_dot < 0.0]
+    if approaching:
+        impact = resolve_impact(state, law=law, tolerances=tolerances)
+        return Resolution(Outcome.IMPACT, f"a contact approaches with gap_dot = {min(approaching):.6g}", impact=impact)
+    return resolve_selection(
+        select(state, tolerances=tolerances),
+        lambda: resolve_impact(state, law=law, tolerances=tolerances),
+        method=law,
+        approach=approach,
+        stiffness=stiffness,
+    )

@@ -3,15 +3,22 @@
 A state needs its mass matrix, the forces, and contacts with directions and remainders; nothing is declared.
 """
 
+from hybrid.numeric.classification import NumericClassification, classify
+from hybrid.numeric.critical import CriticalFactors, SlidingProblem, sliding_problem
 from hybrid.numeric.problem import contact_problem, resolve, resolve_impact, select
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
 __all__ = [
+    "CriticalFactors",
+    "NumericClassification",
     "NumericContact",
     "NumericFriction",
     "NumericState",
+    "SlidingProblem",
+    "classify",
     "contact_problem",
     "resolve",
     "resolve_impact",
     "select",
+    "sliding_problem",
 ]

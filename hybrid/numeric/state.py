@@ -171,7 +171,7 @@ class NumericState:
     J: Array | None = attrs.field(default=None, converter=_optional, kw_only=True)
     zeta_B: Array | None = attrs.field(default=None, converter=_optional, kw_only=True)
     v: Array | None = attrs.field(default=None, converter=_optional, kw_only=True)
-    sides: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict, converter=dict, kw_only=True)
+    sides: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict, kw_only=True)
     name: str = attrs.field(default="model", kw_only=True)
 
     def __attrs_post_init__(self) -> None:
@@ -262,6 +262,45 @@ class NumericState:
     def shape(self) -> tuple[int, ...]:
         """The leading axes; empty for one state."""
         return np.broadcast_shapes(*(array.shape[: array.ndim - len(tail)] for _, array, tail in self._given()))
+
+    def at(self, place: Any) -> NumericState:
+        """Some of an array of states.
+
+        Parameters
+        ----------
+        place : int, tuple of int, slice or tuple of array of int
+            Index along the leading axes.
+
+        Returns
+        -------
+        NumericState
+            A single state where the index is one.
+        """
+        shape = self.shape
+
+        def taken(array: Array | None, tail: int) -> Array | None:
+            if array is None or array.ndim == tail:
+                return array
+            return np.asarray(np.broadcast_to(array, (*shape, *array.shape[array.ndim - tail :]))[place])
+
+        def parts(part: Any) -> Any:
+            names = [field.name for field in attrs.fields(type(part)) if field.name != "name"]
+            tails = {"W_N": 1, "slip": 1, "zeta_T": 1, "W_T": 2}
+            if isinstance(part, NumericFriction):
+                tails = {"W_T": 1}
+            return attrs.evolve(part, **{name: taken(getattr(part, name), tails.get(name, 0)) for name in names})
+
+        return NumericState(
+            np.asarray(taken(self.M, 2)),
+            np.asarray(taken(self.h, 1)),
+            [parts(contact) for contact in self.contacts],
+            friction=[parts(element) for element in self.friction],
+            J=taken(self.J, 2),
+            zeta_B=taken(self.zeta_B, 1),
+            v=taken(self.v, 1),
+            sides=self.sides,
+            name=self.name,
+        )
 
     @cached_property
     def structure(self) -> ModelStructure:

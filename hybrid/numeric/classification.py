@@ -1,0 +1,128 @@
+"""Verdicts of many states that are given by numbers, and how far their friction is from a paradox."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.activity import Activity
+from hybrid.contact.batches import CellVerdict
+from hybrid.contact.classify import PosedStates, decide_states
+from hybrid.contact.domain import mass_definiteness
+from hybrid.contact.selection import select_problem
+from hybrid.numeric.critical import CriticalFactors, critical_factors
+from hybrid.numeric.problem import contact_problem
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.contact.verdict import Selection
+    from hybrid.numeric.state import NumericState
+
+__all__ = ["NumericClassification", "activities", "classify"]
+
+
+@attrs.frozen(eq=False)
+class NumericClassification:
+    """Verdicts of an array of states that are given by numbers.
+
+    Attributes
+    ----------
+    verdict : array of uint8, (...)
+        Values of :class:`hybrid.contact.CellVerdict`; ``UNREACHABLE`` where the mass matrix is not positive definite.
+    modes : mapping of str to array of bool, (...)
+        By mode label, where that mode is consistent.
+    margin : array, (...)
+        Smallest scaled distance of a mode's decision to its flip.
+    critical : CriticalFactors
+        How much the friction of the slipping contacts may grow.
+    """
+
+    verdict: NDArray[np.uint8]
+    modes: dict[str, NDArray[np.bool_]]
+    margin: NDArray[np.float64]
+    critical: CriticalFactors
+
+    def labels(self, place: int | tuple[int, ...]) -> tuple[str, ...]:
+        """The consistent modes of one state, sorted."""
+        return tuple(sorted(label for label, holds in self.modes.items() if holds[place]))
+
+
+def activities(state: NumericState) -> NDArray[np.int8]:
+    """What contacts and friction elements do at every state of an array.
+
+    Parameters
+    ----------
+    state : NumericState
+
+    Returns
+    -------
+    array of int8, (..., number of contacts and friction elements)
+        Values of :class:`Activity`; only exact zeros are zero.
+    """
+    found = np.empty((*state.shape, len(state.contacts) + len(state.friction)), dtype=np.int8)
+    for place, contact in enumerate(state.contacts):
+        tangential = _tangential(state, contact.name, contact.slip)
+        closed = np.where(contact.gap_dot > 0.0, Activity.OPEN, Activity.APPROACHING)
+        closed = np.where(contact.gap_dot == 0.0, tangential, closed)
+        apart = np.where(contact.gap > 0.0, Activity.OPEN, Activity.PENETRATING)
+        found[..., place] = np.where(contact.gap == 0.0, closed, apart)
+    for place, element in enumerate(state.friction, start=len(state.contacts)):
+        found[..., place] = _tangential(state, element.name, element.slip[..., None])
+    return found
+
+
+def _tangential(state: NumericState, name: str, slip: NDArray[np.float64] | None) -> NDArray[np.int64]:
+    if slip is None:
+        return np.asarray(Activity.FRICTIONLESS)
+    side = state.sides.get(name)
+    if slip.shape[-1] == 2:
+        rest = Activity.RESTING if side is None else Activity.TENDING
+        return np.where(slip.any(axis=-1), Activity.SLIPPING, rest)
+    if side is None:
+        rest = Activity.RESTING
+    else:
+        rest = Activity.SLIPPING_PLUS if side[0] > 0.0 else Activity.SLIPPING_MINUS
+    moving = np.where(slip[..., 0] > 0.0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+    return np.where(slip[..., 0] != 0.0, moving, rest)
+
+
+def classify(state: NumericState, *, tolerances: Tolerances = Tolerances()) -> NumericClassification:
+    """Decide an array of states, those with the same pattern of contacts together.
+
+    Parameters
+    ----------
+    state : NumericState
+        With leading axes. A contact that is absent at some of the states has a positive ``gap`` there.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    NumericClassification
+
+    Examples
+    --------
+    A block that slips on a floor, pressed at the first state and lifted at the second.
+
+    >>> from hybrid.numeric import NumericContact, NumericState
+    >>> foot = NumericContact("foot", W_N=[0.0, 1.0], W_T=[1.0, 0.0], slip=[0.3], friction=0.5)
+    >>> found = classify(NumericState(M=[[2.0, 0.0], [0.0, 2.0]], h=[[0.0, -20.0], [0.0, 20.0]], contacts=[foot]))
+    >>> [found.labels(k) for k in range(2)]
+    [('slide+',), ('free',)]
+    """
+    shape, found = state.shape, activities(state)
+    massive = np.broadcast_to(mass_definiteness(state.terms) > tolerances.rank, shape)
+
+    def decide(place: tuple[int, ...]) -> Selection:
+        return select_problem(contact_problem(state.at(place), tolerances=tolerances), tolerances=tolerances)
+
+    posed = PosedStates(state.structure, state.terms, None, found, state.sides)
+    table = decide_states(posed, massive, decide, tolerances=tolerances)
+    for verdict, label in ((CellVerdict.IMPACT, "impact"), (CellVerdict.PENETRATING, "penetrating")):
+        where = table.verdict == verdict
+        if where.any():
+            table.mark(label, where)
+    factors = critical_factors(state, found, massive)
+    return NumericClassification(table.verdict, table.modes, table.margin, factors)

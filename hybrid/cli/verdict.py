@@ -18,7 +18,8 @@ from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_answer
 from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
-from hybrid.reporting.records import verdict_record
+from hybrid.declaration.units import Units
+from hybrid.reporting.records import numeric_verdict_record, verdict_record
 
 __all__ = ["verdict"]
 
@@ -47,7 +48,14 @@ def verdict(
     solver: Solver,
     as_json: bool,
 ) -> None:
-    """Which contact modes of MECH are consistent at a state: one, several, or none, with evidence."""
+    """Which contact modes of MECH are consistent at a state: one, several, or none, with evidence.
+
+    A file that ends in .json is a state in numbers, as an engine writes it with hybrid.numeric.capture; it takes no
+    pins.
+    """
+    if mechanism.endswith(".json"):
+        _decide_numbers(mechanism, solver, as_json=as_json, refused=bool(pins or parameters or branch))
+        return
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"deciding {declared.name}"):
@@ -60,3 +68,15 @@ def verdict(
         selection = select(dynamics, state, parameters=parameters, solver=solver)
         answer = verdict_record(dynamics, state, selection, parameters=values)
     print_answer(answer, verdict_tables(answer, declared.units()), as_json=as_json)
+
+
+def _decide_numbers(path: str, solver: Solver, *, as_json: bool, refused: bool) -> None:
+    """The verdict of a state that a file holds in numbers."""
+    if refused:
+        raise click.UsageError(f"{path} is a state in numbers: it takes no --pin, --param or --branch")
+    with ProgressBar(f"deciding {path}"):
+        from hybrid.numeric import read_state, select
+
+        state = read_state(path)
+        answer = numeric_verdict_record(state, select(state, solver=solver))
+    print_answer(answer, verdict_tables(answer, Units.none()), as_json=as_json)

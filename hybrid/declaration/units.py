@@ -54,6 +54,11 @@ class Units:
     tangential_forces: Mapping[str, str]
     tangential_accelerations: Mapping[str, str]
 
+    @classmethod
+    def none(cls) -> Units:
+        """Units of a model that declares none."""
+        return cls("s", {}, {}, {}, {}, {}, {})
+
     def tables(self) -> dict[str, Mapping[str, str]]:
         """The units by kind of quantity and name."""
         return attrs.asdict(self, filter=lambda attribute, _: attribute.name != "time")

@@ -3,8 +3,10 @@
 A state needs its mass matrix, the forces, and contacts with directions and remainders; nothing is declared.
 """
 
+from hybrid.numeric.capture import capture
 from hybrid.numeric.classification import NumericClassification, classify
 from hybrid.numeric.critical import CriticalFactors, SlidingProblem, sliding_problem
+from hybrid.numeric.files import read_state
 from hybrid.numeric.problem import contact_problem, resolve, resolve_impact, select
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
@@ -15,8 +17,10 @@ __all__ = [
     "NumericFriction",
     "NumericState",
     "SlidingProblem",
+    "capture",
     "classify",
     "contact_problem",
+    "read_state",
     "resolve",
     "resolve_impact",
     "select",

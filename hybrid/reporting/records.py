@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from hybrid.analysis import CriticalFriction, RegionMap
     from hybrid.contact import Branch, Certificate, Mode, ModeCertificate, Selection
     from hybrid.dynamics import Dynamics, State
+    from hybrid.numeric import NumericState
 
 __all__ = [
     "closed_form_contacts",
     "critical_friction_record",
     "labels",
     "map_record",
+    "numeric_verdict_record",
     "plain",
     "state_record",
     "verdict_record",
@@ -127,15 +129,46 @@ def verdict_record(
     ('UNIQUE', {'floor': 'closed'})
     """
     mechanism = dynamics.mechanism
+    values = mechanism.parameter_values(parameters or {})
+    return {
+        "mechanism": mechanism.name,
+        "parameters": {name: plain(float(value)) for name, value in values.items()},
+        "state": plain(state_record(dynamics, state)),
+        **_selection(selection, mechanism.coordinates),
+    }
+
+
+def numeric_verdict_record(state: NumericState, selection: Selection) -> dict[str, Json]:
+    """Everything that is known about a state that is given by numbers, under the keys of :func:`verdict_record`.
+
+    Parameters
+    ----------
+    state : NumericState
+    selection : Selection
+
+    Returns
+    -------
+    dict
+        Velocities and accelerations are called ``v[0]`` and so on; there are no parameters and no coordinates.
+    """
+    names = [f"v[{k}]" for k in range(state.n)]
+    v = {} if state.v is None else dict(zip(names, state.v.tolist(), strict=True))
+    return {
+        "mechanism": state.name,
+        "parameters": {},
+        "state": {"q": {}, "v": v, "t": 0.0, "sides": {name: _scalar(side) for name, side in state.sides.items()}},
+        **_selection(selection, names),
+    }
+
+
+def _selection(selection: Selection, coordinates: Sequence[str]) -> dict[str, Json]:
+    """What is decided of a state, whatever model it is of."""
     certificate = selection.certificate
     record = {
-        "mechanism": mechanism.name,
-        "parameters": {name: float(value) for name, value in mechanism.parameter_values(parameters or {}).items()},
-        "state": state_record(dynamics, state),
         "verdict": selection.verdict.name,
         "sentence": selection.verdict.value,
         "count": selection.count,
-        "branches": [_branch(mechanism.coordinates, branch) for branch in selection.branches],
+        "branches": [_branch(coordinates, branch) for branch in selection.branches],
         "certificate": None if certificate is None else _certificate(certificate),
         "margin": selection.margin,
         "contact": _sliding(selection),

@@ -1,0 +1,97 @@
+"""States that are given by numbers, from files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hybrid.errors import FileError, StateError
+from hybrid.files import read_file, read_json
+from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
+
+__all__ = ["read_state"]
+
+FORMAT = "painleve-state"
+VERSION = 1
+MAX_BYTES = 64 * 2**20
+"""A state of a thousand velocities and a hundred contacts takes some 20 MB as text."""
+
+_STATE = {field.name for field in attrs.fields(NumericState)} - {"sides"}
+_CONTACT = {field.name for field in attrs.fields(NumericContact)}
+_ELEMENT = {field.name for field in attrs.fields(NumericFriction)}
+
+
+def read_state(path: str | Path) -> NumericState:
+    """Read a state as :func:`hybrid.numeric.capture.capture` writes it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A JSON file of the format ``painleve-state``, version 1.
+
+    Returns
+    -------
+    NumericState
+        Without a name of its own it is called by its file.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, is of another format, or has a field that is unknown or no array of numbers.
+    StateError
+        A shape, a number or a name does not fit.
+    """
+    source = str(path)
+    content = read_json(read_file(path, limit=MAX_BYTES), source=source)
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise FileError(f'is no state: it must be an object with "format": "{FORMAT}"', source)
+    if content.get("version") != VERSION:
+        raise FileError(f"has version {content.get('version')!r} of its format, and {VERSION} is known", source)
+    given = {key: value for key, value in content.items() if key not in ("format", "version")}
+    _check_keys("", given, _STATE, {"M", "h"}, source)
+    contacts = [
+        _part(NumericContact, f"contacts[{k}]", item, _CONTACT, {"name", "W_N"}, source)
+        for k, item in enumerate(_items(given.pop("contacts", ()), "contacts", source))
+    ]
+    elements = [
+        _part(NumericFriction, f"friction[{k}]", item, _ELEMENT, {"name", "W_T", "slip", "limit"}, source)
+        for k, item in enumerate(_items(given.pop("friction", ()), "friction", source))
+    ]
+    given["name"] = str(given.get("name", Path(path).stem))
+    try:
+        return NumericState(**given, contacts=contacts, friction=elements)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, StateError):
+            raise
+        raise FileError(f"has a field that is no array of numbers: {error}", source) from None
+
+
+def _items(value: Any, field: str, source: str) -> Iterable[Any]:
+    if not isinstance(value, list | tuple):
+        raise FileError(f"{field} must be a list", source)
+    return value
+
+
+def _part(kind: Any, field: str, item: Any, known: set[str], needed: set[str], source: str) -> Any:
+    if not isinstance(item, Mapping):
+        raise FileError(f"{field} must be an object with name and directions", source)
+    _check_keys(field, item, known, needed, source)
+    try:
+        return kind(**{**item, "name": str(item["name"])})
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{field} has a field that is no array of numbers: {error}", source) from None
+
+
+def _check_keys(field: str, given: Mapping[str, Any], known: set[str], needed: set[str], source: str) -> None:
+    where = f"{field}." if field else ""
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
+            raise FileError(f"unknown field {where}{key}; {hint}", source)
+    if missing := sorted(needed - set(given)):
+        raise FileError(f"{where}{missing[0]} is missing", source)

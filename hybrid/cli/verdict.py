@@ -18,7 +18,6 @@ from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_answer
 from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
-from hybrid.declaration.units import Units
 from hybrid.reporting.records import numeric_verdict_record, verdict_record
 
 __all__ = ["verdict"]
@@ -75,6 +74,7 @@ def _decide_numbers(path: str, solver: Solver, *, as_json: bool, refused: bool) 
     if refused:
         raise click.UsageError(f"{path} is a state in numbers: it takes no --pin, --param or --branch")
     with ProgressBar(f"deciding {path}"):
+        from hybrid.declaration.units import Units
         from hybrid.numeric import read_state, select
 
         state = read_state(path)

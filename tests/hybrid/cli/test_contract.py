@@ -6,6 +6,7 @@ import pytest
 
 from hybrid.cli import main
 from hybrid.cli.program import program
+from tests.hybrid.numeric.test_lint import rod_log
 
 PINS = ["--pin=phi=pi/3", "--pin=phi_dot=1/2", "--pin=slip.tip=-1", "--param=mu=3/2"]
 SWEPT = ["--axis=phi=0:pi:9", "--axis=phi_dot=-3:3:9", "--pin=slip.tip=-1"]
@@ -45,6 +46,11 @@ CONTRACT = {
     ),
     "restitution": (["rod_on_incline", "--over=phi=0.1:1.5:9"], {"axes", "restitution", "absorbed"}),
     "report": (["rod_on_incline", *PINS], VERDICT),
+    "lint": (
+        ["rod.xml", "--log=rod.npz"],
+        {"frames", "counted", "resting", "left_out", "verdict_fractions", "by_friction", "critical_factor", "worst"}
+        | {"friction_in_force", "thresholds", "notes"},
+    ),
     "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "classes", "certificate"}),
     "doctor": ([], {"ok", "python", "libraries", "checks"}),
 }
@@ -57,6 +63,8 @@ def test_every_command_has_a_contract():
 @pytest.mark.parametrize("command", CONTRACT)
 def test_json_is_one_object_with_the_promised_keys(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    if command == "lint":
+        rod_log(tmp_path)
     (tmp_path / "problem.json").write_text('{"M": [[1.0]], "q": [-1.0]}', encoding="utf-8")
     arguments, keys = CONTRACT[command]
     assert main([command, *arguments, "--json"]) == 0

@@ -1,0 +1,128 @@
+"""``painleve lint``: where the rigid contacts of a robot's motion have no solution, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import json_option
+from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.lint import lint_record
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["lint"]
+
+
+@click.command()
+@click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
+@click.option("--log", "log", metavar="FILE", required=True, help="Frames: .npz with qpos, qvel, ctrl, or .csv.")
+@click.option("--gap", type=float, help="Largest gap (m) of a closed contact; by default 1e-3, or 1e-3 of the model.")
+@click.option("--persistent", type=float, default=0.1, show_default=True, help="Normal velocity (m/s) of persistence.")
+@click.option("--slip-min", type=float, default=0.05, show_default=True, help="Slip (m/s) below which contacts rest.")
+@click.option("--project", is_flag=True, help="Take normal velocities away instead of leaving impacts out.")
+@click.option("--static-friction", type=float, help="Static friction of all contacts; by default their friction.")
+@click.option("--worst", type=click.IntRange(0), default=10, show_default=True, help="How many frames are listed.")
+@click.option("--no-sweep", is_flag=True, help="Do not repeat the verdicts at friction 0.4 to 2.")
+@click.option("--fail-below", type=float, metavar="F", help="Exit with status 1 if a critical factor is below F.")
+@json_option
+@click.pass_context
+def lint(
+    context: click.Context,
+    *,
+    model: str,
+    log: str,
+    gap: float | None,
+    persistent: float,
+    slip_min: float,
+    project: bool,
+    static_friction: float | None,
+    worst: int,
+    no_sweep: bool,
+    fail_below: float | None,
+    as_json: bool,
+) -> None:
+    """Where the rigid contacts of MODEL, an MJCF or URDF file, have no solution or several along a log.
+
+    The critical factor of a frame is by how much all friction may be multiplied until sliding contacts have no unique
+    motion; below 1 the friction in force is beyond it.
+    """
+    with ProgressBar(f"linting {log}") as bar:
+        from hybrid.numeric.backends.mujoco import load
+        from hybrid.numeric.lint import FRICTIONS, lint as lint_log
+        from hybrid.numeric.logs import read_log
+        from hybrid.numeric.posing import Thresholds
+
+        backend = load(model)
+        frames = read_log(log, backend)
+        for note in frames.notes:
+            click.echo(f"note: {note}", err=True)
+        thresholds = Thresholds.of(
+            backend,
+            gap=gap,
+            persistent=persistent,
+            slip_min=slip_min,
+            project=project,
+            static_friction=static_friction,
+            worst=worst,
+        )
+        report = lint_log(
+            backend,
+            frames,
+            thresholds=thresholds,
+            frictions=() if no_sweep else FRICTIONS,
+            progress=bar.advance,
+            on_interrupt="keep",
+        )
+    answer = lint_record(report)
+    print_answer(answer, _tables(answer), as_json=as_json)
+    if not report.is_complete:
+        raise KeyboardInterrupt
+    if fail_below is not None and report.minimum is not None and report.minimum < fail_below:
+        context.exit(1)
+
+
+def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    counted, factor = answer["counted"], answer["critical_factor"]
+    yield Text(f"{answer['model']}: {answer['frames']} frames, {counted} with slipping contacts only", style="bold")
+    left = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in answer["left_out"].items())
+    yield f"Left out: {left or 'none'}; at rest: {answer['resting']['frames']}."
+    if not counted:
+        yield "No frame has contacts that all slip: there is nothing to count."
+    else:
+        shares = [(verdict, f"{100 * share:.4g} %") for verdict, share in answer["verdict_fractions"].items()]
+        yield table("Slipping frames", ("verdict", "share"), shares)
+        if answer["by_friction"]:
+            rows = [
+                (number(item["friction"]), f"{100 * item['none']:.4g} %", f"{100 * item['several']:.4g} %")
+                for item in answer["by_friction"]
+            ]
+            yield table("At another friction of all contacts", ("friction", "no solution", "several"), rows)
+        yield f"Least critical factor: {number(factor['minimum'])}."
+        listed = [
+            (
+                str(item["frame"]),
+                number(item["time"]),
+                item["verdict"],
+                ", ".join(item["contacts"]),
+                number(item["critical_factor"]),
+            )
+            for item in answer["worst"]
+        ]
+        if listed:
+            yield table("Worst frames", ("frame", "t", "verdict", "contacts", "critical factor"), listed)
+    pairs = [
+        (" / ".join(item["pair"]), number(item["value"]), *(number(value) for value in item["declared"]))
+        for item in answer["friction_in_force"]
+    ]
+    if pairs:
+        yield table("Friction in force", ("pair", "in force", "declared", "declared"), pairs)
+    yield from (f"Note: {note}." for note in answer["notes"])
+    if not answer["complete"]:
+        yield "Interrupted: the frames behind are missing."

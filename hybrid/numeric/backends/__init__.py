@@ -1,0 +1,3 @@
+"""Models of other engines, each behind an extra of its own: ``painleve[mujoco]``."""
+
+__all__: list[str] = []

@@ -1,0 +1,46 @@
+"""Which files a model of XML names: none outside its own folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from hybrid.errors import FileError
+
+__all__ = ["check_includes"]
+
+
+def check_includes(path: Path) -> None:
+    """Refuse files that are named outside the model's folder, wherever an XML file below it names them.
+
+    Parameters
+    ----------
+    path : Path
+        Of the model.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    FileError
+    """
+    folder, seen, open_ = path.resolve().parent, set(), [path.resolve()]
+    while open_:
+        file = open_.pop()
+        seen.add(file)
+        try:
+            root = ElementTree.parse(file).getroot()
+        except (ElementTree.ParseError, OSError) as error:
+            raise FileError(f"is no XML file: {error}", str(file)) from None
+        for node in root.iter():
+            for key in ("file", "filename", "meshdir", "texturedir", "assetdir"):
+                named = node.get(key)
+                if named is None or "://" in named:
+                    continue
+                target = (folder / named).resolve()
+                if not target.is_relative_to(folder):
+                    raise FileError(f"includes {named!r}, which lies outside its folder", str(path))
+                if node.tag == "include" and target not in seen and target.is_file():
+                    open_.append(target)

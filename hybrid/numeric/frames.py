@@ -1,0 +1,196 @@
+"""One frame of a log as an engine's model has it: numbers, and every contact that is near."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
+
+__all__ = ["AbstractBackend", "Frame", "GeometricContact", "merged"]
+
+Array = NDArray[np.float64]
+
+_SAME = 1e-9  # of the size of a direction: two contacts that are one
+
+
+@attrs.frozen(eq=False)
+class GeometricContact:
+    """A contact by geometry: two surfaces that touch or nearly do.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its frame.
+    pair : tuple of str
+        Names of the two surfaces; of a joint limit, the joint and the side.
+    gap, gap_dot, zeta_N : float
+        Distance (m), its rate, and the remainder of its second derivative.
+    W_N : array, (n,)
+    friction : float
+        Coulomb's coefficient in force; 0 without tangential directions.
+    W_T : array, (n, p), or None
+    slip, zeta_T : array, (p,), or None
+    position : array, (3,), or None
+        In the world.
+    by_differences : bool
+        The remainders are differences along the motion, not formulas.
+    """
+
+    name: str
+    pair: tuple[str, str]
+    gap: float
+    gap_dot: float
+    zeta_N: float
+    W_N: Array
+    friction: float = 0.0
+    W_T: Array | None = None
+    slip: Array | None = None
+    zeta_T: Array | None = None
+    position: Array | None = None
+    by_differences: bool = False
+
+    def closed(self, *, at_rest: bool) -> NumericContact:
+        """The contact of a problem in which it is closed and persists; ``at_rest`` sets its slip to zero.
+
+        Parameters
+        ----------
+        at_rest : bool
+
+        Returns
+        -------
+        NumericContact
+        """
+        slip = None if self.slip is None else np.zeros_like(self.slip) if at_rest else self.slip
+        return NumericContact(
+            self.name,
+            W_N=self.W_N,
+            zeta_N=self.zeta_N,
+            W_T=self.W_T,
+            slip=slip,
+            zeta_T=self.zeta_T,
+            friction=self.friction,
+        )
+
+
+@attrs.frozen(eq=False)
+class Frame:
+    """The numbers of a model at one frame of a log.
+
+    Attributes
+    ----------
+    M, h, v : array, (n, n), (n,) and (n,)
+        Mass matrix with the inertia of rotors, all forces but those of contacts, dry friction and constraints,
+        velocities.
+    contacts : tuple of GeometricContact
+        Those whose surfaces touch or nearly do.
+    friction : tuple of NumericFriction
+        Dry friction of joints.
+    J, zeta_B : array, (m, n) and (m,), or None
+        Rigid constraints.
+    """
+
+    M: Array
+    h: Array
+    v: Array
+    contacts: tuple[GeometricContact, ...]
+    friction: tuple[NumericFriction, ...] = ()
+    J: Array | None = None
+    zeta_B: Array | None = None
+
+    def state(self, contacts: Sequence[NumericContact], *, name: str, v: Array | None = None) -> NumericState:
+        """The state with some of the contacts.
+
+        Parameters
+        ----------
+        contacts : sequence of NumericContact
+        name : str
+        v : array, (n,), optional
+            Other velocities.
+
+        Returns
+        -------
+        NumericState
+        """
+        return NumericState(
+            self.M,
+            self.h,
+            contacts,
+            friction=self.friction,
+            J=self.J,
+            zeta_B=self.zeta_B,
+            v=self.v if v is None else v,
+            name=name,
+        )
+
+
+class AbstractBackend(Protocol):
+    """A model of an engine that gives its numbers at the frames of a log."""
+
+    @property
+    def name(self) -> str:
+        """What reports call the model."""
+
+    @property
+    def columns(self) -> Mapping[str, int]:
+        """Width of every column that a log of this model may have."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Columns that a log must have."""
+
+    @property
+    def actuation(self) -> tuple[str, ...]:
+        """Columns that are taken for zeros, with a word, where a log lacks them."""
+
+    @property
+    def velocity(self) -> str:
+        """The column of generalised velocities."""
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, by which a log of another model is known."""
+
+    @property
+    def extent(self) -> float:
+        """Size of the model (m)."""
+
+    @property
+    def timestep(self) -> float | None:
+        """Seconds between two frames of the engine; None if it has none."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the model is left out or approximated, in sentences."""
+
+    def frame(self, row: Mapping[str, Any], *, near: float) -> Frame:
+        """The numbers at one row of a log, with all contacts whose gap is at most ``near``."""
+
+    def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float]:
+        """Friction of two surfaces in contact, and what each declares."""
+
+
+def merged(contacts: Sequence[GeometricContact]) -> list[GeometricContact]:
+    """Contacts without those whose normal direction a deeper one has, too.
+
+    Where two capsules share an end their gaps differ by a constant, that of their radii: only the deeper one can bear.
+
+    Parameters
+    ----------
+    contacts : sequence of GeometricContact
+
+    Returns
+    -------
+    list of GeometricContact
+        By name.
+    """
+    kept: list[GeometricContact] = []
+    for contact in sorted(contacts, key=lambda contact: contact.gap):
+        size = _SAME * (1.0 + float(np.max(np.abs(contact.W_N))))
+        if all(float(np.max(np.abs(contact.W_N - other.W_N))) > size for other in kept):
+            kept.append(contact)
+    return sorted(kept, key=lambda contact: contact.name)

@@ -1,0 +1,305 @@
+"""Logs of a robot's motion, frame by frame: where rigid contact has no solution or several, and how far off that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.batches import CellVerdict
+from hybrid.errors import StateError
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
+from hybrid.numeric.classification import classify
+from hybrid.numeric.critical import sliding_problem
+from hybrid.numeric.frames import AbstractBackend
+from hybrid.numeric.logs import Log
+from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
+from hybrid.tolerances import Tolerances
+
+__all__ = ["LintReport", "WorstFrame", "lint"]
+
+Array = NDArray[np.float64]
+
+FRICTIONS = (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
+LARGE_FACTOR = 100.0
+"""Critical factors above are none: no material has such friction."""
+
+_TOGETHER = 16384  # frames decided at once: some 100 MB of a humanoid's numbers
+_BETWEEN_LOOKS = 64  # frames between two words on progress
+
+
+@attrs.frozen(eq=False)
+class WorstFrame:
+    """A frame whose critical factor is among the least.
+
+    Attributes
+    ----------
+    frame : int
+    time : float or None
+    verdict : str
+    contacts : tuple of str
+    A, b : array, (k, k) and (k,)
+        ``a_N = A lambda_N + b`` of its slipping contacts.
+    margin, critical_factor : float
+    """
+
+    frame: int
+    time: float | None
+    verdict: str
+    contacts: tuple[str, ...]
+    A: Array
+    b: Array
+    margin: float
+    critical_factor: float
+
+
+@attrs.frozen(eq=False)
+class LintReport:
+    """What a log shows.
+
+    Attributes
+    ----------
+    model : str
+    frames : int
+        Of the log, or of the part that was looked at.
+    counted : int
+        Frames with a frictional contact, all of which slip.
+    resting : dict of str to int
+        Frames with a contact at rest, by verdict.
+    left_out : dict of str to int
+        By reason.
+    verdicts : dict of str to int
+        Counted frames, by verdict.
+    by_friction : tuple of (float, float, float)
+        Friction of all contacts, shares of counted frames without a solution and with several.
+    factor, margin : array, (frames,)
+        NaN where a frame is not counted.
+    verdict : array of uint8, (frames,)
+        Values of :class:`CellVerdict`; ``MISSING`` where a frame is left out.
+    time : array, (frames,), or None
+    worst : tuple of WorstFrame
+    friction_in_force : tuple of (tuple of str, float, float, float)
+        Pair of surfaces, friction in force, and what each declares.
+    thresholds : Thresholds
+    notes : tuple of str
+    is_complete : bool
+        False if it was interrupted.
+    """
+
+    model: str
+    frames: int
+    counted: int
+    resting: dict[str, int]
+    left_out: dict[str, int]
+    verdicts: dict[str, int]
+    by_friction: tuple[tuple[float, float, float], ...]
+    factor: Array
+    margin: Array
+    verdict: NDArray[np.uint8]
+    time: Array | None
+    worst: tuple[WorstFrame, ...]
+    friction_in_force: tuple[tuple[tuple[str, str], float, float, float], ...]
+    thresholds: Thresholds
+    notes: tuple[str, ...]
+    is_complete: bool
+
+    @property
+    def minimum(self) -> float | None:
+        """The least critical factor; None where none is below 100."""
+        known = self.factor[self.factor <= LARGE_FACTOR]
+        return float(known.min()) if known.size else None
+
+    def quantile(self, share: float) -> float | None:
+        """The critical factor that a share of the counted frames does not reach; None above 100."""
+        known = self.factor[~np.isnan(self.factor)]
+        if not known.size:
+            return None
+        value = float(np.quantile(known, share, method="lower"))
+        return value if value <= LARGE_FACTOR else None
+
+
+def lint(
+    backend: AbstractBackend,
+    log: Log,
+    *,
+    thresholds: Thresholds | None = None,
+    frictions: Sequence[float] = FRICTIONS,
+    tolerances: Tolerances = Tolerances(),
+    progress: Callable[[int, int], None] | None = None,
+    on_interrupt: OnInterrupt = "raise",
+) -> LintReport:
+    """Decide every frame of a log.
+
+    Parameters
+    ----------
+    backend : AbstractBackend
+        The model.
+    log : Log
+    thresholds : Thresholds, optional
+    frictions : sequence of float
+        For which the shares are repeated; none to save the time.
+    tolerances : Tolerances, optional
+    progress : callable, optional
+        Takes the number of frames done and of all.
+    on_interrupt : {"raise", "keep"}
+        ``keep`` reports on the frames before Ctrl-C.
+
+    Returns
+    -------
+    LintReport
+    """
+    chosen = Thresholds.of(backend) if thresholds is None else thresholds
+    run = _Run(backend, chosen, tuple(frictions), tolerances, len(log))
+    is_complete, keeps = True, keeps_partial(on_interrupt)
+    with interruptible(keeps=keeps):
+        try:
+            for k, row in enumerate(log.rows()):
+                run.take(k, _posed_at(k, backend, row, chosen))
+                if progress is not None and k % _BETWEEN_LOOKS == 0:
+                    progress(k, len(log))
+        except KeyboardInterrupt:
+            if not keeps:
+                raise
+            is_complete = False
+        run.decide()
+        return run.report(log, is_complete=is_complete)
+
+
+def _posed_at(k: int, backend: AbstractBackend, row: Mapping[str, Array], thresholds: Thresholds) -> PosedFrame | str:
+    try:
+        return posed_frame(backend, row, thresholds)
+    except StateError as error:
+        raise StateError(f"frame {k}: {error}") from None
+
+
+class _Run:
+    """A log while it is looked at: frames wait until enough of the same kind can be decided together."""
+
+    def __init__(
+        self,
+        backend: AbstractBackend,
+        thresholds: Thresholds,
+        frictions: tuple[float, ...],
+        tolerances: Tolerances,
+        frames: int,
+    ) -> None:
+        self.backend, self.thresholds, self.frictions, self.tolerances = backend, thresholds, frictions, tolerances
+        self.waiting: dict[tuple[Any, ...], list[tuple[int, PosedFrame]]] = {}
+        self.n_waiting = self.taken = 0
+        self.verdict = np.full(frames, CellVerdict.MISSING, np.uint8)
+        self.factor, self.margin = np.full(frames, np.nan), np.full(frames, np.nan)
+        self.rests = np.zeros(frames, dtype=bool)
+        self.left_out: Counter[str] = Counter()
+        self.shares = {friction: [0, 0] for friction in frictions}
+        self.pairs: dict[tuple[str, str], None] = {}
+        self.deepest, self.by_differences = 0.0, 0
+
+    def take(self, k: int, posed: PosedFrame | str) -> None:
+        """Note a frame."""
+        self.taken = k + 1
+        if isinstance(posed, str):
+            self.left_out[posed] += 1
+            return
+        self.rests[k] = posed.rests
+        self.deepest = max(self.deepest, *(-contact.gap for contact in posed.contacts))
+        self.by_differences += any(contact.by_differences for contact in posed.contacts)
+        self.pairs |= {contact.pair: None for contact in posed.contacts if contact.W_T is not None}
+        key = (
+            posed.rests,
+            tuple((contact.name, None if contact.W_T is None else contact.W_T.shape[1]) for contact in posed.contacts),
+            None if posed.frame.J is None else posed.frame.J.shape,
+        )
+        self.waiting.setdefault(key, []).append((k, posed))
+        self.n_waiting += 1
+        if self.n_waiting >= _TOGETHER:
+            self.decide()
+
+    def decide(self) -> None:
+        """Decide the frames that wait, those with the same contacts together."""
+        for frames in self.waiting.values():
+            places = np.array([k for k, _ in frames])
+            state = states_of([posed for _, posed in frames], self.thresholds, self.backend.name)
+            found = classify(state, tolerances=self.tolerances)
+            self.verdict[places], self.margin[places] = found.verdict, found.margin
+            self.factor[places] = found.critical.factor
+            if not frames[0][1].rests:
+                for friction, counts in self.shares.items():
+                    sliding = classify(with_friction(state, friction), tolerances=self.tolerances)
+                    counts[0] += int(np.sum(sliding.verdict == CellVerdict.INCONSISTENT))
+                    counts[1] += int(np.sum(sliding.verdict == CellVerdict.INDETERMINATE))
+        self.waiting, self.n_waiting = {}, 0
+
+    def report(self, log: Log, *, is_complete: bool) -> LintReport:
+        """What was found."""
+        verdict, rests = self.verdict[: self.taken], self.rests[: self.taken]
+        decided = verdict != CellVerdict.MISSING
+        slides = decided & ~rests
+        counted = int(slides.sum())
+        notes = [*self.backend.notes, *log.notes]
+        if self.thresholds.project:
+            notes.append("normal velocities were taken away in the mass metric: verdicts are of the projected states")
+        if self.deepest > 0.0:
+            notes.append(f"the deepest penetration that counts as contact is {self.deepest:.3g} m")
+        if self.by_differences:
+            notes.append(f"remainders of {self.by_differences} frames are differences along the motion")
+        return LintReport(
+            model=self.backend.name,
+            frames=self.taken,
+            counted=counted,
+            resting=_names(verdict[decided & rests]),
+            left_out=dict(self.left_out),
+            verdicts=_names(verdict[slides]),
+            by_friction=tuple(
+                (friction, none / counted, several / counted)
+                for friction, (none, several) in self.shares.items()
+                if counted
+            ),
+            factor=np.where(slides, self.factor[: self.taken], np.nan),
+            margin=np.where(slides, self.margin[: self.taken], np.nan),
+            verdict=verdict,
+            time=_times(log, self.taken),
+            worst=self._worst(log, slides),
+            friction_in_force=tuple((pair, *self.backend.friction_in_force(pair)) for pair in self.pairs),
+            thresholds=self.thresholds,
+            notes=tuple(notes),
+            is_complete=is_complete,
+        )
+
+    def _worst(self, log: Log, slides: NDArray[np.bool_]) -> tuple[WorstFrame, ...]:
+        places = np.flatnonzero(slides)
+        order = np.lexsort((self.margin[places], self.factor[places]))
+        found, times = [], _times(log, self.taken)
+        for k in places[order][: self.thresholds.worst].tolist():
+            posed = posed_frame(self.backend, log.row(k), self.thresholds)
+            if isinstance(posed, str):
+                raise StateError(f"{self.backend.name}: frame {k} is read otherwise a second time")
+            state = states_of([posed], self.thresholds, self.backend.name).at(0)
+            problem = sliding_problem(state, contacts=tuple(range(len(state.contacts))))
+            found.append(
+                WorstFrame(
+                    k,
+                    None if times is None else float(times[k]),
+                    CellVerdict(self.verdict[k]).name,
+                    tuple(contact.name for contact in posed.contacts),
+                    problem.A,
+                    problem.b,
+                    float(self.margin[k]),
+                    float(self.factor[k]),
+                )
+            )
+        return tuple(found)
+
+
+def _times(log: Log, frames: int) -> Array | None:
+    return None if log.time is None else log.time[:frames]
+
+
+def _names(verdicts: NDArray[np.uint8]) -> dict[str, int]:
+    return {
+        CellVerdict(value).name: int(count)
+        for value, count in zip(*np.unique(verdicts, return_counts=True), strict=True)
+    }

@@ -1,0 +1,180 @@
+"""Logs frame by frame: counts that must add up, verdicts against single calls, and refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hybrid.cli import main
+from hybrid.contact import CellVerdict
+from hybrid.errors import FileError, StateError
+from hybrid.numeric import NumericState, select
+from hybrid.numeric.backends.mujoco import load
+from hybrid.numeric.lint import lint
+from hybrid.numeric.logs import read_log
+from hybrid.numeric.posing import Thresholds, posed_frame
+from tests.hybrid.numeric.test_mujoco import ROD, WALKER, swung
+
+FRAMES = 500
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """A log of Walker2d under random actions."""
+    rows = list(swung(load(WALKER), frames=FRAMES, seed=3))
+    path = tmp_path_factory.mktemp("logs") / "walk.npz"
+    np.savez(path, time=0.002 * np.arange(FRAMES), **{name: [row[name] for row in rows] for name in rows[0]})
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(walk):
+    backend = load(WALKER)
+    return lint(backend, read_log(walk, backend))
+
+
+def test_every_frame_is_counted_once(report):
+    assert report.frames == FRAMES
+    assert report.frames == report.counted + sum(report.resting.values()) + sum(report.left_out.values())
+    assert set(report.left_out) <= {"no_contact", "impact", "unsupported"}
+    assert sum(report.verdicts.values()) == report.counted > 20
+
+
+def test_frames_are_decided_as_single_calls_are(walk, report):
+    backend = load(WALKER)
+    log, thresholds = read_log(walk, backend), report.thresholds
+    for k in range(FRAMES):
+        posed = posed_frame(backend, log.row(k), thresholds)
+        if isinstance(posed, str):
+            assert report.verdict[k] == CellVerdict.MISSING
+            continue
+        contacts = []
+        for contact in posed.contacts:
+            rests = contact.slip is not None and np.linalg.norm(contact.slip) < thresholds.slip_min
+            contacts.append(contact.closed(at_rest=rests))
+        one = select(posed.frame.state(contacts, name="walker"))
+        assert CellVerdict(report.verdict[k]).name == one.verdict.name
+        if not posed.rests and report.factor[k] > 1.0 + 1e-6:  # A is a P-matrix then: Samelson, Thrall and Wesler
+            assert one.verdict.name == "UNIQUE"
+
+
+def test_worst_frames_come_first_with_their_problem(report):
+    factors = [item.critical_factor for item in report.worst]
+    assert factors == sorted(factors)
+    assert factors[0] == report.minimum == pytest.approx(np.nanmin(report.factor))
+    for item in report.worst:
+        assert item.A.shape == (len(item.contacts),) * 2
+        assert item.time == pytest.approx(0.002 * item.frame)
+        if len(item.contacts) == 1:
+            # one contact: consistent sliding where A and b have opposite signs, separation where b > 0
+            count = int(item.b[0] > 0) + int(item.A[0, 0] * item.b[0] < 0)
+            assert item.verdict == ["INCONSISTENT", "UNIQUE", "INDETERMINATE"][count]
+
+
+def test_friction_decides_the_shares(report):
+    low, high = report.by_friction[0], report.by_friction[-1]
+    assert (low[0], low[1], low[2]) == (0.4, 0.0, 0.0)
+    assert high[0] == 2.0
+    assert high[1] + high[2] >= report.by_friction[3][1] + report.by_friction[3][2]
+
+
+def rod_log(tmp_path, name="rod.npz", **changes):
+    model = tmp_path / "rod.xml"
+    model.write_text(ROD.format(mu=1.5), encoding="utf-8")
+    phi = np.array([2.0, 2.0, 2.0, 2.0])
+    q = np.stack([np.zeros(4), np.sin(phi), phi], axis=1)
+    q[3, 1] += 0.5
+    rate = np.array([1.0, 1.0, 1.0, 0.0])
+    v = np.stack([1.0 - np.sin(phi) * rate, np.cos(phi) * rate, rate], axis=1)
+    v[1, 1] -= 0.13  # approaches
+    v[2, 0] = -np.sin(2.0)  # at rest
+    arrays = {"qpos": q, "qvel": v, **changes}
+    path = tmp_path / name
+    np.savez(path, **{key: value for key, value in arrays.items() if value is not None})
+    return model, path
+
+
+def test_a_jamming_rod_an_impact_a_rest_and_a_flight(tmp_path, capsys):
+    model, log = rod_log(tmp_path)
+    assert main(["lint", str(model), "--log", str(log), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["frames"], answer["counted"], answer["resting"]["frames"]) == (4, 1, 1)
+    assert answer["left_out"] == {"impact": 1, "no_contact": 1}
+    assert answer["verdict_fractions"] == {"INCONSISTENT": 1.0}
+    # A = 1 + 3 c^2 + 3 mu s c < 0 from mu = -(1 + 3 c^2)/(3 s c) on
+    s, c = np.sin(2.0), np.cos(2.0)
+    assert answer["critical_factor"]["minimum"] == pytest.approx(-(1 + 3 * c**2) / (3 * s * c) / 1.5)
+    assert answer["worst"][0]["A"][0][0] == pytest.approx(1 + 3 * c**2 + 4.5 * s * c)
+    assert answer["worst"][0]["b"][0] == pytest.approx(s - 1)
+    assert answer["friction_in_force"] == [{"pair": ["plane", "tip"], "value": 1.5, "declared": [1.5, 0.0]}]
+
+
+def test_projection_takes_the_approach_away_in_the_mass_metric(tmp_path, capsys):
+    model, log = rod_log(tmp_path)
+    assert main(["lint", str(model), "--log", str(log), "--project", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["counted"] == 2
+    assert "projected" in " ".join(answer["notes"])
+    # M^-1 W_N lifts y by P and turns phi by -3 c P: gap_dot = -0.13 goes with P = 0.13/(1 + 3 c^2)
+    s, c = np.sin(2.0), np.cos(2.0)
+    rate = 1.0 - 3 * c * 0.13 / (1 + 3 * c**2)
+    found = {item["frame"]: item["b"][0] for item in answer["worst"]}
+    assert found[1] == pytest.approx(s * rate**2 - 1)
+
+
+def test_a_factor_below_the_bound_fails(tmp_path, capsys):
+    model, log = rod_log(tmp_path)
+    assert main(["lint", str(model), "--log", str(log), "--no-sweep", "--fail-below", "1.1"]) == 1
+    assert "INCONSISTENT" in capsys.readouterr().out
+    assert main(["lint", str(model), "--log", str(log), "--no-sweep", "--fail-below", "0.1"]) == 0
+
+
+def test_a_table_says_the_same_as_an_archive(tmp_path):
+    model, log = rod_log(tmp_path)
+    arrays = np.load(log)
+    titles = [f"{name}[{k}]" for name in ("qvel", "qpos") for k in range(3)]
+    rows = np.concatenate([arrays["qvel"], arrays["qpos"]], axis=1)
+    table = tmp_path / "rod.csv"
+    lines = [",".join(titles), *(",".join(repr(float(value)) for value in row) for row in rows)]
+    table.write_text("\n".join(lines), encoding="utf-8")
+    backend = load(model)
+    for name, values in read_log(table, backend).columns.items():
+        np.testing.assert_array_equal(values, read_log(log, backend).columns[name])
+
+
+def test_a_log_without_slipping_frames_says_so(tmp_path, capsys):
+    model, log = rod_log(tmp_path, qvel=np.zeros((4, 3)), qpos=np.array([[0.0, 5.0, 1.0]] * 4))
+    assert main(["lint", str(model), "--log", str(log)]) == 0
+    assert "nothing to count" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"qvel": None}, "'qvel' is missing"),
+        ({"qpos": np.zeros((4, 2))}, "qpos must have 3 numbers a frame for this model, got 2"),
+        ({"qvel": np.zeros((3, 3))}, "qvel has 3 frames, qpos has 4"),
+        ({"qvel": np.full((4, 3), np.nan)}, "qvel is not finite in frame 0"),
+        ({"qpos": np.zeros((0, 3)), "qvel": np.zeros((0, 3))}, "has no frames"),
+        ({"control": np.zeros((4, 0))}, "unknown column 'control'"),
+        ({"joint_names": np.array(["a", "b", "c"])}, "log of another model"),
+        ({"time": np.zeros(3)}, "time has 3 frames"),
+        ({"qpos": np.array([["a"] * 3] * 4)}, "real numbers"),
+    ],
+)
+def test_logs_that_do_not_fit_are_refused(tmp_path, capsys, changes, message):
+    model, log = rod_log(tmp_path, **changes)
+    assert main(["lint", str(model), "--log", str(log)]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    with pytest.raises(FileError):
+        read_log(log, load(model))
+
+
+def test_negative_thresholds_are_refused():
+    backend = load(WALKER)
+    with pytest.raises(StateError, match="--gap must not be negative"):
+        Thresholds.of(backend, gap=-1.0)
+    with pytest.raises(StateError, match="--static-friction"):
+        Thresholds.of(backend, static_friction=-0.1)
+    assert Thresholds.of(backend).gap == pytest.approx(min(1e-3, 1e-3 * backend.extent))
+    assert NumericState([[1.0]], [0.0]).shape == ()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.pages import page_option, write_page
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.lint import lint_record
 
@@ -28,6 +32,7 @@ __all__ = ["lint"]
 @click.option("--static-friction", type=float, help="Static friction of all contacts; by default their friction.")
 @click.option("--worst", type=click.IntRange(0), default=10, show_default=True, help="How many frames are listed.")
 @click.option("--no-sweep", is_flag=True, help="Do not repeat the verdicts at friction 0.4 to 2.")
+@page_option("A page with the timeline and the worst frames (.html), or .md, .json.")
 @click.option("--fail-below", type=float, metavar="F", help="Exit with status 1 if a critical factor is below F.")
 @json_option
 @click.pass_context
@@ -44,6 +49,7 @@ def lint(
     worst: int,
     no_sweep: bool,
     fail_below: float | None,
+    output: Path | None,
     as_json: bool,
 ) -> None:
     """Where the rigid contacts of MODEL, an MJCF or URDF file, have no solution or several along a log.
@@ -78,12 +84,38 @@ def lint(
             progress=bar.advance,
             on_interrupt="keep",
         )
+        if output is not None:
+            from hybrid.reporting.lint_page import render_lint_html, render_lint_markdown
+
+            places = [item.frame for item in report.worst]
+            postures = {k: backend.skeleton(frames.row(k), near=thresholds.gap) for k in places}
+            command = _command(context, model)
+            write_page(
+                output,
+                html=lambda: render_lint_html(report, postures=postures, command=command),
+                markdown=lambda: render_lint_markdown(report, command=command),
+                record=lint_record(report),
+            )
     answer = lint_record(report)
     print_answer(answer, _tables(answer), as_json=as_json)
+    if output is not None:
+        click.echo(f"The page is in {output}.", err=as_json)
     if not report.is_complete:
         raise KeyboardInterrupt
     if fail_below is not None and report.minimum is not None and report.minimum < fail_below:
         context.exit(1)
+
+
+def _command(context: click.Context, model: str) -> str:
+    """The command line with the options that were given."""
+    words = ["painleve", "lint", model]
+    for option in context.command.params:
+        name = option.name or ""
+        if name == "model" or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value = context.params[name]
+        words += [option.opts[-1]] if value is True else [option.opts[-1], str(value)]
+    return shlex.join(words)
 
 
 def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

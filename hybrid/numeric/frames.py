@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
-__all__ = ["AbstractBackend", "Frame", "GeometricContact", "merged"]
+__all__ = ["AbstractBackend", "Frame", "GeometricContact", "Skeleton", "merged"]
 
 Array = NDArray[np.float64]
 
@@ -75,6 +75,21 @@ class GeometricContact:
             zeta_T=self.zeta_T,
             friction=self.friction,
         )
+
+
+@attrs.frozen(eq=False)
+class Skeleton:
+    """A posture as lines, for a stick figure.
+
+    Attributes
+    ----------
+    lines : tuple of array, (2, 3)
+        In the world (m), the last coordinate up.
+    contacts : tuple of array, (3,)
+    """
+
+    lines: tuple[Array, ...]
+    contacts: tuple[Array, ...]
 
 
 @attrs.frozen(eq=False)
@@ -169,6 +184,9 @@ class AbstractBackend(Protocol):
 
     def frame(self, row: Mapping[str, Any], *, near: float) -> Frame:
         """The numbers at one row of a log, with all contacts whose gap is at most ``near``."""
+
+    def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
+        """The posture at one row of a log, with the contacts whose gap is at most ``near``."""
 
     def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float]:
         """Friction of two surfaces in contact, and what each declares."""

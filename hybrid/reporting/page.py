@@ -157,7 +157,12 @@ def inline_svg(svg: str, *, prefix: str, label: str) -> str:
     '<div id="map-root" role="img" aria-label="Map"><svg width="2"><g id="map-a"/><use href="#map-a"/></svg></div>'
     """
     text = re.sub("<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    text = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{prefix}", text)
+    own = set(re.findall(r'\sid="([^"]+)"', text))  # a link to somewhere else on the page stays
+    text = re.sub(
+        r'(\sid="|href="#|url\(#)([^")]+)',
+        lambda found: found[1] + (prefix if found[2] in own else "") + found[2],
+        text,
+    )
     text = re.sub(r"(<style[^>]*>)\s*\*", rf"\1#{prefix}root *", text)  # the one rule that matplotlib writes
     return f'<div id="{prefix}root" role="img" aria-label="{html.escape(label)}">{text}</div>'
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.includes import check_includes
-from hybrid.numeric.frames import Frame, GeometricContact, merged
+from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 from hybrid.numeric.state import NumericFriction
 
 __all__ = ["MujocoModel", "load"]
@@ -376,6 +376,32 @@ class MujocoModel:
             at = slice(d.efc_J_rowadr[k], d.efc_J_rowadr[k] + d.efc_J_rownnz[k])
             full[k, d.efc_J_colind[at]] = d.efc_J[at]
         return full[rows]
+
+    def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
+        """The posture at one row of a log: axes of capsules and cylinders, else lines from body to body.
+
+        Parameters
+        ----------
+        row : mapping of str to array
+        near : float
+            Gap (m) up to which contacts are shown.
+
+        Returns
+        -------
+        Skeleton
+        """
+        engine, m = _engine(), self._copy
+        frame, d, lines = self.frame(row, near=near), self._data, []
+        long = (int(engine.mjtGeom.mjGEOM_CAPSULE), int(engine.mjtGeom.mjGEOM_CYLINDER))
+        for geom in range(m.ngeom):
+            if m.geom_type[geom] in long:
+                half = m.geom_size[geom, 1] * d.geom_xmat[geom].reshape(3, 3)[:, 2]
+                lines.append(np.array([d.geom_xpos[geom] - half, d.geom_xpos[geom] + half]))
+        for body in range(1, m.nbody):
+            parent = m.body_parentid[body]
+            if parent and not any(m.geom_type[geom] in long for geom in np.flatnonzero(m.geom_bodyid == body)):
+                lines.append(np.array([d.xpos[parent], d.xpos[body]]))
+        return Skeleton(tuple(lines), tuple(c.position for c in frame.contacts if c.position is not None))
 
     def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float]:
         """Friction of two surfaces by MuJoCo's combination (priority, else maximum; a ``<pair>`` overrides).

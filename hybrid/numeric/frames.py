@@ -182,8 +182,22 @@ class AbstractBackend(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What of the model is left out or approximated, in sentences."""
 
-    def frame(self, row: Mapping[str, Any], *, near: float) -> Frame:
-        """The numbers at one row of a log, with all contacts whose gap is at most ``near``."""
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies that have mass."""
+
+    @property
+    def velocities(self) -> tuple[str, ...]:
+        """Names of the generalised velocities."""
+
+    def frame(self, row: Mapping[str, Any], *, near: float, mass: Mapping[str, float] | None = None) -> Frame:
+        """The numbers at one row of a log, with all contacts whose gap is at most ``near``.
+
+        ``mass`` multiplies mass and inertia of bodies.
+        """
+
+    def moved(self, row: Mapping[str, Any], along: Array) -> Mapping[str, Any]:
+        """The row of a posture that is displaced along the velocities."""
 
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
         """The posture at one row of a log, with the contacts whose gap is at most ``near``."""

@@ -10,14 +10,18 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact import verify_certificate
 from hybrid.contact.batches import CellVerdict
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
+from hybrid.numeric.advice import FactorGradient, factor_gradient
 from hybrid.numeric.classification import classify
 from hybrid.numeric.critical import sliding_problem
 from hybrid.numeric.frames import AbstractBackend
 from hybrid.numeric.logs import Log
 from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
+from hybrid.numeric.problem import select
+from hybrid.numeric.state import NumericState
 from hybrid.tolerances import Tolerances
 
 __all__ = ["LintReport", "WorstFrame", "lint"]
@@ -45,6 +49,10 @@ class WorstFrame:
     A, b : array, (k, k) and (k,)
         ``a_N = A lambda_N + b`` of its slipping contacts.
     margin, critical_factor : float
+    has_proof : bool
+        Whether it is inconsistent with a certificate that exact arithmetic verifies.
+    gradient : FactorGradient or None
+        What would change the factor.
     """
 
     frame: int
@@ -55,6 +63,8 @@ class WorstFrame:
     b: Array
     margin: float
     critical_factor: float
+    has_proof: bool
+    gradient: FactorGradient | None
 
 
 @attrs.frozen(eq=False)
@@ -269,6 +279,10 @@ class _Run:
             is_complete=is_complete,
         )
 
+    def _row(self, log: Log, k: int, posed: PosedFrame) -> dict[str, Array]:
+        """The row with the velocities that the problem was posed with."""
+        return {**log.row(k), self.backend.velocity: posed.frame.v}
+
     def _worst(self, log: Log, slides: NDArray[np.bool_]) -> tuple[WorstFrame, ...]:
         places = np.flatnonzero(slides)
         order = np.lexsort((self.margin[places], self.factor[places]))
@@ -289,9 +303,16 @@ class _Run:
                     problem.b,
                     float(self.margin[k]),
                     float(self.factor[k]),
+                    _has_proof(state, self.tolerances),
+                    factor_gradient(self.backend, self._row(log, k, posed), posed, self.thresholds),
                 )
             )
         return tuple(found)
+
+
+def _has_proof(state: NumericState, tolerances: Tolerances) -> bool:
+    certificate = select(state, tolerances=tolerances).certificate
+    return certificate is not None and verify_certificate(certificate)
 
 
 def _times(log: Log, frames: int) -> Array | None:

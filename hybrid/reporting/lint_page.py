@@ -85,9 +85,23 @@ def _view(report: LintReport, command: str) -> dict[str, Any]:
         "lead": lead,
         "percent": lambda share: f"{100 * share:.3g} %",
         "factor": lambda value: "none below 100" if value is None else number_text(value),
+        "advice": _advice,
         "command": command,
         "version": metadata.version("painleve"),
     }
+
+
+def _advice(gradient: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The largest derivatives of each kind in words."""
+    found = []
+    for kind, words in (
+        ("friction", "by {:+.3g} for 1 % more friction of {}"),
+        ("mass", "by {:+.3g} for 1 % more mass of {}"),
+        ("posture", "by {:+.3g} for 0.01 rad or m of {}"),
+    ):
+        largest = sorted(gradient[kind].items(), key=lambda item: -abs(item[1]))[:2]
+        found += [words.format(0.01 * value, name) for name, value in largest if value]
+    return found
 
 
 def plot_timeline(report: LintReport) -> Figure:

@@ -162,7 +162,42 @@ class MujocoModel:
         name = self.model.geom(geom).name
         return str(name or f"{self.model.body(self.model.geom_bodyid[geom]).name or 'world'}.geom{geom}")
 
-    def frame(self, row: Mapping[str, Any], *, near: float) -> Frame:
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies that have mass."""
+        return tuple(self._body_names[k] for k in np.flatnonzero(self.model.body_mass > 0.0))
+
+    @cached_property
+    def _body_names(self) -> list[str]:
+        return [str(self.model.body(k).name or f"body{k}") for k in range(self.model.nbody)]
+
+    @cached_property
+    def velocities(self) -> tuple[str, ...]:
+        """Names of the generalised velocities: of their joints, numbered where these have several."""
+        m, names = self.model, []
+        for k in range(m.njnt):
+            last = m.jnt_dofadr[k + 1] if k + 1 < m.njnt else m.nv
+            size, name = last - m.jnt_dofadr[k], str(m.joint(k).name or f"joint{k}")
+            names += [name] if size == 1 else [f"{name}[{index}]" for index in range(size)]
+        return tuple(names)
+
+    def moved(self, row: Mapping[str, Any], along: Array) -> Mapping[str, Any]:
+        """The row of a posture that is displaced along the velocities.
+
+        Parameters
+        ----------
+        row : mapping of str to array
+        along : array, (nv,)
+
+        Returns
+        -------
+        mapping of str to array
+        """
+        qpos = np.array(row["qpos"], dtype=float)
+        _engine().mj_integratePos(self.model, qpos, np.asarray(along), 1.0)
+        return {**row, "qpos": qpos}
+
+    def frame(self, row: Mapping[str, Any], *, near: float, mass: Mapping[str, float] | None = None) -> Frame:
         """The numbers at one row of a log.
 
         Parameters
@@ -171,6 +206,8 @@ class MujocoModel:
             Columns ``qpos``, ``qvel``, and others that the model has.
         near : float
             Gap (m, rad) up to which contacts are listed.
+        mass : mapping of str to float, optional
+            By what mass and inertia of bodies are multiplied.
 
         Returns
         -------
@@ -183,6 +220,11 @@ class MujocoModel:
         """
         engine, m, d = _engine(), self._copy, self._data
         self._place(d, row)
+        m.body_mass[:], m.body_inertia[:] = self.model.body_mass, self.model.body_inertia
+        for name, share in (mass or {}).items():
+            body = self._body_names.index(name)
+            m.body_mass[body] *= share
+            m.body_inertia[body] *= share
         m.geom_margin[:] = near
         m.pair_margin[:] = near
         engine.mj_fwdPosition(m, d)

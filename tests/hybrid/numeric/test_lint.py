@@ -178,3 +178,26 @@ def test_negative_thresholds_are_refused():
         Thresholds.of(backend, static_friction=-0.1)
     assert Thresholds.of(backend).gap == pytest.approx(min(1e-3, 1e-3 * backend.extent))
     assert NumericState([[1.0]], [0.0]).shape == ()
+
+
+def test_what_raises_the_factor_of_the_rod_by_its_closed_form(tmp_path, capsys):
+    model, log = rod_log(tmp_path)
+    assert main(["lint", str(model), "--log", str(log), "--json"]) == 0
+    (worst,) = json.loads(capsys.readouterr().out)["worst"]
+    s, c = np.sin(2.0), np.cos(2.0)
+    factor = -(1 + 3 * c**2) / (3 * s * c) / 1.5
+    # d/dphi of -(1 + 3 c^2)/(3 s c) = 2 + (1 + 3 c^2) (c^2 - s^2)/(3 s^2 c^2); central differences of step 1e-5
+    slope = (2 + (1 + 3 * c**2) * (c**2 - s**2) / (3 * s**2 * c**2)) / 1.5
+    assert worst["critical_factor"] == pytest.approx(factor)
+    assert worst["has_proof"]
+    assert worst["gradient"]["friction"] == {"plane/tip": pytest.approx(-factor, rel=1e-7)}
+    assert worst["gradient"]["mass"] == {"rod": pytest.approx(0.0, abs=1e-7)}
+    assert worst["gradient"]["posture"]["phi"] == pytest.approx(slope, rel=1e-6)
+    assert worst["gradient"]["posture"]["x"] == pytest.approx(0.0, abs=1e-7)
+
+
+def test_a_common_change_of_friction_changes_the_factor_by_itself(report):
+    # the factor is homogeneous of degree -1 in all coefficients of friction (Euler)
+    for item in report.worst:
+        if item.gradient is not None:
+            assert sum(item.gradient.friction.values()) == pytest.approx(-item.critical_factor, rel=1e-6)

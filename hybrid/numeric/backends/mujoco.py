@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.includes import check_includes
+from hybrid.numeric.backends.mujoco_joints import body_lines, dry_friction, equality_rows, limits, mujoco_engine
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
-from hybrid.numeric.state import NumericFriction
 
 __all__ = ["MujocoModel", "load"]
 
@@ -28,14 +28,6 @@ Array = NDArray[np.float64]
 _DIFFERENCE = 1e-6  # s: of positions along the motion; the error of central differences is its square
 _VANISHING = 1e-9  # of the largest tangential direction: below, a row is zero in a plane model
 _UNIT = 1e-6  # by how much the length of a quaternion may differ from one
-
-
-def _engine() -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise ComputationError("MuJoCo is not installed: pip install 'painleve[mujoco]'") from None
-    return mujoco
 
 
 def load(path: str | Path) -> MujocoModel:
@@ -57,7 +49,7 @@ def load(path: str | Path) -> MujocoModel:
     ComputationError
         MuJoCo is not installed.
     """
-    engine, source = _engine(), str(path)
+    engine, source = mujoco_engine(), str(path)
     if not Path(path).is_file():
         raise FileError("there is no such file", source)
     check_includes(Path(path))
@@ -90,11 +82,11 @@ class MujocoModel:
 
     @cached_property
     def _data(self) -> Any:
-        return _engine().MjData(self._copy)
+        return mujoco_engine().MjData(self._copy)
 
     @cached_property
     def _probe(self) -> Any:
-        return _engine().MjData(self._copy)
+        return mujoco_engine().MjData(self._copy)
 
     @property
     def columns(self) -> Mapping[str, int]:
@@ -144,7 +136,7 @@ class MujocoModel:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What of the model is left out or approximated."""
-        engine, m, found = _engine(), self.model, []
+        engine, m, found = mujoco_engine(), self.model, []
         left_out = {engine.mjtGeom.mjGEOM_HFIELD: "height fields", engine.mjtGeom.mjGEOM_SDF: "signed distance fields"}
         found += [f"{word} are left out" for kind, word in left_out.items() if (m.geom_type == kind).any()]
         if m.nflex:
@@ -194,7 +186,7 @@ class MujocoModel:
         mapping of str to array
         """
         qpos = np.array(row["qpos"], dtype=float)
-        _engine().mj_integratePos(self.model, qpos, np.asarray(along), 1.0)
+        mujoco_engine().mj_integratePos(self.model, qpos, np.asarray(along), 1.0)
         return {**row, "qpos": qpos}
 
     def frame(self, row: Mapping[str, Any], *, near: float, mass: Mapping[str, float] | None = None) -> Frame:
@@ -218,7 +210,7 @@ class MujocoModel:
         StateError
             A quaternion is not of length one; tangential coefficients of a contact differ.
         """
-        engine, m, d = _engine(), self._copy, self._data
+        engine, m, d = mujoco_engine(), self._copy, self._data
         self._place(d, row)
         m.body_mass[:], m.body_inertia[:] = self.model.body_mass, self.model.body_inertia
         for name, share in (mass or {}).items():
@@ -238,14 +230,14 @@ class MujocoModel:
             M=M,
             h=np.array(d.qfrc_smooth),
             v=np.array(d.qvel),
-            contacts=(*merged(self._contacts(d, near)), *self._limits(d, near)),
-            friction=self._dry_friction(d),
+            contacts=(*merged(self._contacts(d, near)), *limits(self.model, d, near)),
+            friction=dry_friction(self.model, d),
             J=J,
             zeta_B=zeta_B,
         )
 
     def _place(self, d: Any, row: Mapping[str, Any]) -> None:
-        engine, m = _engine(), self.model
+        engine, m = mujoco_engine(), self.model
         for k in range(m.njnt):
             first = m.jnt_qposadr[k]
             first += 3 if m.jnt_type[k] == engine.mjtJoint.mjJNT_FREE else 0
@@ -305,7 +297,7 @@ class MujocoModel:
 
         Each at its own surface: half way between, where the engine has it, the slip depends on how the gap changes.
         """
-        engine = _engine()
+        engine = mujoco_engine()
         J, part = np.zeros((3, m.nv)), np.zeros((3, m.nv))
         for geom, sign in ((contact.geom1, -1.0), (contact.geom2, 1.0)):
             engine.mj_jac(m, d, part, None, _surface_point(contact, sign), m.geom_bodyid[geom])
@@ -319,7 +311,7 @@ class MujocoModel:
         a corner or a mesh's vertex is a material point. For both the second derivative of the gap, and the rate of
         the slip, are those of a point at a constant distance from a material one.
         """
-        engine, m = _engine(), self._copy
+        engine, m = mujoco_engine(), self._copy
         still = [m.body_weldid[m.geom_bodyid[geom]] == 0 for geom in (contact.geom1, contact.geom2)]
         plane = [m.geom_type[geom] == engine.mjtGeom.mjGEOM_PLANE for geom in (contact.geom1, contact.geom2)]
         if still[0] and plane[0]:
@@ -339,7 +331,7 @@ class MujocoModel:
 
     def _centre(self, d: Any, geom: int, point: Array) -> Array | None:
         """The material point from which the point of contact keeps its distance and direction."""
-        engine, m = _engine(), self._copy
+        engine, m = mujoco_engine(), self._copy
         kind, at = m.geom_type[geom], d.geom_xpos[geom]
         if kind == engine.mjtGeom.mjGEOM_SPHERE:
             return np.array(at)
@@ -353,7 +345,7 @@ class MujocoModel:
 
     def _by_differences(self, d: Any, contact: Any) -> Array:
         """The same (3,) by differences of the contact's velocity along the motion, by the engine's own detection."""
-        engine, m, probe = _engine(), self._copy, self._probe
+        engine, m, probe = mujoco_engine(), self._copy, self._probe
         found = []
         for sign in (1.0, -1.0):
             probe.qpos[:] = d.qpos
@@ -367,57 +359,19 @@ class MujocoModel:
             found.append(self._jacobian(m, probe, nearest) @ d.qvel)
         return np.asarray((found[0] - found[1]) / (2 * _DIFFERENCE))
 
-    def _limits(self, d: Any, near: float) -> list[GeometricContact]:
-        """Limits of hinges and slides, which have no friction."""
-        engine, m, found = _engine(), self.model, []
-        kinds = (int(engine.mjtJoint.mjJNT_HINGE), int(engine.mjtJoint.mjJNT_SLIDE))
-        for k in range(m.njnt):
-            if not m.jnt_limited[k] or m.jnt_type[k] not in kinds:
-                continue
-            q, dof, (low, high) = float(d.qpos[m.jnt_qposadr[k]]), m.jnt_dofadr[k], m.jnt_range[k]
-            for side, gap, sign in (("low", q - low, 1.0), ("high", high - q, -1.0)):
-                if gap <= near:
-                    W = np.zeros(m.nv)
-                    W[dof] = sign
-                    name = str(m.joint(k).name or f"joint{k}")
-                    rate = sign * float(d.qvel[dof])
-                    found.append(GeometricContact(f"{name}.{side}", (name, side), float(gap), rate, 0.0, W))
-        return found
-
-    def _dry_friction(self, d: Any) -> tuple[NumericFriction, ...]:
-        m = self.model
-        unit = np.eye(m.nv)
-        return tuple(
-            NumericFriction(f"friction {dof}", W_T=unit[dof], slip=d.qvel[dof], limit=m.dof_frictionloss[dof])
-            for dof in np.flatnonzero(m.dof_frictionloss > 0.0)
-        )
-
     def _equalities(self, d: Any) -> tuple[Array | None, Array | None]:
         """Gradients of the equality constraints, and remainders by differences along the motion."""
-        J = self._equality_rows(d)
+        J = equality_rows(self._copy, d)
         if not len(J):
             return None, None
-        engine, m, probe, found = _engine(), self._copy, self._probe, []
+        engine, m, probe, found = mujoco_engine(), self._copy, self._probe, []
         for sign in (1.0, -1.0):
             probe.qpos[:] = d.qpos
             engine.mj_integratePos(m, probe.qpos, d.qvel, sign * _DIFFERENCE)
             probe.qvel[:] = d.qvel
             engine.mj_fwdPosition(m, probe)
-            found.append(self._equality_rows(probe) @ d.qvel)
+            found.append(equality_rows(m, probe) @ d.qvel)
         return J, (found[0] - found[1]) / (2 * _DIFFERENCE)
-
-    def _equality_rows(self, d: Any) -> Array:
-        engine, m = _engine(), self._copy
-        rows = [k for k in range(d.nefc) if d.efc_type[k] == engine.mjtConstraint.mjCNSTR_EQUALITY]
-        if not rows:
-            return np.zeros((0, m.nv))
-        if not engine.mj_isSparse(m):
-            return np.array(d.efc_J.reshape(d.nefc, m.nv)[rows])
-        full = np.zeros((d.nefc, m.nv))
-        for k in range(d.nefc):
-            at = slice(d.efc_J_rowadr[k], d.efc_J_rowadr[k] + d.efc_J_rownnz[k])
-            full[k, d.efc_J_colind[at]] = d.efc_J[at]
-        return full[rows]
 
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
         """The posture at one row of a log: axes of capsules and cylinders, else lines from body to body.
@@ -432,17 +386,8 @@ class MujocoModel:
         -------
         Skeleton
         """
-        engine, m = _engine(), self._copy
-        frame, d, lines = self.frame(row, near=near), self._data, []
-        long = (int(engine.mjtGeom.mjGEOM_CAPSULE), int(engine.mjtGeom.mjGEOM_CYLINDER))
-        for geom in range(m.ngeom):
-            if m.geom_type[geom] in long:
-                half = m.geom_size[geom, 1] * d.geom_xmat[geom].reshape(3, 3)[:, 2]
-                lines.append(np.array([d.geom_xpos[geom] - half, d.geom_xpos[geom] + half]))
-        for body in range(1, m.nbody):
-            parent = m.body_parentid[body]
-            if parent and not any(m.geom_type[geom] in long for geom in np.flatnonzero(m.geom_bodyid == body)):
-                lines.append(np.array([d.xpos[parent], d.xpos[body]]))
+        frame = self.frame(row, near=near)
+        lines = body_lines(self._copy, self._data)
         return Skeleton(tuple(lines), tuple(c.position for c in frame.contacts if c.position is not None))
 
     def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float]:

@@ -1,0 +1,136 @@
+"""What of a MuJoCo model is no contact of surfaces: limits, dry friction, equality constraints, lines to draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.errors import ComputationError
+from hybrid.numeric.frames import GeometricContact
+from hybrid.numeric.state import NumericFriction
+
+__all__ = ["body_lines", "dry_friction", "equality_rows", "limits", "mujoco_engine"]
+
+Array = NDArray[np.float64]
+
+
+def mujoco_engine() -> Any:
+    """The module of MuJoCo.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ComputationError
+        It is not installed.
+    """
+    try:
+        import mujoco
+    except ImportError:
+        raise ComputationError("MuJoCo is not installed: pip install 'painleve[mujoco]'") from None
+    return mujoco
+
+
+def limits(m: Any, d: Any, near: float) -> list[GeometricContact]:
+    """Limits of hinges and slides, which have no friction.
+
+    Parameters
+    ----------
+    m : mujoco.MjModel
+    d : mujoco.MjData
+    near : float
+        Distance (m or rad) from the limit up to which it is listed.
+
+    Returns
+    -------
+    list of GeometricContact
+    """
+    engine, found = mujoco_engine(), []
+    kinds = (int(engine.mjtJoint.mjJNT_HINGE), int(engine.mjtJoint.mjJNT_SLIDE))
+    for k in range(m.njnt):
+        if not m.jnt_limited[k] or m.jnt_type[k] not in kinds:
+            continue
+        q, dof, (low, high) = float(d.qpos[m.jnt_qposadr[k]]), m.jnt_dofadr[k], m.jnt_range[k]
+        for side, gap, sign in (("low", q - low, 1.0), ("high", high - q, -1.0)):
+            if gap <= near:
+                W = np.zeros(m.nv)
+                W[dof] = sign
+                name = str(m.joint(k).name or f"joint{k}")
+                rate = sign * float(d.qvel[dof])
+                found.append(GeometricContact(f"{name}.{side}", (name, side), float(gap), rate, 0.0, W))
+    return found
+
+
+def dry_friction(m: Any, d: Any) -> tuple[NumericFriction, ...]:
+    """Dry friction of joints.
+
+    Parameters
+    ----------
+    m : mujoco.MjModel
+    d : mujoco.MjData
+
+    Returns
+    -------
+    tuple of NumericFriction
+    """
+    unit = np.eye(m.nv)
+    return tuple(
+        NumericFriction(f"friction {dof}", W_T=unit[dof], slip=d.qvel[dof], limit=m.dof_frictionloss[dof])
+        for dof in np.flatnonzero(m.dof_frictionloss > 0.0)
+    )
+
+
+def equality_rows(m: Any, d: Any) -> Array:
+    """Gradients of the equality constraints that are active.
+
+    Parameters
+    ----------
+    m : mujoco.MjModel
+    d : mujoco.MjData
+        With its positions computed.
+
+    Returns
+    -------
+    array, (number of rows, nv)
+    """
+    engine = mujoco_engine()
+    rows = [k for k in range(d.nefc) if d.efc_type[k] == engine.mjtConstraint.mjCNSTR_EQUALITY]
+    if not rows:
+        return np.zeros((0, m.nv))
+    if not engine.mj_isSparse(m):
+        return np.array(d.efc_J.reshape(d.nefc, m.nv)[rows])
+    full = np.zeros((d.nefc, m.nv))
+    for k in range(d.nefc):
+        at = slice(d.efc_J_rowadr[k], d.efc_J_rowadr[k] + d.efc_J_rownnz[k])
+        full[k, d.efc_J_colind[at]] = d.efc_J[at]
+    return full[rows]
+
+
+def body_lines(m: Any, d: Any) -> list[Array]:
+    """Lines (2, 3) of a posture: axes of capsules and cylinders, and from body to body where there are none.
+
+    Parameters
+    ----------
+    m : mujoco.MjModel
+    d : mujoco.MjData
+        With its positions computed.
+
+    Returns
+    -------
+    list of array, (2, 3)
+    """
+    engine, lines = mujoco_engine(), []
+    long = (int(engine.mjtGeom.mjGEOM_CAPSULE), int(engine.mjtGeom.mjGEOM_CYLINDER))
+    for geom in range(m.ngeom):
+        if m.geom_type[geom] in long:
+            half = m.geom_size[geom, 1] * d.geom_xmat[geom].reshape(3, 3)[:, 2]
+            lines.append(np.array([d.geom_xpos[geom] - half, d.geom_xpos[geom] + half]))
+    for body in range(1, m.nbody):
+        parent = m.body_parentid[body]
+        if parent and not any(m.geom_type[geom] in long for geom in np.flatnonzero(m.geom_bodyid == body)):
+            lines.append(np.array([d.xpos[parent], d.xpos[body]]))
+    return lines

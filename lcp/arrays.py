@@ -71,7 +71,17 @@ def float_array(values: npt.ArrayLike, *, name: str, ndim: int) -> FloatArray:
 
 
 def value_key(array: FloatArray) -> tuple[tuple[int, ...], bytes]:
-    """A hashable key by which two arrays are equal if and only if their values are.
+    """A hashable key by which two arrays are equal if and only if their shapes and values are.
+
+    Parameters
+    ----------
+    array : ndarray of float64
+        Of any shape, without NaN.
+
+    Returns
+    -------
+    tuple
+        The shape and the bytes of the entries, with -0.0 as 0.0.
 
     Examples
     --------

@@ -106,6 +106,15 @@ def solve(problem: LCP) -> Solution:
     From 20 unknowns on a matrix counts as a P-matrix if its symmetric part has a Cholesky factorisation. That is
     sufficient, not necessary, and decides the method alone: every answer is checked by its residual.
 
+    Parameters
+    ----------
+    problem : LCP
+
+    Returns
+    -------
+    Solution
+        SOLVED only if z passed the check of its residual; see `Status` for how else Lemke's method may end.
+
     Examples
     --------
     >>> import numpy as np

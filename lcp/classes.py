@@ -60,7 +60,23 @@ class Membership:
 
 
 def matrix_rows(M: Matrix) -> Rows:
-    """The rows of a matrix in rational numbers; refused if too large for its principal minors."""
+    """The rows of a matrix in rational numbers; refused if too large for its principal minors.
+
+    Parameters
+    ----------
+    M : matrix of order n up to 14, of floats or of rational numbers
+        Floats are taken as the rationals they are.
+
+    Returns
+    -------
+    tuple of tuples of Fraction
+        n rows of n.
+
+    Raises
+    ------
+    LCPError
+        If M is not a square matrix of finite numbers, or its order is larger than 14.
+    """
     if isinstance(M, np.ndarray):
         floats = LCP(M, np.zeros(M.shape[0] if M.ndim else 0))  # refuses what is no square matrix of numbers
         # integers beyond 2**53 are no floats
@@ -104,7 +120,14 @@ def is_p_matrix(M: Matrix) -> Membership:
 def is_nondegenerate(M: Matrix) -> Membership:
     """Whether no principal minor vanishes: every problem has finitely many solutions.
 
-    Parameters, returned minor and limits as for `is_p_matrix`.
+    Parameters
+    ----------
+    M : matrix of order up to 14, of floats or of rational numbers
+
+    Returns
+    -------
+    Membership
+        With a minor that vanishes if there is one.
 
     References
     ----------
@@ -162,6 +185,11 @@ def is_copositive(M: Matrix) -> Membership:
     Decided by the complementarity problem of a stationary point: M is not copositive if and only if, with S the
     symmetric part of M, some x >= 0 with sum(x) = 1 has S x >= lambda e, x^T S x = lambda < 0.
 
+    Parameters
+    ----------
+    M : matrix of order up to 14, of floats or of rational numbers
+        It need not be symmetric.
+
     Returns
     -------
     Membership
@@ -190,6 +218,11 @@ def is_copositive(M: Matrix) -> Membership:
 
 def is_copositive_plus(M: Matrix) -> Membership:
     """Whether M is copositive and x >= 0, x^T M x = 0 imply (M + M^T) x = 0: a Lemke ray proves infeasibility.
+
+    Parameters
+    ----------
+    M : matrix of order up to 14, of floats or of rational numbers
+        It need not be symmetric.
 
     Returns
     -------
@@ -243,6 +276,10 @@ def is_strictly_semimonotone(M: Matrix) -> Membership:
     """Whether for every x >= 0, x != 0 some index has x_i > 0 and (M x)_i > 0: one solution, zero, for q >= 0.
 
     Equivalently no principal submatrix B has x > 0 with B x <= 0; Lemke's method then solves every problem.
+
+    Parameters
+    ----------
+    M : matrix of order up to 14, of floats or of rational numbers
 
     Returns
     -------

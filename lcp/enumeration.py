@@ -219,6 +219,17 @@ def is_doubtful(leaf: Face[float] | Refuted[float]) -> bool:
 
     Clearly zero is below 1e-4 of the tolerance: the rounding of redundant contacts, some 1e-15 of
     entries of size one, stays there. Clearly not zero is above a hundred times the tolerance.
+
+    Parameters
+    ----------
+    leaf : Face or Refuted
+        Its numbers are floats, of a problem scaled to entries of about one. Of a refuted leaf the contradictory row
+        counts.
+
+    Returns
+    -------
+    bool
+        True also where an entry of the dictionary has grown beyond 1e6: rounding then counts as much as the tolerance.
     """
     dictionary = leaf.dictionary
     low, high = 1e-4 * dictionary.tolerance, 1e2 * dictionary.tolerance

@@ -28,7 +28,18 @@ class Piece:
 
 
 def piece_of(dictionary: Dictionary[T]) -> Piece:
-    """The feasible points of a dictionary, all of them solutions, by vertices and rays."""
+    """The feasible points of a dictionary, all of them solutions, by vertices and rays.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        Feasible: no constant is negative. In floats or in integers.
+
+    Returns
+    -------
+    Piece
+        Floats. The largest entry of every ray is one; directions along which w alone grows are left out.
+    """
     vertices, rays = [], []
     for scale, z in face_generators(dictionary):
         if scale > dictionary.tolerance:
@@ -50,6 +61,11 @@ def face_generators(dictionary: Dictionary[T]) -> list[tuple[T, list[T]]]:
 
     They come from the extreme rays (t, s) of {t >= 0, s >= 0, T t + constant s >= 0}, with t the free
     nonbasic variables.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        Feasible, in floats or in integers.
 
     Returns
     -------
@@ -88,6 +104,21 @@ def union(problem: LCP, pieces: list[Piece], *, tolerance: float) -> tuple[list[
     """The isolated points, each once, and the maximal faces of positive dimension.
 
     A piece lies in another one if its vertices and rays satisfy the complementarity of the other.
+
+    Parameters
+    ----------
+    problem : LCP
+        Scaled to entries of about one.
+    pieces : list of Piece
+        Convex sets of solutions, which may overlap.
+    tolerance : float
+        Numbers up to a hundred times this size, relative to the largest entry of a vertex (at least 1), count as zero.
+
+    Returns
+    -------
+    isolated : list of ndarray, shape (n,)
+        Solved again with the support of each point.
+    continua : list of Polytope
     """
     points: list[FloatArray] = []
     faces: list[Piece] = []

@@ -42,6 +42,24 @@ def gauss_arrays(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """The checked arrays M, h, W_N, zeta_N and the lower Cholesky factor of M.
 
+    Parameters
+    ----------
+    M : array_like, shape (n, n)
+        Mass matrix.
+    h : array_like, shape (n,)
+        Generalised forces.
+    W_N : array_like, shape (n, k)
+        Directions of the contact forces.
+    zeta_N : array_like, shape (k,)
+        Contact accelerations are W_N^T v' + zeta_N.
+
+    Returns
+    -------
+    M, h, W_N, zeta_N : ndarray of float64, shapes (n, n), (n,), (n, k) and (k,)
+        Read-only copies.
+    factor : ndarray of float64, shape (n, n)
+        L of M = L L^T.
+
     Raises
     ------
     LCPError
@@ -169,10 +187,18 @@ def without_units(
     The mass matrix L L^T becomes one and so does every direction that is not zero. Distant contacts (large bounds) do
     not set the size of what the near ones decide.
 
+    Parameters
+    ----------
+    factor : ndarray, shape (n, n)
+        The lower Cholesky factor L of the mass matrix.
+    force, directions, bias : ndarray, shapes (n,), (n, k) and (k,)
+        h, W_N and zeta_N of `gauss_lcp`.
+
     Returns
     -------
     free, half, bounds : ndarray, shapes (n,), (n, k) and (k,)
     size : float
+        Largest entry of L^-1 h, or of -bounds before the division; 1 if both vanish.
     lengths : ndarray, shape (k,)
         lambda_N is size / lengths times the multipliers.
     """

@@ -96,6 +96,17 @@ def _growth(column: list[float], inverse: float) -> float:
 def basic_point(M: Sequence[Sequence[float]], q: Sequence[float], basis: int) -> list[float] | None:
     """z of a complementary basis by elimination with row exchanges; None where a pivot is zero.
 
+    Parameters
+    ----------
+    M, q : finite numbers, n rows of n and n
+    basis : int
+        Bit i is set if z_i is basic.
+
+    Returns
+    -------
+    list of float or None
+        n numbers, zero outside the basis. Not checked for signs: negative entries are violated inequalities.
+
     Examples
     --------
     >>> basic_point([[2.0, 1.0], [1.0, 4.0]], [-1.0, -1.0], 1)

@@ -173,6 +173,15 @@ def _is_cover(refutations: Sequence[Refutation], zero_w: frozenset[int], zero_z:
 def certificate_to_json(certificate: NoSolutionCertificate) -> dict[str, object]:
     """The certificate in plain JSON types, fractions as strings "p/q".
 
+    Parameters
+    ----------
+    certificate : NoSolutionCertificate
+
+    Returns
+    -------
+    dict
+        With the keys "kind" and "refutations".
+
     Examples
     --------
     >>> from lcp import LCP
@@ -195,6 +204,15 @@ def certificate_to_json(certificate: NoSolutionCertificate) -> dict[str, object]
 
 def certificate_from_json(data: object) -> NoSolutionCertificate:
     """The inverse of `certificate_to_json`; the result is not verified.
+
+    Parameters
+    ----------
+    data : object
+        As decoded from JSON: lists, dicts, strings and numbers.
+
+    Returns
+    -------
+    NoSolutionCertificate
 
     Raises
     ------

@@ -22,6 +22,14 @@ Number: TypeAlias = int | float | Fraction
 def rational_vector(values: Iterable[Number]) -> tuple[Fraction, ...]:
     """The numbers as fractions; floats are the rationals they are.
 
+    Parameters
+    ----------
+    values : iterable of int, float or Fraction
+
+    Returns
+    -------
+    tuple of Fraction
+
     Raises
     ------
     LCPError
@@ -39,7 +47,17 @@ def rational_vector(values: Iterable[Number]) -> tuple[Fraction, ...]:
 
 
 def fraction(value: Number | str) -> Fraction:
-    """The number as a fraction of Python's integers; those of NumPy would remain in it and overflow there."""
+    """The number as a fraction of Python's integers; those of NumPy would remain in it and overflow there.
+
+    Parameters
+    ----------
+    value : int, float, Fraction or str
+        Integers of NumPy too; a string such as "1/3".
+
+    Returns
+    -------
+    Fraction
+    """
     return Fraction(operator.index(value)) if hasattr(value, "__index__") else Fraction(value)
 
 
@@ -52,6 +70,15 @@ def _matrix(rows: Sequence[Sequence[Number]]) -> tuple[tuple[Fraction, ...], ...
 
 def integer_row(values: Sequence[Fraction]) -> list[int]:
     """The smallest multiple of a row of fractions by their denominators that is a row of integers.
+
+    Parameters
+    ----------
+    values : sequence of Fraction
+
+    Returns
+    -------
+    list of int
+        With the signs of the fractions.
 
     Examples
     --------
@@ -96,6 +123,14 @@ class RationalLCP:
 def rational(problem: LCP | RationalLCP) -> RationalLCP:
     """The same problem in rational numbers, without rounding.
 
+    Parameters
+    ----------
+    problem : LCP or RationalLCP
+
+    Returns
+    -------
+    RationalLCP
+
     Examples
     --------
     >>> rational(LCP([[0.5]], [-1.0])).M
@@ -110,6 +145,15 @@ def integer_dictionary(problem: LCP | RationalLCP) -> Dictionary[int]:
     """The dictionary of a problem with M and q multiplied by their least common denominator F.
 
     That leaves z and the directions of Farkas vectors unchanged and multiplies w by F.
+
+    Parameters
+    ----------
+    problem : LCP or RationalLCP
+
+    Returns
+    -------
+    Dictionary
+        Of integers, with nothing fixed and tolerance zero.
 
     Examples
     --------

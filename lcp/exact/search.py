@@ -53,6 +53,16 @@ def refute(problem: LCP | RationalLCP) -> NoSolutionCertificate | None:
 def find_solution(problem: LCP | RationalLCP) -> Vector | None:
     """One solution in rational numbers, or None if there is none.
 
+    Parameters
+    ----------
+    problem : LCP or RationalLCP
+        Floats are taken as the rationals they are.
+
+    Returns
+    -------
+    tuple of Fraction or None
+        z, of length n.
+
     Examples
     --------
     >>> from lcp import LCP
@@ -176,6 +186,16 @@ def basic_solution(problem: LCP | RationalLCP, basis: Sequence[int]) -> tuple[Ve
     problem : LCP or RationalLCP
     basis : sequence of int
         The indices with z_i basic; w_i is basic for the others.
+
+    Returns
+    -------
+    z, w : tuple of Fraction
+        Of length n each, with w = M z + q; or None instead of both.
+
+    Raises
+    ------
+    LCPError
+        If an index is repeated, or is not below n.
 
     Examples
     --------

@@ -24,6 +24,11 @@ def load() -> None:
 
     `lcp.solve`, `lcp.Lemke` and `lcp.enumerate_solutions` answer as before, sooner, and never load anything themselves.
 
+    Returns
+    -------
+    None
+        `lcp.loaded.kernels` has the compiled functions.
+
     Examples
     --------
     >>> from lcp import LCP, solve

@@ -16,9 +16,19 @@ HUGE = 1e300
 def admit_vector(M: object, q: object, z: object) -> None:
     """Refuse what is not an array of float64, or a vector z that cannot be written.
 
+    Parameters
+    ----------
+    M, q, z : object
+        Arrays of float64 with 2, 1 and 1 axes are admitted; shapes and entries are not looked at.
+
+    Returns
+    -------
+    None
+
     Raises
     ------
     LCPError
+        If one is not such an array, or z is read-only.
     """
     _admit_array("M", M, 2, is_written=False)
     _admit_array("q", q, 1, is_written=False)
@@ -41,9 +51,21 @@ def _admit_array(name: str, array: object, ndim: int, *, is_written: bool) -> No
 def admit(M: FloatArray, q: FloatArray, answer: FloatArray) -> None:
     """Refuse a problem that is not square or not finite, and an answer of another width or written over the problem.
 
+    Parameters
+    ----------
+    M : ndarray of float64, two axes
+    q : ndarray of float64, one axis
+    answer : ndarray of float64
+        What the answer will be written into; its last axis must be as long as q.
+
+    Returns
+    -------
+    None
+
     Raises
     ------
     LCPError
+        If shapes do not match, an entry is not finite, or the answer shares memory with M or q.
     """
     if M.shape[0] != q.shape[0] or M.shape[1] != q.shape[0]:
         raise LCPError("M must be square and of the order of q")
@@ -77,7 +99,16 @@ def _extent(array: FloatArray) -> tuple[int, int]:
 
 @unordered
 def is_finite(M: FloatArray, q: FloatArray) -> bool:
-    """Whether no entry is infinite or not a number: these times zero are not zero."""
+    """Whether no entry is infinite or not a number: these times zero are not zero.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (n, n) and (n,)
+
+    Returns
+    -------
+    bool
+    """
     total = 0.0
     for i in range(q.shape[0]):
         total += 0.0 * q[i]
@@ -89,5 +120,16 @@ def is_finite(M: FloatArray, q: FloatArray) -> bool:
 
 @compiled
 def reciprocal(size: float) -> float:
-    """One over a size, as a scale: one for zero, and finite where the quotient is not."""
+    """One over a size, as a scale: one for zero, and finite where the quotient is not.
+
+    Parameters
+    ----------
+    size : float
+        Not negative.
+
+    Returns
+    -------
+    float
+        At most 1e300.
+    """
     return min(1.0 / size, HUGE) if size > 0.0 else 1.0

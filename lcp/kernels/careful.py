@@ -16,7 +16,18 @@ REFUSED = -2
 
 @compiled
 def room(n: int) -> tuple[int, int, int, int]:
-    """The shape of the work space that `proved_bases` takes."""
+    """The shape of the work space that `proved_bases` takes.
+
+    Parameters
+    ----------
+    n : int
+        Number of unknowns.
+
+    Returns
+    -------
+    tuple of int
+        (2, 2**n, n + 1, n + 1).
+    """
     return 2, 1 << n, n + 1, n + 1
 
 
@@ -25,6 +36,21 @@ def proved_bases(M: FloatArray, q: FloatArray, z: FloatArray, T: FloatArray) -> 
     """The solving bases as bits, and the z of the lowest in z; UNDECIDED, or REFUSED for entries out of range.
 
     Zeros are proved where no product is rounded, or where all products that are added up are zero.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (n, n) and (n,)
+        1 to 4 unknowns.
+    z : ndarray of float64, shape (n,)
+        Overwritten; zeros if there is no basis, meaningless if the result is negative.
+    T : ndarray of float64, shape (2, 2**n, n + 1, n + 1)
+        Overwritten.
+
+    Returns
+    -------
+    int
+        Bit b is set if the complementary basis b solves the problem; UNDECIDED (-1) where a sign is within its
+        rounding; REFUSED (-2) for entries other than zero that are not between 1e-70 and 1e70 in modulus.
     """
     n = q.shape[0]
     if not (_is_in_range(M.ravel()) and _is_in_range(q)):

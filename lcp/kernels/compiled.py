@@ -32,6 +32,15 @@ def kept_in(function: Callable[..., object]) -> str | None:
 
     There is none in a read-only installation without a home. One that belongs to somebody else than the user and the
     source is not used: what lies in it would be run.
+
+    Parameters
+    ----------
+    function : callable
+        Of Python, with its source in a file.
+
+    Returns
+    -------
+    str or None
     """
     source = Path(inspect.getfile(function))
     if source.parent not in _PLACES:
@@ -79,15 +88,37 @@ def _interrupts_wait() -> Iterator[None]:
 
 
 def compiled(function: F) -> F:
-    """Compile a function at its first call."""
+    """A function as compiled code, made at its first call.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile.
+
+    Returns
+    -------
+    callable
+        With the same arguments; a division by zero gives infinity, and an interrupt waits for the compiler.
+    """
     return _jit(function, error_model="numpy", fastmath=set(CONTRACT))
 
 
 def entry(admit: Callable[..., None]) -> Callable[[F], F]:
-    """Compile a function that users call; `admit` sees the arguments whenever their types are met first.
+    """The decorator of compiled functions that users call.
 
-    Numba looks for code that fits the types of all arguments, and only if there is none calls the method that is
-    wrapped here. So this costs nothing, and what `admit` refuses is never compiled.
+    `admit` sees the arguments whenever their types are met first. Numba looks for code that fits the types of all
+    arguments, and only if there is none calls the method that is wrapped here. So this costs nothing, and what `admit`
+    refuses is never compiled.
+
+    Parameters
+    ----------
+    admit : callable
+        Takes the arguments of the function and raises if it refuses them.
+
+    Returns
+    -------
+    callable
+        The decorator.
     """
 
     def decorate(function: F) -> F:
@@ -105,20 +136,64 @@ def entry(admit: Callable[..., None]) -> Callable[[F], F]:
 
 
 def inlined(function: F) -> F:
-    """Compile a function into those that call it."""
+    """A function as code that is compiled into those that call it.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile.
+
+    Returns
+    -------
+    callable
+        As from `compiled`.
+    """
     return _jit(function, error_model="numpy", fastmath=set(CONTRACT), forceinline=True)
 
 
 def unordered(function: F) -> F:
-    """Compile a function whose sums may be formed in any order, several terms an instruction."""
+    """A function as compiled code whose sums may be formed in any order, several terms an instruction.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile.
+
+    Returns
+    -------
+    callable
+        As from `compiled`; the last digits of sums depend on the processor.
+    """
     return _jit(function, error_model="numpy", fastmath={"reassoc", *CONTRACT})
 
 
 def finite(function: F) -> F:
-    """Compile a function that meets no NaN, so that maxima may be formed in any order."""
+    """A function as compiled code that meets no NaN, so that maxima may be formed in any order.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile.
+
+    Returns
+    -------
+    callable
+        As from `compiled`; its answer to NaN means nothing.
+    """
     return _jit(function, error_model="numpy", fastmath={"nnan", "nsz"})
 
 
 def threaded(function: F) -> F:
-    """Compile a function whose `prange` loops run on all processors."""
+    """A function as compiled code whose `prange` loops run on all processors.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile.
+
+    Returns
+    -------
+    callable
+        As from `compiled`.
+    """
     return _jit(function, error_model="numpy", fastmath=set(CONTRACT), parallel=True)

@@ -33,6 +33,11 @@ def equilibrate(M: FloatArray, q: FloatArray, A: FloatArray, b: FloatArray, expo
         Overwritten.
     exponents : ndarray of int64, shape (n,)
         Overwritten.
+
+    Returns
+    -------
+    bool
+        Whether every product is exact.
     """
     n = q.shape[0]
     rows = np.zeros(n, np.int64)

@@ -30,7 +30,22 @@ def _wrapped(items: Iterable[str], indent: str) -> Iterator[str]:
 
 
 def called(head: str, items: list[str], tail: str) -> list[str]:
-    """A call or signature on one line if it fits, else wrapped by hand."""
+    """A call or signature on one line if it fits, else wrapped by hand.
+
+    Parameters
+    ----------
+    head : str
+        What is before the opening bracket, with its indentation.
+    items : list of str
+        The arguments.
+    tail : str
+        What is behind the closing bracket.
+
+    Returns
+    -------
+    list of str
+        Lines of at most 110 characters and a comment for the formatter.
+    """
     single = f"{head}({', '.join(items)}){tail}"
     indent = " " * (len(head) - len(head.lstrip()) + 4)
     if len(single) <= WIDTH:
@@ -39,19 +54,53 @@ def called(head: str, items: list[str], tail: str) -> list[str]:
 
 
 def unknowns(n: int) -> list[str]:
-    """The entries of M row by row, and of q."""
+    """Names of the entries of M row by row, and of q.
+
+    Parameters
+    ----------
+    n : int
+        Order of the problem, at most 10 as indices are digits.
+
+    Returns
+    -------
+    list of str
+        n n + n names.
+    """
     return [f"m{i}{j}" for i in range(n) for j in range(n)] + [f"q{i}" for i in range(n)]
 
 
 def minor(a: tuple[int, ...]) -> str:
-    """Name of the principal minor D(a)."""
+    """Name of the principal minor D(a).
+
+    Parameters
+    ----------
+    a : tuple of int
+        Increasing indices.
+
+    Returns
+    -------
+    str
+        The number itself for the empty minor, which is one.
+    """
     if not a:
         return "1.0"
     return f"m{a[0]}{a[0]}" if len(a) == 1 else "d" + "".join(map(str, a))
 
 
 def numerator(i: int, b: Iterable[int]) -> str:
-    """Name of the numerator N_i(b)."""
+    """Name of the numerator N_i(b).
+
+    Parameters
+    ----------
+    i : int
+        Row, not in b.
+    b : iterable of int
+        Indices of the basis.
+
+    Returns
+    -------
+    str
+    """
     digits = "".join(str(j) for j in sorted(b))
     return f"n{i}_{digits}" if digits else f"q{i}"
 
@@ -62,7 +111,18 @@ def _two_by_two(rows: tuple[int, int], columns: tuple[int, int]) -> str:
 
 
 def minors(n: int) -> Iterator[str]:
-    """Statements that compute all principal minors of more than one row."""
+    """Statements that compute all principal minors of more than one row.
+
+    Parameters
+    ----------
+    n : int
+        Order of the problem, at most 4.
+
+    Returns
+    -------
+    iterator of str
+        Lines of Python; those of one row are entries of M.
+    """
     for i, j in itertools.combinations(range(n), 2):
         yield f"d{i}{j} = {_two_by_two((i, j), (i, j))}"
     for i, j, k in itertools.combinations(range(n), 3):
@@ -79,12 +139,34 @@ def minors(n: int) -> Iterator[str]:
 
 
 def subsets(n: int) -> list[tuple[int, ...]]:
-    """All complementary bases, smaller ones first."""
+    """All complementary bases, smaller ones first.
+
+    Parameters
+    ----------
+    n : int
+        Order of the problem.
+
+    Returns
+    -------
+    list of tuples of int
+        2**n tuples of increasing indices.
+    """
     return [a for size in range(n + 1) for a in itertools.combinations(range(n), size)]
 
 
 def numerators(n: int) -> Iterator[str]:
-    """Statements that compute all numerators but q itself."""
+    """Statements that compute all numerators but q itself.
+
+    Parameters
+    ----------
+    n : int
+        Order of the problem.
+
+    Returns
+    -------
+    iterator of str
+        Lines of Python, each numerator behind those that it is computed from; the minors come first, see `minors`.
+    """
     for b in subsets(n)[1:]:
         for i in range(n):
             if i not in b:

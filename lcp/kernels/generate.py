@@ -49,13 +49,69 @@ SOLVE = '''\
 def solve_{name}(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
 ) -> bool:
-    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k].
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes ({entries} * stride,) and ({order} * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    first, last : int
+        Problems from first to last - 1 are solved.
+    z : ndarray of float64, shape ({order} * stride,)
+        Overwritten; zeros where no basis solves the problem, meaningless where the count is negative.
+    bases : ndarray of uint16, shape (stride,)
+        Overwritten: bit b is set if the complementary basis b solves the problem.
+    counts : ndarray of int8, shape (stride,)
+        Overwritten: the number of these bases, or -1.
+
+    Returns
+    -------
+    bool
+        Whether a count is negative.
+    """
 {start}    for k in range(first, last):
         found = signs_{name}(*entries_{name}(M, q, stride, k))
 {step}        write(counts, k, np.int8(found[1] if found[0] else -1))
         write(bases, k, np.uint16(found[2]))
 {writes}
     return {result}'''
+
+ENTRIES = '''\
+    """Entries of problem k of order {n}, those of M row by row; each is `stride` behind the one before.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes ({nn} * stride,) and ({n} * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    k : int
+        0 <= k < stride.
+
+    Returns
+    -------
+    tuple of float
+        {total} numbers, those of q last.
+    """'''
+SIGNS = '''\
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest.
+
+    Parameters
+    ----------
+    {names} : float
+        Entries of M row by row, and of q.
+
+    Returns
+    -------
+    is_clear : bool
+        Whether no minor or numerator may be zero and no entry is out of range; else the rest means nothing.
+    count : int
+        Number of complementary bases that solve the problem.
+    mask : int
+        Bit b is set if the basis b is one of them; z_i is basic in b if bit i of b is set.
+    {z} : float
+        The solution of the lowest of these bases; zeros if there is none.
+    """'''
 
 
 Order = tuple[int, int]
@@ -100,6 +156,16 @@ AFTER = {"start": "", "step": "", "result": "has_negative(counts, first, last)"}
 def source(orders: Iterable[int]) -> str:
     """The text of a module with the kernels of these orders.
 
+    Parameters
+    ----------
+    orders : iterable of int
+        From 1 to 4, increasing.
+
+    Returns
+    -------
+    str
+        Python, formatted.
+
     Examples
     --------
     >>> print(source([1]).partition("    z0 = 0.0")[2].partition("divisor")[0].strip())
@@ -113,7 +179,7 @@ def source(orders: Iterable[int]) -> str:
     lines = [TEXT.format(orders=spoken, names=", ".join(names)).rstrip("\n")]
     for n in orders:
         writes = [f"        write(z, {_distance(i)}, found[{3 + i}])" for i in range(n)]
-        parts = {"name": NAMES[n], **(ALONG if n == 1 else AFTER)}
+        parts = {"name": NAMES[n], "order": n, "entries": n * n, **(ALONG if n == 1 else AFTER)}
         solve = SOLVE.format(**parts, writes="\n".join(writes))
         lines += ["", "", *_entries(n), "", "", *_difference(n), "", "", *_signs(n), "", "", solve]
     return "\n".join(lines) + "\n"
@@ -124,9 +190,14 @@ def _entries(n: int) -> list[str]:
     return [
         "@inlined",
         f"def entries_{NAMES[n]}(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:",
-        f'    """Entries of problem k of order {n}, those of M row by row; each is `stride` behind the one before."""',
+        *ENTRIES.format(n=n, nn=n * n, total=n * n + n).splitlines(),
         *called("    return ", reads, ""),
     ]
+
+
+def _spoken_unknowns(n: int) -> str:
+    names = unknowns(n)
+    return ", ".join(names if n == 1 else [*names[:2], "...", names[-1]])
 
 
 def _distance(i: int) -> str:
@@ -237,7 +308,7 @@ def _signs(n: int) -> list[str]:
     return [
         "@inlined",
         *called(f"def signs_{NAMES[n]}", arguments, returned),
-        '    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""',
+        *SIGNS.format(names=_spoken_unknowns(n), z=", ".join(f"z{i}" for i in range(n))).splitlines(),
         *(f"    {line}" for line in body),
     ]
 

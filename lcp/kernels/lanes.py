@@ -35,7 +35,33 @@ def solve_lanes(
     bases: Bases,
     counts: Counts,
 ) -> bool:
-    """The number of solving bases or UNDECIDED, these as bits, and z of the lowest at z[stride * i + k]; else zeros."""
+    """Many problems of one order by the signs of their minors, those with numbers near zero one by one.
+
+    Parameters
+    ----------
+    M : ndarray of float64, shape (n n stride,)
+        Entry (i, j) of problem k is M[stride * (n * i + j) + k].
+    q : ndarray of float64, shape (n stride,)
+        Entry i of problem k is q[stride * i + k].
+    stride : int
+        Distance between entries of a problem.
+    n : int
+        Number of unknowns, 1 to 4.
+    first, last : int
+        Problems from first to last - 1 are solved.
+    z : ndarray of float64, shape (n stride,)
+        Overwritten, laid out like q: the solution of the lowest solving basis; zeros if there is none or it is
+        undecided.
+    bases : ndarray of uint16, shape (stride,)
+        Overwritten: bit b of problem k is set if the complementary basis b solves it.
+    counts : ndarray of int8, shape (stride,)
+        Overwritten: the number of solving bases, or UNDECIDED.
+
+    Returns
+    -------
+    bool
+        Whether all entries are finite, and zero or of a size whose products can be formed.
+    """
     if n == 1:
         has_open = solve_one(M, q, stride, first, last, z, bases, counts)
     elif n == 2:

@@ -33,7 +33,23 @@ Bases = npt.NDArray[np.uint16]
 
 @threaded
 def solve_last(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases, counts: Counts) -> bool:
-    """Problems along the last axis: M (n * n * N,), q and z (n * N,); False if an entry is out of range."""
+    """Many problems along the last axis, by all processors; False if an entry is out of range.
+
+    Parameters
+    ----------
+    M : ndarray of float64, shape (n n N,)
+    q : ndarray of float64, shape (n N,)
+    n : int
+        Number of unknowns, 1 to 4.
+    z : ndarray of float64, shape (n N,)
+        Overwritten, as `bases` and `counts`; see `solve_lanes`.
+    bases : ndarray of uint16, shape (N,)
+    counts : ndarray of int8, shape (N,)
+
+    Returns
+    -------
+    bool
+    """
     N, bad = bases.shape[0], 0
     for chunk in prange((N + CHUNK - 1) // CHUNK):
         last = min(chunk * CHUNK + CHUNK, N)
@@ -43,7 +59,23 @@ def solve_last(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases
 
 @threaded
 def solve_first(M: FloatArray, q: FloatArray, n: int, z: FloatArray, bases: Bases, counts: Counts) -> bool:
-    """Problems along the first axis: M (N * n * n,), q and z (N * n,); False if an entry is out of range."""
+    """Many problems along the first axis, by all processors; False if an entry is out of range.
+
+    Parameters
+    ----------
+    M : ndarray of float64, shape (N n n,)
+    q : ndarray of float64, shape (N n,)
+    n : int
+        Number of unknowns, 1 to 4.
+    z : ndarray of float64, shape (N n,)
+        Overwritten, as `bases` and `counts`; see `solve_lanes`.
+    bases : ndarray of uint16, shape (N,)
+    counts : ndarray of int8, shape (N,)
+
+    Returns
+    -------
+    bool
+    """
     N, bad = bases.shape[0], 0
     for chunk in prange((N + CHUNK - 1) // CHUNK):
         matrices, vectors, answers = np.empty(n * n * LANES), np.empty(n * LANES), np.empty(n * LANES)
@@ -76,9 +108,23 @@ def _transpose_back(block: FloatArray, width: int, start: int, length: int, prob
 def enumerate_many(
     M: FloatArray, q: FloatArray, Z: FloatArray, counts: IntArray, is_undecided: npt.NDArray[np.bool_]
 ) -> int:
-    """Every solution of problems along the first axis: -1 if an entry is not finite, else how many chunks did not fit.
+    """Every solution of many problems along the first axis, by all processors.
 
-    Z has as many rows for each chunk of PART problems; its solutions follow each other from the first of these rows.
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (N, n, n) and (N, n)
+    Z : ndarray of float64, shape (rows, n)
+        Overwritten. It has as many rows for each chunk of PART problems; the solutions of a chunk follow each other
+        from the first of these rows.
+    counts : ndarray of int64, shape (N,)
+        Overwritten: the number of solutions found.
+    is_undecided : ndarray of bool, shape (N,)
+        Overwritten: whether these are not proved to be all, isolated and different.
+
+    Returns
+    -------
+    int
+        -1 if an entry is not finite, else the number of chunks whose solutions did not fit.
     """
     N, misfits, bad = q.shape[0], 0, 0
     n_chunks = (N + PART - 1) // PART
@@ -100,7 +146,22 @@ def enumerate_many(
 
 @threaded
 def gather(Z: FloatArray, first: IntArray, solutions: FloatArray) -> None:
-    """The rows of Z that `enumerate_many` wrote, one after the other."""
+    """The rows of Z that `enumerate_many` wrote, one after the other.
+
+    Parameters
+    ----------
+    Z : ndarray of float64, shape (rows, n)
+        As `enumerate_many` has left it.
+    first : ndarray of int64, shape (N + 1,)
+        Where the solutions of each problem begin, and their number.
+    solutions : ndarray of float64, shape (first[N], n)
+        Overwritten.
+
+    Returns
+    -------
+    None
+        solutions has the rows.
+    """
     N = first.shape[0] - 1
     n_chunks = (N + PART - 1) // PART
     for chunk in prange(n_chunks):

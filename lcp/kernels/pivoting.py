@@ -21,7 +21,21 @@ for part in path.PARTS:
 
 @compiled
 def follow_into(M: FloatArray, q: FloatArray, z: FloatArray, w: FloatArray) -> int:
-    """`lcp.path.follow` on arrays that are known to match, with its work space."""
+    """`lcp.path.follow` on arrays that are known to match, with its work space.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (n, n) and (n,), finite
+        With a negative q_i.
+    z, w : ndarray of float64, shape (n,)
+        Overwritten by the solution, or by the end of the path and the direction of the ray in z.
+
+    Returns
+    -------
+    int
+        The number of pivots if z is a solution, its negative for a secondary ray, `lcp.path.DOUBTFUL` (0) where a
+        decision was a close one.
+    """
     n = q.shape[0]
     return path.follow(M, q, z, w, np.empty((n + 1, n + 2)), np.empty(2 * n + 1, np.int64))
 

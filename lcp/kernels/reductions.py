@@ -10,7 +10,16 @@ __all__ = ["largest_entry", "largest_matrix_entry"]
 
 @finite
 def largest_entry(a: FloatArray) -> float:
-    """Largest modulus of a vector of finite numbers; zero if it is empty."""
+    """Largest modulus of a vector of finite numbers; zero if it is empty.
+
+    Parameters
+    ----------
+    a : ndarray, shape (n,)
+
+    Returns
+    -------
+    float
+    """
     largest = 0.0
     for k in range(a.shape[0]):
         size = abs(a[k])
@@ -20,7 +29,16 @@ def largest_entry(a: FloatArray) -> float:
 
 @finite
 def largest_matrix_entry(A: FloatArray) -> float:
-    """Largest modulus of a matrix of finite numbers; zero if it is empty."""
+    """Largest modulus of a matrix of finite numbers; zero if it is empty.
+
+    Parameters
+    ----------
+    A : ndarray, shape (m, n)
+
+    Returns
+    -------
+    float
+    """
     largest = 0.0
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):

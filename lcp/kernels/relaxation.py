@@ -27,13 +27,46 @@ UNDERFLOW = 1e-290  # more than products too small for a float can add up to
 
 @inlined
 def is_positive(value: float, error: float) -> bool:
-    """Whether a number counts as positive; twice its error, so that a pivot is never wrong by half."""
+    """Whether a number counts as positive; twice its error, so that a pivot is never wrong by half.
+
+    Parameters
+    ----------
+    value : float
+    error : float
+        Bound of its rounding error, not negative.
+
+    Returns
+    -------
+    bool
+        False for NaN.
+    """
     return (value > 2.0 * error) | (value > TOLERANCE)
 
 
 @compiled
 def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row: int, c: int, work: FloatArray) -> None:
-    """Pivot basic = T[0] columns + constant (in column `width`) at (row, c); T[1] are the errors."""
+    """Pivot basic = T[0] columns + constant (in column `width`) at (row, c); T[1] are the errors.
+
+    Parameters
+    ----------
+    T : ndarray, shape (2, n, n + 1)
+        Overwritten: numbers of the dictionary and bounds of their rounding errors.
+    basic : ndarray of int64, shape (n,)
+        Overwritten: the basic variables by rows, w_i = i and z_i = n + i.
+    columns : ndarray of int64, shape (n,)
+        Overwritten: the nonbasic variables by columns.
+    width : int
+        Number of columns left; the constants are in the next one.
+    row, c : int
+        Of the pivot, whose modulus must exceed its error.
+    work : ndarray, shape (3 (n + 1),)
+        Overwritten.
+
+    Returns
+    -------
+    None
+        T, basic and columns are those of the new dictionary.
+    """
     values, errors = T[0], T[1]
     n, pivot, slack = values.shape[0], values[row, c], errors[row, c]
     quotients, moduli, bounds = work[: n + 1], work[n + 1 : 2 * n + 2], work[2 * n + 2 : 3 * n + 3]
@@ -68,7 +101,25 @@ def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row:
 def restore(
     T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, width: int, work: FloatArray, doubt: IntArray
 ) -> bool:
-    """Dual simplex; False if a row says that there is no feasible point. Dead rows are zero and stay so."""
+    """Dual simplex; False if a row says that there is no feasible point. Dead rows are zero and stay so.
+
+    Parameters
+    ----------
+    T, basic, columns : ndarray
+        A dictionary as in `exchange`; overwritten.
+    dead : ndarray of int64, shape (n,)
+        Not zero for rows of variables that are fixed at zero.
+    width : int
+        Number of columns left.
+    work : ndarray, shape (3 (n + 1),)
+        Overwritten.
+    doubt : ndarray of int64, shape (1,)
+        Set to 1 where False rests on a sign that is not proved, or the largest number of pivots is reached.
+
+    Returns
+    -------
+    bool
+    """
     values, errors = T[0], T[1]
     n = values.shape[0]
     for step in range(LIMIT * n):
@@ -122,7 +173,28 @@ def fix(
     work: FloatArray,
     doubt: IntArray,
 ) -> int:
-    """Add the equation variable = 0, `restore` is next; the new number of open columns, or -1 if it is infeasible."""
+    """Add the equation variable = 0, `restore` is next; the new number of open columns, or -1 if it is infeasible.
+
+    Parameters
+    ----------
+    T, basic, columns : ndarray
+        A dictionary as in `exchange`; overwritten.
+    dead : ndarray of int64, shape (n,)
+        The row of the variable is marked by 1 if its number and all its coefficients count as zero.
+    width : int
+        Number of columns left.
+    variable : int
+        w_i = i or z_i = n + i.
+    work : ndarray, shape (3 (n + 1),)
+        Overwritten.
+    doubt : ndarray of int64, shape (1,)
+        Set to 1 where the answer rests on a sign or a zero that is not proved.
+
+    Returns
+    -------
+    int
+        `width` if the variable was zero already, one less if a column was dropped, or -1.
+    """
     values, errors = T[0], T[1]
     n = values.shape[0]
     column = -1
@@ -166,7 +238,26 @@ def fix(
 def branching_index(
     T: FloatArray, basic: IntArray, dead: IntArray, fixed: IntArray, width: int, point: FloatArray
 ) -> int:
-    """The open index to branch on; -1 if this vertex is the only solution here, -2 if it is one of a continuum."""
+    """The open index to branch on; -1 if this vertex is the only solution here, -2 if it is one of a continuum.
+
+    Parameters
+    ----------
+    T : ndarray, shape (2, n, n + 1)
+        A feasible dictionary as in `exchange`.
+    basic, dead : ndarray of int64, shape (n,)
+        The basic variables by rows, and not zero for rows of those that are fixed at zero.
+    fixed : ndarray of int64, shape (2 n,)
+        Not zero for variables that are fixed at zero.
+    width : int
+        Number of columns left.
+    point : ndarray, shape (2 n,)
+        Overwritten: w and z of the vertex if an index is returned whose product does not vanish there, or `width` is 0;
+        else zeros and ones, zero for what vanishes at every feasible point.
+
+    Returns
+    -------
+    int
+    """
     values, errors = T[0], T[1]
     n = values.shape[0]
     for variable in range(2 * n):

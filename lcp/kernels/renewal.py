@@ -17,7 +17,20 @@ STALE = 1e-13  # a few hundred roundings of entries of size one
 
 @compiled
 def is_stale(T: FloatArray, width: int) -> bool:
-    """Whether an error in the first columns of a dictionary, or in its constants behind them, is worth a renewal."""
+    """Whether an error in the first columns of a dictionary, or in its constants behind them, is worth a renewal.
+
+    Parameters
+    ----------
+    T : ndarray, shape (2, n, n + 1)
+        Numbers of a dictionary and bounds of their rounding errors.
+    width : int
+        Number of columns left; the constants are in the next one.
+
+    Returns
+    -------
+    bool
+        Whether a bound is larger than 1e-13, of entries of size one.
+    """
     largest = 0.0
     for i in range(T.shape[1]):
         for j in range(width + 1):
@@ -41,6 +54,11 @@ def dictionary_of(
     order : ndarray of int64, shape (2 n,)
         Overwritten: the basic variables by rows, the others by columns.
     work : ndarray, shape (3 (n + 1),)
+
+    Returns
+    -------
+    None
+        T and order are the dictionary.
     """
     n = b.shape[0]
     basic, columns = order[:n], order[n:]
@@ -68,7 +86,28 @@ def dictionary_of(
 def renew(
     A: FloatArray, b: FloatArray, T: FloatArray, basic: IntArray, columns: IntArray, width: int, work: FloatArray
 ) -> None:
-    """The same dictionary, of which `width` columns are left, with fresh errors and perhaps other rows first."""
+    """The same dictionary, of which `width` columns are left, with fresh errors and perhaps other rows first.
+
+    Parameters
+    ----------
+    A, b : ndarray of float64, shapes (n, n) and (n,)
+        The problem of the dictionary.
+    T : ndarray, shape (2, n, n + 1)
+        Overwritten: numbers and bounds of their errors.
+    basic : ndarray of int64, shape (n,)
+        Overwritten: the basic variables by rows.
+    columns : ndarray of int64, shape (n,)
+        The nonbasic variables by columns; the first `width` are left.
+    width : int
+        Number of columns left; the constants are in the next one.
+    work : ndarray, shape (3 (n + 1),)
+        Overwritten.
+
+    Returns
+    -------
+    None
+        T and basic are renewed, or as they were if elimination meets a zero pivot.
+    """
     n = b.shape[0]
     fresh, integers = np.empty((2, n, n + 1)), np.zeros(4 * n, np.int64)
     is_basic, order = integers[: 2 * n], integers[2 * n :]

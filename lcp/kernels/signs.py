@@ -29,7 +29,21 @@ Counts = npt.NDArray[np.int8]
 
 @inlined
 def entries_one(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:
-    """Entries of problem k of order 1, those of M row by row; each is `stride` behind the one before."""
+    """Entries of problem k of order 1, those of M row by row; each is `stride` behind the one before.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (1 * stride,) and (1 * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    k : int
+        0 <= k < stride.
+
+    Returns
+    -------
+    tuple of float
+        2 numbers, those of q last.
+    """
     return (read(M, k), read(q, k))
 
 
@@ -41,7 +55,24 @@ def _difference_one(d: int, x0: int) -> int:
 
 @inlined
 def signs_one(m00: float, q0: float) -> tuple[bool, int, int, float]:
-    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest.
+
+    Parameters
+    ----------
+    m00, q0 : float
+        Entries of M row by row, and of q.
+
+    Returns
+    -------
+    is_clear : bool
+        Whether no minor or numerator may be zero and no entry is out of range; else the rest means nothing.
+    count : int
+        Number of complementary bases that solve the problem.
+    mask : int
+        Bit b is set if the basis b is one of them; z_i is basic in b if bit i of b is set.
+    z0 : float
+        The solution of the lowest of these bases; zeros if there is none.
+    """
     r0 = modulus(m00)
     s = r0
     t = modulus(q0)
@@ -66,7 +97,27 @@ def signs_one(m00: float, q0: float) -> tuple[bool, int, int, float]:
 def solve_one(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
 ) -> bool:
-    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k].
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (1 * stride,) and (1 * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    first, last : int
+        Problems from first to last - 1 are solved.
+    z : ndarray of float64, shape (1 * stride,)
+        Overwritten; zeros where no basis solves the problem, meaningless where the count is negative.
+    bases : ndarray of uint16, shape (stride,)
+        Overwritten: bit b is set if the complementary basis b solves the problem.
+    counts : ndarray of int8, shape (stride,)
+        Overwritten: the number of these bases, or -1.
+
+    Returns
+    -------
+    bool
+        Whether a count is negative.
+    """
     missed = np.int64(0)
     for k in range(first, last):
         found = signs_one(*entries_one(M, q, stride, k))
@@ -79,7 +130,21 @@ def solve_one(
 
 @inlined
 def entries_two(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:
-    """Entries of problem k of order 2, those of M row by row; each is `stride` behind the one before."""
+    """Entries of problem k of order 2, those of M row by row; each is `stride` behind the one before.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (4 * stride,) and (2 * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    k : int
+        0 <= k < stride.
+
+    Returns
+    -------
+    tuple of float
+        6 numbers, those of q last.
+    """
     return (
         read(M, k), read(M, stride + k), read(M, 2 * stride + k), read(M, 3 * stride + k), read(q, k),
         read(q, stride + k),
@@ -96,7 +161,24 @@ def _difference_two(d: int, x0: int, x1: int) -> int:
 def signs_two(
     m00: float, m01: float, m10: float, m11: float, q0: float, q1: float,
 ) -> tuple[bool, int, int, float, float]:  # fmt: skip
-    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest.
+
+    Parameters
+    ----------
+    m00, m01, ..., q1 : float
+        Entries of M row by row, and of q.
+
+    Returns
+    -------
+    is_clear : bool
+        Whether no minor or numerator may be zero and no entry is out of range; else the rest means nothing.
+    count : int
+        Number of complementary bases that solve the problem.
+    mask : int
+        Bit b is set if the basis b is one of them; z_i is basic in b if bit i of b is set.
+    z0, z1 : float
+        The solution of the lowest of these bases; zeros if there is none.
+    """
     d01 = m00 * m11 - m01 * m10
     n1_0 = q1 * m00 - m10 * q0
     n0_1 = q0 * m11 - m01 * q1
@@ -147,7 +229,27 @@ def signs_two(
 def solve_two(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
 ) -> bool:
-    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k].
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (4 * stride,) and (2 * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    first, last : int
+        Problems from first to last - 1 are solved.
+    z : ndarray of float64, shape (2 * stride,)
+        Overwritten; zeros where no basis solves the problem, meaningless where the count is negative.
+    bases : ndarray of uint16, shape (stride,)
+        Overwritten: bit b is set if the complementary basis b solves the problem.
+    counts : ndarray of int8, shape (stride,)
+        Overwritten: the number of these bases, or -1.
+
+    Returns
+    -------
+    bool
+        Whether a count is negative.
+    """
     for k in range(first, last):
         found = signs_two(*entries_two(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))

@@ -29,7 +29,21 @@ Counts = npt.NDArray[np.int8]
 
 @inlined
 def entries_three(M: FloatArray, q: FloatArray, stride: int, k: int) -> tuple[float, ...]:
-    """Entries of problem k of order 3, those of M row by row; each is `stride` behind the one before."""
+    """Entries of problem k of order 3, those of M row by row; each is `stride` behind the one before.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (9 * stride,) and (3 * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    k : int
+        0 <= k < stride.
+
+    Returns
+    -------
+    tuple of float
+        12 numbers, those of q last.
+    """
     return (
         read(M, k), read(M, stride + k), read(M, 2 * stride + k), read(M, 3 * stride + k),
         read(M, 4 * stride + k), read(M, 5 * stride + k), read(M, 6 * stride + k), read(M, 7 * stride + k),
@@ -48,7 +62,24 @@ def signs_three(
     m00: float, m01: float, m02: float, m10: float, m11: float, m12: float, m20: float, m21: float, m22: float,
     q0: float, q1: float, q2: float,
 ) -> tuple[bool, int, int, float, float, float]:  # fmt: skip
-    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest."""
+    """Whether all signs are clear, and then the number of bases, the bases as bits, and z of the lowest.
+
+    Parameters
+    ----------
+    m00, m01, ..., q2 : float
+        Entries of M row by row, and of q.
+
+    Returns
+    -------
+    is_clear : bool
+        Whether no minor or numerator may be zero and no entry is out of range; else the rest means nothing.
+    count : int
+        Number of complementary bases that solve the problem.
+    mask : int
+        Bit b is set if the basis b is one of them; z_i is basic in b if bit i of b is set.
+    z0, z1, z2 : float
+        The solution of the lowest of these bases; zeros if there is none.
+    """
     d01 = m00 * m11 - m01 * m10
     d02 = m00 * m22 - m02 * m20
     d12 = m11 * m22 - m12 * m21
@@ -150,7 +181,27 @@ def signs_three(
 def solve_three(
     M: FloatArray, q: FloatArray, stride: int, first: int, last: int, z: FloatArray, bases: Bases, counts: Counts
 ) -> bool:
-    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k]."""
+    """The solving bases of each problem as bits, and z of the lowest one: z_i of problem k at z[stride * i + k].
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (9 * stride,) and (3 * stride,), contiguous
+    stride : int
+        Distance of the entries of a problem.
+    first, last : int
+        Problems from first to last - 1 are solved.
+    z : ndarray of float64, shape (3 * stride,)
+        Overwritten; zeros where no basis solves the problem, meaningless where the count is negative.
+    bases : ndarray of uint16, shape (stride,)
+        Overwritten: bit b is set if the complementary basis b solves the problem.
+    counts : ndarray of int8, shape (stride,)
+        Overwritten: the number of these bases, or -1.
+
+    Returns
+    -------
+    bool
+        Whether a count is negative.
+    """
     for k in range(first, last):
         found = signs_three(*entries_three(M, q, stride, k))
         write(counts, k, np.int8(found[1] if found[0] else -1))

@@ -22,19 +22,50 @@ LEAST, MOST = 1e-70, 1e70  # products of four such entries, and of `CLEAR`, neit
 
 @inlined
 def bits(x: float) -> int:
-    """The bits of a float as an integer, negative if its sign bit is set."""
+    """The bits of a float as an integer, negative if its sign bit is set.
+
+    Parameters
+    ----------
+    x : float
+
+    Returns
+    -------
+    int
+        Of 64 bits.
+    """
     return np.float64(x).view(np.int64)  # type: ignore[return-value]  # an integer to the compiler
 
 
 @inlined
 def modulus(x: float) -> float:
-    """Modulus, by its bits."""
+    """The modulus of a float, by its bits.
+
+    Parameters
+    ----------
+    x : float
+
+    Returns
+    -------
+    float
+    """
     return np.int64(bits(x) & MODULUS).view(np.float64)
 
 
 @compiled
 def has_negative(counts: npt.NDArray[np.int8], first: int, last: int) -> bool:
-    """Whether one of the counts from first to last - 1 is negative: eight of them are one integer."""
+    """Whether one of the counts from first to last - 1 is negative: eight of them are one integer.
+
+    Parameters
+    ----------
+    counts : ndarray of int8, shape (N,)
+        Contiguous.
+    first, last : int
+        0 <= first <= last <= N.
+
+    Returns
+    -------
+    bool
+    """
     end = last - (last - first) % 8
     signs = np.int64(0)
     for eight in counts[first:end].view(np.int64):

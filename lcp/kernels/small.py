@@ -25,6 +25,11 @@ def clear_bases(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
         1 to 4 unknowns.
     z : ndarray, shape (n,)
         Overwritten; zeros if there is no basis.
+
+    Returns
+    -------
+    int
+        Bit b is set if the complementary basis b solves the problem; UNCLEAR (-1).
     """
     n, A, b = q.shape[0], np.ascontiguousarray(M), np.ascontiguousarray(q)
     if n == 1:

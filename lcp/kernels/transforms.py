@@ -28,7 +28,18 @@ IntArray = npt.NDArray[np.int64]
 
 @compiled
 def room(n: int) -> int:
-    """Numbers of work space that `solving_bases` takes."""
+    """Numbers of work space that `solving_bases` takes.
+
+    Parameters
+    ----------
+    n : int
+        Number of unknowns, up to 8.
+
+    Returns
+    -------
+    int
+        2**n dictionaries of n + 1 columns of eight numbers, and 2**n growths of errors.
+    """
     return (1 << n) * (EIGHT * (n + 1) + 1)
 
 
@@ -44,6 +55,12 @@ def solving_bases(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArra
         Reciprocals of the largest entries of M and q.
     T : ndarray, shape (room(n),)
         Overwritten.
+    bases : ndarray of int64, shape (2**n,)
+        Overwritten: the solving bases first, in no order that counts; bit i of one is set if z_i is basic.
+
+    Returns
+    -------
+    int
     """
     n = q.shape[0]
     width, growth = _transforms(M, q, s, t, T)
@@ -127,7 +144,24 @@ def _transform(T: FloatArray, source: int, target: int, k: int, n: int, useless:
 def is_solving(
     M: FloatArray, q: FloatArray, basis: int, T: FloatArray, is_basic: IntArray, order: IntArray, work: FloatArray
 ) -> int:
-    """Whether a basis solves the problem: 1 or 0, or -1 if that is in doubt. Work space as in `dictionary_of`."""
+    """Whether a basis solves the problem: 1 or 0, or -1 if that is in doubt.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (n, n) and (n,)
+    basis : int
+        Bit i is set if z_i is basic.
+    T : ndarray, shape (2, n, n + 1)
+        Overwritten, as in `dictionary_of`.
+    is_basic, order : ndarray of int64, shape (2 n,)
+        Overwritten, as in `dictionary_of`.
+    work : ndarray, shape (3 (n + 1),)
+        Overwritten.
+
+    Returns
+    -------
+    int
+    """
     n = q.shape[0]
     for i in range(n):
         is_basic[n + i] = basis >> i & 1
@@ -145,7 +179,23 @@ def is_solving(
 
 @compiled
 def point_of_basis(M: FloatArray, q: FloatArray, basis: int, z: FloatArray, A: FloatArray) -> float:
-    """The z of a complementary basis by elimination with row exchanges in A (n, n + 1); its smallest pivot."""
+    """The z of a complementary basis by elimination with row exchanges in A (n, n + 1); its smallest pivot.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (n, n) and (n,)
+    basis : int
+        Bit i is set if z_i is basic.
+    z : ndarray of float64, shape (n,)
+        Overwritten; zeros outside the basis. Its signs are not checked.
+    A : ndarray of float64, shape (n, n + 1)
+        Overwritten.
+
+    Returns
+    -------
+    float
+        The modulus of the smallest pivot; infinity for the empty basis, zero if elimination ended at a zero pivot.
+    """
     n = q.shape[0]
     m = 0
     for i in range(n):

@@ -41,12 +41,36 @@ VECTOR = ir.VectorType(ir.DoubleType(), EIGHT)
 
 @inlined
 def smaller(a: float, b: float) -> float:
-    """The smaller of two numbers, b if one is NaN: one instruction, which `min` is not."""
+    """The smaller of two numbers, b if one is NaN: one instruction, which `min` is not.
+
+    Parameters
+    ----------
+    a, b : float
+
+    Returns
+    -------
+    float
+    """
     return a if a < b else b
 
 
 def address(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """A pointer to an entry."""
+    """A pointer to an entry of an array, as an instruction of the compiler.
+
+    Parameters
+    ----------
+    context, builder : objects of numba
+        What code is generated for, and the builder of its instructions.
+    array_type : numba type
+    array : LLVM value
+    index : LLVM value
+        Counts entries, not bytes.
+
+    Returns
+    -------
+    LLVM value
+        The pointer; nothing has been checked.
+    """
     return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
 
 
@@ -57,7 +81,20 @@ def _inputs(module: Any) -> Any:
 
 @intrinsic
 def read(_typing: Any, array: Any, index: Any) -> Generated:
-    """array[index], from an array that no `write` of the same function changes."""
+    """array[index], from an array that no `write` of the same function changes.
+
+    Parameters
+    ----------
+    array : numba type
+        Of a contiguous array.
+    index : numba type
+        Of an integer; counts entries.
+
+    Returns
+    -------
+    signature, generate : numba signature and callable
+        For the compiler. The compiled call returns an entry of the array.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = builder.load(address(context, builder, signature.args[0], *arguments))
@@ -69,7 +106,22 @@ def read(_typing: Any, array: Any, index: Any) -> Generated:
 
 @intrinsic
 def write(_typing: Any, array: Any, index: Any, value: Any) -> Generated:
-    """array[index] = value, into an array that no `read` of the same function sees."""
+    """array[index] = value, into an array that no `read` of the same function sees.
+
+    Parameters
+    ----------
+    array : numba type
+        Of a contiguous array.
+    index : numba type
+        Of an integer; counts entries.
+    value : numba type
+        That of an entry.
+
+    Returns
+    -------
+    signature, generate : numba signature and callable
+        For the compiler. The compiled call returns nothing.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         target = address(context, builder, signature.args[0], *arguments[:2])
@@ -90,7 +142,24 @@ def _repeated(builder: Any, value: Any, vector: Any) -> Any:
 
 @intrinsic
 def eliminate(_typing: Any, T: Any, source: Any, column: Any, row: Any, factor: Any, target: Any) -> Generated:
-    """T[target + i] = T[source + i] - factor T[column + i] for eight i, but -factor for i = row."""
+    """T[target + i] = T[source + i] - factor T[column + i] for eight i, but -factor for i = row.
+
+    Parameters
+    ----------
+    T : numba type
+        Of a contiguous array of float64.
+    source, column, target : numba type
+        Of integers: where eight entries begin, of the operands and of the result.
+    row : numba type
+        Of an integer, 0 to 7: the row of the pivot.
+    factor : numba type
+        Of a float.
+
+    Returns
+    -------
+    signature, generate : numba signature and callable
+        For the compiler. The compiled call returns nothing; a product and its difference are rounded once together.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         T, source, column, row, factor, target = arguments
@@ -120,7 +189,20 @@ def _reduced(builder: Any, values: Any, comparison: str) -> Any:
 
 @intrinsic
 def largest_modulus(_typing: Any, T: Any, index: Any) -> Generated:
-    """The largest abs(T[index + i]) of eight i; any number if one is NaN."""
+    """The largest abs(T[index + i]) of eight i; any number if one is NaN.
+
+    Parameters
+    ----------
+    T : numba type
+        Of a contiguous array of float64.
+    index : numba type
+        Of an integer: where eight entries begin.
+
+    Returns
+    -------
+    signature, generate : numba signature and callable
+        For the compiler. The compiled call returns a float.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         values = builder.load(_eight(context, builder, signature, *arguments), align=8)
@@ -133,7 +215,20 @@ def largest_modulus(_typing: Any, T: Any, index: Any) -> Generated:
 
 @intrinsic
 def least(_typing: Any, T: Any, index: Any) -> Generated:
-    """The least T[index + i] of eight i; any number if one is NaN."""
+    """The least T[index + i] of eight i; any number if one is NaN.
+
+    Parameters
+    ----------
+    T : numba type
+        Of a contiguous array of float64.
+    index : numba type
+        Of an integer: where eight entries begin.
+
+    Returns
+    -------
+    signature, generate : numba signature and callable
+        For the compiler. The compiled call returns a float.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _reduced(builder, builder.load(_eight(context, builder, signature, *arguments), align=8), "<")

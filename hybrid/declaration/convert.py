@@ -19,7 +19,16 @@ MAX_TEXT = 2_000
 
 
 def expression(value: Written) -> str:
-    """Turn a number into the text of an expression.
+    """The text of an expression, also for one given as a number.
+
+    Parameters
+    ----------
+    value : str or float
+
+    Returns
+    -------
+    str
+        Of a number its shortest decimal form.
 
     Examples
     --------
@@ -32,12 +41,30 @@ def expression(value: Written) -> str:
 
 
 def optional_expression(value: Written | None) -> str | None:
-    """Turn a number into the text of an expression, None into None."""
+    """The text of an expression, also for one given as a number; None for None.
+
+    Parameters
+    ----------
+    value : str, float or None
+
+    Returns
+    -------
+    str or None
+    """
     return None if value is None else expression(value)
 
 
 def expressions(value: Written | Sequence[Written] | None) -> tuple[str, ...]:
-    """Turn one expression or several into a tuple.
+    """One expression or several as a tuple of texts.
+
+    Parameters
+    ----------
+    value : str, float, a list of them, or None
+
+    Returns
+    -------
+    tuple of str
+        Empty for None.
 
     Examples
     --------
@@ -52,39 +79,139 @@ def expressions(value: Written | Sequence[Written] | None) -> tuple[str, ...]:
 
 
 def matrix(value: Sequence[Sequence[Written]]) -> tuple[tuple[str, ...], ...]:
-    """Turn a list of rows of expressions into tuples."""
+    """A list of rows of expressions as tuples of texts.
+
+    Parameters
+    ----------
+    value : sequence of sequences of str or float
+
+    Returns
+    -------
+    tuple of tuples of str
+        Rows as they are, of any length; what is no list unchanged.
+    """
     return tuple(expressions(row) for row in value) if is_list(value) else cast(Any, value)
 
 
 def quantity(value: Written) -> float | str:
-    """Turn a number of any type into a float, and leave an expression."""
+    """A number of any type as a float; an expression as it is.
+
+    Parameters
+    ----------
+    value : float or str
+
+    Returns
+    -------
+    float or str
+        What is neither unchanged.
+    """
     return float(value) if not isinstance(value, str) and _is_number(value) else value
 
 
 def texts(value: Sequence[str]) -> tuple[str, ...]:
-    """Turn a list into a tuple."""
+    """A list of texts as a tuple.
+
+    Parameters
+    ----------
+    value : sequence of str
+
+    Returns
+    -------
+    tuple of str
+        What is no list unchanged.
+    """
     return tuple(value) if is_list(value) else cast(Any, value)
 
 
 def pairs(value: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Turn a list of lists of texts into tuples."""
+    """A list of lists of texts as tuples.
+
+    Parameters
+    ----------
+    value : sequence of sequences of str
+
+    Returns
+    -------
+    tuple of tuples of str
+        Of any lengths; what is no list unchanged.
+    """
     return tuple(texts(item) for item in value) if is_list(value) else cast(Any, value)
 
 
 def is_expression(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no expression."""
+    """A validator that refuses what is no expression.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: an expression as text.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not isinstance(value, str):
         raise _refusal(field, "an expression or a number", value)
 
 
 def is_quantity(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is neither a finite number nor an expression."""
+    """A validator that refuses what is neither a finite number nor an expression.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a finite number, which a truth value is not, or an expression as text.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not isinstance(value, str) and not _is_number(value):
         raise _refusal(field, "a number or an expression", value)
 
 
 def is_text(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no text of printable lines."""
+    """A validator that refuses what is no text of printable lines.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a text of at most ``MAX_TEXT`` characters.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not isinstance(value, str):
         raise _refusal(field, "a text", value)
     if len(value) > MAX_TEXT:
@@ -94,7 +221,27 @@ def is_text(_: object, field: attrs.Attribute[Any], value: object) -> None:
 
 
 def is_texts(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no list of texts."""
+    """A validator that refuses what is no tuple of texts.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a tuple of texts, as `texts` makes it.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not isinstance(value, tuple):
         raise _refusal(field, "a list of texts", value)
     for item in value:
@@ -102,7 +249,27 @@ def is_texts(_: object, field: attrs.Attribute[Any], value: object) -> None:
 
 
 def is_expressions(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no list of expressions."""
+    """A validator that refuses what is no tuple of expressions.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a tuple of texts, as `expressions` makes it.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not isinstance(value, tuple):
         raise _refusal(field, "an expression or a list of expressions", value)
     for item in value:
@@ -110,7 +277,27 @@ def is_expressions(_: object, field: attrs.Attribute[Any], value: object) -> Non
 
 
 def is_matrix(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no list of rows of expressions."""
+    """A validator that refuses what is no tuple of rows of expressions.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a tuple of tuples of texts, as `matrix` makes it; rows may differ in length.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not isinstance(value, tuple) or not all(isinstance(row, tuple) for row in value):
         raise _refusal(field, "a list of rows", value)
     for row in value:
@@ -118,7 +305,27 @@ def is_matrix(_: object, field: attrs.Attribute[Any], value: object) -> None:
 
 
 def is_pairs(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no list of lists of texts."""
+    """A validator that refuses what is no tuple of tuples of texts.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a tuple of tuples of texts, as `pairs` makes it; their lengths are not looked at.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not isinstance(value, tuple):
         raise _refusal(field, "a list of pairs of names", value)
     for item in value:
@@ -126,13 +333,53 @@ def is_pairs(_: object, field: attrs.Attribute[Any], value: object) -> None:
 
 
 def is_table(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no mapping of names."""
+    """A validator that refuses what is no mapping of names.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a mapping with texts as keys.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     if not is_mapping(value):
         raise _refusal(field, "a mapping of names", value)
 
 
 def is_table_of_expressions(_: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is no mapping of names to expressions."""
+    """A validator that refuses what is no mapping of names to expressions.
+
+    Parameters
+    ----------
+    _ : object
+        The object that has the field, not looked at.
+    field : attrs.Attribute
+        Named in the message.
+    value : object
+        Accepted: a mapping of texts to texts.
+
+    Returns
+    -------
+    None
+        The value was accepted.
+
+    Raises
+    ------
+    DeclarationError
+        Otherwise, with the name of the field and what it must be.
+    """
     is_table(None, field, value)
     for name, item in cast(Mapping[str, object], value).items():
         if not isinstance(item, str):
@@ -140,7 +387,16 @@ def is_table_of_expressions(_: object, field: attrs.Attribute[Any], value: objec
 
 
 def is_mapping(value: object) -> bool:
-    """Whether a value is a mapping of texts."""
+    """Whether a value is a mapping with texts as keys.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
@@ -157,7 +413,16 @@ def _is_real(value: object) -> bool:
 
 
 def is_list(value: object) -> bool:
-    """Tell a list or tuple from a text."""
+    """Whether a value is a list, a tuple or another sequence that is no text.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 

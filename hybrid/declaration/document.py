@@ -24,7 +24,16 @@ _ASSIGNED = re.compile(r"""[ \t]*(?P<key>[A-Za-z0-9_."'-]+)[ \t]*=""")
 
 
 def read_text(path: str | Path) -> str:
-    """Read a text file of limited size.
+    """The text of a file of limited size.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    str
+        Decoded from UTF-8, without a byte order mark.
 
     Raises
     ------
@@ -47,12 +56,24 @@ def read_text(path: str | Path) -> str:
 
 
 def parse(text: str, *, source: str) -> dict[str, Any]:
-    """Parse a TOML document.
+    """The tables of a TOML document.
+
+    Parameters
+    ----------
+    text : str
+        At most ``MAX_BYTES`` characters.
+    source : str
+        The name of the file in messages; empty for a text that is in none.
+
+    Returns
+    -------
+    dict
+        Nested dicts and lists of texts, numbers, truth values and dates.
 
     Raises
     ------
     DeclarationError
-        With line and column of what is no TOML.
+        With line and column of what is no TOML; if it is too large or nested too deep.
 
     Examples
     --------

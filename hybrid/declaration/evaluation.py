@@ -61,7 +61,19 @@ def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
 
 
 def apply(operation: str, arguments: Sequence[Any]) -> Any:
-    """Apply one operator or function to floats or arrays.
+    """The value of one operator or function of floats or arrays.
+
+    Parameters
+    ----------
+    operation : str
+        ``+``, ``-``, ``*``, ``/``, ``**``, ``negate`` or the name of a function of the table.
+    arguments : sequence of float or array, (...)
+        As many as the operation takes; arrays broadcast against each other.
+
+    Returns
+    -------
+    float or array, (...)
+        NaN or infinite where undefined, without a warning.
 
     Examples
     --------

@@ -77,7 +77,16 @@ POINT = Role(noun="a point of the drawing", allowed=_POSITION)
 
 
 def entries(mechanism: AbstractMechanism) -> Iterator[Entry]:
-    """List every expression but those of parameters and definitions, in the order of the file format."""
+    """Every expression but those of parameters and definitions, in the order of the file format.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+
+    Returns
+    -------
+    iterator of Entry
+    """
     yield from _dynamics(mechanism)
     for name, text in mechanism.forces.items():
         yield Entry(("forces", name), f"forces.{name}", text, FORCE)
@@ -94,6 +103,18 @@ def entries(mechanism: AbstractMechanism) -> Iterator[Entry]:
 
 def label(table: str, name: str, index: int) -> str:
     """Name of an entry of an array of tables in messages: by its name, or by its number if it has none.
+
+    Parameters
+    ----------
+    table : str
+    name : str
+        Empty if there is none.
+    index : int
+        Counted from 0; shown from 1.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

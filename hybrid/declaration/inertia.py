@@ -26,7 +26,22 @@ _SYMMETRY = 1e-9
 def inertia_problems(
     mechanism: AbstractMechanism, read: list[Read], scope: Scope, parameters: Mapping[str, float]
 ) -> list[Problem]:
-    """List coordinates without inertia and entries of the mass matrix that differ from their mirror images."""
+    """Coordinates without inertia, and entries of the mass matrix that differ from their mirror images, as problems.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+    read : list of Read
+        The entries that could be read; the mass matrix is looked at if all of its entries are among them.
+    scope : Scope
+    parameters : mapping of str to float
+        A value for every parameter, in its unit.
+
+    Returns
+    -------
+    list of Problem
+        Empty if nothing is wrong. Entries are compared at a few postures in general position.
+    """
     by_path = {item.entry.path: item for item in read}
     if isinstance(mechanism.dynamics, EnergyDynamics):
         kinetic = by_path.get(("dynamics", "kinetic"))

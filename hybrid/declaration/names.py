@@ -16,6 +16,15 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 def is_identifier(text: str) -> bool:
     """Whether a text is a name: ASCII letters, digits and underscores, not starting with a digit.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bool
+        False too for more than ``MAX_NAME_LENGTH`` characters.
+
     Examples
     --------
     >>> is_identifier("lambda"), is_identifier("2x"), is_identifier("μ")
@@ -27,6 +36,14 @@ def is_identifier(text: str) -> bool:
 def velocity_name(coordinate: str) -> str:
     """Name of the velocity of a coordinate.
 
+    Parameters
+    ----------
+    coordinate : str
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> velocity_name("phi")
@@ -36,7 +53,18 @@ def velocity_name(coordinate: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that a reader most likely meant, or an empty text.
+    """The known name that a reader most likely meant, or an empty text.
+
+    Parameters
+    ----------
+    name : str
+        Not known itself.
+    known : iterable of str
+
+    Returns
+    -------
+    str
+        One that differs by upper and lower case only, else the most similar by `difflib`.
 
     Examples
     --------
@@ -54,7 +82,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the hint that names the nearest known name, or an empty text.
+    """The hint that names the nearest known name, or an empty text.
+
+    Parameters
+    ----------
+    name : str
+        Not known itself.
+    known : iterable of str
+
+    Returns
+    -------
+    str
 
     Examples
     --------

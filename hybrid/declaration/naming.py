@@ -25,7 +25,17 @@ class _Named(Protocol):
 
 
 def naming_problems(mechanism: AbstractMechanism) -> list[Problem]:
-    """List names that are missing, malformed, reserved or used twice, and tables that are too long.
+    """Names that are missing, malformed, reserved or used twice, as problems.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+        Not too long, see `refuse_too_many`.
+
+    Returns
+    -------
+    list of Problem
+        In the order of the declaration; empty if all names are fine.
 
     Examples
     --------
@@ -58,9 +68,19 @@ def naming_problems(mechanism: AbstractMechanism) -> list[Problem]:
 def refuse_too_many(mechanism: AbstractMechanism) -> None:
     """Refuse more names than can be checked in a second.
 
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+
+    Returns
+    -------
+    None
+        There are few enough.
+
     Raises
     ------
     DeclarationError
+        If there are more than ``MAX_COORDINATES`` coordinates or ``MAX_NAMES`` names.
     """
     n_coordinates = len(mechanism.coordinates)
     if n_coordinates > MAX_COORDINATES:

@@ -208,21 +208,56 @@ class Drawing:
 
 
 def as_drawing(value: Drawing | Mapping[str, Any]) -> Drawing:
-    """Turn a mapping with the keys ``points`` and ``links`` into a drawing."""
+    """A drawing, also from a mapping with the keys ``points`` and ``links``.
+
+    Parameters
+    ----------
+    value : Drawing or mapping
+
+    Returns
+    -------
+    Drawing
+        Anything else unchanged, for the validator of the field to refuse.
+    """
     if isinstance(value, Drawing) or not (convert.is_mapping(value) and value.keys() <= {"points", "links"}):
         return cast(Drawing, value)
     return Drawing(**value)
 
 
 def as_parameters(value: Mapping[str, Parameter | Written]) -> Mapping[str, Parameter]:
-    """Turn numbers and expressions in a mapping into parameters."""
+    """Parameters by name, also from numbers and expressions.
+
+    Parameters
+    ----------
+    value : mapping of str to Parameter, float or str
+
+    Returns
+    -------
+    mapping of str to Parameter
+        Anything but a mapping unchanged, for the validator of the field to refuse.
+
+    Raises
+    ------
+    DeclarationError
+        If an entry is no parameter, with its name.
+    """
     if not convert.is_mapping(value):
         return cast(Table[Parameter], value)
     return Table({name: _parameter(name, item) for name, item in value.items()})
 
 
 def as_expressions(value: Mapping[str, Written]) -> Mapping[str, str]:
-    """Turn numbers in a mapping of expressions into texts."""
+    """Expressions by name as texts, also from numbers.
+
+    Parameters
+    ----------
+    value : mapping of str to str or float
+
+    Returns
+    -------
+    mapping of str to str
+        Anything but a mapping unchanged, for the validator of the field to refuse.
+    """
     if not convert.is_mapping(value):
         return cast(Table[str], value)
     return Table({name: convert.expression(item) for name, item in value.items()})
@@ -238,12 +273,33 @@ def _parameter(name: str, item: Parameter | Written) -> Parameter:
 
 
 def as_tuple(value: Sequence[P]) -> tuple[P, ...]:
-    """Turn a list of parts into a tuple."""
+    """A list of parts as a tuple.
+
+    Parameters
+    ----------
+    value : sequence
+
+    Returns
+    -------
+    tuple
+        Anything but a list or a tuple unchanged, for the validator of the field to refuse.
+    """
     return tuple(value) if convert.is_list(value) else cast(Any, value)
 
 
 def is_a(*kinds: type[Any]) -> Callable[[object, attrs.Attribute[Any], object], None]:
-    """Make a validator that refuses objects of other classes."""
+    """A validator that refuses objects of other classes.
+
+    Parameters
+    ----------
+    *kinds : type
+        The classes that are accepted.
+
+    Returns
+    -------
+    callable
+        For a field of attrs; raises DeclarationError with the name of the field.
+    """
     names = " or ".join(kind.__name__ for kind in kinds)
 
     def check(_: object, field: attrs.Attribute[Any], value: object) -> None:
@@ -254,7 +310,18 @@ def is_a(*kinds: type[Any]) -> Callable[[object, attrs.Attribute[Any], object], 
 
 
 def is_tuple_of(kind: type[Any]) -> Callable[[object, attrs.Attribute[Any], object], None]:
-    """Make a validator that refuses anything but a list of objects of one class."""
+    """A validator that refuses anything but a tuple of objects of one class.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+
+    Returns
+    -------
+    callable
+        For a field of attrs; raises DeclarationError with the name of the field.
+    """
 
     def check(_: object, field: attrs.Attribute[Any], value: object) -> None:
         if not isinstance(value, tuple) or not all(isinstance(item, kind) for item in value):

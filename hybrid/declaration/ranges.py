@@ -26,7 +26,20 @@ class Read:
 
 
 def bounds(read: list[Read], scope: Scope) -> dict[str, Any]:
-    """Return the fields ``bounds`` and ``constants`` of ``Parameters``."""
+    """The fields ``bounds`` and ``constants`` of ``Parameters``.
+
+    Parameters
+    ----------
+    read : list of Read
+        All entries that could be read.
+    scope : Scope
+
+    Returns
+    -------
+    dict
+        ``bounds``: a tuple of Bound, one for each entry made of parameters only whose role has a range. ``constants``:
+        a mapping of the definitions that these use, each after those that it uses itself.
+    """
     constant = {item.entry.path: item for item in read if _is_constant(item.traits, scope)}
     found: list[Bound] = []
     for path, item in constant.items():

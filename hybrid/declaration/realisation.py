@@ -23,7 +23,19 @@ Stiffness = float | str | Mapping[str, float | str]
 
 
 def stiffness_name(mechanism: Mechanism, name: str) -> str:
-    """Name of the parameter that holds the stiffness of a realised constraint."""
+    """Name of the parameter that holds the stiffness of a realised constraint.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    name : str
+        Of the constraint.
+
+    Returns
+    -------
+    str
+        ``stiffness_NAME``, with underscores behind it until the mechanism has no such name yet.
+    """
     candidate = f"stiffness_{name}"
     while candidate in mechanism.names:
         candidate += "_"
@@ -144,7 +156,15 @@ def _of_length(mechanism: Mechanism, length: float | str) -> list[Problem]:
 
 
 def is_positive(value: object) -> bool:
-    """True for a positive finite number, which a truth value is not.
+    """Whether a value is a positive finite number, which a truth value is not.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

@@ -11,7 +11,23 @@ _DEGREES = {1: "linear", 2: "a polynomial of degree 2"}
 
 
 def role_problems(entry: Entry, expression: Expression, traits: Traits, scope: Scope) -> list[Problem]:
-    """List what an expression depends on and must not, or must and does not."""
+    """What an expression depends on and must not, or must and does not, as problems.
+
+    Parameters
+    ----------
+    entry : Entry
+        The place of the expression, and what it stands for.
+    expression : Expression
+        Of ``entry.text``, with the names of definitions.
+    traits : Traits
+        Of the expression.
+    scope : Scope
+
+    Returns
+    -------
+    list of Problem
+        With the column of each name that is forbidden; only these if there are any.
+    """
     problems = [
         Problem(message, entry.field, column=column, hint=hint, path=entry.path)
         for message, column, hint in _forbidden(entry, expression, scope)

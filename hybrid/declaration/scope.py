@@ -62,7 +62,21 @@ class Scope:
 
 
 def traits_of(expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]) -> Traits | None:
-    """Collect the traits of an expression from those of the definitions it uses."""
+    """The traits of an expression, from those of the definitions it uses.
+
+    Parameters
+    ----------
+    expression : Expression
+    kinds : mapping of str to Kind
+        Every name but those of definitions.
+    definitions : mapping of str to Traits
+        Of the definitions that are right in themselves.
+
+    Returns
+    -------
+    Traits or None
+        None if the expression uses any other name but ``pi``.
+    """
     names: set[str] = set()
     size = 0
     for node in expression.tree:
@@ -111,7 +125,21 @@ def _combined(node: Apply, arguments: list[tuple[float, float | None]]) -> float
 
 
 def ordered(expressions: Mapping[str, Expression], *, field: str) -> tuple[list[str], list[Problem]]:
-    """Sort names so that each comes after those its expression uses; names in a circle are left out and reported.
+    """Names in an order in which each comes after those its expression uses, and the names in circles as problems.
+
+    Parameters
+    ----------
+    expressions : mapping of str to Expression
+        Names that are not among the keys count as given.
+    field : str
+        The table they are in, for messages.
+
+    Returns
+    -------
+    order : list of str
+        Without the names that are in a circle; empty if there are too many circles to list.
+    problems : list of Problem
+        One a circle, which begins with the name declared first.
 
     Examples
     --------
@@ -157,7 +185,21 @@ def _circle(names: list[str], field: str) -> Problem:
 def definition_traits(
     definitions: Mapping[str, Expression], kinds: Mapping[str, Kind]
 ) -> tuple[dict[str, Traits], list[Problem]]:
-    """Compute the traits of all definitions, each from those it uses."""
+    """The traits of all definitions, each from those it uses.
+
+    Parameters
+    ----------
+    definitions : mapping of str to Expression
+    kinds : mapping of str to Kind
+        Every other name.
+
+    Returns
+    -------
+    traits : dict of str to Traits
+        Without the definitions that are in a circle, too large, or use one that has no traits.
+    problems : list of Problem
+        The circles, and the definitions that are too large.
+    """
     order, problems = ordered(definitions, field="definitions")
     traits: dict[str, Traits] = {}
     for name in order:
@@ -172,7 +214,18 @@ def definition_traits(
 
 
 def expand(expression: Expression, definitions: Mapping[str, Expression]) -> Expression:
-    """Put definitions in for their names.
+    """An expression with definitions put in for their names.
+
+    Parameters
+    ----------
+    expression : Expression
+    definitions : mapping of str to Expression
+        Not in circles; they may use each other.
+
+    Returns
+    -------
+    Expression
+        With the text of the one given.
 
     Raises
     ------

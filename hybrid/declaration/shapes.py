@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 
 def shape_problems(mechanism: AbstractMechanism) -> Iterator[Problem]:
-    """Find lengths that do not fit and fields that exclude or need one another."""
+    """Lengths that do not fit, and fields that exclude or need one another, as problems.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+
+    Returns
+    -------
+    iterator of Problem
+        In the order of the file format.
+    """
     yield from _dynamics(mechanism)
     yield from _forces(mechanism)
     for index, contact in enumerate(mechanism.contact):

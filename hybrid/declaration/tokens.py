@@ -70,12 +70,20 @@ class SyntaxProblem(Exception):
 
 
 def tokenize(text: str) -> list[Token]:
-    """Split an expression into tokens, the last of kind ``end``.
+    """The tokens of an expression, the last of kind ``end``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of Token
 
     Raises
     ------
     SyntaxProblem
-        At the first character that no expression contains.
+        At the first character that no expression contains, at a number that is too long, or for a text that is.
 
     Examples
     --------

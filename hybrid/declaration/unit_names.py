@@ -80,6 +80,11 @@ def read_unit(text: str) -> Exponents:
         As ``kg m^2``, ``m/s^2``, ``N/(m s)`` or ``kg^(1/2)``. After ``/`` stands one unit, a bracket, or what follows
         without a sign; ``1`` and ``-`` are pure numbers.
 
+    Returns
+    -------
+    mapping of str to Fraction
+        Exponents of ``BASES`` and ``SCALES``, without those that are 0; empty for a pure number.
+
     Raises
     ------
     UnitError
@@ -141,7 +146,19 @@ def _named(name: str) -> Exponents:
 
 
 def unit_text(exponents: Exponents, *, pure: str = "a pure number") -> str:
-    """A unit of exponents, as for messages.
+    """The text of a unit, as for messages.
+
+    Parameters
+    ----------
+    exponents : mapping of str to Fraction
+        Of ``BASES`` and ``SCALES``; others are shown by their names.
+    pure : str
+        What stands for a pure number.
+
+    Returns
+    -------
+    str
+        A scale is a decimal number of six digits in front.
 
     Examples
     --------

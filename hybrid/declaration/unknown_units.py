@@ -50,7 +50,20 @@ class Unknowns:
 
 
 def product(first: Exponents, second: Exponents, power: Fraction | int) -> Exponents:
-    """The first unit times a power of the second."""
+    """The first unit times a power of the second.
+
+    Parameters
+    ----------
+    first, second : mapping of str to Fraction
+        Exponents of base units and scales, see `unit_names.Exponents`, and of unknown units.
+    power : Fraction or int
+        Of the second one.
+
+    Returns
+    -------
+    mapping of str to Fraction
+        Without exponents that are 0.
+    """
     total = dict(first)
     for name, own in second.items():
         total[name] = total.get(name, Fraction(0)) + power * own
@@ -58,7 +71,19 @@ def product(first: Exponents, second: Exponents, power: Fraction | int) -> Expon
 
 
 def to_power(powers: Exponents, exponent: Fraction) -> Exponents:
-    """A power of a unit."""
+    """A power of a unit.
+
+    Parameters
+    ----------
+    powers : mapping of str to Fraction
+        Exponents of base units, scales and unknown units.
+    exponent : Fraction
+
+    Returns
+    -------
+    mapping of str to Fraction
+        Without exponents that are 0.
+    """
     return product({}, powers, exponent)
 
 

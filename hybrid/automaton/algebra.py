@@ -53,7 +53,17 @@ class Algebra:
 
 
 def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
-    """Collect the force rows of all force elements, normal row first."""
+    """The force rows of all force elements, each with its normal row first.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of ForceElement
+
+    Returns
+    -------
+    RowTable
+    """
     model = dynamics.model
     columns: list[sympy.Matrix] = []
     zeta: list[sympy.Expr] = []
@@ -82,7 +92,14 @@ def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
 
 
 def contact_algebra(dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable) -> Algebra | None:
-    """Solve for the response of the mechanism to contact forces in closed form.
+    """The response of the mechanism to contact forces in closed form.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of ForceElement
+    table : RowTable
+        Of the same force elements.
 
     Returns
     -------
@@ -111,7 +128,19 @@ def _laws(dynamics: Dynamics, parts: Sequence[ForceElement]) -> Iterator[sympy.E
 
 
 def slip_direction(dynamics: Dynamics, part: ForceElement) -> tuple[sympy.Expr, ...]:
-    """Unit direction of the slip of a spatial contact."""
+    """Unit direction of the slip of a spatial contact.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    part : ForceElement
+        With two tangential rows.
+
+    Returns
+    -------
+    tuple of Expr
+        Two components, without unit; undefined where the slip vanishes.
+    """
     slip = [dynamics.model.slip[column] for column in part.columns]
     norm = sympy.sqrt(sum(component**2 for component in slip))
     return tuple(component / norm for component in slip)

@@ -9,7 +9,17 @@ if TYPE_CHECKING:
 
 
 def node_attributes(location: Location | None) -> dict[str, object]:
-    """Attributes of a node in the graph; without a location, those of the impact."""
+    """Attributes of a node in the graph; without a location, those of the impact.
+
+    Parameters
+    ----------
+    location : Location or None
+
+    Returns
+    -------
+    dict of str to object
+        The same keys for every node: ``kind``, which is ``mode`` or ``impact``, and the fields of the location.
+    """
     if location is None:
         return {
             "kind": "impact",

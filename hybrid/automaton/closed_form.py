@@ -244,7 +244,19 @@ def _in_words(
 
 
 def force_names(table: RowTable, *, with_names: bool) -> Mapping[int, str]:
-    """Names of the forces of all rows: ``lambda_N``, with the element's name when there are several elements."""
+    """Names of the forces of all rows: ``lambda_N``, with the element's name when there are several elements.
+
+    Parameters
+    ----------
+    table : RowTable
+    with_names : bool
+        Append the name of the force element.
+
+    Returns
+    -------
+    mapping of int to str
+        Names by row of the table; the two rows of a spatial contact end in ``_1`` and ``_2``.
+    """
     names: dict[int, str] = {}
     for element, row in table.normal.items():
         names[row] = f"lambda_N_{element}" if with_names else "lambda_N"

@@ -88,7 +88,21 @@ def _closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
 def active_rows(
     dynamics: Dynamics, parts: Sequence[ForceElement], node: NodeMode, samples: Samples
 ) -> NDArray[np.float64]:
-    """Directions in which a mode permits no acceleration, rigid constraints included; (s, k, n)."""
+    """Directions in which a mode permits no acceleration, rigid constraints included.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of ForceElement
+    node : NodeMode
+    samples : Samples
+        s states.
+
+    Returns
+    -------
+    array, (s, k, n)
+        Rows of ``J`` first; not scaled.
+    """
     terms = dynamics.kinematics(samples.q, samples.v, t=samples.t)
     rows = [terms["J"][..., row, :] for row in range(terms["J"].shape[-2])]
     for part in parts:
@@ -104,7 +118,18 @@ def active_rows(
 
 
 def rank_of(rows: NDArray[np.float64]) -> int:
-    """Largest rank among the samples; directions are scaled to unit length."""
+    """The largest rank among the samples; directions are scaled to unit length.
+
+    Parameters
+    ----------
+    rows : array, (s, k, n)
+        Directions at s states; states with an entry that is not finite are left out.
+
+    Returns
+    -------
+    int
+        0 if there is no state.
+    """
     rows = rows[np.isfinite(rows).all(axis=(-2, -1))]
     if not rows.size:
         return 0

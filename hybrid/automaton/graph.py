@@ -226,9 +226,21 @@ class Automaton:
 def check_size(dynamics: Dynamics, max_nodes: int = MAX_NODES) -> None:
     """Refuse the whole automaton of a mechanism that has too many modes, before anything of it is built.
 
+    Parameters
+    ----------
+    dynamics : Dynamics
+    max_nodes : int, optional
+        Impossible combinations of modes count too.
+
+    Returns
+    -------
+    None
+        It has few enough.
+
     Raises
     ------
     ComputationError
+        If it has more.
     """
     size = count_nodes(force_elements(dynamics))
     if size > max_nodes:

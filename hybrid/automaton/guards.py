@@ -138,7 +138,21 @@ class Condition:
 def condition_quantities(
     rows: Sequence[ElementMode], *, is_hyperstatic: bool
 ) -> Iterator[tuple[str, str, tuple[Quantity, ...]]]:
-    """Contact, relation and quantities of everything a mode requires."""
+    """Contact, relation and quantities of everything a mode requires.
+
+    Parameters
+    ----------
+    rows : sequence of ElementMode
+        Of all force elements.
+    is_hyperstatic : bool
+        The forces are not determined: one condition, that some forces fulfil all inequalities, stands for theirs.
+
+    Returns
+    -------
+    iterator of (str, str, tuple of Quantity)
+        The name of the force element, which is empty for the one condition; ``= 0``, ``>= 0`` or ``> 0``; a quantity,
+        and those that decide where the ones before vanish.
+    """
     for row in rows:
         name, part, sign = row.name, row.element, row.label.slip_sign
         gap, gap_dot = Quantity(Measure.GAP, part), Quantity(Measure.GAP_DOT, part)

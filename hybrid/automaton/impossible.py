@@ -61,7 +61,19 @@ class Proofs:
 
 
 def proofs_of(dynamics: Dynamics, parts: Sequence[ForceElement]) -> Proofs:
-    """Look for the facts that make combinations of modes impossible, pair by pair."""
+    """The facts that make combinations of modes impossible, pair by pair.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of ForceElement
+
+    Returns
+    -------
+    Proofs
+        What SymPy proves for all real values of the symbols; sums of more than ``_MAX_OPERATIONS`` operations are not
+        expanded for it.
+    """
     model = dynamics.model
     gaps = {part.name: model.gap[part.index] for part in parts if part.is_unilateral}
     slips = {part.name: model.slip[part.columns[0]] for part in parts if len(part.columns) == 1}
@@ -88,10 +100,23 @@ def _sign(expression: sympy.Expr) -> int:
 def velocities_contradict(
     dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable, algebra: Algebra | None, node: NodeMode
 ) -> bool:
-    """Prove that no velocity satisfies all the velocity constraints of a mode, whose directions are dependent.
+    """Whether it is proved that no velocity satisfies all the velocity constraints of a mode, which are dependent.
 
     A combination with constant coefficients of the directions vanishes identically, while the same combination of the
     prescribed velocities (of moving guides) vanishes nowhere.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of ForceElement
+    table : RowTable
+    algebra : Algebra or None
+        None if there is no closed form; then nothing is proved.
+    node : NodeMode
+
+    Returns
+    -------
+    bool
     """
     if algebra is None:
         return False

@@ -42,12 +42,38 @@ class ForceMatrix:
 
 
 def friction_of(dynamics: Dynamics, part: ForceElement, *, is_static: bool) -> sympy.Expr:
-    """Friction coefficient of a force element, or the limit force of a friction element."""
+    """Friction coefficient of a force element, or the limit force of a friction element.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    part : ForceElement
+    is_static : bool
+        That up to which sticking persists.
+
+    Returns
+    -------
+    Expr
+        A pure number; in units of the force for a friction element.
+    """
     return dynamics.model.coefficients[part.friction_term(is_static=is_static)][part.index]
 
 
 def force_matrix(dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable, node: NodeMode) -> ForceMatrix:
-    """Which forces are unknown in a mode, and what the laws of friction make of the others."""
+    """Which forces are unknown in a mode, and what the laws of friction make of the others.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of ForceElement
+    table : RowTable
+        Of the same force elements.
+    node : NodeMode
+
+    Returns
+    -------
+    ForceMatrix
+    """
 
     def direction(row: ElementMode) -> tuple[sympy.Expr, ...]:
         if row.label is SLIDE:

@@ -39,7 +39,15 @@ _PRINTER = _Printer({"abbrev": False})
 
 
 def text(expression: sympy.Expr) -> str:
-    """Print an expression so that a mechanism file could hold it.
+    """An expression of SymPy as a mechanism file could hold it.
+
+    Parameters
+    ----------
+    expression : Expr
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -51,7 +59,18 @@ def text(expression: sympy.Expr) -> str:
 
 
 def fresh_symbol(name: str, taken: Collection[str]) -> sympy.Symbol:
-    """A real symbol of a name that the mechanism does not use; underscores are appended until it is free."""
+    """A real symbol of a name that the mechanism does not use; underscores are appended until it is free.
+
+    Parameters
+    ----------
+    name : str
+    taken : collection of str
+        Names in use.
+
+    Returns
+    -------
+    Symbol
+    """
     while name in taken:
         name += "_"
     return sympy.Symbol(name, real=True)

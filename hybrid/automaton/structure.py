@@ -48,17 +48,50 @@ class NodeMode:
 
 
 def rows_of_node(parts: Sequence[ForceElement], node: NodeMode) -> tuple[ElementMode, ...]:
-    """The rows of the table of modes that make up a node."""
+    """The rows of the table of modes that make up a node.
+
+    Parameters
+    ----------
+    parts : sequence of ForceElement
+    node : NodeMode
+        With a mode for each of them.
+
+    Returns
+    -------
+    tuple of ElementMode
+        In the order of `parts`.
+    """
     return tuple(ElementMode(part, node.mode[part.name], float(node.side(part.name))) for part in parts)
 
 
 def eliminated_rows(dynamics: Dynamics) -> tuple[int, ...]:
-    """Rows of ``J`` without friction, which are no force elements."""
+    """Rows of ``J`` without friction, which are no force elements.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    tuple of int
+        Row numbers of the rigid bilateral constraints whose forces are eliminated.
+    """
     return tuple(row for row, name in enumerate(dynamics.rigid) if name not in dynamics.columns)
 
 
 def node_modes(parts: tuple[ForceElement, ...]) -> Iterator[NodeMode]:
-    """Every combination of the force elements' modes, one after the other."""
+    """Every combination of the force elements' modes, one after the other.
+
+    Parameters
+    ----------
+    parts : tuple of ForceElement
+
+    Returns
+    -------
+    iterator of NodeMode
+        The mode of the last force element changes fastest; with each mode every combination of the sides to which
+        bilateral contacts with friction press.
+    """
     bilateral = [part.name for part in parts if part.kind is ElementKind.BILATERAL]
     for labels in itertools.product(*(part.modes for part in parts)):
         mode = Mode({part.name: label for part, label in zip(parts, labels, strict=True)})
@@ -67,12 +100,31 @@ def node_modes(parts: tuple[ForceElement, ...]) -> Iterator[NodeMode]:
 
 
 def count_nodes(parts: tuple[ForceElement, ...]) -> int:
-    """Number of combinations, impossible ones included."""
+    """Number of combinations, impossible ones included.
+
+    Parameters
+    ----------
+    parts : tuple of ForceElement
+
+    Returns
+    -------
+    int
+    """
     return math.prod(len(part.modes) * (2 if part.kind is ElementKind.BILATERAL else 1) for part in parts)
 
 
 def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
-    """Find a node by its key or its mode; a bilateral contact of which no side is given presses to the positive one.
+    """The node with a key or a mode; a bilateral contact of which no side is given presses to the positive one.
+
+    Parameters
+    ----------
+    parts : tuple of ForceElement
+    key : str or Mode
+        As ``slide+``, ``left=free,right=stick`` or ``slide+ (rail: N > 0)``.
+
+    Returns
+    -------
+    NodeMode
 
     Raises
     ------

@@ -109,7 +109,17 @@ def transitions_from(
 
 
 def transitions_from_impact(nodes: Iterator[NodeMode]) -> Iterator[Transition]:
-    """Edges that leave the impact: any mode may follow."""
+    """Edges that leave the impact: any mode may follow.
+
+    Parameters
+    ----------
+    nodes : iterator of NodeMode
+
+    Returns
+    -------
+    iterator of Transition
+        One a node, in their order.
+    """
     for node in nodes:
         yield Transition(IMPACT, node.key, None, Reset.IMPACT_LAW, Rule.IMPACT_LAW, True)
 

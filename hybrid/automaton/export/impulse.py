@@ -47,6 +47,11 @@ def jump_of(automaton: Automaton, taken: set[str]) -> ImpactReset:
     automaton : Automaton
     taken : set of str
         Names in use; those of the impulses are added.
+
+    Returns
+    -------
+    ImpactReset
+        Without impulses and velocities if the mechanism has no closed form.
     """
     table, algebra = automaton.table, automaton.algebra
     if algebra is None:

@@ -51,7 +51,17 @@ class Layout:
 
 
 def layout(outline: Outline) -> Layout:
-    """Place the nodes: a diamond for one element, a grid for several and for the two sides of a bilateral contact."""
+    """Places of the nodes: a diamond for one element, a grid for several and for the two sides of a bilateral contact.
+
+    Parameters
+    ----------
+    outline : Outline
+
+    Returns
+    -------
+    Layout
+        In pixels, x to the right and y down.
+    """
     modes = [node for node in outline.nodes if node.kind != "impact"]
     if all(node.key in _DIAMOND for node in modes):
         return _diamond(outline)
@@ -103,7 +113,17 @@ def _cell(node: NodeText, names: Sequence[str], half: int) -> tuple[tuple[str, .
 
 
 def side_of(node: NodeText) -> str:
-    """Which way a bilateral contact with friction presses, as the key says it."""
+    """Which way a bilateral contact with friction presses, as the key says it.
+
+    Parameters
+    ----------
+    node : NodeText
+
+    Returns
+    -------
+    str
+        As ``rail: N > 0``; empty if there is no such contact.
+    """
     return node.key.partition(" (")[2].removesuffix(")")
 
 
@@ -114,6 +134,17 @@ def _order(labels: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
 
 
 def differing(first: NodeText, second: NodeText) -> int:
-    """Number of force elements whose modes or sides differ."""
+    """Number of force elements whose modes or sides differ.
+
+    Parameters
+    ----------
+    first, second : NodeText
+        Of one automaton.
+
+    Returns
+    -------
+    int
+        The sides of all bilateral contacts count as one.
+    """
     changed = sum(label != second.mode.get(name) for name, label in first.mode.items())
     return changed + (side_of(first) != side_of(second))

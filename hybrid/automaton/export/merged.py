@@ -43,7 +43,18 @@ class Arrow:
 
 
 def short_label(outline: Outline, guard: GuardText) -> str:
-    """A guard in two or three characters, with its contact if there are several."""
+    """A guard in two or three characters, with its contact if there are several.
+
+    Parameters
+    ----------
+    outline : Outline
+    guard : GuardText
+
+    Returns
+    -------
+    str
+        As ``cone +`` or ``left: gap = 0``.
+    """
     sign = _SIGNS.get(guard.kind, guard.kind)
     if guard.contact in outline.contacts and len(outline.contacts) > 1:
         return f"{guard.contact}: {sign}"
@@ -51,7 +62,17 @@ def short_label(outline: Outline, guard: GuardText) -> str:
 
 
 def arrows(outline: Outline) -> Iterator[Arrow]:
-    """Join parallel edges, in the order of the nodes."""
+    """The edges of an automaton with parallel ones joined, in the order of the edges.
+
+    Parameters
+    ----------
+    outline : Outline
+
+    Returns
+    -------
+    iterator of Arrow
+        One for each pair of nodes with an edge.
+    """
     nodes: dict[str, NodeText] = {node.key: node for node in outline.nodes}
     groups: dict[tuple[str, str], list[tuple[bool, str, str, str]]] = {}
     for edge in outline.edges:
@@ -72,11 +93,33 @@ def arrows(outline: Outline) -> Iterator[Arrow]:
 
 
 def is_highlighted(node: NodeText, highlight: frozenset[str]) -> bool:
-    """True if a mode, or one of a group's modes, is among the highlighted ones."""
+    """Whether a mode, or one of a group's modes, is among the highlighted ones.
+
+    Parameters
+    ----------
+    node : NodeText
+    highlight : frozenset of str
+        Keys of nodes or labels of modes.
+
+    Returns
+    -------
+    bool
+    """
     keys = node.members if isinstance(node, GroupText) else (node.key,)
     return any(is_key_highlighted(key, highlight) for key in keys)
 
 
 def is_key_highlighted(key: str, highlight: frozenset[str]) -> bool:
-    """True if a node's key or the label of its mode is among the highlighted ones."""
+    """Whether a node's key or the label of its mode is among the highlighted ones.
+
+    Parameters
+    ----------
+    key : str
+    highlight : frozenset of str
+        Keys of nodes or labels of modes.
+
+    Returns
+    -------
+    bool
+    """
     return key in highlight or key.partition(" (")[0] in highlight

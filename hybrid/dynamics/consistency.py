@@ -105,9 +105,15 @@ def check_consistency(dynamics: Dynamics, state: State, *, tolerances: Tolerance
     state : State
     tolerances : Tolerances, optional
 
+    Returns
+    -------
+    None
+        The state satisfies the rigid constraints within the tolerances.
+
     Raises
     ------
     StateError
+        With the values and rates of those that it violates, and the projected state if there is one.
     """
     if not dynamics.rigid:
         return
@@ -152,6 +158,11 @@ def check_regularity(dynamics: Dynamics, state: State, *, lost: float = LOST) ->
     state : State
     lost : float
         Singular value of the Jacobian, as a share of its size nearby, below which the state counts as singular.
+
+    Returns
+    -------
+    None
+        The constraints keep the rank that they have nearby.
 
     Raises
     ------

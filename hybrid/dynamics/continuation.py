@@ -31,7 +31,19 @@ _SHORTEST = 2.0**-16
 
 
 def orientation(problem: PositionProblem, q: Array) -> NDArray[np.int8]:
-    """Sign (N,) of the determinant of the position equations, which stays the same on a branch; 0 where undefined."""
+    """Sign of the determinant of the position equations, which stays the same on a branch.
+
+    Parameters
+    ----------
+    problem : PositionProblem
+        Of N states.
+    q : array, (N, n)
+
+    Returns
+    -------
+    array of int, (N,)
+        +1 or -1; 0 where the determinant vanishes or is undefined.
+    """
     A, *_ = linearised(problem, q, np.array(problem.free, dtype=np.intp))
     return _signs(A)
 
@@ -43,7 +55,21 @@ def _signs(A: Array) -> NDArray[np.int8]:
 
 
 def polished(problem: PositionProblem, q: Array, tolerances: Tolerances) -> tuple[Array, NDArray[np.bool_]]:
-    """Positions (N, n) to rounding from nearby ones, and where they satisfy all equations."""
+    """Positions to rounding from nearby ones, and where they satisfy all equations.
+
+    Parameters
+    ----------
+    problem : PositionProblem
+        Of N states.
+    q : array, (N, n)
+        Pinned coordinates are put in.
+    tolerances : Tolerances
+
+    Returns
+    -------
+    q : array, (N, n)
+    converged : array of bool, (N,)
+    """
     q = q.copy()
     for index, value in problem.pinned.items():
         q[:, index] = value

@@ -46,6 +46,16 @@ def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
     """Matrices (..., m, n) whose rows and columns have largest entries near 1, whatever the units (Ruiz 2001).
 
+    Parameters
+    ----------
+    A : array, (..., m, n)
+        Finite.
+
+    Returns
+    -------
+    array, (..., m, n)
+        Rows and columns of zeros remain.
+
     Examples
     --------
     >>> equilibrated(np.array([[1.0, 1e9], [0.0, 1e9]])).round().tolist()
@@ -60,7 +70,20 @@ def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_numerically_singular(A: NDArray[Any], *, rank: float) -> bool:
-    """Whether a matrix, whatever the units of its rows and columns, is singular to the tolerance ``rank``."""
+    """Whether a matrix, whatever the units of its rows and columns, is singular to the tolerance ``rank``.
+
+    Parameters
+    ----------
+    A : array, (n, n)
+    rank : float
+        Ratio of the smallest to the largest singular value of the equilibrated matrix, up to which it counts as
+        singular.
+
+    Returns
+    -------
+    bool
+        True where an entry is not finite; False for the empty matrix.
+    """
     if not np.isfinite(A).all():
         return True
     if A.size == 0:

@@ -85,7 +85,21 @@ class LostConstraints:
 
 
 def lost_at(space: ConfigurationSpace, q: Array, rank: int) -> LostConstraints:
-    """The lost combinations at a posture at which so many constraints stay independent."""
+    """The lost combinations at a posture at which so many constraints stay independent.
+
+    Parameters
+    ----------
+    space : ConfigurationSpace
+        Of k constraints.
+    q : array, (n,)
+        A posture, singular or close to one.
+    rank : int
+        Number of constraints that stay independent there.
+
+    Returns
+    -------
+    LostConstraints
+    """
     left, _, right = np.linalg.svd(space.jacobian(q))
     kernel, dependent = right[rank:].T, left[:, rank:]
     d = kernel.shape[1]
@@ -188,6 +202,14 @@ def lasting_directions(space: ConfigurationSpace, lost: LostConstraints, rank: i
 
     The lost constraint, stationary across the other directions, is a function on the flat ones that starts with third
     powers (splitting lemma). It does not depend on those to which its gradients at postures around are orthogonal.
+
+    Parameters
+    ----------
+    space : ConfigurationSpace
+    lost : LostConstraints
+        With one form, some of whose eigenvalues are flat.
+    rank : int
+        Number of constraints that stay independent.
 
     Returns
     -------

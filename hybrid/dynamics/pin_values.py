@@ -36,7 +36,19 @@ class Pins:
 
 
 def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of all position pins and of all velocity pins of a mechanism."""
+    """Names of all position pins and of all velocity pins of a mechanism.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    positions : tuple of str
+        The coordinates and ``gap.NAME`` of each contact.
+    velocities : tuple of str
+        The velocities, ``gap_dot.NAME``, and ``slip.NAME``, or ``slip.NAME.1`` and ``slip.NAME.2`` in space.
+    """
     positions = [*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts)]
     velocities = [*dynamics.mechanism.velocities, *(f"gap_dot.{name}" for name in dynamics.contacts)]
     for name in dynamics.columns:
@@ -46,7 +58,17 @@ def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
-    """Coordinates on which no term of the equations depends."""
+    """Coordinates on which no term of the equations depends.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    tuple of str
+        In the order of the coordinates.
+    """
     used = dynamics.equations.all_names
     return tuple(name for name in dynamics.mechanism.coordinates if name not in used)
 
@@ -89,7 +111,19 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any]) -> Pins:
 
 
 def n_velocity_pins(dynamics: Dynamics, positions: Mapping[str, Any]) -> int:
-    """Number of velocity pins that a state with these position pins, and perhaps the time, needs."""
+    """Number of velocity pins that a state with these position pins, and perhaps the time, needs.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    positions : mapping of str to float, str or array
+        Position pins, and ``t`` if it is given.
+
+    Returns
+    -------
+    int
+        The number of coordinates less that of independent rigid constraints.
+    """
     time = read_number("pin t", positions.get("t", 0.0), dynamics.values)
     return dynamics.n - len(_independent(dynamics, len(positions.keys() - {"t"}), time))
 
@@ -109,7 +143,26 @@ def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
 
 
 def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
-    """Evaluate a number, an array or an expression of known values; StateError unless it is finite."""
+    """The value of a number, an array or an expression of known values.
+
+    Parameters
+    ----------
+    field : str
+        What the value is for, in messages.
+    value : float, array_like or str
+    known : mapping of str to float or array
+        Values of the names that an expression may use.
+
+    Returns
+    -------
+    float or array
+        An expression of numbers alone is exact until it is rounded once.
+
+    Raises
+    ------
+    StateError
+        If it is not finite.
+    """
     if isinstance(value, str):
         expression, build = parse_expression(value, known=known.keys(), field=field), Builder()
         exact = build.value(read(build, expression, {name: build.name(name) for name in known}))

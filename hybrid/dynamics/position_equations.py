@@ -25,6 +25,17 @@ def _equations(dynamics: Dynamics, pins: Pins) -> Nodes:
 def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
     """Whether the pins fix the coordinates by linear equations, so that there is one posture at most.
 
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : Pins
+        Only which quantities they fix counts.
+
+    Returns
+    -------
+    bool
+        False too where the graph does not show it.
+
     Examples
     --------
     >>> import mechanisms
@@ -46,7 +57,22 @@ def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether the unknown coordinates depend on a pin, the time or a parameter."""
+    """Whether the unknown coordinates depend on a pin, the time or a parameter.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : Pins
+    name : str
+        Of a pin, a parameter, or ``t``.
+    parameters : mapping of str to float or array
+        Of a parameter its value; only that it is given counts.
+
+    Returns
+    -------
+    bool
+        True for a parameter too if one that is declared as an expression of it counts.
+    """
     if name in dynamics.mechanism.parameters:
         return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(parameters[name], (2,))})
     used = dynamics.equations.names(_equations(dynamics, pins))
@@ -54,7 +80,19 @@ def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[st
 
 
 def parameters_that_count(dynamics: Dynamics, pins: Pins, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out arrays of parameters on which no position depends: positions are solved once for all of them."""
+    """Parameters without the arrays on which no position depends: positions are solved once for all of them.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : Pins
+    parameters : mapping of str to float or array
+
+    Returns
+    -------
+    dict of str to float or array
+        Numbers are kept, whether they count or not.
+    """
     arrays = [name for name, value in parameters.items() if np.ndim(value)]
     if not arrays:
         return dict(parameters)

@@ -126,7 +126,13 @@ def position_problem(dynamics: Dynamics, pins: Pins) -> tuple[PositionProblem, t
 
 
 def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Solve for the unknown coordinates from each start in turn, until every state is reached.
+    """The unknown coordinates, solved for from each start in turn until every state is reached.
+
+    Parameters
+    ----------
+    problem : PositionProblem
+        Of N states.
+    tolerances : Tolerances
 
     Returns
     -------
@@ -152,6 +158,14 @@ def newton(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Newton's method from one start; states that have converged, or make no progress, are left alone.
 
+    Parameters
+    ----------
+    problem : PositionProblem
+        Of N states.
+    start : Start
+        Value of the first unknown coordinate, and step to each next one.
+    tolerances : Tolerances
+
     Returns
     -------
     q : array, (N, n)
@@ -165,7 +179,24 @@ def newton(
 def newton_from(
     problem: PositionProblem, q: NDArray[np.float64], tolerances: Tolerances, *, longest: float = _LONGEST_STEP
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Newton's method from given positions (N, n), which it overwrites, with steps of at most a length."""
+    """Newton's method from given positions.
+
+    Parameters
+    ----------
+    problem : PositionProblem
+        Of N states.
+    q : array, (N, n)
+        With the pinned coordinates in place; overwritten.
+    tolerances : Tolerances
+    longest : float
+        Of a step, in any coordinate; a longer one is shortened to it.
+
+    Returns
+    -------
+    q : array, (N, n)
+    converged : array of bool, (N,)
+        Where all equations are satisfied, those that repeat others too.
+    """
     free = np.array(problem.free, dtype=np.intp)
     radians = problem.dynamics.at(problem.parameters).radians
     if not len(free):
@@ -219,7 +250,29 @@ def linearised(
     *,
     radians: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Jacobian (N, f, f), residual (N, f) and its scale, of pinned gaps and constraints; sizes of the unknowns."""
+    """The equations of the unknown coordinates, pinned gaps first and then independent constraints, to first order.
+
+    Parameters
+    ----------
+    problem : PositionProblem
+        Of N states.
+    q : array, (N, n)
+    free : array of int, (f,)
+        The unknown coordinates.
+    radians : array, (n,), optional
+        What turns angles by one radian, where that is known to be the same everywhere.
+
+    Returns
+    -------
+    A : array, (N, f, f)
+        Jacobian.
+    residual : array, (N, f)
+        In the units of gaps and constraints.
+    scale : array, (N, f)
+        Size of the terms of each equation, to which its residual compares.
+    sizes : array, (N, f)
+        Of the unknown coordinates.
+    """
     dynamics = problem.dynamics
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
     sizes = coordinate_sizes(dynamics.at(problem.parameters), q, t=problem.time, radians=radians)

@@ -63,9 +63,19 @@ def read_start(
 
 
 def is_same_posture(problem: PositionProblem, first: Array, second: Array, *, rounding: Array | float = 0.0) -> bool:
-    """Positions are alike if all kinematics are, which full turns of an angle leave unchanged; one row of pins.
+    """Whether positions are alike: all kinematics are, which full turns of an angle leave unchanged.
 
-    ``rounding`` (n,) is what the coordinates from which one was solved may have left in it.
+    Parameters
+    ----------
+    problem : PositionProblem
+        With one row of pins.
+    first, second : array, (n,)
+    rounding : array, (n,), or float
+        What the coordinates from which one was solved may have left in it.
+
+    Returns
+    -------
+    bool
     """
     dynamics = problem.dynamics
     rest, time = np.zeros(dynamics.n), problem.time[0]

@@ -79,7 +79,16 @@ class Reader:
 
 
 def texts_of(texts: str | tuple[str, ...]) -> tuple[str, ...]:
-    """One text or several, as several."""
+    """One text or several, as several.
+
+    Parameters
+    ----------
+    texts : str or tuple of str
+
+    Returns
+    -------
+    tuple of str
+    """
     return (texts,) if isinstance(texts, str) else texts
 
 

@@ -44,6 +44,11 @@ def read_file(path: str | Path, *, limit: int, advice: str = "") -> bytes:
     advice : str, optional
         What to do about a larger file.
 
+    Returns
+    -------
+    bytes
+        At most `limit` of them.
+
     Raises
     ------
     FileError
@@ -86,9 +91,22 @@ def read_file(path: str | Path, *, limit: int, advice: str = "") -> bytes:
 def read_json(data: bytes, *, source: str) -> Any:
     """The value that a JSON text stands for.
 
+    Parameters
+    ----------
+    data : bytes
+        UTF-8, UTF-16 or UTF-32.
+    source : str
+        The name of the file, for messages.
+
+    Returns
+    -------
+    object
+        Dicts, lists, texts, numbers, truth values and None.
+
     Raises
     ------
     FileError
+        It is no JSON, or nested too deep.
 
     Examples
     --------
@@ -113,6 +131,11 @@ def read_arrays(data: bytes, *, limit: int, source: str) -> dict[str, NDArray[An
         Bytes of all members together when unpacked; no more are.
     source : str
         The name of the file, for messages.
+
+    Returns
+    -------
+    dict of str to array
+        Of numbers, truth values, times or text, by the names of the members without ``.npy``.
 
     Raises
     ------

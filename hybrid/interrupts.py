@@ -32,7 +32,12 @@ class _Patient:
 
 @contextmanager
 def answers_come_first() -> Iterator[None]:
-    """A program, in which Ctrl-C behind an :func:`interruptible` computation waits for the end; a second does not.
+    """A program in which Ctrl-C behind an :func:`interruptible` computation waits for the end; a second does not.
+
+    Returns
+    -------
+    context manager
+        Without effect outside the main thread, or where the program handles the signal itself.
 
     Raises
     ------
@@ -55,7 +60,18 @@ def answers_come_first() -> Iterator[None]:
 
 @contextmanager
 def interruptible(*, keeps: bool) -> Iterator[None]:
-    """A computation that Ctrl-C ends; what the caller keeps of it is an answer to be printed."""
+    """A computation that Ctrl-C ends; what the caller keeps of it is an answer to be printed.
+
+    Parameters
+    ----------
+    keeps : bool
+        Whether the caller answers with what was computed until then.
+
+    Returns
+    -------
+    context manager
+        Without effect if it does not, or outside :func:`answers_come_first`.
+    """
     handler = signal.getsignal(signal.SIGINT)
     if not keeps or not isinstance(handler, _Patient):
         yield
@@ -71,6 +87,15 @@ def interruptible(*, keeps: bool) -> Iterator[None]:
 
 def keeps_partial(on_interrupt: OnInterrupt) -> bool:
     """Whether an interrupt ends in a partial answer; ``"raise"`` lets the KeyboardInterrupt through.
+
+    Parameters
+    ----------
+    on_interrupt : str
+        ``"raise"`` or ``"keep"``.
+
+    Returns
+    -------
+    bool
 
     Raises
     ------

@@ -51,7 +51,19 @@ _FIXED: Mapping[str, tuple[int, int]] = {  # the argument at which a transcenden
 
 
 def applied(operation: str, arguments: Sequence[Fraction]) -> Fraction | None:
-    """The value of an operation, None if it is irrational, unknown or undefined."""
+    """The value of an operation, None if it is irrational, unknown or undefined.
+
+    Parameters
+    ----------
+    operation : str
+        An operator or a function of the table.
+    arguments : sequence of Fraction
+        None for ``pi``.
+
+    Returns
+    -------
+    Fraction or None
+    """
     if not arguments:  # pi
         return None
     x, y = arguments[0], arguments[-1]
@@ -102,7 +114,21 @@ _OPERATORS: Mapping[str, Callable[..., float]] = {
 
 
 def value_of(operation: str, value: int | Fraction | str | None, arguments: Sequence[float]) -> float:
-    """The float of an operation on numbers; NaN where it is infinite, undefined or not real."""
+    """The float of an operation on numbers; NaN where it is infinite, undefined or not real.
+
+    Parameters
+    ----------
+    operation : str
+        An operator, a function of the table, ``number`` or ``pi``.
+    value : int, Fraction, str or None
+        Of a number; a name or None for anything else.
+    arguments : sequence of float
+
+    Returns
+    -------
+    float
+        Infinite where it exceeds the largest float.
+    """
     if operation == "pi":
         return math.pi
     try:

@@ -17,7 +17,18 @@ Nodes = NDArray[np.intp]
 
 
 def partials(build: Builder, node: int) -> tuple[int, ...]:
-    """Derivatives of a node with respect to each of its arguments."""
+    """Derivatives of a node with respect to each of its arguments.
+
+    Parameters
+    ----------
+    build : Builder
+    node : int
+
+    Returns
+    -------
+    tuple of int
+        A node for each argument; the number 0 for an exponent that is a number.
+    """
     found = build.known_partials.get(node)
     if found is None:
         found = build.known_partials[node] = _partials(build, node)
@@ -86,7 +97,21 @@ def derivative(build: Builder, roots: Any, directions: Mapping[int, int]) -> Nod
 
 
 def jacobian(build: Builder, roots: Any, names: Sequence[int]) -> Nodes:
-    """Partial derivatives of nodes with respect to names, (..., number of names)."""
+    """Partial derivatives of nodes with respect to names.
+
+    Parameters
+    ----------
+    build : Builder
+    roots : array of int, (...)
+        Nodes.
+    names : sequence of int, length k
+        Nodes of names.
+
+    Returns
+    -------
+    array of int, (..., k)
+        Nodes.
+    """
     roots = np.asarray(roots, dtype=np.intp)
     one = build.number(1)
     columns = [derivative(build, roots, {int(name): one}) for name in names]

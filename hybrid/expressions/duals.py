@@ -153,14 +153,36 @@ class Dual:
 
 
 def plain(x: Any) -> Any:
-    """A number, or an array, without derivatives."""
+    """A number, or an array, without derivatives.
+
+    Parameters
+    ----------
+    x : float, Dual or array, (...)
+        An array of any type; of dtype object it may hold duals.
+
+    Returns
+    -------
+    float or array, (...)
+    """
     if isinstance(x, np.ndarray) and x.dtype == object:
         return np.array([plain(item) for item in x.ravel()], dtype=np.float64).reshape(x.shape)
     return x.v if isinstance(x, Dual) else x
 
 
 def duals(x: Any, d: Array) -> NDArray[Any]:
-    """Numbers (...) with their derivatives (..., m), as an array of dtype object."""
+    """Numbers with their derivatives, as an array of duals.
+
+    Parameters
+    ----------
+    x : array_like, (...)
+    d : array, (..., m)
+        Derivatives with respect to m variables.
+
+    Returns
+    -------
+    array of Dual, (...)
+        Of dtype object.
+    """
     x = np.asarray(x, dtype=np.float64)
     found = np.empty(x.shape, dtype=object)
     for place in np.ndindex(x.shape):
@@ -169,7 +191,18 @@ def duals(x: Any, d: Array) -> NDArray[Any]:
 
 
 def changes(x: Any) -> Array:
-    """Derivatives of numbers (r,), in one linear piece or several: (..., r, m)."""
+    """Derivatives of numbers, in one linear piece or several.
+
+    Parameters
+    ----------
+    x : array_like, (r,)
+        Duals or plain numbers, whose derivatives are zero.
+
+    Returns
+    -------
+    array, (..., r, m)
+        With respect to m variables; m is 1 if there is no dual. Leading axes are linear pieces.
+    """
     parts = [item.d if isinstance(item, Dual) else np.zeros(1) for item in np.ravel(x)]
     return np.stack(np.broadcast_arrays(*parts), axis=-2)
 
@@ -201,14 +234,43 @@ def implicit(equations: Callable[..., NDArray[Any]], root: Array, *given: Any) -
 
 
 def must_not_change(x: Any, reason: str) -> None:
-    """Insist that a number at which what is computed has a kink does not change; else NotDifferentiable, proven."""
+    """The refusal of a number that changes where what is computed from it has a kink.
+
+    Parameters
+    ----------
+    x : float or Dual
+    reason : str
+        What to say of it.
+
+    Returns
+    -------
+    None
+        Its derivatives vanish.
+
+    Raises
+    ------
+    NotDifferentiable
+        If one does not, as proven.
+    """
     if isinstance(x, Dual) and np.any(x.d):
         raise NotDifferentiable(reason, 0.0, is_proven=True)
 
 
 @contextmanager
 def tie_means(reason: str, *, is_proven: bool = False) -> Iterator[None]:
-    """Say what it means if a comparison of duals inside is too close to call."""
+    """A context that says what it means if a comparison of duals inside is too close to call.
+
+    Parameters
+    ----------
+    reason : str
+    is_proven : bool
+        Whether no derivative exists at the tie.
+
+    Returns
+    -------
+    context manager
+        That raises NotDifferentiable with the reason and the margin in place of the one of the comparison.
+    """
     try:
         yield
     except NotDifferentiable as tie:

@@ -11,7 +11,21 @@ __all__ = ["dot", "solve_definite"]
 
 
 def dot(build: Builder, left: Iterable[int], right: Iterable[int], start: int | None = None) -> int:
-    """Sum of products of nodes, plus ``start``."""
+    """A sum of products of nodes, plus ``start``.
+
+    Parameters
+    ----------
+    build : Builder
+    left, right : iterable of int
+        As many nodes each.
+    start : int, optional
+        A node.
+
+    Returns
+    -------
+    int
+        A node.
+    """
     products = [build.multiply(int(a), int(b)) for a, b in zip(left, right, strict=True)]
     return build.total(products if start is None else [*products, int(start)])
 

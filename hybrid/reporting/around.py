@@ -81,13 +81,36 @@ def _independent(
 
 
 def rank(rows: Sequence[NDArray[np.float64]]) -> int:
-    """Number of independent rows, each taken with length 1."""
+    """Number of independent rows, each taken with length 1.
+
+    Parameters
+    ----------
+    rows : sequence of array, (n,)
+
+    Returns
+    -------
+    int
+        Rows that are dependent up to ten times ``Tolerances.rank`` count once.
+    """
     scaled = [row / max(float(np.linalg.norm(row)), 1e-300) for row in rows]
     return int(np.linalg.matrix_rank(np.array(scaled), tol=Tolerances().rank * 10)) if rows else 0
 
 
 def closed_contacts(dynamics: Dynamics, state: State, parameters: Values | None) -> list[str]:
-    """Contacts that take part at the state."""
+    """Contacts that take part at a state: gap and gap velocity vanish.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, or None
+        Values that replace declared ones.
+
+    Returns
+    -------
+    list of str
+        In the order of the mechanism.
+    """
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
     tolerances, scales = Tolerances(), scales_of(dynamics.at(parameters), terms, state.q, state.v, t=state.t)
     closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
@@ -96,7 +119,21 @@ def closed_contacts(dynamics: Dynamics, state: State, parameters: Values | None)
 
 
 def slip_rows(dynamics: Dynamics, state: State, terms: Terms) -> list[Row]:
-    """The slip pins of every force element with friction; vanishing slips that are limits have text values."""
+    """The slip pins of every force element with friction, with their gradients and values.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    terms : Terms
+        At the state.
+
+    Returns
+    -------
+    list of (str, array, (n,), float or str)
+        A pin as ``slip.tip``, the gradient of the slip with respect to the velocities, and its value; ``+0`` or ``-0``
+        for a vanishing slip that is a limit.
+    """
     rows: list[Row] = []
     for name, columns in dynamics.columns.items():
         sides = state.sides.get(name)

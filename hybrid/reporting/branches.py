@@ -16,6 +16,10 @@ __all__ = ["branch_record", "branch_sentences", "branch_through"]
 def branch_record(branch: PostureBranch | None) -> dict[str, Any] | None:
     """A branch as plain values; None where the pins fix the posture by linear equations.
 
+    Parameters
+    ----------
+    branch : PostureBranch or None
+
     Returns
     -------
     dict or None
@@ -35,7 +39,18 @@ def branch_record(branch: PostureBranch | None) -> dict[str, Any] | None:
 
 
 def branch_sentences(record: Mapping[str, Any] | None) -> Iterator[str]:
-    """Say which branch of postures an answer belongs to."""
+    """Sentences that say which branch of postures an answer belongs to.
+
+    Parameters
+    ----------
+    record : mapping or None
+        As of `branch_record`.
+
+    Returns
+    -------
+    iterator of str
+        An empty line first; nothing for None.
+    """
     if record is None:
         return
     yield ""

@@ -22,9 +22,10 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     ----------
     path : str or Path
 
-    Yields
-    ------
-    Path
+    Returns
+    -------
+    context manager
+        That gives the place, a Path.
 
     Examples
     --------
@@ -50,6 +51,17 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write text as UTF-8, all of it or nothing."""
+    """A text written to a file as UTF-8, all of it or nothing.
+
+    Parameters
+    ----------
+    path : str or Path
+    text : str
+
+    Returns
+    -------
+    None
+        The file holds the text and nothing else.
+    """
     with whole_file(path) as draft:
         draft.write_text(text, encoding="utf-8")

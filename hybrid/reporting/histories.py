@@ -64,6 +64,18 @@ def history_units(dynamics: Dynamics, contact: str, *, has_mode: bool) -> dict[s
 
     The horizontal axes are ``s``, the fast time, ``impulse_N`` and ``stiffness``.
 
+    Parameters
+    ----------
+    dynamics : Dynamics
+    contact : str
+    has_mode : bool
+        Whether the rigid problem has one motion, with which penalty runs are compared.
+
+    Returns
+    -------
+    dict of str to str
+        As ``kg m/s``.
+
     Examples
     --------
     >>> import mechanisms
@@ -176,7 +188,16 @@ def _impulses(histories: Mapping[str, ContactHistory]) -> Iterator[HistoryPanel]
 
 
 def plot_panel(panel: HistoryPanel) -> Figure:
-    """Draw a panel: the limit black, penalty runs the darker the stiffer, components in space dashed."""
+    """A panel as a figure: the limit black, penalty runs the darker the stiffer, components in space dashed.
+
+    Parameters
+    ----------
+    panel : HistoryPanel
+
+    Returns
+    -------
+    matplotlib Figure
+    """
     with settings():
         figure, axes = _figure()
         axes.axhline(0.0, color="0.85", linewidth=0.7, zorder=0)

@@ -20,6 +20,14 @@ _POINTS_PER_INCH = 72.0
 def as_written(text: str) -> str:
     r"""Text that matplotlib shows as it is: a dollar sign does not begin a formula.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> as_written("5$ or 6$")
@@ -55,6 +63,19 @@ def heading(text: str, *, inches: float, size: float) -> str:
 def with_unit(label: str, unit: str, *, gap: str = " ") -> str:
     """A label for matplotlib with its unit in brackets; a pure number has none.
 
+    Parameters
+    ----------
+    label : str
+        In matplotlib's mathtext.
+    unit : str
+        As ``m/s``; ``1`` for a pure number, empty where it is not known.
+    gap : str
+        What stands between them.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> with_unit("$x$", "m"), with_unit("$e$", "1")
@@ -64,7 +85,20 @@ def with_unit(label: str, unit: str, *, gap: str = " ") -> str:
 
 
 def axis_label(name: str, unit: str) -> str:
-    """The label of an axis that sweeps a quantity."""
+    """The label of an axis that sweeps a quantity.
+
+    Parameters
+    ----------
+    name : str
+        Of a pin or a parameter.
+    unit : str
+        As of `with_unit`.
+
+    Returns
+    -------
+    str
+        In matplotlib's mathtext.
+    """
     return with_unit(symbol_mathtext(name), unit, gap="  ")
 
 

@@ -56,7 +56,18 @@ def _springs_record(springs: HandedOver) -> dict[str, Any]:
 
 
 def tree_record(tree: MotionTree) -> dict[str, Any]:
-    """All motions from one state as a plain JSON object: the first, and ``limbs`` all branches with their parents."""
+    """All motions from one state as a plain JSON object: the first, and ``limbs`` all branches with their parents.
+
+    Parameters
+    ----------
+    tree : MotionTree
+
+    Returns
+    -------
+    dict
+        The keys of `motion_record` for the first motion, ``limbs`` and ``complete``. A branch has the number of its
+        ``parent`` and the ``choice`` that began it.
+    """
     branches = [
         {"parent": branch.parent, "choice": branch.choice, **motion_record(branch.motion)} for branch in tree.branches
     ]

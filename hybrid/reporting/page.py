@@ -34,14 +34,25 @@ class Html(str):
 
 
 def loader() -> jinja2.BaseLoader:
-    """Where the templates of this package are."""
+    """Where the templates of this package are.
+
+    Returns
+    -------
+    jinja2.BaseLoader
+    """
     import jinja2
 
     return jinja2.PackageLoader("hybrid.reporting")
 
 
 def stylesheet() -> Html:
-    """The style of all pages."""
+    """The style of all pages.
+
+    Returns
+    -------
+    Html
+        CSS, which needs no other file.
+    """
     return Html((resources.files("hybrid.reporting") / "templates" / "report.css").read_text(encoding="utf-8"))
 
 
@@ -112,6 +123,15 @@ def page_html(
 def number_html(value: Any) -> str:
     """A number with raised powers; the full value of a float is in the attribute ``value``.
 
+    Parameters
+    ----------
+    value : float, int, a sequence of them, or None
+
+    Returns
+    -------
+    str
+        Markup, with six digits shown.
+
     Examples
     --------
     >>> number_html(1e-7)
@@ -123,6 +143,16 @@ def number_html(value: Any) -> str:
 
 def unit_html(text: str) -> str:
     """A unit with raised powers, escaped, and nothing for a pure number.
+
+    Parameters
+    ----------
+    text : str
+        As ``kg m^2`` or ``kg^(1/2)``; ``1`` for a pure number.
+
+    Returns
+    -------
+    str
+        Markup.
 
     Examples
     --------

@@ -70,7 +70,12 @@ _LABELS = {
 
 @functools.cache
 def own_fills() -> dict[str, Fill]:
-    """The fills that the regions of one contact have in every map, by label."""
+    """The fills that the regions of one contact have in every map, by label.
+
+    Returns
+    -------
+    dict of str to Fill
+    """
     return dict(zip(_LABELS, fills(list(_LABELS.values())), strict=True))
 
 
@@ -110,6 +115,16 @@ def fills(kinds: Sequence[str]) -> tuple[Fill, ...]:
 
 def lightness(colour: Sequence[float]) -> float:
     """CIE lightness L* of an sRGB colour, from 0 (black) to 100 (white).
+
+    Parameters
+    ----------
+    colour : sequence of float
+        Red, green and blue from 0 to 1.
+
+    Returns
+    -------
+    float
+        By IEC 61966-2-1 and CIE 1976.
 
     Examples
     --------

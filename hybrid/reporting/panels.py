@@ -26,7 +26,19 @@ class Panel:
 
 
 def panels_of(motion: Trajectory, *, one_each: bool) -> list[Panel]:
-    """A panel for each unit of positions, velocities and forces; for several motions one for each quantity."""
+    """A panel for each unit of positions, velocities and forces; for several motions one for each quantity.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    one_each : bool
+        For several motions: one quantity a panel, with its symbol as the label.
+
+    Returns
+    -------
+    list of Panel
+        Positions, then velocities, normal and tangential forces; with labels in matplotlib's mathtext.
+    """
     dynamics = motion.dynamics
     units = dynamics.mechanism.units()
     found: list[tuple[str, str, str, tuple[str, int]]] = []

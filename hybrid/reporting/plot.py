@@ -130,6 +130,11 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     figure : matplotlib Figure
     path : str or Path
 
+    Returns
+    -------
+    None
+        The file is written; nothing in it depends on the day.
+
     Raises
     ------
     ValueError
@@ -167,7 +172,12 @@ def figure_svg(figure: Figure) -> str:
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Hold matplotlib's settings of this package for a while, whatever the user's are."""
+    """A context in which matplotlib has the settings of this package, whatever the user's are.
+
+    Returns
+    -------
+    context manager
+    """
     import matplotlib
 
     with matplotlib.rc_context(_SETTINGS):
@@ -229,7 +239,22 @@ def _centres(axis: Axis) -> NDArray[np.float64]:
 
 
 def finish(axes: Axes, first: Axis, second: Axis, units: Mapping[str, str]) -> None:
-    """Label the two axes of a map, with ticks at fractions of pi on a long axis in radians."""
+    """Labels of the two axes of a map, with ticks at fractions of pi on a long axis in radians.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Changed.
+    first, second : Axis
+        Along x and along y.
+    units : mapping of str to str
+        Of what is swept, by name.
+
+    Returns
+    -------
+    None
+        The axes are labelled.
+    """
     from matplotlib.ticker import FuncFormatter, MultipleLocator
 
     for axis, target in ((first, axes.xaxis), (second, axes.yaxis)):

@@ -66,6 +66,14 @@ def plain(value: Json) -> Json:
 def labels(mode: Mode) -> dict[str, str]:
     """The label of every contact.
 
+    Parameters
+    ----------
+    mode : Mode
+
+    Returns
+    -------
+    dict of str to str
+
     Examples
     --------
     >>> from hybrid import Mode
@@ -77,6 +85,16 @@ def labels(mode: Mode) -> dict[str, str]:
 
 def state_record(dynamics: Dynamics, state: State) -> dict[str, Json]:
     """Coordinates and velocities by name, time, and the sides of vanishing slips.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+
+    Returns
+    -------
+    dict
+        Numbers in the units of the mechanism; a side is a number in the plane and a list in space.
 
     Examples
     --------
@@ -295,10 +313,20 @@ def _certificate(certificate: Certificate | ModeCertificate) -> dict[str, Json]:
 
 
 def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
-    """Contacts that take part, have friction, and are not pushed along their normal by the friction of a rail.
+    """Contacts that take part, have friction, and are not pushed along their normal by the friction of a bilateral
+    contact.
 
-    Beside a rough rail, whose friction answers to the contact's force, neither ``a_N = A lambda_N + b`` nor a critical
-    friction of the contact alone is true.
+    Beside a bilateral contact with friction, which answers to the contact's force, neither ``a_N = A lambda_N + b`` nor
+    a critical friction of the contact alone is true.
+
+    Parameters
+    ----------
+    selection : Selection
+
+    Returns
+    -------
+    tuple of str
+        In the order of the problem.
     """
     from hybrid.contact.bilateral import bilateral_beside
 

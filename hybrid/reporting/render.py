@@ -123,7 +123,18 @@ def render_markdown(report: Report) -> str:
 
 
 def report_environment(*, autoescape: bool) -> jinja2.Environment:
-    """The templates of this package, with filters for numbers, symbols, units and escaped text."""
+    """The templates of this package, with filters for numbers, symbols, units and escaped text.
+
+    Parameters
+    ----------
+    autoescape : bool
+        True for HTML, where filters give markup and all else is escaped; False for Markdown.
+
+    Returns
+    -------
+    jinja2.Environment
+        A name that a template does not find is an error.
+    """
     import jinja2
 
     templates = jinja2.Environment(

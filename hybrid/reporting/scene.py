@@ -94,7 +94,22 @@ class Scene:
 
 
 def require_drawing(mechanism: Mechanism) -> None:
-    """Raise DeclarationError, with how to declare one, if a mechanism has no drawing."""
+    """The refusal of a mechanism without a drawing.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    None
+        It has points to draw.
+
+    Raises
+    ------
+    DeclarationError
+        If it has none, with how to declare them.
+    """
     if not mechanism.drawing.points:
         hint = (
             'declare them as [drawing] points = { tip = ["x", "y"], top = ["x + l*cos(phi)", "y + l*sin(phi)"] } '
@@ -166,9 +181,23 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
 
 
 def constraint_forces(motion: Trajectory, arc: Arc, t: Array, q: Array, v: Array, seen: Observation) -> Array:
-    """Normal forces (N, m) of rigid constraints: what is left of ``M v' - h`` by the contact forces, along ``J``.
+    """Normal forces of rigid constraints: what is left of ``M v' - h`` by the contact forces, along ``J``.
 
-    NaN for those in whose place there is a spring.
+    Parameters
+    ----------
+    motion : Trajectory
+    arc : Arc
+        The part of the motion in which the instants are.
+    t : array, (N,)
+    q, v : array, (N, n)
+    seen : Observation
+        Accelerations and contact forces at these instants.
+
+    Returns
+    -------
+    array, (N, m)
+        Of all constraints that are rigid in the motion's mechanism, in units of the force; NaN for those in whose place
+        there is a spring. Zeros where no constraint has friction: nobody asks for the forces of smooth ones.
     """
     dynamics, names = motion.dynamics_at(arc.start), motion.dynamics.rigid
     forces = np.full((len(t), len(names)), np.nan)

@@ -112,7 +112,17 @@ def _check_record(check: SensitivityCheck | None) -> dict[str, Any]:
 
 
 def tornado_bars(report: SensitivityReport) -> list[tuple[str, float]]:
-    """Change of the functional when each quantity grows by one per cent, the largest first."""
+    """Changes of the functional when each quantity grows by one per cent, the largest first.
+
+    Parameters
+    ----------
+    report : SensitivityReport
+
+    Returns
+    -------
+    list of (str, float)
+        Names and changes in the unit of the functional; a quantity that is zero grows by 0.01 of its unit.
+    """
     bars = []
     for name, slope in report.sensitivity.gradient.items():
         size = abs(report.base[name])

@@ -97,6 +97,16 @@ def symbol_html(name: str) -> str:
 def symbol_mathtext(name: str) -> str:
     r"""A name for matplotlib.
 
+    Parameters
+    ----------
+    name : str
+        Of a coordinate, a velocity, a parameter or a pin.
+
+    Returns
+    -------
+    str
+        A pin with a dot in it as it is.
+
     Examples
     --------
     >>> symbol_mathtext("phi_dot"), symbol_mathtext("mu_wall"), symbol_mathtext("gap_dot.tip")

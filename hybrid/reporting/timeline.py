@@ -36,12 +36,33 @@ class ModeSpan:
 
 
 def mode_fill(label: str) -> str:
-    """Colour of a mode, as ``#rrggbb``."""
+    """Colour of a mode, as ``#rrggbb``.
+
+    Parameters
+    ----------
+    label : str
+        Of one contact.
+
+    Returns
+    -------
+    str
+        Grey for a label that is not known.
+    """
     return MODE_FILLS.get(label, _OTHER_FILL)
 
 
 def ink_on(fill: str) -> str:
     """Colour of text on a colour.
+
+    Parameters
+    ----------
+    fill : str
+        As ``#rrggbb``.
+
+    Returns
+    -------
+    str
+        Black or white, whichever is easier to read.
 
     Examples
     --------

@@ -46,7 +46,21 @@ class Touching:
 
 
 def drawn_points(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None) -> dict[str, Array]:
-    """Places (N, d) of the points of a drawing at positions (N, n) and times (N,)."""
+    """Places of the points of a drawing.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (N, n)
+    t : float or array, (N,)
+    parameters : mapping, or None
+        Values that replace declared ones.
+
+    Returns
+    -------
+    dict of str to array, (N, d)
+        In the unit of length of the drawing; d is 2 or 3.
+    """
     from hybrid.declaration.expressions import evaluate
 
     mechanism = dynamics.mechanism
@@ -66,7 +80,20 @@ def drawn_points(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None
 
 
 def point_jacobians(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None) -> dict[str, Array]:
-    """Derivatives (N, d, n) of the points of a drawing with respect to the coordinates."""
+    """Derivatives of the points of a drawing with respect to the coordinates, by central differences.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (N, n)
+    t : float or array, (N,)
+    parameters : mapping, or None
+        Values that replace declared ones.
+
+    Returns
+    -------
+    dict of str to array, (N, d, n)
+    """
     columns: dict[str, list[Array]] = {name: [] for name in dynamics.mechanism.drawing.points}
     for step in _STEP * np.eye(dynamics.n):
         ahead = drawn_points(dynamics, q + step, t, parameters)

@@ -164,6 +164,15 @@ def bilateral_sentence(mode: str, A: float | None, A_other: float | None, b: flo
 def mode_text(mode: Mapping[str, str]) -> str:
     """A mode as text: the label, or ``contact label`` pairs.
 
+    Parameters
+    ----------
+    mode : mapping of str to str
+        Labels by force element.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> mode_text({"tip": "stick"}), mode_text({"floor": "slide+", "wall": "free"})
@@ -176,6 +185,17 @@ def mode_text(mode: Mapping[str, str]) -> str:
 
 def settled(value: Any, size: float) -> Any:
     """A number, or a vector of numbers, with what is only rounding next to a size put to zero.
+
+    Parameters
+    ----------
+    value : float, a list of them, or None
+    size : float
+        In the unit of the number: the largest that it was computed from.
+
+    Returns
+    -------
+    float, list or None
+        None for None.
 
     Examples
     --------
@@ -191,6 +211,15 @@ def settled(value: Any, size: float) -> Any:
 
 def number_text(value: float | Sequence[Any] | None) -> str:
     """A number, or a vector of numbers, to six digits.
+
+    Parameters
+    ----------
+    value : float, a sequence of them, or None
+
+    Returns
+    -------
+    str
+        With a minus sign instead of a hyphen; a dash for None and NaN.
 
     Examples
     --------

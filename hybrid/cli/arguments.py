@@ -58,12 +58,34 @@ def _mechanisms(_: click.Context, __: click.Parameter, incomplete: str) -> list[
 
 
 def mechanism_argument(command: Command) -> Command:
-    """Add the argument MECH, a catalogue name or a path."""
+    """The argument MECH, a catalogue name or a path.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``mechanism``.
+
+    Returns
+    -------
+    callable
+        The command with the argument.
+    """
     return click.argument("mechanism", metavar="MECH", shell_complete=_mechanisms)(command)
 
 
 def parameter_option(command: Command) -> Command:
-    """Add the repeatable option ``--param NAME=VALUE``."""
+    """The repeatable option ``--param NAME=VALUE``.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``parameters``, a dict of str to str.
+
+    Returns
+    -------
+    callable
+        The command with the option.
+    """
     return click.option(
         "--param",
         "parameters",
@@ -75,7 +97,18 @@ def parameter_option(command: Command) -> Command:
 
 
 def pin_option(command: Command) -> Command:
-    """Add the repeatable option ``--pin NAME=VALUE``."""
+    """The repeatable option ``--pin NAME=VALUE``.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``pins``, a dict of str to str.
+
+    Returns
+    -------
+    callable
+        The command with the option.
+    """
     return click.option(
         "--pin",
         "pins",
@@ -88,7 +121,18 @@ def pin_option(command: Command) -> Command:
 
 
 def branch_option(command: Command) -> Command:
-    """Add the repeatable option ``--branch NAME=VALUE``."""
+    """The repeatable option ``--branch NAME=VALUE``.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``branch``, a dict of str to str.
+
+    Returns
+    -------
+    callable
+        The command with the option.
+    """
     return click.option(
         "--branch",
         multiple=True,
@@ -100,7 +144,18 @@ def branch_option(command: Command) -> Command:
 
 
 def json_option(command: Command) -> Command:
-    """Add the flag ``--json``."""
+    """The flag ``--json``.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``as_json``.
+
+    Returns
+    -------
+    callable
+        The command with the flag.
+    """
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(command)
 
 
@@ -156,13 +211,35 @@ class OutputPath(click.Path):
 
 
 def plot_option(help_text: str) -> Callable[[Command], Command]:
-    """Add the option ``--plot FILE`` for a picture."""
+    """The option ``--plot FILE`` for a picture.
+
+    Parameters
+    ----------
+    help_text : str
+        What the help says of it; the endings are added.
+
+    Returns
+    -------
+    callable
+        Decorates a command, which takes the path as ``plot``.
+    """
     kind = OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS)
     return click.option("--plot", type=kind, metavar="FILE", help=f"{help_text} ({', '.join(PLOT_ENDINGS)}).")
 
 
 def axes_option(command: Command) -> Command:
-    """Add the option ``--axis``, to be given twice."""
+    """The option ``--axis``, to be given twice.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``axes``, a tuple of str.
+
+    Returns
+    -------
+    callable
+        The command with the option.
+    """
     return click.option(
         "--axis",
         "axes",
@@ -174,7 +251,24 @@ def axes_option(command: Command) -> Command:
 
 
 def two_axes(texts: Sequence[str], values: Mapping[str, float]) -> list[Axis]:
-    """Read the two axes of a map; UsageError if there are not two."""
+    """The two axes of a map, as ``--axis`` gives them.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        As ``phi=0:pi:400``.
+    values : mapping of str to float
+        Of the parameters, which a text may use.
+
+    Returns
+    -------
+    list of Axis
+
+    Raises
+    ------
+    click.UsageError
+        If there are not two.
+    """
     if len(texts) != 2:
         raise click.UsageError(f"a map has two axes, got {len(texts)}: --axis phi=0:pi:400 --axis phi_dot=-3:3:400")
     from hybrid.analysis import Axis
@@ -183,7 +277,18 @@ def two_axes(texts: Sequence[str], values: Mapping[str, float]) -> list[Axis]:
 
 
 def output_option(help_text: str) -> Callable[[Command], Command]:
-    """Add the option ``-o FILE``."""
+    """The option ``-o FILE``.
+
+    Parameters
+    ----------
+    help_text : str
+        What the help says of it.
+
+    Returns
+    -------
+    callable
+        Decorates a command, which takes the path as ``output``, or ``-`` for standard output.
+    """
 
     def add(command: Command) -> Command:
         kind = OutputPath(dir_okay=False, allow_dash=True)

@@ -37,7 +37,27 @@ LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 
 
 def read_stiffnesses(_: click.Context, option: click.Parameter, value: str | None) -> tuple[float, ...]:
-    """Read different numbers above 0 separated by commas; none where the option is not given."""
+    """The different numbers above 0 of an option, separated by commas; none where it is not given.
+
+    Parameters
+    ----------
+    _ : click.Context
+        Not looked at.
+    option : click.Parameter
+        Named in the message.
+    value : str or None
+        As typed.
+
+    Returns
+    -------
+    tuple of float
+        In the order given.
+
+    Raises
+    ------
+    click.BadParameter
+        If one is no number above 0, or is given twice.
+    """
     if value is None:
         return ()
     try:
@@ -163,7 +183,26 @@ def compare(
 
 
 def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
-    """The impact law of a name; UsageError where a coefficient belongs to another law."""
+    """The impact law of a name.
+
+    Parameters
+    ----------
+    name : str
+        One of ``LAWS``.
+    restitution : float or None
+        Coefficient of restitution of every contact, without unit; None for the declared ones.
+    damping : float or None
+        Of every contact, in units of the square root of a mass; None for the declared ones.
+
+    Returns
+    -------
+    AbstractImpactLaw
+
+    Raises
+    ------
+    click.UsageError
+        If a coefficient belongs to another law.
+    """
     from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
     from hybrid.contact.compliance.law import KelvinVoigtLimit
 

@@ -89,6 +89,17 @@ def lcp_(*, file: Path, as_json: bool) -> None:
 def problem_answer(problem: LCP) -> dict[str, Any]:
     """All that is known of a problem, under the keys that the command line promises.
 
+    Parameters
+    ----------
+    problem : LCP
+
+    Returns
+    -------
+    dict
+        ``status`` of Lemke's method; ``solutions``, an array (N, n); ``continua``; ``complete``; ``classes``, with None
+        where it is not decided; ``witnesses`` of those that M is not in; ``certificate``, None if there
+        is a solution.
+
     Examples
     --------
     >>> from lcp import LCP

@@ -86,6 +86,11 @@ def doctor(*, as_json: bool) -> None:
 def library_versions() -> dict[str, str | None]:
     """Installed versions of this distribution and of what it depends on; None for what is missing.
 
+    Returns
+    -------
+    dict of str to str or None
+        This distribution first, then the others by name.
+
     Examples
     --------
     >>> {"painleve", "numpy", "sympy"} <= set(library_versions())
@@ -104,7 +109,13 @@ def _version(name: str) -> str | None:
 
 
 def findings() -> Iterator[Finding]:
-    """Look at everything, cheapest first."""
+    """Everything that is looked at, cheapest first.
+
+    Returns
+    -------
+    iterator of Finding
+        Each is looked at when it is asked for.
+    """
     missing = [name for name, number in library_versions().items() if number is None]
     advice = "run `make install`, or `pip install painleve` into a fresh environment" if missing else ""
     yield Finding("libraries", not missing, f"missing: {', '.join(missing)}" if missing else "all installed", advice)

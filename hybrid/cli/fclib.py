@@ -26,7 +26,7 @@ _OF_HDF5 = (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError
 
 
 def read_fclib(data: bytes, *, source: str) -> LCP:
-    """Read the local problem u = W r + q with Coulomb friction from the content of an FCLIB file.
+    """The local problem u = W r + q with Coulomb friction in the content of an FCLIB file.
 
     Planar contacts (``spacedim`` 2) become three unknowns each, see `planar_friction_lcp`; spatial ones must be
     frictionless, as Coulomb's cone in space is no linear complementarity problem, and leave their normal rows.
@@ -37,6 +37,11 @@ def read_fclib(data: bytes, *, source: str) -> LCP:
         HDF5 with the group ``fclib_local``: ``W`` (triplets, compressed columns or rows), ``vectors``, ``spacedim``.
     source : str
         The name of the file, for messages.
+
+    Returns
+    -------
+    LCP
+        Contacts one after the other.
 
     Raises
     ------
@@ -148,6 +153,25 @@ def planar_friction_lcp(W: FloatArray, q: FloatArray, friction: FloatArray) -> L
     The complementary w of each contact is (u_N, forward part of u_T, mu r_N - r_T). A contact
     without friction has the unknown r_N alone. Where r_N = 0 the backward part is bounded from below only, so that
     solutions with an open contact form a continuum.
+
+    Parameters
+    ----------
+    W : array, (2 k, 2 k)
+        Mobility of k contacts.
+    q : array, (2 k,)
+        Velocities of the contacts without forces.
+    friction : array, (k,)
+        Coefficients, without unit.
+
+    Returns
+    -------
+    LCP
+        Three unknowns for a contact with friction and one for a contact without.
+
+    Raises
+    ------
+    LCPError
+        If a friction coefficient is negative.
 
     References
     ----------

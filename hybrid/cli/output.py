@@ -21,12 +21,17 @@ PIPE_WIDTH = 140
 
 
 def print_json(answer: Mapping[str, Json]) -> None:
-    """Print an answer as one JSON object on standard output.
+    """An answer printed as one JSON object on standard output.
 
     Parameters
     ----------
     answer : mapping
         Of text, numbers, None, sequences, mappings and arrays; a number that is not finite becomes null.
+
+    Returns
+    -------
+    None
+        It is printed.
 
     Examples
     --------
@@ -42,7 +47,7 @@ def print_json(answer: Mapping[str, Json]) -> None:
 
 
 def print_answer(answer: Mapping[str, Json], *described: Iterable[RenderableType], as_json: bool) -> None:
-    """Print an answer as one JSON object, or as what describes it to people.
+    """An answer printed as one JSON object, or as what describes it to people.
 
     Parameters
     ----------
@@ -51,6 +56,11 @@ def print_answer(answer: Mapping[str, Json], *described: Iterable[RenderableType
     *described : iterable of str or rich renderable
         Read only where people are answered, so that tables are laid out for nobody else.
     as_json : bool
+
+    Returns
+    -------
+    None
+        It is printed.
 
     Examples
     --------
@@ -64,12 +74,29 @@ def print_answer(answer: Mapping[str, Json], *described: Iterable[RenderableType
 
 
 def json_text(answer: Mapping[str, Json]) -> str:
-    """An answer as the text of one JSON object."""
+    """An answer as the text of one JSON object.
+
+    Parameters
+    ----------
+    answer : mapping
+        As of `print_json`.
+
+    Returns
+    -------
+    str
+        Indented by two; what is not ASCII as it is.
+    """
     return json.dumps(plain(answer), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def console() -> Console:
-    """Standard output as a rich console."""
+    """Standard output as a rich console.
+
+    Returns
+    -------
+    Console
+        As wide as the terminal; 140 columns where there is none.
+    """
     import sys
 
     from rich.console import Console
@@ -78,14 +105,37 @@ def console() -> Console:
 
 
 def say(*lines: RenderableType) -> None:
-    """Print text and tables for people on standard output; rich markup in the text is not read."""
+    """Text and tables printed for people on standard output; rich markup in the text is not read.
+
+    Parameters
+    ----------
+    *lines : str or rich renderable
+
+    Returns
+    -------
+    None
+        They are printed, each on a line of its own.
+    """
     shown = console()
     for line in lines:
         shown.print(line, markup=False)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:
-    """A table under its title; a column that holds only numbers is aligned to the right."""
+    """A table under its title; a column that holds only numbers is aligned to the right.
+
+    Parameters
+    ----------
+    title : str
+    columns : sequence of str
+        Heads of the columns.
+    rows : iterable of sequence of str
+        As many cells as columns in each.
+
+    Returns
+    -------
+    rich renderable
+    """
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -103,6 +153,15 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 def number(value: float | None) -> str:
     """A number to seven digits, for people.
+
+    Parameters
+    ----------
+    value : float or None
+
+    Returns
+    -------
+    str
+        A hyphen for None and NaN.
 
     Examples
     --------

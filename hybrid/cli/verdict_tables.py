@@ -23,7 +23,7 @@ ROUNDING = 1e-13
 
 
 def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
-    """Lay out what :func:`hybrid.reporting.records.verdict_record` found.
+    """What :func:`hybrid.reporting.records.verdict_record` found, laid out for the console.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
     units : Units
         Of the quantities in it.
 
-    Yields
-    ------
-    str or rich table
-        For the console, in the order of reading.
+    Returns
+    -------
+    iterator of str or rich table
+        In the order of reading.
     """
     from rich.text import Text
 

@@ -45,9 +45,9 @@ def explore(root: Dictionary[T], *, exhaustive: bool) -> Iterator[Face[T] | Refu
         Go on below a solution until the nodes hold nothing but solutions. Otherwise the search ends with the
         first face found, whose vertex is a solution though not every point of it need be.
 
-    Yields
-    ------
-    Face or Refuted
+    Returns
+    -------
+    iterator of Face or Refuted
 
     References
     ----------

@@ -62,7 +62,7 @@ class SolutionSet:
 
 
 def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = TOLERANCE) -> SolutionSet:
-    """Find every solution, depth-first over the complementary cones.
+    """Every solution, found depth-first over the complementary cones.
 
     Where no number of any complementary basis is near zero, their signs are the answer (n <= 6). Kernels that are
     loaded prove by bounds of all rounding errors that no solution is missed. If rounding could overturn a decision of

@@ -117,7 +117,7 @@ def gauss_lcp(
     *,
     solver: Lemke | None = None,
 ) -> GaussSolution:
-    """Solve the frictionless contact problem by Lemke's method on its Karush-Kuhn-Tucker conditions.
+    """The solution of the frictionless contact problem, by Lemke's method on its Karush-Kuhn-Tucker conditions.
 
     With G = W_N^T M^-1 W_N and c = W_N^T M^-1 h + zeta_N, lambda_N solves the complementarity problem
     (G, c) and v' = M^-1 (h + W_N lambda_N).

@@ -94,7 +94,7 @@ def _growth(column: list[float], inverse: float) -> float:
 
 
 def basic_point(M: Sequence[Sequence[float]], q: Sequence[float], basis: int) -> list[float] | None:
-    """z of a complementary basis by elimination with row exchanges; None where a pivot is zero.
+    """The z of a complementary basis, by elimination with row exchanges; None where a pivot is zero.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def motion_of(
     *,
     is_hyperstatic: bool = False,
 ) -> Motion:
-    """Solve one mode for its forces and accelerations.
+    """The forces and accelerations of one mode.
 
     Parameters
     ----------

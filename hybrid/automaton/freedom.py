@@ -37,7 +37,7 @@ class Samples:
 
 
 def closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
-    """Find postures in which given contacts touch, by Newton's method from scattered starts.
+    """Postures in which given contacts touch, by Newton's method from scattered starts.
 
     Parameters
     ----------

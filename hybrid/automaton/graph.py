@@ -224,7 +224,7 @@ class Automaton:
 
 
 def check_size(dynamics: Dynamics, max_nodes: int = MAX_NODES) -> None:
-    """Refuse the whole automaton of a mechanism that has too many modes, before anything of it is built.
+    """The refusal of a whole automaton that has too many modes, before anything of it is built.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def check_size(dynamics: Dynamics, max_nodes: int = MAX_NODES) -> None:
 
 
 def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automaton:
-    """Build the hybrid automaton of a mechanism.
+    """The hybrid automaton of a mechanism.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def holds(
     parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> NDArray[np.bool_]:
-    """Tell at which states a mode is consistent.
+    """Whether a mode is consistent at each of several states.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ class Location:
 def locate(
     dynamics: Dynamics, parts: tuple[ForceElement, ...], table: RowTable, algebra: Algebra | None, node: NodeMode
 ) -> Location:
-    """Build the node of a mode.
+    """The node of a mode.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class Outline:
 
 
 def outline(automaton: Automaton | Outline, *, formulas: bool = True) -> Outline:
-    """Write a whole automaton as text.
+    """A whole automaton as text.
 
     Parameters
     ----------

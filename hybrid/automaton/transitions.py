@@ -72,7 +72,7 @@ def transitions_from(
     may_be_paradoxical: bool,
     has_impact: bool,
 ) -> tuple[Transition, ...]:
-    """List the edges that leave a mode.
+    """The edges that leave a mode.
 
     Parameters
     ----------

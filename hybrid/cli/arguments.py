@@ -298,7 +298,7 @@ def output_option(help_text: str) -> Callable[[Command], Command]:
 
 
 def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float]:
-    """Read the values of ``--param``, which are expressions of other parameters.
+    """The values of ``--param``, which are expressions of other parameters.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class ExitStatus(IntEnum):
 
 
 def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
-    """Run a click program so that nothing but an exit status leaves it.
+    """A click program, run so that nothing but an exit status leaves it.
 
     Parameters
     ----------

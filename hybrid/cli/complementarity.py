@@ -26,7 +26,7 @@ MAX_BYTES = 8_000_000
 
 
 def read_problem(path: Path) -> LCP:
-    """Read a problem from a JSON or NPZ file with the entries ``M`` and ``q``, or a contact problem of FCLIB.
+    """The problem in a JSON or NPZ file with the entries ``M`` and ``q``, or a contact problem of FCLIB.
 
     Parameters
     ----------

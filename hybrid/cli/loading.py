@@ -56,7 +56,7 @@ def _load(entry: EntryPoint) -> Catalogue | None:
 
 
 def load_mechanism(name: str) -> Mechanism:
-    """Read a mechanism.
+    """The mechanism of a name or a path.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class MotionFiles:
 
 
 def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[str]:
-    """Write what was asked for; the data first, in case a picture fails.
+    """The files that were asked for, written; the data first, in case a picture fails.
 
     Parameters
     ----------

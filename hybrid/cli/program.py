@@ -91,7 +91,7 @@ for _command in _COMMANDS:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``painleve`` and return its exit status.
+    """The command ``painleve``, run to its exit status.
 
     Parameters
     ----------

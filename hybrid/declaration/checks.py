@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 
 def checked(mechanism: AbstractMechanism) -> tuple[Scope, Parameters, list[Read], list[Problem]]:
-    """Read every expression of a mechanism and list everything that is wrong.
+    """Every expression of a mechanism as read, and everything that is wrong with it.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+        As declared, with fields of the right types.
 
     Returns
     -------

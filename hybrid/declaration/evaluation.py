@@ -17,7 +17,7 @@ Value: TypeAlias = float | complex | NDArray[Any]
 
 
 def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
-    """Evaluate an expression.
+    """The value of an expression.
 
     Parameters
     ----------

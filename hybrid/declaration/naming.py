@@ -66,7 +66,7 @@ def naming_problems(mechanism: AbstractMechanism) -> list[Problem]:
 
 
 def refuse_too_many(mechanism: AbstractMechanism) -> None:
-    """Refuse more names than can be checked in a second.
+    """The refusal of more names than can be checked in a second.
 
     Parameters
     ----------

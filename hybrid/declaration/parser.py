@@ -41,7 +41,7 @@ _SIGN_BINDING = 30
 def parse_expression(
     text: str, *, known: Collection[str], field: str = "", path: tuple[str | int, ...] = ()
 ) -> Expression:
-    """Read an expression.
+    """An expression, read from its text.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def realise(
     stiffness: Stiffness,
     length: float | str | None = None,
 ) -> Mechanism:
-    """Realise rigid constraints by springs: ``f = 0`` becomes the potential ``stiffness * f**2 / 2``.
+    """A mechanism with springs for rigid constraints: ``f = 0`` becomes the potential ``stiffness * f**2 / 2``.
 
     With ``stiffness = 2 N c`` that is the potential ``N c f^2`` whose motions tend to the rigid one as ``N`` grows,
     away from singular configurations with an error of order ``1/N`` (Rubin and Ungar 1957).

@@ -17,7 +17,7 @@ __all__ = ["mechanism_from_toml", "mechanism_to_toml", "read_mechanism"]
 
 
 def read_mechanism(path: str | Path) -> Mechanism:
-    """Read a mechanism file.
+    """The mechanism that a file declares.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def read_mechanism(path: str | Path) -> Mechanism:
 
 
 def mechanism_from_toml(text: str, *, source: str = "") -> Mechanism:
-    """Read a mechanism from the text of a mechanism file.
+    """The mechanism that the text of a mechanism file declares.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Units:
 def dimension_problems(
     mechanism: AbstractMechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
 ) -> list[Problem]:
-    """Find unknown units, and expressions whose units contradict each other or what they stand for.
+    """Unknown units, and expressions whose units contradict each other or what they stand for, as problems.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def angles_of(read: Iterable[Read], scope: Scope) -> set[str]:
 def units_of(
     mechanism: AbstractMechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
 ) -> Units:
-    """Find the units of coordinates, forces and accelerations of a mechanism whose units fit.
+    """The units of coordinates, forces and accelerations of a mechanism whose units fit.
 
     A parameter in millimetres or degrees counts as one without a unit: what follows from it is not shown.
 

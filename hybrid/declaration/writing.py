@@ -16,7 +16,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
 def mechanism_to_toml(mechanism: Mechanism) -> str:
-    """Write a mechanism as the text of a mechanism file.
+    """A mechanism as the text of a mechanism file.
 
     Parameters
     ----------

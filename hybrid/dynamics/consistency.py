@@ -97,7 +97,7 @@ def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: Array) -> N
 
 
 def check_consistency(dynamics: Dynamics, state: State, *, tolerances: Tolerances = Tolerances()) -> None:
-    """Refuse a state that violates a rigid constraint: say by how much, and which state would do.
+    """The refusal of a state that violates a rigid constraint: by how much, and which state would do.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _offer(dynamics: Dynamics, state: State, tolerances: Tolerances) -> str:
 
 
 def check_regularity(dynamics: Dynamics, state: State, *, lost: float = LOST) -> None:
-    """Refuse a state in a singular configuration, where the constraints give no acceleration.
+    """The refusal of a state in a singular configuration, where the constraints give no acceleration.
 
     Parameters
     ----------

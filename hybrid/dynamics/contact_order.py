@@ -55,7 +55,7 @@ class Spine:
 
 
 def spine_of(space: ConfigurationSpace, q: Array, w: Array, rank: int, along: Array, across: Array) -> Spine | None:
-    """Follow the stationary curve through a degenerate singular point, and place the point on it.
+    """The stationary curve through a degenerate singular point, and the point placed on it.
 
     Parameters
     ----------

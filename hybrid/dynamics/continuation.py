@@ -100,7 +100,7 @@ def _between(first: PositionProblem, second: PositionProblem, share: Array) -> P
 def taken(
     first: PositionProblem, second: PositionProblem, share: Array, q: Array, sign: int
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Take one step along each of N lines between pins.
+    """One step along each of N lines between pins.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ __all__ = ["crossing"]
 
 
 def crossing(f: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float = 1e-14) -> float:
-    """Find where a function changes its sign by Brent's method; an end whose sign was rounding is the root itself.
+    """Where a function changes its sign, by Brent's method; an end whose sign was rounding is the root itself.
 
     Parameters
     ----------

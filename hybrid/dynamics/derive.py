@@ -252,7 +252,7 @@ _KINEMATIC = ("gap", "gap_dot", "W_N", "slip", "W_T", "constraint", "constraint_
 
 
 def derive(mechanism: Mechanism) -> Dynamics:
-    """Derive and compile the equations of a mechanism, once.
+    """The equations of a mechanism, derived and compiled once.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ class Equations:
 
 
 def equations_of(mechanism: Mechanism) -> Equations:
-    """Derive the equations of a mechanism.
+    """The equations of a mechanism.
 
     Energies give Lagrange's equations of the second kind; an explicit mass matrix and force vector are taken as they
     are. Elastic constraints (those with a stiffness) enter as the potential ``k f^2 / 2``.

@@ -11,7 +11,7 @@ _SWEEPS = 8  # each takes the root of what is left of a difference in size: 1e12
 
 
 def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Solve many small systems; NaN where a matrix is singular or not finite.
+    """Solutions of many small systems; NaN where a matrix is singular or not finite.
 
     Parameters
     ----------

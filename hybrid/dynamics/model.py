@@ -73,7 +73,7 @@ class SymbolicModel:
 
 
 def symbolic_model(equations: Equations) -> SymbolicModel:
-    """Write the equations of a mechanism in SymPy.
+    """The equations of a mechanism in SymPy.
 
     Parameters
     ----------

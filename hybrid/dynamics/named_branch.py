@@ -27,7 +27,7 @@ def named_branch(
     *,
     tolerances: Tolerances,
 ) -> PostureBranch | None:
-    """Follow a branch from where it is named to the pins, along one named quantity after the other.
+    """A branch followed from where it is named to the pins, along one named quantity after the other.
 
     Parameters
     ----------

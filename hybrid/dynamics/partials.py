@@ -126,7 +126,7 @@ def _arguments(dynamics: Dynamics, t: Array, y: Array, parameters: Values) -> li
 
 
 def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> Partials:
-    """Derive and compile the first partial derivatives of all terms.
+    """The first partial derivatives of all terms, compiled.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
 
 
 def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any]) -> Pins:
-    """Read pins, add the defaults, and insist on as many as the mechanism needs.
+    """Pins as read, with the defaults added; as many as the mechanism needs.
 
     Parameters
     ----------

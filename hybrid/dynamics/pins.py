@@ -39,7 +39,7 @@ def solve_state(
     branch: Mapping[str, str | float] | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> State:
-    """Solve the state that pins fix.
+    """The state that pins fix.
 
     A pin fixes a coordinate (``phi``), a velocity (``phi_dot``), ``gap.tip``, ``gap_dot.tip``, ``slip.tip`` (or
     ``slip.tip.1`` and ``slip.tip.2`` of a spatial contact) or the time ``t``. A mechanism of ``n`` coordinates needs
@@ -101,7 +101,7 @@ def solve_states(
     branch: PostureBranch | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> States:
-    """Solve arrays of states at once, for maps.
+    """Arrays of states that pins fix, solved at once, for maps.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class PositionProblem:
 
 
 def position_problem(dynamics: Dynamics, pins: Pins) -> tuple[PositionProblem, tuple[int, ...]]:
-    """Flatten the position pins of an array of states.
+    """The position pins of an array of states, in a row.
 
     Parameters
     ----------

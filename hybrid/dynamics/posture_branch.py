@@ -139,7 +139,7 @@ def follow_branch(
     start: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> PostureBranch | None:
-    """Follow a branch of postures over ranges of swept quantities.
+    """A branch of postures over ranges of swept quantities.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def read_start(
     unknown: Collection[str],
     swept: Collection[str],
 ) -> dict[str, float]:
-    """Read the values that name a branch.
+    """The values that name a branch.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def is_same_posture(problem: PositionProblem, first: Array, second: Array, *, ro
 def distinct_postures(
     problem: PositionProblem, known: list[Array], tolerances: Tolerances, named: Mapping[str, float] | None = None
 ) -> list[Array]:
-    """Add to known postures those that Newton's method finds from its starts; full turns of an angle count once.
+    """Known postures and those that Newton's method finds from its starts; full turns of an angle count once.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def distinct_postures(
 def named_posture(
     problem: PositionProblem, named: Mapping[str, float], tolerances: Tolerances
 ) -> tuple[Array, tuple[Array, ...]]:
-    """Choose the posture nearest to named coordinates, or the first one if none is named.
+    """The posture nearest to named coordinates, or the first one if none is named.
 
     Parameters
     ----------

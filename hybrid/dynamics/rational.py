@@ -220,7 +220,7 @@ class Fractions:
 
 
 def fractions_of(expressions: Iterable[sympy.Expr], *, max_terms: int = 150) -> Fractions:
-    """Make the field of fractions that holds all given expressions.
+    """The field of fractions that holds all given expressions.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ Text = str | list["Text"] | dict[str, "Text"]
 
 
 def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
-    """Write out the equations of motion and the closed form of every contact.
+    """The equations of motion and the closed form of every contact, written out.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def _named(names: Sequence[str], values: Array, *, order: int = 0) -> str:
 
 
 def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float = LOST) -> SingularPoint | None:
-    """Classify a posture of the configuration space by the constraint that is lost there.
+    """The kind of a posture of the configuration space, by the constraint that is lost there.
 
     To second order the space is the zero set of the lost constraint's quadratic form on the velocities that the other
     constraints allow. In two such directions an indefinite form has two lines: branches cross. A definite one has

@@ -63,7 +63,7 @@ class Switches:
 
 
 def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameters: Sequence[str] = ()) -> Switches:
-    """Find and compile what makes expressions jump or bend.
+    """What makes expressions jump or bend, compiled.
 
     Parameters
     ----------

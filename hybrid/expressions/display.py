@@ -17,7 +17,7 @@ __all__ = ["sympy_expressions"]
 
 
 def sympy_expressions(graph: Graph, roots: Sequence[int]) -> list[sympy.Expr]:
-    """Write nodes in SymPy; names become real symbols.
+    """Nodes in SymPy; names become real symbols.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ class NotRationalError(ArithmeticError):
 
 
 def exact_values(graph: Graph, roots: Sequence[int], known: dict[int, Fraction]) -> list[Fraction]:
-    """Evaluate nodes in rational numbers.
+    """Values of nodes in rational numbers.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def _stack(entries: tuple[Any, ...], shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def compile_kernel(graph: Graph, quantities: Mapping[str, Any], arguments: Sequence[int]) -> Kernel:
-    """Compile named vectors and matrices of nodes into one function that computes what they share once.
+    """Named vectors and matrices of nodes as one compiled function that computes what they share once.
 
     The source is written by this module alone, and names are replaced by numbered arguments: no text of the user's
     reaches the compiler.
@@ -225,7 +225,7 @@ def compile_program(
     parameters: Sequence[int],
     extra: Sequence[int] = (),
 ) -> Program:
-    """Compile nodes into a function of time and state.
+    """Nodes as a compiled function of time and state.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def dot(build: Builder, left: Iterable[int], right: Iterable[int], start: int | 
 
 
 def solve_definite(build: Builder, M: Nodes, columns: Iterable[Sequence[int] | Nodes]) -> list[list[int]]:
-    """``M^-1 B`` by ``L D L^T``, which is safe without pivoting where M is positive definite.
+    """The solution ``M^-1 B`` by ``L D L^T``, which is safe without pivoting where M is positive definite.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Switch:
 
 
 def switches(build: Builder, roots: Any) -> tuple[Switch, ...]:
-    """Find what makes nodes jump or bend.
+    """What makes nodes jump or bend.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _BOW, _AROUND = 0.05, 0.33  # shares of its length by which an arrow leaves the 
 
 
 def plot_automaton(automaton: Automaton | Outline, *, highlight: Collection[str] = ()) -> Figure:
-    """Draw an automaton.
+    """A picture of an automaton.
 
     One force element: every edge with its guard. Several: the modes as a grid, with the edges along which
     one contact changes without a paradox; the other edges are in the JSON. More than 16 modes are drawn in groups.

@@ -20,7 +20,7 @@ __all__ = ["command_line"]
 
 
 def command_line(dynamics: Dynamics, state: State, *, parameters: Values | None = None) -> str:
-    """Write the shortest command line whose pins give a state.
+    """The shortest command line whose pins give a state.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def _by_verdict(found: ComparisonMap) -> Iterator[tuple[str, Json]]:
 
 
 def plot_comparison_map(found: ComparisonMap, *, units: Mapping[str, str] | None = None, title: str = "") -> Figure:
-    """Draw a map of agreement, and beside it the error of the stiffest penalty runs or the velocity after an impact.
+    """A map of agreement, and beside it the error of the stiffest penalty runs or the velocity after an impact.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def build_comparison(
     tolerances: Tolerances = Tolerances(),
     progress: Callable[[int, int], None] | None = None,
 ) -> ComparisonReport:
-    """Compare all methods at a state and keep what a page on it shows.
+    """A comparison of all methods at a state, with what a page on it shows.
 
     Parameters
     ----------

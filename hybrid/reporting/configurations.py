@@ -42,7 +42,7 @@ def plot_configuration_space(
     paths: Mapping[str, Trajectory] | None = None,
     title: str = "",
 ) -> Figure:
-    """Draw a configuration space in the plane of two coordinates.
+    """A picture of a configuration space in the plane of two coordinates.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def plot_realisation(
     plane: tuple[str, str] | None = None,
     title: str = "",
 ) -> Figure:
-    """Draw the paths of a study over the configuration space, the rigid motion among them.
+    """The paths of a study, drawn over the configuration space, the rigid motion among them.
 
     Parameters
     ----------

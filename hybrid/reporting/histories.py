@@ -230,7 +230,7 @@ def plot_panel(panel: HistoryPanel) -> Figure:
 
 
 def plot_convergence(found: Comparison, *, unit: str = "") -> Figure | None:
-    """Draw the errors of the penalty runs over their stiffness with the fitted power and its uncertainty.
+    """The errors of the penalty runs over their stiffness, drawn with the fitted power and its uncertainty.
 
     Parameters
     ----------

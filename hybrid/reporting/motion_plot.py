@@ -48,7 +48,7 @@ class _Curves:
 
 
 def plot_motion(motion: Trajectory, *, title: str = "") -> Figure:
-    """Draw a motion: coordinates, velocities and contact forces over time, with the modes of every contact below.
+    """A motion as a figure: coordinates, velocities and contact forces over time, the modes of every contact below.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def plot_motion(motion: Trajectory, *, title: str = "") -> Figure:
 
 
 def plot_tree(tree: MotionTree, *, title: str = "") -> Figure:
-    """Draw a tree of motions: a panel for each quantity, in it a style for each part, numbered in the rows of modes.
+    """A tree of motions as a figure: a panel for each quantity, a style for each part, numbered in the rows of modes.
 
     Parameters
     ----------

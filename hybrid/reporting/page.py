@@ -164,7 +164,7 @@ def unit_html(text: str) -> str:
 
 
 def inline_svg(svg: str, *, prefix: str, label: str) -> str:
-    """Prepare an SVG document for a page.
+    """An SVG document as a part of a page.
 
     Parameters
     ----------

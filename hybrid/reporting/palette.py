@@ -80,7 +80,7 @@ def own_fills() -> dict[str, Fill]:
 
 
 def fills(kinds: Sequence[str]) -> tuple[Fill, ...]:
-    """Choose fills for regions in the order of falling lightness.
+    """Fills for regions, in the order of falling lightness.
 
     Parameters
     ----------

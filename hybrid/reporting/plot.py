@@ -52,7 +52,7 @@ def plot_map(
     units: Mapping[str, str] | None = None,
     title: str = "",
 ) -> Figure:
-    """Draw a region map.
+    """A region map as a figure.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _singular(axes: Axes, region_map: RegionMap) -> None:
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure as SVG, PNG or PDF, by the ending of the path; as a whole or not at all.
+    """A figure written as SVG, PNG or PDF, by the ending of the path; as a whole or not at all.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class Posture:
 def posture(
     dynamics: Dynamics, state: State, *, closed: tuple[str, ...] = (), parameters: Values | None = None
 ) -> Posture | None:
-    """Evaluate a mechanism's drawing at a state.
+    """A mechanism's drawing at a state.
 
     Where contacts touch is found as in :func:`hybrid.reporting.touching.touching`.
 

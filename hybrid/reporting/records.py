@@ -33,7 +33,7 @@ Json = object
 
 
 def plain(value: Json) -> Json:
-    """Turn a value into what JSON can hold: text, numbers, None, lists and dictionaries.
+    """A value as JSON can hold it: text, numbers, None, lists and dictionaries.
 
     Parameters
     ----------

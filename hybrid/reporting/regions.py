@@ -54,7 +54,7 @@ class Region:
 
 
 def regions(region_map: RegionMap) -> tuple[Region, ...]:
-    """Collect the regions of a map.
+    """The regions of a map.
 
     Parameters
     ----------

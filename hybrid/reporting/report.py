@@ -111,7 +111,7 @@ def build_report(
     progress: Progress | None = None,
     on_interrupt: OnInterrupt = "raise",
 ) -> Report:
-    """Gather everything about a state: verdict, evidence, surroundings and automaton.
+    """Everything about a state: verdict, evidence, surroundings and automaton.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def restitution_record(found: RestitutionMap) -> dict[str, Json]:
 
 
 def plot_restitution(found: RestitutionMap, *, units: Mapping[str, str] | None = None, title: str = "") -> Figure:
-    """Draw restitution and absorbed share of energy, the incidence to the right in degrees.
+    """Restitution and absorbed share of energy as a figure, the incidence to the right in degrees.
 
     Parameters
     ----------

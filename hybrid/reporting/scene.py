@@ -120,7 +120,7 @@ def require_drawing(mechanism: Mechanism) -> None:
 
 
 def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
-    """Sample a motion for drawing: evenly in time, and at the ends of every arc.
+    """A motion sampled for drawing: evenly in time, and at the ends of every arc.
 
     Parameters
     ----------

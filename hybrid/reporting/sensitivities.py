@@ -131,7 +131,7 @@ def tornado_bars(report: SensitivityReport) -> list[tuple[str, float]]:
 
 
 def plot_tornado(report: SensitivityReport) -> Figure:
-    """Draw what one per cent more of each quantity does to the functional, the largest on top.
+    """What one per cent more of each quantity does to the functional, as a figure, the largest on top.
 
     Parameters
     ----------

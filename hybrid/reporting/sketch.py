@@ -22,7 +22,7 @@ _CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
 def plot_posture(drawn: Posture) -> Figure:
-    """Draw a mechanism at a state.
+    """A picture of a mechanism at a state.
 
     Parameters
     ----------

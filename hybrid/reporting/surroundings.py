@@ -63,7 +63,7 @@ def surroundings(
     progress: Progress | None = None,
     on_interrupt: OnInterrupt = "raise",
 ) -> Surroundings:
-    """Map the states around one, with curves between regions where they are few enough.
+    """A map of the states around one, with curves between regions where they are few enough.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def touching(
     names: Iterable[str] | None = None,
     parameters: Values | None = None,
 ) -> dict[str, Touching]:
-    """Find where the contacts, friction elements and rigid constraints of a mechanism act on its drawing.
+    """Where the contacts, friction elements and rigid constraints of a mechanism act on its drawing.
 
     A contact acts at the point ``P`` for which the generalised normal direction is ``W_N = (dP/dq)^T n`` with some
     direction ``n`` of the drawing; between two bodies, ``W_N = (dP_2/dq - dP_1/dq)^T n``. Of several such points, which

@@ -35,7 +35,7 @@ _PROBES = 65
 def default_axes(
     dynamics: Dynamics, state: State, *, parameters: Values | None = None, cells: int = CELLS
 ) -> tuple[Axis, Axis] | None:
-    """Choose the two quantities of a map around a state, and their ranges.
+    """The two quantities of a map around a state, and their ranges.
 
     The first is the coordinate, preferably an angle, that the closed contacts leave free and on which their Delassus
     terms depend; the second is its velocity or, where that changes nothing, the coefficient of friction.

@@ -20,7 +20,7 @@ __all__ = [
 
 
 def load() -> None:
-    """Compile what ordinary calls can use, or read it from disk, and have them use it from now on.
+    """The kernels for ordinary calls, compiled or read from disk, which these use from now on.
 
     `lcp.solve`, `lcp.Lemke` and `lcp.enumerate_solutions` answer as before, sooner, and never load anything themselves.
 

@@ -14,7 +14,7 @@ HUGE = 1e300
 
 
 def admit_vector(M: object, q: object, z: object) -> None:
-    """Refuse what is not an array of float64, or a vector z that cannot be written.
+    """The refusal of what is not an array of float64, or of a vector z that cannot be written.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def _admit_array(name: str, array: object, ndim: int, *, is_written: bool) -> No
 
 @compiled
 def admit(M: FloatArray, q: FloatArray, answer: FloatArray) -> None:
-    """Refuse a problem that is not square or not finite, and an answer of another width or written over the problem.
+    """The refusal of a problem that is not square or not finite, and of an answer of another width or written over it.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def _checked(
 
 
 def solve_batch(M: npt.ArrayLike, q: npt.ArrayLike, *, problems_last: bool = False) -> BatchSolution:
-    """Solve many problems of up to four unknowns: one z each, and how many and which complementary bases solve it.
+    """Answers to many problems of up to four unknowns: one z each, how many complementary bases solve it, and which.
 
     By the signs of principal minors: singular bases (continua) do not count, and one degenerate solution may have
     several bases. Where rounding may have decided, the count is `UNDECIDED`; that of an exact zero is not, if no

@@ -30,7 +30,7 @@ IntArray = npt.NDArray[np.int64]
 
 @compiled
 def every_solution(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
-    """Write the isolated solutions into the rows of Z.
+    """The isolated solutions, written into the rows of Z.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ IntArray = npt.NDArray[np.int64]
 
 @compiled
 def equilibrate(M: FloatArray, q: FloatArray, A: FloatArray, b: FloatArray, exponents: IntArray) -> bool:
-    """Write R M C and R q / s, with R, C diagonal and s > 0, into A and b, and the exponents of s C.
+    """R M C and R q / s, with R, C diagonal and s > 0, written into A and b, and the exponents of s C.
 
     So z solves (M, q) if and only if (s C)^-1 z solves (A, b). Powers of two make every product exact, and the result
     tells whether they do: where sizes are too far apart, entries may vanish.

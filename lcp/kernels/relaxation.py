@@ -45,7 +45,7 @@ def is_positive(value: float, error: float) -> bool:
 
 @compiled
 def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row: int, c: int, work: FloatArray) -> None:
-    """Pivot basic = T[0] columns + constant (in column `width`) at (row, c); T[1] are the errors.
+    """A pivot of basic = T[0] columns + constant (in column `width`) at (row, c); T[1] are the errors.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def exchange(T: FloatArray, basic: IntArray, columns: IntArray, width: int, row:
 def restore(
     T: FloatArray, basic: IntArray, columns: IntArray, dead: IntArray, width: int, work: FloatArray, doubt: IntArray
 ) -> bool:
-    """Dual simplex; False if a row says that there is no feasible point. Dead rows are zero and stay so.
+    """The dual simplex; False if a row says that there is no feasible point. Dead rows are zero and stay so.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def fix(
     work: FloatArray,
     doubt: IntArray,
 ) -> int:
-    """Add the equation variable = 0, `restore` is next; the new number of open columns, or -1 if it is infeasible.
+    """The equation variable = 0 added, `restore` is next; the new number of open columns, or -1 if it is infeasible.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def is_stale(T: FloatArray, width: int) -> bool:
 def dictionary_of(
     A: FloatArray, b: FloatArray, is_basic: IntArray, T: FloatArray, order: IntArray, work: FloatArray
 ) -> None:
-    """Write the dictionary of (A, b) with these basic variables into T, by as few pivots as there are, largest first.
+    """The dictionary of (A, b) with given basic variables, by as few pivots as there are, largest first.
 
     Parameters
     ----------

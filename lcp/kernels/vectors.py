@@ -81,7 +81,7 @@ def _inputs(module: Any) -> Any:
 
 @intrinsic
 def read(_typing: Any, array: Any, index: Any) -> Generated:
-    """array[index], from an array that no `write` of the same function changes.
+    """The entry array[index] of an array that no `write` of the same function changes.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def read(_typing: Any, array: Any, index: Any) -> Generated:
 
 @intrinsic
 def write(_typing: Any, array: Any, index: Any, value: Any) -> Generated:
-    """array[index] = value, into an array that no `read` of the same function sees.
+    """The assignment array[index] = value, into an array that no `read` of the same function sees.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def to_dot(automaton: Automaton | Outline, *, highlight: Collection[str] = ()) -> str:
-    """Write an automaton in DOT: one edge per pair of nodes, dashed where only a paradox leads along it.
+    """An automaton in DOT: one edge per pair of nodes, dashed where only a paradox leads along it.
 
     Parameters
     ----------

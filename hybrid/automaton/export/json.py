@@ -19,7 +19,7 @@ _MAX_CHARACTERS = 200_000_000
 
 
 def to_json(automaton: Automaton | Outline) -> str:
-    """Write an automaton as JSON.
+    """An automaton as JSON.
 
     Keys: ``format``, ``name``, ``title``, ``coordinates``, ``velocities``, ``parameters``, ``contacts``; ``nodes``,
     each with ``key``, ``kind``, ``mode``, ``n_freedom``, ``is_hyperstatic``, ``invariant``, ``vector_field``,
@@ -49,7 +49,7 @@ def to_json(automaton: Automaton | Outline) -> str:
 
 
 def from_json(text: str) -> Outline:
-    """Read an automaton that :func:`to_json` wrote.
+    """The automaton that :func:`to_json` wrote.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _LITERAL = re.compile(r"[^\w .,=|+*/()\-−]")
 
 
 def to_mermaid(automaton: Automaton | Outline, *, highlight: Collection[str] = ()) -> str:
-    """Write an automaton as a Mermaid state diagram; a label in brackets is taken only in a paradox.
+    """An automaton as a Mermaid state diagram; a label in brackets is taken only in a paradox.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _RELATIONS = {"= 0": "== 0", "> 0": ">= 0", ">= 0": ">= 0"}
 
 
 def to_spaceex(automaton: Automaton) -> str:
-    """Write an automaton as a SpaceEx model.
+    """An automaton as a SpaceEx model.
 
     One location per mode with invariant and flow, one more for the impact; transitions with label, guard and
     assignment. Verdicts become what they are for a reachability tool: a target may be entered where its invariant

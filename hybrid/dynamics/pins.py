@@ -155,7 +155,7 @@ def _slow_sides(
     scales = scales_of(dynamics, terms, q, v, t=pins.time)
     found = {}
     for element, slip in pinned.items():
-        size = float(np.linalg.norm(slip))
+        size = math.hypot(*slip)  # squares of tiny components would vanish
         if (size <= tolerances.velocity * np.max(scales.slip[..., dynamics.columns[element]], axis=-1)).any():
             found[element] = tuple(component / size for component in slip)
     return found

@@ -234,13 +234,18 @@ def _leak(motion: Trajectory) -> tuple[str, ...]:
 
 
 def _unheard(record: _Record) -> tuple[str, ...]:
-    """A sentence where static friction is more than the kinetic one, which is all that a step knows."""
+    """What steps do not know: static friction above the kinetic one, and which of several motions they follow."""
     dynamics = record.dynamics
     terms = dynamics.terms(np.array(record.q), np.array(record.v), t=np.array(record.t))
     differs = [item.name for item in force_elements(dynamics) if np.any(has_stiction(terms, item))]
-    if not differs:
-        return ()
-    return (f"time-stepping has no static friction beyond the kinetic one: {', '.join(differs)} slips earlier",)
+    found = [f"time-stepping has no static friction beyond the kinetic one: {', '.join(differs)} slips earlier"]
+    judged = [record.t[index] for index, step in enumerate(record.steps) if not step.is_unique]
+    if judged:
+        found.append(
+            f"friction is beyond the critical one at t = {judged[0]:.10g}: the problem of a step may have several "
+            "solutions or none there, and which motion is followed may depend on the step"
+        )
+    return tuple(found if differs else found[1:])
 
 
 def _arc(record: _Record, first: int, last: int) -> Arc:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+import lcp
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.impulse_lcp import solved
@@ -19,7 +21,6 @@ from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    import lcp
     from hybrid.dynamics.derive import Dynamics, Terms
 
 __all__ = ["VelocityStep", "velocity_step"]
@@ -29,6 +30,8 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-14  # of the largest datum of a complementarity problem: zero
 _SOFT = 1e-10  # of the largest mobility
 _YIELDED = 1e-7  # of the contact velocities
+_MAX_JUDGED = 4  # planar contacts whose ways to slide are tried
+_DEPENDENT = 1e-9  # minors of dependent normals vanish up to rounding
 _TURNS = 20  # of the pyramids in one step
 _ALIGNED = 1e-9  # an angle; the friction force is off by its square, its direction by itself
 
@@ -53,6 +56,9 @@ class VelocityStep:
         Contacts and elements that took part.
     support : tuple of int
         Positive unknowns of the complementarity problem.
+    is_unique : bool
+        False where friction is so large that the problem of a step need not have exactly one solution. It is judged
+        where a step does not go on as the one before.
     """
 
     change: Array
@@ -63,6 +69,7 @@ class VelocityStep:
     is_solved: bool = True
     elements: tuple[str, ...] = ()
     support: tuple[int, ...] = ()
+    is_unique: bool = True
 
 
 def velocity_step(
@@ -120,7 +127,7 @@ def velocity_step(
     likely = before.support if before is not None and before.elements == elements else None
     free = gamma + problem.W.T @ smooth
     found = _on_cones(problem, free, offset, h, likely)
-    P, support = (np.zeros(problem.n_rows), ()) if found is None else found
+    P, support, is_unique = (np.zeros(problem.n_rows), (), True) if found is None else found
     after = free + problem.G @ P
     touched = set()
     slow = tolerances.velocity * (np.abs(problem.W).T @ (np.abs(v) + np.abs(smooth)) + np.abs(gamma))
@@ -133,7 +140,9 @@ def velocity_step(
             impulse_T[dynamics.columns[element.name]] = P[list(element.tangential)]
     change = smooth + problem.response_W @ P
     is_solved = found is not None
-    return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, elements, support)
+    return VelocityStep(
+        change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, elements, support, is_unique
+    )
 
 
 def _contact_velocities(
@@ -173,7 +182,7 @@ def _label(element: ActiveElement, P: Array, after: Array, slow: Array, *, persi
 
 def _on_cones(
     problem: ContactProblem, free: Array, offset: Array, h: float, likely: tuple[int, ...] | None
-) -> tuple[Array, tuple[int, ...]] | None:
+) -> tuple[Array, tuple[int, ...], bool] | None:
     """Impulses whose spatial friction lies on its circular cone, to the accuracy with which the axes are found.
 
     On the cone ``P_T`` is the nearest point of the disc ``mu P_N`` to ``P_T - r gamma_T`` for any ``r > 0`` (De Saxce
@@ -187,7 +196,7 @@ def _on_cones(
     for _ in range(_TURNS):
         if found is None or not spatial:
             return found
-        P, support = found
+        P, support, _ = found
         turned = {element.name: _axis(problem, element, P, free + problem.G @ P) for element in spatial}
         if all(abs(math.remainder(turned[name] - axes[name], 2 * math.pi)) <= _ALIGNED for name in turned):
             return found
@@ -205,7 +214,7 @@ def _axis(problem: ContactProblem, element: ActiveElement, P: Array, gamma: Arra
 
 def _impulses(
     problem: ContactProblem, free: Array, h: float, likely: tuple[int, ...] | None, axes: dict[str, float]
-) -> tuple[Array, tuple[int, ...]] | None:
+) -> tuple[Array, tuple[int, ...], bool] | None:
     """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None where none are found.
 
     The conditions are those of the contact problem at the level of accelerations, a limit force acting for ``h``.
@@ -217,12 +226,38 @@ def _impulses(
     asked = attrs.evolve(problem, elements=elements, c=free)
     posed = contact_lcp(asked, axes=axes)
     M, q = posed.question.M, posed.question.q
-    z = None if likely is None else _with_support(M, q, list(likely))
+    z, is_unique = None if likely is None else _with_support(M, q, list(likely)), True
     if z is None:
         z = _solution(posed.question)
-    if z is None:
-        return _of_a_jam(asked, axes)
-    return posed.forces(z), tuple(np.flatnonzero(z).tolist())
+        if z is None:
+            return _of_a_jam(asked, axes)
+        is_unique = _is_unique(problem)
+    return posed.forces(z), tuple(np.flatnonzero(z).tolist()), is_unique
+
+
+def _is_unique(problem: ContactProblem) -> bool:
+    """Whether sliding of the planar contacts has one solution for every load, whichever way they slide.
+
+    So it is if all principal minors of ``G_NN - G_NT diag(s mu)`` are positive (Samelson, Thrall and Wesler 1958), up
+    to those of dependent normals, which vanish.
+    """
+    contacts = [element for element in problem.elements if element.normal is not None]
+    if len(contacts) > _MAX_JUDGED or any(len(element.tangential) == 2 for element in contacts):
+        return True
+    normals = [element.rows[0] for element in contacts]
+    unit = np.sqrt(np.diagonal(problem.G)[normals])
+    unit = np.where(unit > 0.0, unit, 1.0)
+    for signs in itertools.product((1.0, -1.0), repeat=len(contacts)):
+        A = problem.G[np.ix_(normals, normals)].copy()
+        for column, (element, sign) in enumerate(zip(contacts, signs, strict=True)):
+            for row in element.tangential:
+                A[:, column] -= sign * float(element.friction) * problem.G[normals, row]
+        A /= np.outer(unit, unit)
+        for size in range(1, len(contacts) + 1):
+            for chosen in itertools.combinations(range(len(contacts)), size):
+                if np.linalg.det(A[np.ix_(chosen, chosen)]) < -_DEPENDENT:
+                    return False
+    return True
 
 
 def _solution(question: lcp.LCP) -> Array | None:
@@ -233,7 +268,7 @@ def _solution(question: lcp.LCP) -> Array | None:
         return None
 
 
-def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> tuple[Array, tuple[int, ...]] | None:
+def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> tuple[Array, tuple[int, ...], bool] | None:
     """The same with contacts that yield by a rounding unit; None if what they yield is more than rounding.
 
     Where a hinged body jams, its Delassus operator is singular, and rounding takes away all of the many solutions.
@@ -245,7 +280,7 @@ def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> tuple[Array, t
         return None
     P = posed.forces(z)
     yielded = softness * float(np.max(np.abs(P), initial=0.0))
-    return (P, ()) if yielded <= _YIELDED * float(np.max(np.abs(problem.c))) else None
+    return (P, (), True) if yielded <= _YIELDED * float(np.max(np.abs(problem.c))) else None
 
 
 def _with_support(M: Array, q: Array, support: list[int]) -> Array | None:

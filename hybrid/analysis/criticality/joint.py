@@ -90,11 +90,12 @@ class SlidingContacts:
         terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
         response = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).response
         W_N = terms.W_N[..., :, list(self.indices)]
-        W_T = np.zeros_like(W_N)
+        lead = np.broadcast_shapes(W_N.shape[:-2], terms.W_T.shape[:-2])  # gaps may be linear where tangents are not
+        W_T = np.zeros((*lead, *W_N.shape[-2:]))
         for place, index in enumerate(self.indices):
             if self._is_rough(place):
                 W_T[..., :, place] = terms.W_T[..., :, dynamics.columns[dynamics.contacts[index]].start]
-        shape = np.broadcast_shapes(response.shape[:-2], W_N.shape[:-2], terms.friction.shape[:-1], q.shape[:-1])
+        shape = np.broadcast_shapes(response.shape[:-2], lead, terms.friction.shape[:-1], q.shape[:-1])
         normal = np.swapaxes(W_N, -1, -2) @ response
         size = np.sqrt(np.abs(np.sum(W_N * (response @ W_N), axis=-2)))
         scale = np.broadcast_to(size, (*shape, len(self.indices)))

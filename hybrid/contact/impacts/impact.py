@@ -315,7 +315,8 @@ def impact_of(problem: ImpactProblem, v: NDArray[np.float64], answer: Impulses, 
     # of the contact alone: a surface that moves may do work besides
     created = float(answer.values @ (problem.gamma + gamma)) / 2
     warnings = list(answer.warnings)
-    if created > _ENERGY_ROUNDING * max(before, after):
+    sums = float(np.abs(answer.values) @ (np.abs(problem.gamma) + np.abs(gamma)))  # of which it is what is left
+    if created > _ENERGY_ROUNDING * max(before, after, sums):
         warnings.append(f"the {law} law created energy: {created:.6g} on top of {before:.6g}")
     elements = problem.elements
     return Impact(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_COUNTED = 9
 _SAME = 1e-7  # of the contact velocities
+_REDUNDANT = 1e-10  # least eigenvalue of a scaled Delassus operator: directions are dependent
 _EDGE = 1e-12  # of the largest number of a kind: above rounding, far below what tells two solutions apart
 _LOST = 1e-9  # of the contact velocities: more than rounding in a problem whose answer has digits
 _EPSILON = float(np.finfo(float).eps)
@@ -88,7 +89,7 @@ def joint_impulse(
         raise ComputationError(f"{_NONE}, but for impulses so large that rounding decides what they do")
     if asked.note:
         return JointImpulse(values, (asked.note,))
-    return JointImpulse(values, _several(problem, asked, values, size) if asked.question.n <= _MAX_COUNTED else ())
+    return JointImpulse(values, _several(problem, asked, values, size))
 
 
 def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
@@ -160,6 +161,8 @@ def _several(
     M, q = asked.question.M, asked.question.q
     if np.min(np.linalg.eigvalsh(M + M.T)) > _EDGE * np.max(np.abs(M)):
         return ()  # positive definite: one solution, whatever q
+    if asked.question.n > _MAX_COUNTED:
+        return ("whether the law has further solutions was not looked for: there are too many contacts",)
     count = _others(problem, asked, asked.question, values, size)
     if count:
         return further_solutions(count)
@@ -168,6 +171,42 @@ def _several(
     if any(_others(problem, asked, lcp.LCP(M, moved), values, size) for moved in (q + nudge, q - nudge)):
         return ("the law may have a further solution with other velocities: rounding decides whether it exists",)
     return ()
+
+
+def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: NDArray[np.float64]) -> list[Any]:
+    """Further impulses of the same problem with other normal parts that leave the same velocities.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+        Of plain numbers.
+    gamma : array, (r,)
+        Contact velocities before.
+    values : array, (r,)
+        Impulses that solve it.
+
+    Returns
+    -------
+    list of array, (r,)
+        Vertices of the solutions; none where the Delassus operator is regular, and impulses follow from velocities.
+    """
+    unit = np.sqrt(np.abs(np.diagonal(problem.G)))
+    unit = np.where(unit > 0.0, unit, 1.0)
+    if np.min(np.linalg.eigvalsh(problem.G / np.outer(unit, unit))) > _REDUNDANT:
+        return []
+    asked = impulse_question(problem, attrs.evolve(problem.posed, c=gamma), np.zeros(len(problem.elements)))
+    if asked.note or asked.question.n > _MAX_COUNTED:
+        return []
+    found = lcp.enumerate_solutions(asked.question)
+    points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
+    size = float(np.max(np.abs(gamma), initial=0.0))
+    ways = [asked.impulses(z) for z in points]
+    return [
+        way
+        for way in ways
+        if np.max(np.abs(problem.G @ (way - values))) <= _SAME * size
+        and np.max(np.abs((way - values)[problem.normals])) > _SAME * np.max(np.abs(values))
+    ]
 
 
 def _others(

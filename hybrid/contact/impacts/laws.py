@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import attrs
@@ -9,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
-from hybrid.contact.impacts.impulse_lcp import further_solutions, joint_impulse
+from hybrid.contact.impacts.impulse_lcp import further_solutions, joint_impulse, other_impulses
 from hybrid.contact.impacts.restitution import scaled_restitution
 from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution, routh_path, tangential_impulse
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
+from hybrid.errors import ComputationError
 from hybrid.expressions import plain, tie_means
+
+_SAME = 1e-7  # of the contact velocities: outcomes that are one
 
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
@@ -87,7 +91,11 @@ class PoissonImpact(AbstractRestitutionLaw):
         if len(problem.elements) == 1 and problem.elements[0].tangential:
             return _along_path(problem, e.tolist()[0], "poisson")
         compression = joint_impulse(problem, problem.gamma)
-        return _restituted(problem, compression.values, e, compression.warnings)
+        found = _restituted(problem, compression.values, e, compression.warnings)
+        more = _hangs_on_impulses(
+            problem, compression.values, found.values, lambda P: _restituted(problem, P, e, ()).values
+        )
+        return attrs.evolve(found, warnings=_once(found.warnings + more))
 
 
 @attrs.frozen
@@ -112,12 +120,35 @@ class EnergeticImpact(AbstractRestitutionLaw):
             return _along_path(problem, e.tolist()[0], "energetic")
         compression = joint_impulse(problem, problem.gamma)
         values, warnings = scaled_restitution(problem, compression.values, e)
-        return Impulses(values, _jump(problem, values), warnings=_once(compression.warnings + warnings))
+        more = _hangs_on_impulses(problem, compression.values, values, lambda P: scaled_restitution(problem, P, e)[0])
+        return Impulses(values, _jump(problem, values), warnings=_once(compression.warnings + warnings + more))
 
 
 def _jump(problem: ImpactProblem, values: NDArray[np.float64]) -> tuple[Phase, ...]:
     total = float(np.sum(np.abs(plain(values)[problem.normals])))
     return (Phase("jump", total),) if total else ()
+
+
+def _hangs_on_impulses(
+    problem: ImpactProblem,
+    compression: NDArray[np.float64],
+    values: NDArray[np.float64],
+    law: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> tuple[str, ...]:
+    """A warning where other impulses of the same compression, which leave the same velocities, restitute otherwise."""
+    if problem.base is not None:
+        return ()
+    size = _SAME * float(np.max(np.abs(problem.gamma)))
+    for other in other_impulses(problem, problem.gamma, compression):
+        try:
+            way = law(other) - values
+        except ComputationError:
+            continue
+        if np.max(np.abs(problem.G @ way)) > size:
+            return (
+                "impulses of compression are not unique, and what restitution makes of others are other velocities",
+            )
+    return ()
 
 
 def _once(warnings: tuple[str, ...]) -> tuple[str, ...]:

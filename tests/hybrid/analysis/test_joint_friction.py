@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 
-from hybrid import Contact, EnergyDynamics, Mechanism, derive
+from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive
 from hybrid.analysis import Axis, critical_friction
 from hybrid.analysis.criticality.multipliers import first_negative
 from hybrid.cli import main
@@ -287,3 +287,32 @@ def test_a_sweep_on_which_nothing_depends_has_its_answer():
         derive(stacked), over=[Axis("x1", 0, 1)], pins={"gap.floor": 0, "gap.mid": 0}, contact="floor"
     )
     assert found.minimum == np.inf  # G has no coupling of normal and tangential rows, whatever x1
+
+
+def test_gaps_may_be_linear_where_tangents_vary_with_a_parameter():
+    # both slips are x_dot while the contacts stay closed, so that both contacts slide alike; minors by hand on a grid
+    M = np.array([[2.0, 0.5, 0.3], [0.5, 2.0, 0.4], [0.3, 0.4, 1.0]])
+    contacts = [
+        Contact(name="c0", gap="a", slip="x_dot + th*b_dot", friction="0.5"),
+        Contact(name="c1", gap="b", slip="x_dot", friction="0.5"),
+    ]
+    mechanism = Mechanism(
+        name="two_slides",
+        coordinates=["a", "b", "x"],
+        parameters={"th": 0},
+        dynamics=EquationDynamics(mass_matrix=[[str(entry) for entry in row] for row in M], forces=["-1", "-1", "0"]),
+        contact=contacts,
+    )
+    pins = {"gap.c0": 0, "gap.c1": 0}
+    found = critical_friction(derive(mechanism), over=[Axis.parse("th=-1:1")], contact="c0", pins=pins).joint
+    W_N, least = np.eye(3)[:, :2], np.inf
+    for th in np.linspace(-1, 1, 401):
+        W_T = np.array([[0.0, 0.0], [th, 0.0], [1.0, 1.0]])
+        G_NN, G_NT = W_N.T @ np.linalg.solve(M, W_N), W_N.T @ np.linalg.solve(M, W_T)
+        for sign in (1.0, -1.0):
+            for f in np.arange(0.0, 4.0, 1e-2):
+                A = G_NN - f * 0.5 * sign * G_NT
+                if min(A[0, 0], A[1, 1], np.linalg.det(A)) < 0.0:
+                    least = min(least, f)
+                    break
+    assert found.factor == pytest.approx(least, abs=2e-2)

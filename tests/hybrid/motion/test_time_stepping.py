@@ -136,7 +136,7 @@ def test_inconsistent_states_are_passed_by_an_impact_without_collision(rod):
     # step takes a finite part of the slip of 1
     start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters={"mu": 1.5})
     motion = stepped(rod, start, 1e-6, t_end=1e-6, parameters={"mu": 1.5})
-    assert not motion.warnings
+    assert all("beyond the critical" in warning for warning in motion.warnings)
     assert np.abs(motion.v - start.v).max() > 0.1
     assert motion.energy().final < motion.energy().initial
 

@@ -1,0 +1,79 @@
+"""Impacts and steps that have several outcomes say so: families of impulses, too many contacts to count, choices."""
+
+import attrs
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import EnergeticImpact, NewtonImpact, PoissonImpact, derive, resolve_impact, simulate, solve_state
+from hybrid.motion import time_stepping
+from hybrid.numeric import NumericContact, NumericState, resolve_impact as resolve_numbers
+
+CORNER = {
+    "theta": 0.45,
+    "gap.floor": 0,
+    "gap.wall": 0,
+    "theta_dot": -0.26,
+    "gap_dot.floor": -0.88,
+    "gap_dot.wall": -0.12,
+}
+
+
+@pytest.mark.parametrize("law", [PoissonImpact(), EnergeticImpact()], ids=lambda law: law.name)
+def test_restitution_of_a_family_of_impulses_is_not_one_outcome(law):
+    # four impulses and three degrees of freedom: compression ends at rest with a line of impulses inside both cones,
+    # of which Poisson's restitution makes velocities from (0.149, 0.308, -0.342) to (0.240, 0.497, -0.552)
+    ladder = derive(mechanisms.load("ladder_in_corner")).at({"mu": 1.12, "e": 0.8})
+    state = solve_state(ladder, CORNER)
+    assert any("not unique" in warning for warning in resolve_impact(ladder, state, law=law).warnings)
+    # without restitution all of them stop the ladder
+    stopped = resolve_impact(ladder, state, law=attrs.evolve(law, restitution=0.0))
+    assert not any("not unique" in warning for warning in stopped.warnings)
+    np.testing.assert_allclose(stopped.v_after, 0.0, atol=1e-12)
+
+
+def test_two_more_contacts_do_not_silence_a_warning():
+    def impact(bodies):
+        # a rod whose two ends jam: G of one end is that of Painleve's rod beyond its critical friction
+        n = 3 + 2 * bodies
+        unit = np.eye(n)
+        ends = [
+            NumericContact(
+                f"end {k}",
+                W_N=unit[1] + sign * 0.4 * unit[2],
+                gap_dot=-1.0,
+                W_T=unit[0] + 2.0 * unit[2],
+                slip=[1.0],
+                friction=3.0,
+            )
+            for k, sign in enumerate((1.0, -1.0))
+        ]
+        masses = [
+            NumericContact(
+                f"mass {k}", W_N=unit[4 + 2 * k], gap_dot=-1.0, W_T=unit[3 + 2 * k], slip=[0.1], friction=0.1
+            )
+            for k in range(bodies)
+        ]
+        v = np.concatenate([[1.0, -1.0, 0.0], np.tile([0.1, -1.0], bodies)])
+        return resolve_numbers(NumericState(unit, np.zeros(n), [*ends, *masses], v=v), law=NewtonImpact())
+
+    assert not impact(0).warnings or impact(2).warnings
+    assert any("not looked for" in warning for warning in impact(2).warnings)
+
+
+def test_steps_beyond_the_critical_friction_say_so():
+    # at phi = 2, phi_dot = 1.3, mu = 1.5 > 1.337 the rod may fly or slide, and a step stops it at once
+    rod = derive(mechanisms.load("rod_on_incline")).at({"mu": 1.5})
+    state = solve_state(rod, {"phi": 2, "phi_dot": 1.3, "slip.tip": 1})
+    assert any(
+        "beyond the critical" in warning for warning in time_stepping(rod, state, t_end=0.01, step=1e-4).warnings
+    )
+    assert simulate(rod, state, t_end=0.01).termination.name == "INDETERMINATE"
+    smooth = rod.at({"mu": 0.5})
+    assert not time_stepping(smooth, state, t_end=0.01, step=1e-4).warnings
+
+
+def test_a_tiny_spatial_slip_has_a_direction():
+    ball = derive(mechanisms.load("spatial_ball"))
+    pins = {"alpha_dot": 0, "beta_dot": 0, "gamma_dot": 0, "slip.floor.1": 1e-300, "slip.floor.2": 1e-300}
+    assert solve_state(ball, pins).sides["floor"] == pytest.approx((0.5**0.5, 0.5**0.5))

@@ -172,6 +172,7 @@ def _by_enumeration(
                 f"mode {mode_of(problem, item).label} {found.describe()}"
                 for item, found in zip(leading, sets, strict=True)
             ),
+            *_polygon_notes(problem, branches),
             *_redundancy_notes(problem),
         ),
     )
@@ -208,6 +209,14 @@ def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selecti
         if not can_slip(problem, element.name)
     )
     return attrs.evolve(selection, notes=selection.notes + others + fixed) if others or fixed else selection
+
+
+def _polygon_notes(problem: ContactProblem, branches: Sequence[Branch]) -> tuple[str, ...]:
+    """What is to be said of sets of forces with a round edge: corners of an inscribed polygon stand for them."""
+    round_ = [element.name for element in problem.elements if element.is_spatial_at_rest]
+    if not round_ or all(item.force_set is None for item in branches):
+        return ()
+    return (f"the set of forces is listed by a polygon inside the circular cone of {', '.join(round_)}",)
 
 
 def _redundancy_notes(problem: ContactProblem) -> tuple[str, ...]:

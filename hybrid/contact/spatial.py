@@ -25,6 +25,7 @@ _VANISHING = 1e-13
 _SCAN = 64
 _FACETS = 16  # of the pyramid for undetermined forces, which loses 1 - cos(pi/16) = 2 % of the friction
 _SINGULAR = 1e12
+_AGAINST = 1e-6  # of the largest mobility: acceleration against the slip, far above rounding
 
 
 def resting_spatial_candidates(problem: ContactProblem, scale: Scale, tolerances: Tolerances) -> tuple[Candidate, ...]:
@@ -133,7 +134,9 @@ def _incipient_slides(
     angles, is_every, is_close = slip_directions(G, c, mu)
     if is_every:
         angles = np.linspace(0.0, 2 * np.pi, _SCAN, endpoint=False)
-    slides = [_slide(problem, modes, spatial, angle, scale, tolerances) for angle in angles]
+    slides = [
+        _without_spurious(_slide(problem, modes, spatial, angle, scale, tolerances), G, mu, angle) for angle in angles
+    ]
     if is_every:
         worst = max(slides, key=lambda item: float(np.min(item.scaled_slacks)))
         slides = [
@@ -145,6 +148,20 @@ def _incipient_slides(
         if (item := _slide(problem, modes, spatial, angle, scale, tolerances)).status is not CandidateStatus.REFUTED
     ]
     return slides
+
+
+def _without_spurious(item: Candidate, G: NDArray[np.float64], mu: float, angle: float) -> Candidate:
+    """A slip whose equations are singular is refuted where the huge forces that are near would stop it, not begin it.
+
+    Per normal force the acceleration is ``A = G (1, -mu u)``. Where ``A_N = 0`` and ``G`` is positive definite,
+    ``-mu u . A_T = (1, -mu u) . A > 0``: whatever the sign of a small ``A_N``, a large force accelerates against the
+    slip. All such directions are roots of the polynomial if the mass is alike in all directions of the surface.
+    """
+    if item.status is not CandidateStatus.ESCAPING:
+        return item
+    u = np.array([np.cos(angle), np.sin(angle)])
+    along = float(u @ (G[1:] @ np.array([1.0, *(-mu * u)])))
+    return attrs.evolve(item, status=CandidateStatus.REFUTED) if along < -_AGAINST * np.max(np.abs(G)) else item
 
 
 def _reduced_to(

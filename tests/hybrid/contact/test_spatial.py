@@ -226,3 +226,23 @@ def starts(rod, state):
     except ComputationError as error:
         assert "unstable" in str(error)
         return True
+
+
+def test_mass_alike_along_the_surface_leaves_no_doubt_beyond_the_critical_friction():
+    # With M = [[a, k], [k, 1]] in contact coordinates the direction where A_N vanishes is a root of the polynomial, but
+    # A_T points against it: forces that are huge nearby stop a slip there. 30 random states, most beyond mu_c.
+    rng, several = np.random.default_rng(3), 0
+    for _ in range(30):
+        k = 2 * rng.normal(size=2)
+        M = np.eye(3)
+        M[0, 1:] = M[1:, 0] = k
+        M[0, 0] = k @ k + rng.uniform(0.02, 0.5)
+        G, mu = np.linalg.inv(M), float(rng.choice([0.3, 1.0, 2.0, 5.0]))
+        c = G @ np.array([-abs(rng.normal()), *rng.normal(size=2)])
+        lam = np.linalg.solve(G, -c)
+        count = int(c[0] > 0) + int(np.hypot(*lam[1:]) < mu * lam[0]) + len(scanned_slides(G, c, mu, n=4000))
+        found = select_problem(spatial(G, c, mu))
+        assert found.verdict is {0: Verdict.UNDECIDED, 1: Verdict.UNIQUE}.get(count, Verdict.INDETERMINATE)
+        assert len(found.branches) == count
+        several += count > 1
+    assert several >= 2

@@ -25,6 +25,7 @@ _VANISHING = 1e-13
 _SCAN = 64
 _FACETS = 16  # of the pyramid for undetermined forces, which loses 1 - cos(pi/16) = 2 % of the friction
 _SINGULAR = 1e12
+_BLOCKED = 1e-12  # of what cancelled: a mobility that is rounding
 _AGAINST = 1e-6  # of the largest mobility: acceleration against the slip, far above rounding
 
 
@@ -127,11 +128,13 @@ def _incipient_slides(
     reduced = _reduced_to(problem, modes, spatial, scale)
     if reduced is None:
         return []
-    G, c = reduced
-    if not G[1:].any() and not c[1:].any():
-        return []  # whatever the forces, the contact stays: those of slip are on the cone of sticking
+    G, c, G_size, c_size = reduced
     mu = float(spatial.friction)
-    angles, is_every, is_close = slip_directions(G, c, mu)
+    line = _line_of_motion(G, c, G_size, c_size)
+    if line is not None:
+        angles, is_every, is_close = line, False, []
+    else:
+        angles, is_every, is_close = slip_directions(G, c, mu)
     if is_every:
         angles = np.linspace(0.0, 2 * np.pi, _SCAN, endpoint=False)
     slides = [
@@ -166,20 +169,46 @@ def _without_spurious(item: Candidate, G: NDArray[np.float64], mu: float, angle:
 
 def _reduced_to(
     problem: ContactProblem, modes: Sequence[ModeConditions], spatial: ActiveElement, scale: Scale
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Delassus operator and free acceleration of one contact, the others following their modes; in physical units."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float] | None:
+    """Delassus operator and free acceleration of one contact, the others following their modes; in physical units.
+
+    With both come the sizes of what was added up for them, against which a zero is judged.
+    """
     mode = conditions(problem, modes, scale)
     rows = [row for element in problem.elements if element is not spatial for row in element.rows]
     own = list(spatial.rows)
+    G, c = problem.G[np.ix_(own, own)], problem.c[own]
+    G_size, c_size = float(np.max(np.abs(G))), np.abs(c)
     if not rows:
-        return problem.G, problem.c
+        return G, c, G_size, float(np.max(c_size))
     E = mode.E * (scale.row / scale.size)
     E_oo, E_os = E[np.ix_(rows, rows)], E[np.ix_(rows, own)]
     if np.linalg.cond(E_oo * scale.size / scale.row[rows]) > _SINGULAR:
         return None
     follow, offset = -np.linalg.solve(E_oo, E_os), -np.linalg.solve(E_oo, mode.e[rows])
-    G = problem.G[np.ix_(own, own)] + problem.G[np.ix_(own, rows)] @ follow
-    return G, problem.c[own] + problem.G[np.ix_(own, rows)] @ offset
+    others = problem.G[np.ix_(own, rows)]
+    c_size = c_size + np.abs(others) @ np.abs(offset)
+    return G + others @ follow, c + others @ offset, G_size, float(np.max(c_size))
+
+
+def _line_of_motion(
+    G: NDArray[np.float64], c: NDArray[np.float64], G_size: float, c_size: float
+) -> NDArray[np.float64] | None:
+    """The two angles in which a closed contact can slip that others hold on a line; none where they hold it at rest.
+
+    Elsewhere, None. Forces at the edge of the cone that leave it at rest are among those of sticking, not of a slip.
+    """
+    ratio = G[1:, 0] / G[0, 0] if G[0, 0] > _BLOCKED * G_size else np.zeros(2)
+    mobility, free = G[1:, 1:] - np.outer(ratio, G[0, 1:]), c[1:] - ratio * c[0]
+    size = 1.0 + np.max(np.abs(ratio))
+    columns = np.column_stack([mobility / (size * G_size), free / (size * c_size if c_size else 1.0)])
+    along, singular, _ = np.linalg.svd(columns)
+    if singular[1] > _BLOCKED:
+        return None
+    if singular[0] <= _BLOCKED:
+        return np.zeros(0)
+    angle = np.arctan2(along[1, 0], along[0, 0])
+    return np.array([angle, angle + np.pi])
 
 
 def _misalignment(

@@ -6,13 +6,16 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 import mechanisms
 from hybrid import (
     ComputationError,
+    Constraint,
     Contact,
     EnergyDynamics,
     Mechanism,
+    State,
     Termination,
     derive,
     simulate,
@@ -246,3 +249,61 @@ def test_mass_alike_along_the_surface_leaves_no_doubt_beyond_the_critical_fricti
         assert len(found.branches) == count
         several += count > 1
     assert several >= 2
+
+
+def held_on_a_line(normal, force, mu):
+    """Solutions of a unit mass on the floor z = 0, at rest, on a smooth rail: sticking (with its margin) and slips.
+
+    Sticking: |f_T + R n_T| <= -mu (f_z + R n_z) for a rail force R, a convex function of one variable. Slip: along
+    +t or -t with t across n_T, the two constraints giving R and lambda_N.
+    """
+    n, f = np.array(normal), np.array(force)
+    excess = minimize_scalar(lambda R: np.hypot(*(f + R * n)[:2]) + mu * (f + R * n)[2], bounds=(-1e3, 1e3)).fun
+    t = np.array([-n[1], n[0], 0.0]) / np.hypot(n[0], n[1])
+    slips = 0
+    for u in (t, -t):
+        rows = np.array([[*(np.array([0, 0, 1]) - mu * u), *n]]).reshape(2, 3)
+        lam = np.linalg.solve(
+            np.array([[rows[0] @ e, rows[1] @ e] for e in (np.array([0.0, 0, 1]), n)]), [-f[2], -f @ n]
+        )
+        slips += bool(lam[0] > 0 and (f + lam @ rows) @ u > 0)
+    lift = f - n * (f @ n) / (n @ n)
+    return excess, slips + int(lift[2] > 0)
+
+
+def test_a_contact_at_rest_that_a_rail_holds_on_a_line():
+    rng, seen = np.random.default_rng(77), {}
+    for _ in range(80):
+        n, f = np.round(rng.normal(size=3), 2), np.round(rng.normal(size=3) - (0, 0, 1), 2)
+        mu = float(rng.choice([0.3, 0.8, 2.0, 3.0]))
+        excess, others = held_on_a_line(n, f, mu)
+        if -0.05 * np.abs(f).max() < excess < 0.02 * np.abs(f).max():
+            continue  # nearer to the edge of the cone than the polygon, or a tie
+        along = [f"({float(a)!r})*{q}" for a, q in zip(n, "xyz", strict=True)]
+        mechanism = Mechanism(
+            name="on_a_line",
+            coordinates=["x", "y", "z"],
+            dynamics=EnergyDynamics(
+                kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2",
+                potential=" ".join(f"-({float(a)!r})*{q}" for a, q in zip(f, "xyz", strict=True)),
+            ),
+            contact=[Contact(name="tip", gap="z", tangent=["x", "y"], friction=repr(mu))],
+            constraint=[Constraint(name="rail", equation=" + ".join(along))],
+        )
+        dynamics = derive(mechanism)
+        found = select(dynamics, State(np.zeros(3), np.zeros(3)))
+        sticks = excess < 0
+        expected = (
+            Verdict.INDETERMINATE
+            if sticks + others > 1
+            else Verdict.HYPERSTATIC
+            if sticks
+            else Verdict.UNIQUE
+            if others
+            else Verdict.UNDECIDED
+        )
+        assert (found.verdict, len(found.branches)) == (expected, sticks + others)
+        seen[expected] = seen.get(expected, 0) + 1
+    assert min(seen.get(verdict, 0) for verdict in (Verdict.INDETERMINATE, Verdict.HYPERSTATIC, Verdict.UNIQUE)) >= 3, (
+        seen
+    )

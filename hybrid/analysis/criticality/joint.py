@@ -131,25 +131,34 @@ class SlidingContacts:
     def _allowed(self, W_N: Array, W_T: Array, J: Array, shape: tuple[int, ...]) -> list[NDArray[np.bool_]]:
         """Where some velocity keeps the contacts closed and gives them slips of the signs of each member.
 
-        Where slips are dependent, but not all fixed by one of them, all signs count as possible: the multiplier is then
-        the least of more minors than needed.
+        Signs are impossible where slips of a smallest dependent set, ``sum c_i slip_i = 0``, would all have the sign of
+        ``c_i``, or all the other one (a theorem of Gordan, for the circuits of a matroid); a set of one does not slip.
         """
         rough = [place for place in range(len(self.indices)) if self._is_rough(place)]
-        slips = _slips(W_N, W_T[..., :, rough], J)
-        free = np.max(np.linalg.norm(W_T[..., :, rough], axis=-2), axis=-1)
-        left, size, _ = np.linalg.svd(slips, full_matrices=False)
-        rank = np.sum(size > _RANK * free[..., None], axis=-1)
-        line = left[..., 0]
-        known = np.where(np.abs(line) > _RANK, np.sign(line), 0.0)
+        tangents = W_T[..., :, rough]
+        slips = _slips(W_N, tangents, J)
+        length = np.linalg.norm(slips, axis=-1)
+        is_free = length > _RANK * np.linalg.norm(tangents, axis=-2)
+        unit = np.where(is_free[..., None], slips / np.where(is_free, length, 1.0)[..., None], 0.0)
+        ties = []
+        for size in range(1, min(len(rough), unit.shape[-1]) + 1):
+            for chosen in combinations(range(len(rough)), size):
+                left, singular, _ = np.linalg.svd(unit[..., list(chosen), :], full_matrices=False)
+                weights = left[..., -1]
+                is_tied = (singular[..., -1] <= _RANK) & (np.abs(weights) > _RANK).all(axis=-1)
+                if size > 1:
+                    is_tied &= singular[..., -2] > _RANK
+                if is_tied.any():
+                    ties.append(([rough[place] for place in chosen], np.sign(weights), is_tied))
         found = []
         for chosen, signs in self.members:
-            wanted = [(rough.index(place), sign) for place, sign in zip(chosen, signs, strict=True) if sign]
-            along = np.ones(rank.shape, dtype=bool)
-            against = along.copy()
-            for column, sign in wanted:
-                along &= known[..., column] == sign
-                against &= known[..., column] == -sign
-            found.append(np.broadcast_to((rank > 1) | ((rank == 1) & (along | against)), shape))
+            sign = dict(zip(chosen, signs, strict=True))
+            is_possible = np.ones(is_free.shape[:-1], dtype=bool)
+            for places, weights, is_tied in ties:
+                if all(sign.get(place) for place in places):
+                    agreed = weights * np.array([sign[place] for place in places])
+                    is_possible &= ~(is_tied & np.all(agreed == agreed[..., :1], axis=-1))
+            found.append(np.broadcast_to(is_possible, shape))
         return found
 
 

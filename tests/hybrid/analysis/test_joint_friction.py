@@ -135,6 +135,55 @@ def test_minors_of_redundant_feet_are_skipped():
     assert found.joint.at == {"h": pytest.approx(0.8)}
 
 
+DEPENDENT = {
+    "alike": [[1, 2, 0], [0, 1, 1], [2, 4, 0]],
+    "opposite": [[1, 2, 0], [0, 1, 1], [0, -3, -3]],
+    "three on a plane": [[1, 0, 0], [0, 1, 0], [1, 1, 0]],
+    "three on a plane, one held": [[1, 0, 0], [0, 1, 0], [0, 0, 0]],
+}
+
+
+@pytest.mark.parametrize("slips", DEPENDENT.values(), ids=DEPENDENT)
+def test_signs_of_dependent_slips_are_those_that_velocities_have(slips):
+    # Gaps u_i and slips as combinations of w, with any masses between them: against signs of 4 000 random velocities
+    # and the roots of all principal minors for them, each a polynomial through its values.
+    rng = np.random.default_rng(5)
+    names = ["u0", "u1", "u2", "w0", "w1", "w2", "c"]
+    mu, root = np.array([0.5, 0.8, 0.3]), np.round(rng.normal(size=(7, 7)), 2)
+    M = root @ root.T + 0.3 * np.eye(7)
+    text = [" + ".join(f"({a})*{w}" for a, w in zip(row, names[3:], strict=False)) for row in slips]
+    mechanism = Mechanism(
+        name="dependent",
+        coordinates=names,
+        parameters={"p": 1},
+        dynamics=EquationDynamics(mass_matrix=[[f"p*({a!r})" for a in row] for row in M.tolist()], forces=["0"] * 7),
+        contact=[
+            Contact(
+                name=f"c{i}", gap=f"u{i} + 0*c", tangent=text[i] if any(slips[i]) else "0.3*u0", friction=f"{mu[i]}"
+            )
+            for i in range(3)
+        ],
+    )
+    seen = {tuple(np.sign(v)) for v in rng.normal(size=(4000, 3)) @ np.array(slips).T}
+    S = np.array([[0.0] * 3 + [float(a) for a in row] + [0.0] if any(row) else [0.3] + [0.0] * 6 for row in slips])
+    inverse = np.linalg.inv(M)
+    G, pushed = inverse[:3, :3], inverse[:3] @ S.T * mu
+    best = inf
+    for size in (1, 2, 3):
+        for chosen in combinations(range(3), size):
+            for signs in {tuple(sign[i] for i in chosen) for sign in seen}:
+                at = np.arange(size + 1.0)
+                block = np.ix_(chosen, chosen)
+                if 0 in signs:
+                    continue
+                values = [np.linalg.det(G[block] - f * pushed[block] * signs) for f in at]
+                roots = np.roots(np.polyfit(at, values, size))
+                best = min([best, *(r.real for r in roots if abs(r.imag) < 1e-9 and r.real > 0)])
+    pins = {f"gap.c{i}": 0 for i in range(3)} | dict.fromkeys(names[3:], 0)
+    found = critical_friction(derive(mechanism), over=[Axis("p", 0.5, 2)], pins=pins, contact="c0")
+    assert found.joint.factor == pytest.approx(best, rel=1e-9)
+
+
 MASSES = {"mb": 10.0, "Ib": 0.4, "m1": 1.0, "m2": 0.5, "a": 0.25, "b": 0.25, "s": 0.25}
 
 

@@ -37,8 +37,8 @@ def pins_around(
     Returns
     -------
     dict of str to float or str
-        Together with the swept ones as many as the mechanism needs: closed gaps and their rates first, then
-        slips, then coordinates and velocities as they are at the state.
+        Together with the swept ones as many as the mechanism needs: closed gaps and their rates first, then what
+        the state was given by, then slips, coordinates and velocities as they are at the state.
 
     Examples
     --------
@@ -60,9 +60,14 @@ def pins_around(
     velocities = [(mechanism.velocities[index], unit[index], float(state.v[index])) for index in order]
     slips = slip_rows(dynamics, state, terms)
     sided = [row for row in slips if isinstance(row[2], str)]
-    pins = _independent([*gaps, *positions], terms.J, names, dynamics)
-    pins |= _independent([*rates, *sided, *slips, *velocities], terms.J, names, dynamics)
+    pins = _independent([*gaps, *_as_pinned(state, positions)], terms.J, names, dynamics)
+    pins |= _independent([*rates, *_as_pinned(state, [*sided, *slips, *velocities])], terms.J, names, dynamics)
     return pins | ({"t": state.t} if state.t and "t" not in names else {})
+
+
+def _as_pinned(state: State, rows: Sequence[Row]) -> list[Row]:
+    """Rows with those first that the state was given by."""
+    return sorted(rows, key=lambda row: row[0] not in state.pins)
 
 
 def _independent(

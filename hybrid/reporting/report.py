@@ -123,7 +123,7 @@ def build_report(
         Of the map. By default the posture and its velocity, see :func:`hybrid.reporting.default_axes`, with as many
         cells as some ten seconds allow; no map if the contacts fix the posture or have no friction.
     pins : mapping of str to float or str, optional
-        What is held on the map. By default the contacts stay closed and slip as they do at the state.
+        What is held on the map. By default the contacts stay closed, and what the state was given by is held.
     command : str, optional
         The command line to quote; by default one that pins the state.
     tolerances : Tolerances, optional

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive, solve_state
-from hybrid.reporting import command_line, default_axes, pins_around
+from hybrid.analysis import Axis
+from hybrid.reporting import build_report, command_line, default_axes, pins_around, render_markdown
 from hybrid.reporting.posture import posture
 from hybrid.reporting.window import can_be_traced
 from mechanisms import load
@@ -162,3 +163,16 @@ def test_the_speed_axis_reaches_beyond_where_inertia_lifts_the_tip():
     _, second = default_axes(dynamics, state, parameters=parameters)
     least = 2.5 * np.median(speeds)
     assert least <= second.high <= least + 10 ** np.floor(np.log10(least))
+
+
+def test_a_map_holds_what_the_state_was_given_by():
+    # The angle's rate fixes all velocities: pinned by theta_dot, that is what stays, not the slip that follows.
+    corner = {"gap.floor": 0, "gap.wall": 0, "gap_dot.floor": 0, "gap_dot.wall": 0}
+    ladder = derive(load("ladder_in_corner"))
+    by_rate = solve_state(ladder, {"theta": 0.6, "theta_dot": -0.5, **corner})
+    by_slip = solve_state(ladder, {"theta": 0.6, "slip.floor": "0.5", **corner})
+    assert pins_around(ladder, by_rate, ["theta", "mu"]) == corner | {"theta_dot": -0.5}
+    assert pins_around(ladder, by_slip, ["theta", "mu"]) == corner | {"slip.floor": pytest.approx(0.5)}
+    axes = [Axis("theta", 0.4, 0.8, 3), Axis("mu", 0.5, 1.5, 2)]
+    text = render_markdown(build_report(ladder, by_rate, axes=axes))
+    assert r"gap.wall = 0, gap\_dot.floor = 0, gap\_dot.wall = 0, theta\_dot = −0.5 held:" in text

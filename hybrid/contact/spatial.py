@@ -131,10 +131,7 @@ def _incipient_slides(
     G, c, G_size, c_size = reduced
     mu = float(spatial.friction)
     line = _line_of_motion(G, c, G_size, c_size)
-    if line is not None:
-        angles, is_every, is_close = line, False, []
-    else:
-        angles, is_every, is_close = slip_directions(G, c, mu)
+    angles, is_every, is_close = slip_directions(G, c, mu) if line is None else (line, False, [])
     if is_every:
         angles = np.linspace(0.0, 2 * np.pi, _SCAN, endpoint=False)
     slides = [

@@ -83,8 +83,8 @@ def open_sum(dynamics: Dynamics, event: Event) -> str:
         ("the guide's acceleration", equations.zeta_N[index]),
         ("the restitution", equations.coefficients["restitution"][index]),
     ):
-        if equations.names(block) - equations.parameters.keys():
-            return f"{text} depends on the state"
+        if found := equations.names(block) - equations.parameters.keys():
+            return f"{text} depends on the {'time' if found == {'t'} else 'state'}"
     return ""
 
 

@@ -198,7 +198,7 @@ def _line_of_motion(
     ratio = G[1:, 0] / G[0, 0] if G[0, 0] > _BLOCKED * G_size else np.zeros(2)
     mobility, free = G[1:, 1:] - np.outer(ratio, G[0, 1:]), c[1:] - ratio * c[0]
     size = 1.0 + np.max(np.abs(ratio))
-    columns = np.column_stack([mobility / (size * G_size), free / (size * c_size if c_size else 1.0)])
+    columns = np.column_stack([mobility / (size * G_size or 1.0), free / (size * c_size or 1.0)])
     along, singular, _ = np.linalg.svd(columns)
     if singular[1] > _BLOCKED:
         return None

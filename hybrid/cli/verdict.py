@@ -37,6 +37,14 @@ Solver = Literal["enumeration", "lemke", "gauss"]
     show_default=True,
     help="How the modes are found; only enumeration finds all.",
 )
+@click.option(
+    "--standing-budget",
+    type=click.FloatRange(min=0.0),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For several spatial contacts at rest, whose motions are divided until all parts are decided.",
+)
 @json_option
 def verdict(
     *,
@@ -45,6 +53,7 @@ def verdict(
     parameters: dict[str, str],
     branch: dict[str, str],
     solver: Solver,
+    standing_budget: float,
     as_json: bool,
 ) -> None:
     """Which contact modes of MECH are consistent at a state: one, several, or none, with evidence.
@@ -53,7 +62,7 @@ def verdict(
     pins.
     """
     if mechanism.endswith(".json"):
-        _decide_numbers(mechanism, solver, as_json=as_json, refused=bool(pins or parameters or branch))
+        _decide_numbers(mechanism, solver, standing_budget, as_json=as_json, refused=bool(pins or parameters or branch))
         return
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
@@ -64,12 +73,12 @@ def verdict(
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values, branch=branch)
         # as texts: 4/3 is known exactly, its float is not
-        selection = select(dynamics, state, parameters=parameters, solver=solver)
+        selection = select(dynamics, state, parameters=parameters, solver=solver, standing_budget=standing_budget)
         answer = verdict_record(dynamics, state, selection, parameters=values)
     print_answer(answer, verdict_tables(answer, declared.units()), as_json=as_json)
 
 
-def _decide_numbers(path: str, solver: Solver, *, as_json: bool, refused: bool) -> None:
+def _decide_numbers(path: str, solver: Solver, standing_budget: float, *, as_json: bool, refused: bool) -> None:
     """The verdict of a state that a file holds in numbers."""
     if refused:
         raise click.UsageError(f"{path} is a state in numbers: it takes no --pin, --param or --branch")
@@ -78,5 +87,5 @@ def _decide_numbers(path: str, solver: Solver, *, as_json: bool, refused: bool) 
         from hybrid.numeric import read_state, select
 
         state = read_state(path)
-        answer = numeric_verdict_record(state, select(state, solver=solver))
+        answer = numeric_verdict_record(state, select(state, solver=solver, standing_budget=standing_budget))
     print_answer(answer, verdict_tables(answer, Units.none()), as_json=as_json)

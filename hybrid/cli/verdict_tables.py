@@ -175,12 +175,15 @@ def _certificate(certificate: Answer, units: Names) -> Iterator[RenderableType]:
         (_mode(item["mode"]), item["contact"], item["inequality"], _compared(item, units))
         for item in certificate["violations"]
     ]
-    yield table("Certificate: what every mode violates", ("mode", "contact", "must hold", "is"), rows)
+    if rows:
+        yield table("Certificate: what every mode violates", ("mode", "contact", "must hold", "is"), rows)
     if certificate["farkas"] is not None:
         weights = ", ".join(number(float(weight)) for weight in certificate["farkas"])
         yield f"Not even the inequalities have a solution; Farkas vector ({weights})."
     outcome = "confirmed" if certificate["verified"] else "NOT confirmed"
     refuted = f"{len(certificate['violations'])} modes"
+    if not rows:
+        refuted = f"{len(certificate['refutation']['parts'])} parts of a cover of all motions"
     if certificate["lcp"] is not None:
         refuted = f"{2 ** len(certificate['lcp']['q'])} complementary bases"
     yield f"Refutation of all {refuted} {outcome} in exact rational arithmetic."

@@ -16,6 +16,7 @@ from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.selection import select, select_problem
 from hybrid.contact.sliding import SlidingTerms, can_slip, sliding_terms
+from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
 from hybrid.contact.tangential import TangentialReport
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.contact.violations import Violation
@@ -29,6 +30,7 @@ __all__ = [
     "ContactAcceleration",
     "ContactMode",
     "ContactProblem",
+    "CoverCertificate",
     "EnergeticImpact",
     "ForceSet",
     "Impact",
@@ -61,4 +63,5 @@ __all__ = [
     "sliding_terms",
     "to_lcp",
     "verify_certificate",
+    "verify_cover",
 ]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.standing.certificate import CoverCertificate
 
 _NUMBERS = ("G", "c", "rounding", "W", "response_W", "length")
 """What the numbers of a certified problem are taken from, beside the masses."""
@@ -85,7 +86,9 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
     return Certificate(violations, posed, refutation, problem)
 
 
-def verify_certificate(certificate: Certificate | ModeCertificate, problem: ContactProblem | None = None) -> bool:
+def verify_certificate(
+    certificate: Certificate | CoverCertificate | ModeCertificate, problem: ContactProblem | None = None
+) -> bool:
     """Check a certificate in exact rational arithmetic, from the contact problem alone.
 
     The complementarity problem must be the one that the contact problem states, and its numbers are taken as the
@@ -95,7 +98,7 @@ def verify_certificate(certificate: Certificate | ModeCertificate, problem: Cont
 
     Parameters
     ----------
-    certificate : Certificate or ModeCertificate
+    certificate : Certificate, CoverCertificate or ModeCertificate
     problem : ContactProblem, optional
         Check as well that the certificate is about this problem, as posed by :func:`contact_problem` at a state.
 
@@ -115,8 +118,12 @@ def verify_certificate(certificate: Certificate | ModeCertificate, problem: Cont
     posed = certificate.posed if isinstance(certificate, Certificate) else certificate.problem
     if problem is not None and not _is_same(posed, problem):
         return False
-    if not isinstance(certificate, Certificate):
+    if isinstance(certificate, ModeCertificate):
         return verify_modes(certificate)
+    if not isinstance(certificate, Certificate):
+        from hybrid.contact.standing.certificate import verify_cover  # SciPy, for several spatial contacts at rest
+
+        return certificate.is_inconsistent and verify_cover(certificate)
     if not is_complementarity_problem(posed):
         return False
     stated = to_lcp(posed)

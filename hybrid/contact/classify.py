@@ -78,7 +78,7 @@ def classify(
 
     States that share a pattern of open, resting and slipping contacts are decided together: every mode's linear system
     is solved for all of them. States near a tie, with singular modes, or with spatial contacts at rest are decided one
-    by one as :func:`select` does in floats, up to ``MAX_SINGLE_DECISIONS``.
+    by one as :func:`select` does in floats, up to ``MAX_SINGLE_DECISIONS``, several spatial ones excepted.
 
     Parameters
     ----------
@@ -123,7 +123,8 @@ def classify(
     def decide(place: tuple[int, ...]) -> Selection:
         state = State(q[place], v[place], float(t[place]), states.sides)
         own = {name: float(value[place]) for name, value in values.items()}
-        return select_in_floats(dynamics.at(own), state, tolerances=tolerances)
+        # seconds a cell would be hours a map: several spatial contacts at rest are left open
+        return select_in_floats(dynamics.at(own), state, tolerances=tolerances, standing_budget=0.0)
 
     table = decide_states(
         PosedStates(dynamics, terms, summands, activities, states.sides),

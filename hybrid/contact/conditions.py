@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
@@ -25,6 +25,20 @@ LOST = 64 * float(np.finfo(np.float64).eps)
 
 _NO_LENGTH = 1e-12  # length of a direction, relative to its terms, that is rounding
 _INVERTED = 4 * float(np.finfo(np.float64).eps)  # of the largest term, in a product with the inverse of a mass matrix
+
+
+class HasRows(Protocol):
+    """Anything with linear conditions: a mode, or a part of a cover of several."""
+
+    @property
+    def equations(self) -> tuple[Row, ...]:
+        """Conditions that are zero."""
+        ...
+
+    @property
+    def inequalities(self) -> tuple[Row, ...]:
+        """Conditions that are not negative."""
+        ...
 
 
 @attrs.frozen(eq=False)
@@ -127,7 +141,7 @@ def problem_scale(problem: ContactProblem) -> Scale:
     return Scale(row, np.where(size > _LEAST_SIZE, size, 1.0), lost_share(problem))
 
 
-def conditions(problem: ContactProblem, modes: Sequence[ModeConditions], scale: Scale) -> Conditions:
+def conditions(problem: ContactProblem, modes: Sequence[HasRows], scale: Scale) -> Conditions:
     """Assemble the scaled linear conditions of one mode, at one state or many."""
     equations = [row for mode in modes for row in mode.equations]
     inequalities = [row for mode in modes for row in mode.inequalities]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
 
-__all__ = ["ModeCertificate", "ModeRefutation", "certify_modes", "verify_modes"]
+__all__ = ["ExactConditions", "ModeCertificate", "ModeRefutation", "certify_modes", "verify_modes"]
 
 Vector = tuple[Fraction, ...]
 
@@ -102,7 +102,7 @@ def certify_modes(problem: ContactProblem, refuted: Sequence[tuple[Mode, Candida
     """
     if len(refuted) > MAX_MODES:
         return None
-    exact = _Exact(problem)
+    exact = ExactConditions(problem)
     refutations, violations = [], []
     for (mode, item), modes in zip(refuted, mode_combinations(problem), strict=True):
         forces = exact.forces(modes)
@@ -134,7 +134,7 @@ def verify_modes(certificate: ModeCertificate) -> bool:
     problem = certificate.problem
     if any(element.is_spatial_at_rest for element in problem.elements):
         return False  # its slides are no mode of linear conditions, and would go unrefuted
-    exact = _Exact(problem)
+    exact = ExactConditions(problem)
     combinations = list(mode_combinations(problem))
     if not len(combinations) == len(certificate.refutations) == len(certificate.violations):
         return False
@@ -147,7 +147,7 @@ def verify_modes(certificate: ModeCertificate) -> bool:
     return True
 
 
-class _Exact:
+class ExactConditions:
     """The conditions of a contact problem's modes in fractions."""
 
     def __init__(self, problem: ContactProblem) -> None:
@@ -173,6 +173,7 @@ class _Exact:
         return _solution(list(self.conditions(_rows(modes)[0])))
 
     def acceleration(self, row: int, forces: Vector) -> Fraction:
+        """One row's acceleration by given forces."""
         return _sum(zip(self.G[row], forces, strict=True)) + self.c[row]
 
 
@@ -183,7 +184,7 @@ def _rows(modes: Sequence[ModeConditions]) -> tuple[list[Row], list[Row]]:
     )
 
 
-def _refutation(exact: _Exact, mode: Mode, modes: Sequence[ModeConditions]) -> ModeRefutation | None:
+def _refutation(exact: ExactConditions, mode: Mode, modes: Sequence[ModeConditions]) -> ModeRefutation | None:
     """A contradiction among the generators of the cone of multipliers that cancel the forces."""
     equations, inequalities = _rows(modes)
     given = list(exact.conditions([*equations, *inequalities]))
@@ -204,7 +205,7 @@ def _refutation(exact: _Exact, mode: Mode, modes: Sequence[ModeConditions]) -> M
     return None
 
 
-def _contradicts(exact: _Exact, modes: Sequence[ModeConditions], refutation: ModeRefutation) -> bool:
+def _contradicts(exact: ExactConditions, modes: Sequence[ModeConditions], refutation: ModeRefutation) -> bool:
     equations, inequalities = _rows(modes)
     if len(refutation.equations) != len(equations) or len(refutation.inequalities) != len(inequalities):
         return False
@@ -220,7 +221,9 @@ def _contradicts(exact: _Exact, modes: Sequence[ModeConditions], refutation: Mod
     )
 
 
-def _called(exact: _Exact, modes: Sequence[ModeConditions], forces: Vector | None, given: Mapping[str, object]) -> Mode:
+def _called(
+    exact: ExactConditions, modes: Sequence[ModeConditions], forces: Vector | None, given: Mapping[str, object]
+) -> Mode:
     """The labels of a mode: those given of elements at rest without friction, if their accelerations allow them."""
     labels = {part.element.name: part.label for part in modes}
     for part in filter(is_unnamed, modes):
@@ -237,7 +240,11 @@ def _called(exact: _Exact, modes: Sequence[ModeConditions], forces: Vector | Non
 
 
 def _violation(
-    exact: _Exact, modes: Sequence[ModeConditions], forces: Vector | None, item: Candidate, refutation: ModeRefutation
+    exact: ExactConditions,
+    modes: Sequence[ModeConditions],
+    forces: Vector | None,
+    item: Candidate,
+    refutation: ModeRefutation,
 ) -> Violation:
     """The worst condition of a mode, or the contradiction of its refutation where its equations fix no forces."""
     if forces is None:
@@ -249,7 +256,9 @@ def _violation(
     return Violation(refutation.mode, contact, inequality, float(value), (), "", 0)
 
 
-def _values(exact: _Exact, modes: Sequence[ModeConditions], forces: Vector) -> Iterator[tuple[str, str, Fraction]]:
+def _values(
+    exact: ExactConditions, modes: Sequence[ModeConditions], forces: Vector
+) -> Iterator[tuple[str, str, Fraction]]:
     """Contact, wording and value of every inequality of a mode."""
     for part in modes:
         for row, (line, constant) in zip(part.inequalities, exact.conditions(part.inequalities), strict=True):
@@ -257,7 +266,7 @@ def _values(exact: _Exact, modes: Sequence[ModeConditions], forces: Vector) -> I
 
 
 def _is_true(
-    exact: _Exact,
+    exact: ExactConditions,
     modes: Sequence[ModeConditions],
     forces: Vector | None,
     violation: Violation,

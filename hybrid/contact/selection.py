@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
+STANDING_BUDGET = 2.0
+"""Seconds for a state with several spatial contacts at rest."""
+
 MAX_COMBINATIONS = 4096
 """Modes enumerated at most: six planar contacts at rest (4 modes each); beyond, Lemke's method alone is used."""
 
@@ -45,6 +48,7 @@ def select(
     parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+    standing_budget: float = STANDING_BUDGET,
 ) -> Selection:
     """Decide which contact modes are consistent at a state.
 
@@ -62,6 +66,9 @@ def select(
         ``enumeration`` solves every mode and can tell how many are consistent. ``lemke`` finds one solution or a ray
         and never concludes inconsistency from a ray. ``gauss`` minimises Gauss' constraint, for contacts without
         friction.
+    standing_budget : float, default 2
+        Seconds for several spatial contacts at rest, whose motions are divided until all parts are decided; UNDECIDED
+        where they do not suffice (``docs/explanation/standing.md``).
 
     Returns
     -------
@@ -82,7 +89,7 @@ def select(
     'INCONSISTENT'
     """
     dynamics = dynamics.at(parameters)
-    selection = _in_floats(dynamics, state, tolerances, solver)
+    selection = _in_floats(dynamics, state, tolerances, solver, standing_budget)
     if selection.verdict is Verdict.UNDECIDED and selection.decided_by == ENUMERATION:
         from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
 
@@ -96,9 +103,10 @@ def select_in_floats(
     *,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+    standing_budget: float = STANDING_BUDGET,
 ) -> Selection:
     """As :func:`select`, for states whose numbers are computed: no tie is decided exactly."""
-    return _remarked(dynamics, state, _in_floats(dynamics, state, tolerances, solver))
+    return _remarked(dynamics, state, _in_floats(dynamics, state, tolerances, solver, standing_budget))
 
 
 def _in_floats(
@@ -106,12 +114,13 @@ def _in_floats(
     state: State,
     tolerances: Tolerances,
     solver: Literal["enumeration", "lemke", "gauss"],
+    standing_budget: float,
 ) -> Selection:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
         problem = contact_problem(dynamics, state, tolerances=tolerances)
         if not (np.isfinite(problem.G).all() and np.isfinite(problem.c).all()):
             raise ComputationError(f"{dynamics.name}: the contact problem has numbers beyond the range of floats")
-        return select_problem(problem, tolerances=tolerances, solver=solver)
+        return select_problem(problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget)
 
 
 def select_problem(
@@ -120,17 +129,30 @@ def select_problem(
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
     candidates: tuple[Candidate, ...] | None = None,
+    standing_budget: float = STANDING_BUDGET,
 ) -> Selection:
     """Decide a contact problem that is already posed, and maybe solved for every mode; otherwise as :func:`select`."""
     if solver == "gauss":
         return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
-    spatial = [element for element in problem.elements if element.is_spatial_at_rest]
+    n_spatial = sum(element.is_spatial_at_rest for element in problem.elements)
     combinations = float(np.prod([4.0 if c.is_resting else 2.0 for c in problem.elements]))
-    if solver == "lemke" or len(spatial) > 1 or combinations > MAX_COMBINATIONS:
+    if solver == "lemke" or (n_spatial < 2 and combinations > MAX_COMBINATIONS):
         return _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
     if solver != "enumeration":
         raise ComputationError(f"unknown solver {solver!r}: use enumeration, lemke or gauss")
-    return _by_enumeration(problem, tolerances, candidates)
+    if n_spatial > 1:
+        return _by_cover(problem, tolerances, standing_budget)
+    found = _by_enumeration(problem, tolerances, candidates)
+    if n_spatial and not found.branches:  # no certificate but that of a cover refutes all directions of slip
+        other = _by_cover(problem, tolerances, standing_budget)
+        return other if other.verdict is Verdict.INCONSISTENT else found
+    return found
+
+
+def _by_cover(problem: ContactProblem, tolerances: Tolerances, budget: float) -> Selection:
+    from hybrid.contact.standing.verdict import select_standing  # HiGHS, for what modes alone do not decide
+
+    return select_standing(problem, tolerances=tolerances, budget=budget)
 
 
 def _by_enumeration(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hybrid.contact.force_set import ForceSet
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.standing.certificate import CoverCertificate
 
 ENUMERATION = "enumeration of all modes"
 
@@ -44,8 +45,10 @@ class Selection:
     margin : float
         Smallest distance of a decision to its flip, in units of the problem's data; decisions within the tolerances
         make the verdict UNDECIDED.
-    certificate : Certificate or ModeCertificate or None
+    certificate : Certificate, ModeCertificate, CoverCertificate or None
         Proof, for INCONSISTENT.
+    cover : CoverCertificate or None
+        Of several spatial contacts at rest: proof that there are no solutions but the branches'.
     continua : tuple of ForceSet
         For INDETERMINATE, the forces of every mode that has a continuum of accelerations.
     decided_by : str
@@ -59,11 +62,12 @@ class Selection:
     verdict: Verdict
     branches: tuple[Branch, ...]
     margin: float
-    certificate: Certificate | ModeCertificate | None = None
+    certificate: Certificate | CoverCertificate | ModeCertificate | None = None
     continua: tuple[ForceSet, ...] = ()
     decided_by: str = ENUMERATION
     crosscheck: Crosscheck | None = None
     notes: tuple[str, ...] = ()
+    cover: CoverCertificate | None = None
 
     @property
     def count(self) -> int:

@@ -12,7 +12,7 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellVerdict
 from hybrid.contact.classify import PosedStates, decide_states
 from hybrid.contact.domain import mass_definiteness
-from hybrid.contact.selection import select_problem
+from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.numeric.critical import CriticalFactors, critical_factors
 from hybrid.numeric.problem import contact_problem
 from hybrid.tolerances import Tolerances
@@ -89,7 +89,9 @@ def _tangential(state: NumericState, name: str, slip: NDArray[np.float64] | None
     return np.where(slip[..., 0] != 0.0, moving, rest)
 
 
-def classify(state: NumericState, *, tolerances: Tolerances = Tolerances()) -> NumericClassification:
+def classify(
+    state: NumericState, *, tolerances: Tolerances = Tolerances(), standing_budget: float = STANDING_BUDGET
+) -> NumericClassification:
     """Decide an array of states, those with the same pattern of contacts together.
 
     Parameters
@@ -97,6 +99,8 @@ def classify(state: NumericState, *, tolerances: Tolerances = Tolerances()) -> N
     state : NumericState
         With leading axes. A contact that is absent at some of the states has a positive ``gap`` there.
     tolerances : Tolerances, optional
+    standing_budget : float, default 2
+        Seconds for each state with several spatial contacts at rest; with 0 these are left open.
 
     Returns
     -------
@@ -116,7 +120,8 @@ def classify(state: NumericState, *, tolerances: Tolerances = Tolerances()) -> N
     massive = np.broadcast_to(mass_definiteness(state.terms) > tolerances.rank, shape)
 
     def decide(place: tuple[int, ...]) -> Selection:
-        return select_problem(contact_problem(state.at(place), tolerances=tolerances), tolerances=tolerances)
+        problem = contact_problem(state.at(place), tolerances=tolerances)
+        return select_problem(problem, tolerances=tolerances, standing_budget=standing_budget)
 
     posed = PosedStates(state.structure, state.terms, None, found, state.sides)
     table = decide_states(posed, massive, decide, tolerances=tolerances)

@@ -233,7 +233,7 @@ class _Run:
         for frames in self.waiting.values():
             places = np.array([k for k, _ in frames])
             state = states_of([posed for _, posed in frames], self.thresholds, self.backend.name)
-            found = classify(state, tolerances=self.tolerances)
+            found = classify(state, tolerances=self.tolerances, standing_budget=0.0)
             self.verdict[places], self.margin[places] = found.verdict, found.margin
             self.factor[places] = found.critical.factor
             if not frames[0][1].rests:

@@ -13,7 +13,7 @@ from hybrid.contact.domain import mass_definiteness
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
-from hybrid.contact.selection import select_problem
+from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -132,6 +132,7 @@ def select(
     *,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
+    standing_budget: float = STANDING_BUDGET,
 ) -> Selection:
     """Decide which contact modes are consistent at a state, as :func:`hybrid.select` does for a declared mechanism.
 
@@ -141,6 +142,8 @@ def select(
         Without leading axes.
     tolerances : Tolerances, optional
     solver : {"enumeration", "lemke", "gauss"}
+    standing_budget : float, default 2
+        Seconds for several spatial contacts at rest.
 
     Returns
     -------
@@ -166,7 +169,8 @@ def select(
     >>> select(rod).verdict.name
     'INCONSISTENT'
     """
-    return select_problem(contact_problem(state, tolerances=tolerances), tolerances=tolerances, solver=solver)
+    problem = contact_problem(state, tolerances=tolerances)
+    return select_problem(problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget)
 
 
 def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: Tolerances = Tolerances()) -> Impact:

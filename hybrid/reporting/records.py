@@ -13,7 +13,7 @@ from hybrid.reporting.branches import branch_record
 
 if TYPE_CHECKING:
     from hybrid.analysis import CriticalFriction, RegionMap
-    from hybrid.contact import Branch, Certificate, Mode, ModeCertificate, Selection
+    from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection
     from hybrid.dynamics import Dynamics, State
     from hybrid.numeric import NumericState
 
@@ -196,6 +196,7 @@ def _selection(selection: Selection, coordinates: Sequence[str]) -> dict[str, Js
         "decided_by": selection.decided_by,
         "crosscheck": None if selection.crosscheck is None else selection.crosscheck.sentence,
         "notes": selection.notes,
+        "cover": None if selection.cover is None else {"parts": selection.cover.n_parts},
     }
     return {name: plain(value) for name, value in record.items()}
 
@@ -286,8 +287,8 @@ def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
     }
 
 
-def _certificate(certificate: Certificate | ModeCertificate) -> dict[str, Json]:
-    from hybrid.contact import Certificate, verify_certificate
+def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate) -> dict[str, Json]:
+    from hybrid.contact import Certificate, ModeCertificate, verify_certificate
     from lcp.exact import certificate_to_json
 
     record: dict[str, Json] = {
@@ -300,6 +301,8 @@ def _certificate(certificate: Certificate | ModeCertificate) -> dict[str, Json]:
     if isinstance(certificate, Certificate):
         posed = {"M": certificate.problem.M, "q": certificate.problem.q}
         return record | {"lcp": posed, "refutation": certificate_to_json(certificate.refutation)}
+    if not isinstance(certificate, ModeCertificate):
+        return record | {"lcp": None, "refutation": {"kind": "no part of a cover", "parts": certificate.as_rows()}}
     refutations = [
         {
             "mode": labels(item.mode),

@@ -1,0 +1,230 @@
+"""The verdict on several spatial contacts at rest, from what the search through the cover has proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.active_elements import ElementKind, Row
+from hybrid.contact.branches import Branch, Slack, branch_from_forces
+from hybrid.contact.conditions import problem_scale
+from hybrid.contact.force_set import ForceSet, force_names
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
+from hybrid.contact.standing.cover import DISC, N_FACETS, PRESSING, CoverPart, has_disc, sticking
+from hybrid.contact.standing.programs import Programs
+from hybrid.contact.standing.search import CoverNode, ProvedSolution, posed, search_cover
+from hybrid.contact.verdict import Selection, Verdict
+
+if TYPE_CHECKING:
+    from hybrid.contact.active_elements import ActiveElement
+    from hybrid.contact.conditions import Scale
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.tolerances import Tolerances
+
+__all__ = ["COVER", "select_standing"]
+
+Array = NDArray[np.float64]
+
+COVER = "a cover of all motions of the contacts at rest"
+
+
+def select_standing(problem: ContactProblem, *, tolerances: Tolerances, budget: float) -> Selection:
+    """Decide a problem with spatial contacts at rest by refuting what no solution can do.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    tolerances : Tolerances
+    budget : float
+        Seconds; UNDECIDED where they do not suffice.
+
+    Returns
+    -------
+    Selection
+    """
+    scale, programs = problem_scale(problem), Programs()
+    held = _held_by_normal_forces(problem, scale, tolerances, programs)
+    if held is not None:
+        note = "normal forces alone hold the contacts at rest, so that no other motion is consistent"
+        return _one_acceleration(problem, held, scale, tolerances, programs, float(np.min(held.slacks)), (note,))
+    root = search_cover(problem, scale, tolerances, budget=budget, programs=programs)
+    leaves = list(root.leaves())
+    solutions = _distinct(problem, [leaf.solution for leaf in leaves if leaf.solution is not None], scale, tolerances)
+    n_open = sum(leaf.reason == "open" for leaf in leaves)
+    margin = _margin(leaves, solutions)
+    left = (f"{n_open} of {len(leaves)} parts of the cover are left open (--standing-budget {budget:g} s)",)
+    if len(solutions) > 1:
+        branches = tuple(_branch(problem, item) for item in solutions)
+        notes = (f"further solutions are not excluded: {left[0]}",) if n_open else ()
+        return Selection(problem, Verdict.INDETERMINATE, branches, margin, decided_by=COVER, notes=notes)
+    if n_open:
+        branches = tuple(_branch(problem, item) for item in solutions)
+        return Selection(problem, Verdict.UNDECIDED, branches, 0.0, decided_by=COVER, notes=left)
+    cover = CoverCertificate(problem, root)
+    if solutions:
+        found = _one_acceleration(problem, solutions[0], scale, tolerances, programs, margin, ())
+        return attrs.evolve(found, cover=cover)
+    if not verify_cover(cover, tolerances=tolerances):
+        notes = ("no motion is consistent, but the certificate fails its check in exact arithmetic",)
+        return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=COVER, notes=notes)
+    return Selection(problem, Verdict.INCONSISTENT, (), margin, certificate=cover, decided_by=COVER, cover=cover)
+
+
+def _held_by_normal_forces(
+    problem: ContactProblem, scale: Scale, tolerances: Tolerances, programs: Programs
+) -> ProvedSolution | None:
+    """Normal forces that keep all contacts at rest: then nothing moves, whatever the friction.
+
+    For any other solution, ``d = lambda - lambda*`` has ``0 <= d G d = d a = a_T lambda_T - a_N lambda*_N <= 0``, so
+    that ``G d = 0``, which is ``a = 0``.
+    """
+    if any(element.kind is not ElementKind.CONTACT or element.direction is not None for element in problem.elements):
+        return None
+    parts = tuple(_pressed(element) for element in problem.elements)
+    given = posed(problem, parts, scale)
+    found = programs.least_slack(given)
+    if found.forces is None or not found.value > max(tolerances.sign, float(scale.lost)):
+        return None
+    if np.max(np.abs(given.conditions.E @ found.forces + given.conditions.e)) > tolerances.sign:
+        return None
+    forces = given.polished(found.forces)
+    return ProvedSolution(parts, forces, given.slacks(forces))
+
+
+def _pressed(element: ActiveElement) -> CoverPart:
+    """At rest by a normal force alone."""
+    rows = [Row("a = 0", alpha={row: 1.0}) for row in element.rows]
+    rows += [Row("lambda_T = 0", beta={row: 1.0}) for row in element.tangential]
+    label = ContactMode.STICK if element.tangential else ContactMode.CLOSED
+    presses = Row(PRESSING, beta=dict.fromkeys(element.rows[:1], 1.0))
+    return CoverPart(element, label, None, tuple(rows), (presses,))
+
+
+def _one_acceleration(
+    problem: ContactProblem,
+    solution: ProvedSolution,
+    scale: Scale,
+    tolerances: Tolerances,
+    programs: Programs,
+    margin: float,
+    notes: tuple[str, ...],
+) -> Selection:
+    """UNIQUE where the directions of the forces are independent; HYPERSTATIC where two forces are proved."""
+    found = _branch(problem, solution)
+    if not _freedom(problem, scale, tolerances, range(problem.n_rows)):
+        return Selection(problem, Verdict.UNIQUE, (found,), margin, decided_by=COVER, notes=notes)
+    corners = _extreme_forces(problem, solution, scale, programs)
+    size = 1.0 + float(np.max(np.abs(solution.forces)))
+    if max(float(np.max(np.abs(corner - solution.forces))) for corner in corners) <= tolerances.merge * size:
+        note = "the accelerations are unique, and whether the contact forces are was not decided"
+        return Selection(problem, Verdict.UNDECIDED, (found,), 0.0, decided_by=COVER, notes=(*notes, note))
+    forces = np.array(corners) * scale.size / scale.row
+    pressing = [row for part in solution.parts if part.label is not ContactMode.FREE for row in part.element.rows]
+    dimension = _freedom(problem, scale, tolerances, pressing)
+    listed = ForceSet(force_names(problem), dimension, forces, np.zeros((0, problem.n_rows)))
+    told = "of the set of forces those are listed in which one normal force is least or largest, friction in a polygon"
+    return Selection(
+        problem,
+        Verdict.HYPERSTATIC,
+        (attrs.evolve(found, force_set=listed),),
+        margin,
+        decided_by=COVER,
+        notes=(*notes, told),
+    )
+
+
+def _freedom(problem: ContactProblem, scale: Scale, tolerances: Tolerances, rows: Sequence[int]) -> int:
+    """Number of independent changes of the forces of some rows that change no acceleration."""
+    directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / scale.row
+    lengths = np.linalg.svd(directions[:, list(rows)], compute_uv=False)
+    return len(rows) - int(np.sum(lengths > tolerances.rank))
+
+
+def _extreme_forces(problem: ContactProblem, solution: ProvedSolution, scale: Scale, programs: Programs) -> list[Array]:
+    """Forces with the accelerations of a solution in which one normal force is least or largest."""
+    a = problem.G @ (solution.forces * scale.size / scale.row) + problem.c
+    alike = tuple(
+        attrs.evolve(
+            part,
+            equations=(
+                *_inside(part).equations,
+                *(Row("a", alpha={row: 1.0}, constant=-float(a[row])) for row in part.element.rows),
+            ),
+            inequalities=_inside(part).inequalities,
+        )
+        for part in solution.parts
+    )
+    given = posed(problem, alike, scale)
+    found = [solution.forces]
+    for element in problem.elements:
+        for sign in (1.0, -1.0) if element.normal is not None else ():
+            function = np.zeros(problem.n_rows)
+            function[element.normal] = sign
+            forces = programs.greatest(given, function).forces
+            if forces is not None and not any(np.allclose(forces, other, rtol=0, atol=1e-9) for other in found):
+                found.append(forces)
+    return found
+
+
+def _inside(part: CoverPart) -> CoverPart:
+    """What holds by normal forces may stick by friction as well."""
+    if has_disc(part.element) and part.label is ContactMode.STICK:
+        return sticking(part.element, share=float(np.cos(np.pi / N_FACETS)))
+    return part
+
+
+def _branch(problem: ContactProblem, solution: ProvedSolution) -> Branch:
+    scale = problem_scale(problem)
+    forces = solution.forces * scale.size / scale.row
+    forces[[row for part in solution.parts if part.label is ContactMode.FREE for row in part.element.rows]] = 0.0
+    labels = {part.element.name: part.label or ContactMode.FREE for part in solution.parts}
+    mode = Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
+    slacks = tuple(_slacks(problem, solution, forces, scale))
+    margin = min((slack.scaled for slack in slacks), default=float("inf"))
+    return attrs.evolve(branch_from_forces(problem, forces, mode), slacks=slacks, margin=margin)
+
+
+def _slacks(problem: ContactProblem, solution: ProvedSolution, forces: Array, scale: Scale) -> Iterator[Slack]:
+    """Inequalities of a solution, with that of the disc of friction in place of those of a polygon."""
+    for part in solution.parts:
+        element = part.element
+        for row in part.inequalities:
+            if row.label == DISC:
+                continue
+            unit = max(
+                [abs(value) * float(scale.row[index]) for index, value in row.alpha.items()]
+                + [abs(value) / float(scale.row[index]) for index, value in row.beta.items()]
+            )
+            a = problem.G @ forces + problem.c
+            value = sum(factor * a[index] for index, factor in row.alpha.items())
+            value += sum(factor * forces[index] for index, factor in row.beta.items()) + row.constant
+            yield Slack(element.name, row.label, float(value), float(value / (unit * scale.size)))
+        if has_disc(element) and part.label is ContactMode.STICK:
+            normal, first, second = element.rows
+            value = float(element.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
+            size = float(scale.size / scale.row[normal]) * max(1.0, float(element.static_friction))
+            yield Slack(element.name, DISC, value, value / size)
+
+
+def _distinct(
+    problem: ContactProblem, solutions: Sequence[ProvedSolution], scale: Scale, tolerances: Tolerances
+) -> list[ProvedSolution]:
+    """Solutions of which no two have the same accelerations."""
+    G = problem.G / (scale.row[:, None] * scale.row)
+    kept: list[ProvedSolution] = []
+    for item in solutions:
+        size = 1.0 + float(np.max(np.abs(item.forces), initial=0.0))
+        if all(np.max(np.abs(G @ (item.forces - other.forces))) > tolerances.merge * size for other in kept):
+            kept.append(item)
+    return kept
+
+
+def _margin(leaves: Sequence[CoverNode], solutions: Sequence[ProvedSolution]) -> float:
+    refuted = [-leaf.bounds[0].value for leaf in leaves if leaf.reason == "empty"]
+    return min([*refuted, *(float(np.min(item.slacks, initial=np.inf)) for item in solutions)], default=float("inf"))

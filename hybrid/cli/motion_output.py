@@ -131,8 +131,11 @@ def _events(events: list[dict[str, Any]]) -> RenderableType:
 
 def _notes(events: list[dict[str, Any]], warnings: list[str]) -> list[str]:
     """Warnings, and what events tell besides; a motion with many impacts has many such notes."""
-    known = [f"t = {event['t']:.10g}: {event['note']}" for event in events if event["note"]]
-    known = [note for note in known if note not in warnings]
+    known = []
+    for event in filter(lambda event: event["note"], events):
+        at = f"t = {event['t']:.10g}: "
+        if not any(text.startswith(at) and text.removeprefix(at) in event["note"] for text in warnings):
+            known.append(f"{at}{event['note']}")
     rest = [f"{len(known) - _NOTES} more events have notes; --json lists them."] if len(known) > _NOTES else []
     return [f"Note: {note}" for note in (*warnings, *known[:_NOTES])] + rest
 

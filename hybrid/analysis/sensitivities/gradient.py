@@ -279,4 +279,4 @@ def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> 
     restitution = getattr(trajectory.law, "restitution", None)
     if restitution is not None:
         notes.append(f"the impact law replaces the declared restitution by {restitution:g}")
-    return tuple(notes)
+    return (*notes, *trajectory.warnings)

@@ -6,6 +6,7 @@ import pytest
 
 import mechanisms
 from hybrid import EnergeticImpact, NewtonImpact, PoissonImpact, derive, resolve_impact, simulate, solve_state
+from hybrid.cli import main
 from hybrid.motion import time_stepping
 from hybrid.numeric import NumericContact, NumericState, resolve_impact as resolve_numbers
 
@@ -77,3 +78,13 @@ def test_a_tiny_spatial_slip_has_a_direction():
     ball = derive(mechanisms.load("spatial_ball"))
     pins = {"alpha_dot": 0, "beta_dot": 0, "gamma_dot": 0, "slip.floor.1": 1e-300, "slip.floor.2": 1e-300}
     assert solve_state(ball, pins).sides["floor"] == pytest.approx((0.5**0.5, 0.5**0.5))
+
+
+def test_a_motion_through_such_an_impact_says_it_once_and_its_derivatives_say_it_too(capsys):
+    pins = {"theta": 0.45, "gap.floor": 0, "gap.wall": 0, "theta_dot": -0.26, "gap_dot.floor": -0.88}
+    words = [f"--pin={name}={value}" for name, value in {**pins, "gap_dot.wall": -0.12}.items()]
+    words += ["--param=mu=1.12", "--param=e=0.8", "--law=poisson", "--t-end=0.02"]
+    assert main(["simulate", "ladder_in_corner", *words]) == 0
+    assert " ".join(capsys.readouterr().out.split()).count("impulses of compression are not unique") == 1
+    assert main(["sensitivity", "ladder_in_corner", *words, "--terminal=theta", "--wrt=e"]) == 0
+    assert "impulses of compression are not unique" in " ".join(capsys.readouterr().out.split())

@@ -130,10 +130,18 @@ def mode_conditions(element: ActiveElement) -> tuple[ModeConditions, ...]:
 
 
 def solvable_modes(element: ActiveElement) -> tuple[ModeConditions, ...]:
-    """Modes to solve for at a state: as :func:`mode_conditions`, but one for all that a element without friction does.
+    """Modes to solve for at a state: as :func:`mode_conditions`, but one for all that an element without friction does.
 
     At rest its cone is a ray: sticking and both slides share its force, and their equations say nothing about slip.
     The mode is called ``closed`` until its acceleration names it (:mod:`hybrid.contact.smooth`).
+
+    Parameters
+    ----------
+    element : ActiveElement
+
+    Returns
+    -------
+    tuple of ModeConditions
     """
     if not element.is_smooth:
         return mode_conditions(element)

@@ -32,7 +32,17 @@ class Activity(IntEnum):
 
 
 def element_names(dynamics: AbstractStructure) -> tuple[str, ...]:
-    """Names of all possible force elements: contacts, friction elements, bilateral contacts with friction."""
+    """Names of all possible force elements: contacts, friction elements, bilateral contacts with friction.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    tuple of str
+        In the order of activities and mode labels.
+    """
     frictional = [name for name in dynamics.rigid if name in dynamics.columns]
     return (*dynamics.contacts, *dynamics.elements, *frictional)
 
@@ -40,7 +50,19 @@ def element_names(dynamics: AbstractStructure) -> tuple[str, ...]:
 def element_activities(
     dynamics: Dynamics, terms: Terms, scales: Scales, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
 ) -> NDArray[np.int8]:
-    """Classify every force element at every state: this alone decides what is closed and what is at rest.
+    """Activity of every force element at every state: this alone decides what is closed and what is at rest.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many.
+    scales : Scales
+        Sizes next to which gaps, their rates and slips count as zero.
+    sides : mapping of str to tuple of float
+        Directions of slips that vanish, by force element.
+    tolerances : Tolerances
+        ``gap`` and ``velocity``, relative to the scales.
 
     Returns
     -------
@@ -67,7 +89,24 @@ def element_activities(
 def with_limits(
     dynamics: Dynamics, terms: Terms, scales: Scales, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
 ) -> Terms:
-    """The terms with the sides in place of the spatial slips that vanish, where one array mixes them with others."""
+    """The terms with the sides in place of the spatial slips that vanish, where one array mixes them with others.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many.
+    scales : Scales
+        Their ``slip`` says next to what a slip vanishes.
+    sides : mapping of str to tuple of float
+        Directions of slips that vanish, by force element; planar ones are left alone.
+    tolerances : Tolerances
+
+    Returns
+    -------
+    Terms
+        With another ``slip``, (..., number of tangential columns); all else is shared.
+    """
     slip = np.array(terms.slip)
     for name, side in sides.items():
         columns = dynamics.columns[name]
@@ -78,7 +117,21 @@ def with_limits(
 
 
 def moves(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.bool_]:
-    """Where a slip (..., 1 or 2) is not zero next to its scale, of the same shape."""
+    """Where a slip is not zero next to its scale.
+
+    Parameters
+    ----------
+    slip : array, (..., 1) or (..., 2)
+        Slip velocity of one force element.
+    scale : array, (..., 1) or (..., 2)
+        Size of its components, in the same unit; the largest counts.
+    tolerances : Tolerances
+        Of which ``velocity`` is the share of the scale up to which a slip is zero.
+
+    Returns
+    -------
+    array of bool, (...)
+    """
     size = np.max(scale, axis=-1)
     return np.asarray(np.linalg.norm(slip, axis=-1) > tolerances.velocity * size)
 

@@ -97,7 +97,17 @@ def assemble(
 
 
 def side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Stack along a new last axis what may have been evaluated for fewer states."""
+    """Arrays stacked along a new last axis, some of which may have been evaluated for fewer states.
+
+    Parameters
+    ----------
+    arrays : list of array
+        With shapes that broadcast to one, (...).
+
+    Returns
+    -------
+    array, (..., number of arrays)
+    """
     if len({array.shape for array in arrays}) == 1:
         return np.moveaxis(np.array(arrays), 0, -1)
     return np.stack(np.broadcast_arrays(*arrays), axis=-1)

@@ -115,9 +115,24 @@ class _Outcome:
 def decide_together(
     problem: ContactProblem, where: Flags, tolerances: Tolerances, table: CellTable, *, tells_close: bool = True
 ) -> Flags:
-    """Enumerate the modes of all states at once; returns which states are too close to a tie.
+    """Enter the verdicts, modes and margins of states that share a pattern, by enumerating their modes all at once.
 
-    Without ``tells_close`` solutions that are next to each other do not count as a tie, for searches of its place.
+    Parameters
+    ----------
+    problem : ContactProblem
+        At the states where ``where`` is True, in one row; in the table's shape if those are all.
+    where : array of bool, (...)
+        States of the table that are decided.
+    tolerances : Tolerances
+    table : CellTable
+        Its entries there are filled in.
+    tells_close : bool, default True
+        Without, solutions that are next to each other do not count as a tie, for searches of its place.
+
+    Returns
+    -------
+    array of bool, (number of states)
+        Those that are too close to a tie; their margin in the table is 0.
     """
     shape = where.shape if where.all() else (int(where.sum()),)
     parts = components(problem)

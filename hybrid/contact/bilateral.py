@@ -46,7 +46,20 @@ class BilateralContactError(ComputationError):
 
 
 def without_rounding(coupling: Array, G_NN: Array, G_TT: Array) -> Array:
-    """The coupling ``G_NT``, exactly zero where it is only rounding: such a contact has no critical friction."""
+    """The coupling ``G_NT``, exactly zero where it is only rounding: such a contact has no critical friction.
+
+    Parameters
+    ----------
+    coupling : array, (...)
+        ``G_NT``.
+    G_NN, G_TT : array, (...)
+        Diagonal entries of the Delassus operator that belong to it, without cancellation.
+
+    Returns
+    -------
+    array, (...)
+        Zero where it is at most 1e-13 of ``sqrt(G_NN G_TT)``.
+    """
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(coupling) <= _ROUNDING * np.sqrt(np.abs(G_NN * G_TT)), 0.0, coupling)
 
@@ -82,7 +95,20 @@ def bilateral_contacts(dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N
 
 
 def bilateral_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
-    """The same for the normal of a force element that takes part in a problem."""
+    """Constraints whose dry friction pushes along the normal of a force element of a problem, at one of its states.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+    name : str
+        The force element, which takes part.
+
+    Returns
+    -------
+    tuple of str
+        Empty for a force element without a normal.
+    """
     element, others = problem.element(name), _other_bilateral(problem, name)
     if element.normal is None or not others:
         return ()

@@ -84,7 +84,17 @@ class Branch:
 
 
 def mode_of(problem: ContactProblem, item: Candidate) -> Mode:
-    """The mode of all contacts for a candidate; open contacts are free."""
+    """The mode of all contacts for a candidate; open contacts are free.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    item : Candidate
+
+    Returns
+    -------
+    Mode
+    """
     labels = {part.element.name: part.label for part in item.modes}
     return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
 
@@ -118,7 +128,21 @@ def branch(problem: ContactProblem, solution: PhysicalSolution) -> Branch:
 
 
 def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mode: Mode) -> Branch:
-    """Report given contact forces, without slacks and margin (NaN)."""
+    """The branch of given contact forces, without slacks and margin.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    forces : array, (r,)
+        In the order of the problem's rows, in physical units.
+    mode : Mode
+
+    Returns
+    -------
+    Branch
+        Its margin is NaN: no inequality was evaluated.
+    """
     acceleration = problem.acceleration(forces)
     n_contacts = problem.terms.gap.shape[-1]
     lambda_N = {name: 0.0 for name in problem.open if problem.names.index(name) < n_contacts}

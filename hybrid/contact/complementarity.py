@@ -96,7 +96,22 @@ def contact_forces(problem: ContactProblem, z: NDArray[np.float64]) -> NDArray[n
 
 
 def planar_lcp(problem: ContactProblem) -> ContactLCP:
-    """The LCP of :func:`to_lcp` together with the forces that its solutions mean; errors as there."""
+    """The LCP of :func:`to_lcp` together with the forces that its solutions mean.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+
+    Returns
+    -------
+    ContactLCP
+
+    Raises
+    ------
+    ComputationError
+        As for :func:`to_lcp`.
+    """
     elements = problem.elements
     if any(element.is_spatial_at_rest for element in elements):
         raise ComputationError("a spatial contact at rest has a circular friction cone and is not an LCP")

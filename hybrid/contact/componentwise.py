@@ -91,7 +91,18 @@ class ModeSolution:
 
 
 def components(problem: ContactProblem) -> Components:
-    """Scale a contact problem at many states and take it apart."""
+    """A contact problem at many states, scaled and taken apart.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+
+    Returns
+    -------
+    Components
+        With arrays that broadcast to the shape (...) of the states.
+    """
     units = row_scale(problem)
     row = tuple(units[..., i] for i in range(problem.n_rows))
     accelerations = [problem.c[..., i] / unit for i, unit in enumerate(row)]

@@ -53,7 +53,22 @@ def is_continuum(problem: ContactProblem, item: Candidate, scale: Scale, toleran
 
 
 def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
-    """Whether all forces of a family give the same accelerations (the redundancy of a hyperstatic problem)."""
+    """Whether all forces of a family give the same accelerations (the redundancy of a hyperstatic problem).
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    item : Candidate
+    scale : Scale
+    tolerances : Tolerances
+        ``merge`` is the share up to which accelerations are the same.
+
+    Returns
+    -------
+    bool
+        True for a candidate whose forces are determined.
+    """
     if item.family is None:
         return True
     spread = np.vstack([item.family.vertices - item.forces, item.family.rays])

@@ -41,7 +41,17 @@ class Crosscheck:
 def crosscheck(
     problem: ContactProblem, solutions: Sequence[PhysicalSolution], scale: Scale, tolerances: Tolerances
 ) -> Crosscheck | None:
-    """Solve the same problem by Lemke's method and compare.
+    """The same problem by Lemke's method, compared with the solutions that the enumeration of modes found.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    solutions : sequence of PhysicalSolution
+        All that were found.
+    scale : Scale
+    tolerances : Tolerances
+        ``merge`` is the share up to which scaled accelerations agree, here times 100.
 
     Returns
     -------

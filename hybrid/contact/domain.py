@@ -20,9 +20,21 @@ _NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constr
 def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
     """Refuse friction coefficients and limit forces that are negative at one of the states.
 
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many.
+
+    Returns
+    -------
+    None
+        Nothing is negative.
+
     Raises
     ------
     StateError
+        With the least value.
     """
     for name in _NOT_NEGATIVE:
         values = getattr(terms, name)
@@ -35,9 +47,17 @@ def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
 
 
 def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
-    """Smallest eigenvalue of the mass matrix, scaled to unit diagonal; array (...).
+    """Smallest eigenvalue of the mass matrix, scaled to unit diagonal.
 
-    Zero or less where no kinetic energy is possible; NaN where the matrix is not finite.
+    Parameters
+    ----------
+    terms : Terms
+        At one state or many.
+
+    Returns
+    -------
+    array, (...)
+        Zero or less where no kinetic energy is possible; NaN where the matrix is not finite.
     """
     diagonal = np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1))
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
@@ -50,9 +70,23 @@ def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
 def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
     """Refuse arrays of states at which the mass matrix is indefinite; singular ones are left to the caller.
 
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At many states.
+    rank : float
+        Scaled eigenvalue down to whose negative a matrix counts as singular.
+
+    Returns
+    -------
+    None
+        The mass matrix is nowhere indefinite.
+
     Raises
     ------
     StateError
+        With the share of the states.
 
     See Also
     --------
@@ -81,9 +115,15 @@ def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float
     is_invertible : bool
         False if its inverse is known to be beyond the range of floats.
 
+    Returns
+    -------
+    None
+        The mass matrix is positive definite.
+
     Raises
     ------
     StateError
+        With the posture and the scaled eigenvalue.
     """
     smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
     if smallest <= rank or not is_invertible:

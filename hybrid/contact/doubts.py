@@ -30,7 +30,24 @@ def doubts_of(
     scale: Scale,
     tolerances: Tolerances,
 ) -> list[str]:
-    """Why the number of solutions cannot be vouched for; empty if it can."""
+    """Reasons why the number of solutions cannot be vouched for; none if it can.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    candidates : sequence of Candidate
+        All modes that were solved.
+    solutions : sequence of PhysicalSolution
+        What the consistent ones among them amount to.
+    scale : Scale
+    tolerances : Tolerances
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
     doubts = []
     for item in candidates:
         if item.status is CandidateStatus.ESCAPING:
@@ -75,7 +92,19 @@ def certified(
 
 
 def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances) -> float:
-    """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out."""
+    """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    solutions : sequence of PhysicalSolution
+    tolerances : Tolerances
+
+    Returns
+    -------
+    float
+        In units of the problem's data; infinite if there is nothing to decide.
+    """
     harmless = {
         id(item)
         for solution in solutions

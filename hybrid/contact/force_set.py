@@ -92,7 +92,17 @@ def continuum_set(problem: ContactProblem, item: Candidate, corners: Sequence[Ca
 
 
 def force_names(problem: ContactProblem) -> tuple[str, ...]:
-    """Names of the force components, in the order of the problem's rows."""
+    """Names of the force components, in the order of the problem's rows.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+
+    Returns
+    -------
+    tuple of str
+        ``"lambda_N.floor"``, ``"lambda_T.floor"``, in space ``"lambda_T.floor.1"``; r of them.
+    """
     names: list[str] = []
     for element in problem.elements:
         names += [] if element.normal is None else [f"lambda_N.{element.name}"]

@@ -301,7 +301,18 @@ def _row_guards(row: ElementMode, *, is_hyperstatic: bool) -> Iterator[Guard]:
 
 
 def cone_of(row: ElementMode) -> tuple[tuple[GuardKind, Quantity], ...]:
-    """Distance of a row that sticks to the friction cone on both sides, or to the circular one."""
+    """Distance of a row that sticks to the friction cone on both sides, or to the circular one.
+
+    Parameters
+    ----------
+    row : ElementMode
+        With a force element that has friction.
+
+    Returns
+    -------
+    tuple of (GuardKind, Quantity)
+        Both edges of a planar cone, or of the limits of a friction element; a spatial contact has one.
+    """
     part = row.element
     if len(part.columns) == 2:
         return ((GuardKind.CONE, Quantity(Measure.CONE, part)),)

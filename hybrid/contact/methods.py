@@ -112,7 +112,21 @@ def by_gauss(problem: ContactProblem) -> MethodAnswer:
 
 
 def mode_from_forces(problem: ContactProblem, forces: NDArray[np.float64], tolerances: Tolerances) -> Mode:
-    """Read the mode off a solution: which force elements press, stick or slide."""
+    """The mode of a solution: which force elements press, stick or slide.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    forces : array, (r,)
+        In physical units.
+    tolerances : Tolerances
+        ``merge`` is the share of the largest force, or acceleration, up to which one is zero.
+
+    Returns
+    -------
+    Mode
+    """
     a = problem.G @ forces + problem.c
     size = float(np.max(np.abs(forces), initial=0.0)), float(np.max(np.abs(a), initial=0.0))
     labels = {element.name: _label(element, forces, a, size, tolerances.merge) for element in problem.elements}

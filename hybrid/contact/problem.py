@@ -175,9 +175,23 @@ def pose(
     sides: Mapping[str, tuple[float, ...]],
     summands: Summands | None = None,
 ) -> ContactProblem:
-    """Pose the contact problem for states that share one pattern of activities, at one state or many.
+    """The contact problem of states that share one pattern of activities, at one state or many.
 
-    ``summands`` are those of the terms; without them nothing is taken to cancel within a term.
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At the states.
+    activities : tuple of Activity
+        Of every force element, in order.
+    sides : mapping of str to tuple of float
+        Directions of slips that vanish, by force element.
+    summands : Summands, optional
+        Of the terms, for the rounding; without them nothing is taken to cancel within a term.
+
+    Returns
+    -------
+    ContactProblem
     """
     rows = assemble(dynamics, terms, activities, sides=sides)
     W, zeta = rows.W, rows.zeta

@@ -40,6 +40,15 @@ class Clock:
 def known_number(value: float) -> Fraction | None:
     """The number that a float was written as, or None if it has more digits than people write.
 
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    Fraction or None
+        Of the shortest decimal that rounds to the float, if that has at most 12 significant digits.
+
     Examples
     --------
     >>> known_number(0.3), known_number(1 / 3), known_number(-2.0)
@@ -51,7 +60,25 @@ def known_number(value: float) -> Fraction | None:
 
 
 def number_of(name: str, value: str | float, values: Mapping[str, Fraction]) -> Fraction:
-    """The number that a text or a float gives."""
+    """The number that a text or a float gives.
+
+    Parameters
+    ----------
+    name : str
+        What it is the value of, for messages.
+    value : str or float
+        An expression of the names in ``values``, or a number.
+    values : mapping of str to Fraction
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    UnknownNumberError
+        The expression is not rational at these values, or the float is the outcome of a computation.
+    """
     if isinstance(value, str):
         expression = parse_expression(value, known=values.keys(), field=name)
         build = Builder()
@@ -65,7 +92,27 @@ def number_of(name: str, value: str | float, values: Mapping[str, Fraction]) -> 
 
 
 def evaluate(graph: Graph, root: int, known: dict[int, Fraction], name: str) -> Fraction:
-    """A node in rational numbers; the values of all nodes that were met are kept in ``known``."""
+    """Value of a node of a graph in rational numbers.
+
+    Parameters
+    ----------
+    graph : Graph
+    root : int
+        The node.
+    known : dict of int to Fraction
+        Values of nodes, at least of the names; those of all nodes that were met are added.
+    name : str
+        What the node is, for messages.
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    UnknownNumberError
+        The value is not rational.
+    """
     try:
         return exact_values(graph, [root], known)[0]
     except NotRationalError as error:
@@ -73,7 +120,21 @@ def evaluate(graph: Graph, root: int, known: dict[int, Fraction], name: str) -> 
 
 
 def solve(table: Matrix, unknowns: int, clock: Clock) -> Matrix | None:
-    """Solutions of a linear system for several right sides by elimination; what is undetermined is set to zero."""
+    """Solutions of a linear system for several right sides by elimination; what is undetermined is set to zero.
+
+    Parameters
+    ----------
+    table : list of list of Fraction, (m, unknowns + k)
+        The matrix with the right sides next to it; it is overwritten.
+    unknowns : int
+    clock : Clock
+        Raises UnknownNumberError once its time is over.
+
+    Returns
+    -------
+    list of list of Fraction, (unknowns, k), or None
+        None if the equations contradict each other for one of the right sides.
+    """
     pivots: list[int] = []
     for column in range(unknowns):
         clock.check()

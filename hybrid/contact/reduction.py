@@ -168,7 +168,20 @@ def _applied(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
 
 
 def pseudo_inverse(mobility: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
-    """Generalised inverse (..., k, k) of the mobility ``J M^-1 J^T`` of constraints (..., k, n), dependent ones too."""
+    """Generalised inverse of the mobility ``J M^-1 J^T`` of constraints, dependent ones too.
+
+    Parameters
+    ----------
+    mobility : array, (..., k, k)
+        Symmetric and positive semidefinite.
+    J : array, (..., k, n)
+        Gradients of the constraints, which show whether a row vanishes.
+
+    Returns
+    -------
+    array, (..., k, k)
+        Moore and Penrose's inverse in units in which the diagonal of the mobility is 1.
+    """
     units = _units(J, mobility)
     return np.asarray(np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units)
 

@@ -27,7 +27,16 @@ __all__ = ["also_called", "is_unnamed", "label_at_rest", "named", "unnamed_label
 
 
 def is_unnamed(mode: ModeConditions) -> bool:
-    """True for the mode of a pressing force element at rest without friction, which its acceleration names."""
+    """True for the mode of a pressing force element at rest without friction, which its acceleration names.
+
+    Parameters
+    ----------
+    mode : ModeConditions
+
+    Returns
+    -------
+    bool
+    """
     return mode.label is ContactMode.CLOSED and bool(mode.element.tangential)
 
 
@@ -98,10 +107,12 @@ def unnamed_labels(
     accelerations : mapping of int to array, (...)
         Scaled accelerations of the tangential rows of force elements at rest without friction.
     limit : array, (...)
+        Scaled acceleration up to which it has no sign.
 
-    Yields
-    ------
-    dict of str to ContactMode, and array of bool, (...)
+    Returns
+    -------
+    iterator of (dict of str to ContactMode, array of bool, (...))
+        One pair for every combination of labels.
     """
     labels = {mode.element.name: mode.label for mode in modes}
     unnamed = [mode.element for mode in modes if is_unnamed(mode)]

@@ -102,7 +102,19 @@ def _failing(item: Candidate) -> float:
 def distinct_accelerations(
     solutions: Sequence[PhysicalSolution], tolerances: Tolerances
 ) -> list[list[PhysicalSolution]]:
-    """Group solutions that accelerate the mechanism equally."""
+    """Solutions grouped by the acceleration that they give the mechanism.
+
+    Parameters
+    ----------
+    solutions : sequence of PhysicalSolution
+    tolerances : Tolerances
+        ``merge`` is the share up to which accelerations are equal.
+
+    Returns
+    -------
+    list of list of PhysicalSolution
+        Every solution in one group, in the order given.
+    """
     groups: list[list[PhysicalSolution]] = []
     for solution in solutions:
         for group in groups:
@@ -117,7 +129,20 @@ def distinct_accelerations(
 def extreme_solutions(
     problem: ContactProblem, solution: PhysicalSolution, scale: Scale, tolerances: Tolerances
 ) -> tuple[PhysicalSolution, ...]:
-    """The extreme points of a continuum, each with the other modes that meet there; any other solution as it is."""
+    """The extreme points of a continuum, each with the other modes that meet there; any other solution as it is.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    solution : PhysicalSolution
+    scale : Scale
+    tolerances : Tolerances
+
+    Returns
+    -------
+    tuple of PhysicalSolution
+    """
     if not solution.is_continuum:
         return (solution,)
     unit = scale.row / scale.size
@@ -131,7 +156,20 @@ def extreme_solutions(
 
 
 def close_accelerations(distinct: Sequence[Sequence[PhysicalSolution]], tolerances: Tolerances) -> list[str]:
-    """The doubt, if any: redundant forces accelerate exactly alike, what does so only nearly may be two motions."""
+    """The doubt, if any: redundant forces accelerate exactly alike, what does so only nearly may be two motions.
+
+    Parameters
+    ----------
+    distinct : sequence of sequence of PhysicalSolution
+        Groups of equal acceleration, as :func:`distinct_accelerations` finds them.
+    tolerances : Tolerances
+        ``sign`` is the share up to which accelerations differ by rounding only.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none.
+    """
     for first, *others in distinct:
         if not all(_same_acceleration(first, other, tolerances.sign) for other in others):
             return [

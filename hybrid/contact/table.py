@@ -266,17 +266,50 @@ def force_elements(dynamics: AbstractStructure) -> tuple[ForceElement, ...]:
 
 
 def has_stiction(terms: Terms, element: ForceElement) -> NDArray[np.bool_]:
-    """Where (...) the static friction of a force element differs from the kinetic one."""
+    """Where the static friction of a force element differs from the kinetic one.
+
+    Parameters
+    ----------
+    terms : Terms
+        At one state or many.
+    element : ForceElement
+
+    Returns
+    -------
+    array of bool, (...)
+    """
     kinetic, static = (getattr(terms, element.friction_term(is_static=of))[..., element.index] for of in (False, True))
     return np.asarray(kinetic != static)
 
 
 def rows_of(dynamics: Dynamics, mode: Mode, sides: Mapping[str, float] | None = None) -> tuple[ElementMode, ...]:
-    """The rows of the table that make up a mode; ``sides`` gives the signs of bilateral normal forces."""
+    """The rows of the table that make up a mode.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    mode : Mode
+    sides : mapping of str to float, optional
+        Signs of bilateral normal forces, +1 unless given.
+
+    Returns
+    -------
+    tuple of ElementMode
+        One for every force element of the mechanism, in order.
+    """
     signs = sides or {}
     return tuple(ElementMode(item, mode[item.name], signs.get(item.name, 1.0)) for item in force_elements(dynamics))
 
 
 def spatial_slides(rows: Iterable[ElementMode]) -> tuple[ElementMode, ...]:
-    """The rows whose slip has a direction in a plane."""
+    """The rows whose slip has a direction in a plane.
+
+    Parameters
+    ----------
+    rows : iterable of ElementMode
+
+    Returns
+    -------
+    tuple of ElementMode
+    """
     return tuple(row for row in rows if row.slides and len(row.columns) == 2)

@@ -16,13 +16,49 @@ REMEDY = (
 
 
 def check_damping(instance: object, attribute: Any, value: Any) -> None:
-    """Validate a damping that may be left out; ValueError unless it is a number not below 0."""
+    """Refuse a damping that is no number or below 0; it may be left out.
+
+    Parameters
+    ----------
+    instance : object
+        Whose field it is; attrs hands it to every validator.
+    attribute : attrs.Attribute
+        The field.
+    value : object
+
+    Returns
+    -------
+    None
+        The value is a number not below 0, or None.
+
+    Raises
+    ------
+    ValueError
+    """
     if value is not None and not (_is_number(value) and value >= 0.0):
         raise ValueError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
 
 
 def check_stiffness(instance: object, attribute: Any, value: Any) -> None:
-    """Validate a stiffness; ValueError unless it is a number above 0."""
+    """Refuse a stiffness that is no number above 0.
+
+    Parameters
+    ----------
+    instance : object
+        Whose field it is; attrs hands it to every validator.
+    attribute : attrs.Attribute
+        The field.
+    value : object
+
+    Returns
+    -------
+    None
+        The value is a number above 0.
+
+    Raises
+    ------
+    ValueError
+    """
     if not (_is_number(value) and value > 0.0):
         raise ValueError(f"the stiffness of a compliant contact must be a number above 0, got {value!r}")
 

@@ -28,6 +28,16 @@ def exponents(A: float, d: float) -> tuple[float, float]:
     """Real eigenvalues ``lam_+ >= lam_-`` of the oscillator; NaN where it oscillates.
 
     For ``A < 0`` one is positive and one negative: a saddle (Hogan and Kristiansen 2017).
+
+    Parameters
+    ----------
+    A, d : float
+        Inertia factor, 1/mass, and damping.
+
+    Returns
+    -------
+    float, float
+        Per fast time; roots of ``lam^2 + 2 d A lam + A = 0``.
     """
     alpha = d * A
     root = math.sqrt(alpha * alpha - A) if alpha * alpha >= A else math.nan
@@ -42,6 +52,18 @@ def propagators(A: float, d: float, s: float) -> tuple[float, float]:
     """``C = exp(-dAs) cosh(r s)`` and ``S = exp(-dAs) sinh(r s)/r`` with ``r^2 = (dA)^2 - A`` of either sign.
 
     ``Y = Y0 (C + dA S) + w0 S`` and ``w = w0 (C - dA S) - A Y0 S``.
+
+    Parameters
+    ----------
+    A, d : float
+        Inertia factor, 1/mass, and damping.
+    s : float
+        Fast time since the start.
+
+    Returns
+    -------
+    float, float
+        ``C``, without dimension, and ``S``, a fast time.
     """
     alpha = d * A
     z = alpha * alpha - A
@@ -115,7 +137,22 @@ def end_of_contact(A: float, d: float, Y: float, w: float) -> float:
 
 @compiled
 def impulse_until(A: float, d: float, Y: float, w: float, s: float) -> float:
-    """Normal impulse up to a time: the integral of the force; infinite for an infinite time."""
+    """Normal impulse up to a time: the integral of the force.
+
+    Parameters
+    ----------
+    A, d : float
+        Inertia factor, 1/mass, and damping.
+    Y, w : float
+        Penetration (not above 0) and normal velocity at the start.
+    s : float
+        Fast time.
+
+    Returns
+    -------
+    float
+        Infinite for an infinite time.
+    """
     if s == math.inf:
         return math.inf
     C, S = propagators(A, d, s)
@@ -127,6 +164,22 @@ def time_of_impulse(A: float, d: float, w: float, impulse: float, latest: float)
     """Time at which the normal impulse reaches a value, from ``Y = 0`` and ``w < 0``.
 
     The impulse grows monotonically until the force vanishes: Halley's method, kept inside a shrinking bracket.
+
+    Parameters
+    ----------
+    A, d : float
+        Inertia factor, 1/mass, and damping.
+    w : float
+        Normal velocity at the start, below 0.
+    impulse : float
+        The value, which is reached before ``latest``.
+    latest : float
+        Fast time at which the force vanishes; may be infinite.
+
+    Returns
+    -------
+    float
+        Fast time.
     """
     target, alpha = impulse / -w, d * A
     # 2 d s + s^2 / 2 bounds it from below where A <= 0
@@ -159,7 +212,22 @@ def time_of_impulse(A: float, d: float, w: float, impulse: float, latest: float)
 
 @compiled
 def sampled(A: float, d: float, Y: float, w: float, times: Any) -> Any:
-    """Penetration and normal velocity at times, (N,), from a start; array (2, N)."""
+    """Penetration and normal velocity at times.
+
+    Parameters
+    ----------
+    A, d : float
+        Inertia factor, 1/mass, and damping.
+    Y, w : float
+        Penetration and normal velocity at the start.
+    times : array, (N,)
+        Fast times since the start.
+
+    Returns
+    -------
+    array, (2, N)
+        Penetrations, then normal velocities.
+    """
     found = np.empty((2, len(times)))
     for i in range(len(times)):
         C, S = propagators(A, d, times[i])

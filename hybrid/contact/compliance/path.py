@@ -195,7 +195,17 @@ def linear_samples(
 
 
 def joined_samples(parts: list[CompliantSamples]) -> CompliantSamples | None:
-    """Join the samples of successive phases, given from one start."""
+    """Samples of successive phases as one, given from one start.
+
+    Parameters
+    ----------
+    parts : list of CompliantSamples
+
+    Returns
+    -------
+    CompliantSamples or None
+        None if there is no phase.
+    """
     if not parts:
         return None
     names = [field.name for field in attrs.fields(CompliantSamples)]

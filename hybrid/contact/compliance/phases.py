@@ -28,7 +28,19 @@ def _kind_of_slip(G_NT: float, G_TT: float, holds: float, u: float) -> int:
 
 @compiled
 def lift_of_stick(lift: float, G_NN: float) -> float:
-    """Rate of the normal velocity in sticking, exactly 0 where friction locks the mechanism."""
+    """Rate of the normal velocity in sticking, exactly 0 where friction locks the mechanism.
+
+    Parameters
+    ----------
+    lift : float
+        The rate per normal impulse as computed, ``G_NN - G_NT^2/G_TT``; 1/mass.
+    G_NN : float
+        Of the Delassus operator.
+
+    Returns
+    -------
+    float
+    """
     return lift if lift > _SINGULAR * G_NN else 0.0
 
 
@@ -107,6 +119,29 @@ def _limit(
 def limits(
     G_NN: Any, G_NT: Any, G_TT: Any, w: Any, u: Any, mu: Any, holds: Any, d: Any, answers: Any, kinds: Any
 ) -> None:
-    """Fill ``answers``, (N, 12), and ``kinds``, (N, 2), for arrays of N states; ``holds`` is the static friction."""
+    """Compliant limits of planar impacts at N states, of which each has at most two phases.
+
+    Parameters
+    ----------
+    G_NN, G_NT, G_TT : array, (N,)
+        Delassus operator, 1/mass.
+    w, u : array, (N,)
+        Normal velocity and slip before.
+    mu, holds : array, (N,)
+        Kinetic and static friction coefficient.
+    d : array, (N,)
+        Damping.
+    answers : array, (N, 12)
+        Overwritten: normal velocity and slip after, normal and tangential impulse, then for the first and the second
+        phase normal impulse, duration in fast time, work of the normal and work of the tangential force, two columns
+        each.
+    kinds : array of int, (N, 2)
+        Overwritten by what the phases are: 0 none, 1 ``slide+``, 2 ``slide-``, 3 ``stick``.
+
+    Returns
+    -------
+    None
+        ``answers`` and ``kinds`` have been written.
+    """
     for i in range(len(w)):
         _limit(G_NN[i], G_NT[i], G_TT[i], w[i], u[i], mu[i], holds[i], d[i], answers[i], kinds[i])

@@ -182,7 +182,17 @@ def first_forces(*orders: Array) -> Array:
 
 
 def is_redundant(G: Array) -> bool:
-    """True if contacts at rest hold each other in more ways than one: tangential rows that are dependent."""
+    """True if contacts at rest hold each other in more ways than one: tangential rows that are dependent.
+
+    Parameters
+    ----------
+    G : array, (p, p)
+        Tangential Delassus operator.
+
+    Returns
+    -------
+    bool
+    """
     return bool(len(G) and np.linalg.matrix_rank(G, tol=_DEPENDENT * float(np.max(np.abs(G)))) < len(G))
 
 
@@ -211,7 +221,20 @@ def holding_forces(G: Array, b: Array, bounds: Array, groups: Sequence[Sequence[
 
 
 def holding_duals(G: NDArray[Any], load: NDArray[Any]) -> NDArray[Any]:
-    """Friction forces of contacts that hold, with derivatives: the least where they hold each other."""
+    """Friction forces of contacts that hold, with derivatives: the least where they hold each other.
+
+    Parameters
+    ----------
+    G : array of Dual, (p, p)
+        Tangential Delassus operator.
+    load : array of Dual, (p,)
+        Tangential accelerations without these forces.
+
+    Returns
+    -------
+    array of Dual, (p,)
+        ``F`` of least size with ``G F + load = 0``.
+    """
     inverse = np.linalg.pinv(plain(G), rcond=_DEPENDENT)
     F = -inverse @ plain(load)
     return np.asarray(F - inverse @ (load + G @ F))
@@ -220,9 +243,23 @@ def holding_duals(G: NDArray[Any], load: NDArray[Any]) -> NDArray[Any]:
 def yielding(
     G: Array, b: Array, forces: Array, bounds: Array, groups: Sequence[Sequence[int]], *, scale: float
 ) -> float:
-    """Positive where forces do not hold contacts at rest; ``scale`` is the size of accelerations of the whole history.
+    """Quantity that is positive where forces do not hold contacts at rest.
 
     Accelerations are told from rounding next to what friction can give, and, where that vanishes, next to the scale.
+
+    Parameters
+    ----------
+    G, b, bounds, groups
+        As for :func:`friction_at_rest`.
+    forces : array, (p,)
+        Friction forces.
+    scale : float
+        Size of the accelerations of the whole history.
+
+    Returns
+    -------
+    float
+        The acceleration that is left, beyond what rounding leaves, as a share of the scale.
     """
     size = float(np.linalg.norm(_size(G, b, forces, bounds, groups)))
     return (float(np.linalg.norm(G @ forces + b)) - _YIELDS * size) / scale - _CLOSE

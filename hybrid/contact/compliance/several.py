@@ -85,7 +85,19 @@ def several_limit(
 
 
 def frozen_machine(flow: FrozenFlow, *, samples: int = 0) -> PhaseMachine:
-    """The motion of contacts at frozen position, which has no horizon and no unit of its own."""
+    """The motion of contacts at frozen position, which has no horizon and no unit of its own.
+
+    Parameters
+    ----------
+    flow : FrozenFlow
+    samples : int, default 0
+        Samples per phase to keep.
+
+    Returns
+    -------
+    PhaseMachine
+        With stiffness 1, so that its time is the fast time.
+    """
     still = VANISHING * flow.speed
     return PhaseMachine(flow, 1.0, _FOREVER, _EFFORT, still, {}, samples)
 

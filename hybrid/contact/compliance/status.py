@@ -75,12 +75,37 @@ class ContactStatus:
 
 
 def has_stopped(slip: NDArray[np.float64], speed: float) -> bool:
-    """True if a slip is too small, next to the velocities, to have a direction: the same at its start and its end."""
+    """True if a slip is too small, next to the velocities, to have a direction: the same at its start and its end.
+
+    Parameters
+    ----------
+    slip : array, (1,) or (2,)
+        Slip velocity of one contact.
+    speed : float
+        Size of the velocities, in the same unit.
+
+    Returns
+    -------
+    bool
+    """
     return bool(np.linalg.norm(slip) <= (STOPPED if len(slip) == 2 else VANISHING) * speed)
 
 
 def beyond_leaving(slip: NDArray[np.float64], speed: float) -> float:
-    """Positive once a slip that began at rest is large enough, next to the velocities, to have its own direction."""
+    """Quantity that is positive once a slip that began at rest is large enough to have its own direction.
+
+    Parameters
+    ----------
+    slip : array, (2,)
+        Slip velocity of one contact.
+    speed : float
+        Size of the velocities, in the same unit, next to which it is large enough.
+
+    Returns
+    -------
+    float
+        In the unit of the velocities.
+    """
     return float(np.linalg.norm(slip)) - _LEFT * speed
 
 

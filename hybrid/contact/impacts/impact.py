@@ -341,7 +341,26 @@ def impact_problem(
     tolerances: Tolerances = Tolerances(),
     closed: tuple[str, ...] | None = None,
 ) -> ImpactProblem:
-    """Pose the impact of the closed contacts of a state; arguments and errors as for :func:`resolve_impact`."""
+    """The impact of the closed contacts of a state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+        Before the impact.
+    tolerances : Tolerances, optional
+    closed : tuple of str, optional
+        Names of the closed contacts; by default those with ``gap = 0`` to the tolerance.
+
+    Returns
+    -------
+    ImpactProblem
+
+    Raises
+    ------
+    StateError
+        No contact is closed, or a contact penetrates.
+    """
     terms = dynamics.terms(state.q, state.v, t=state.t)
     names = element_names(dynamics)
     near = tolerances.gap * scales_of(dynamics, terms, state.q, state.v, t=state.t).gap

@@ -125,6 +125,15 @@ def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDA
 def solved(question: lcp.LCP) -> NDArray[np.float64]:
     """A solution by Lemke's method, or the first of all solutions where it ends on a ray.
 
+    Parameters
+    ----------
+    question : lcp.LCP
+
+    Returns
+    -------
+    array, (n,)
+        ``z``.
+
     Raises
     ------
     ComputationError
@@ -232,7 +241,18 @@ def _is_lost(problem: ImpactProblem, P: NDArray[np.float64], size: float) -> boo
 
 
 def further_solutions(count: int) -> tuple[str, ...]:
-    """What is to be said where a law has solutions besides the one it answers."""
+    """Warning that a law has solutions besides the one it answers.
+
+    Parameters
+    ----------
+    count : int
+        Number of those with other velocities.
+
+    Returns
+    -------
+    tuple of str
+        One sentence, or none for 0.
+    """
     plural = "" if count == 1 else "s"
     return (f"the law has {count} further solution{plural} with other velocities",) if count else ()
 

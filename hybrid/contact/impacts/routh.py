@@ -106,6 +106,15 @@ def end_of_compression(segments: tuple[RouthPhase, ...]) -> float:
     A contact that separates has no impact, even if impulses would first bring it back. One without normal velocity
     that impulses press into the surface has (an impact without collision).
 
+    Parameters
+    ----------
+    segments : tuple of RouthPhase
+        The path, as :func:`routh_path` finds it.
+
+    Returns
+    -------
+    float
+
     Raises
     ------
     ComputationError
@@ -128,7 +137,21 @@ def end_of_compression(segments: tuple[RouthPhase, ...]) -> float:
 def end_of_restitution(segments: tuple[RouthPhase, ...], compression: float, e: float) -> float:
     """Normal impulse at which restitution has given back ``e**2`` times the work of compression (Stronge 1990).
 
-    The normal velocity is zero where compression ends, at the normal impulse ``compression``.
+    The normal velocity is zero where compression ends.
+
+    Parameters
+    ----------
+    segments : tuple of RouthPhase
+        The path, as :func:`routh_path` finds it.
+    compression : float
+        Normal impulse at the end of compression.
+    e : float
+        Energetic coefficient of restitution.
+
+    Returns
+    -------
+    float
+        Counted from the start of the impact, so not below ``compression``.
     """
     stored = _stored_work(segments, compression)
     at, remaining = 0.0, e**2 * stored
@@ -173,7 +196,21 @@ def _stored_work(segments: tuple[RouthPhase, ...], compression: float) -> float:
 
 
 def tangential_impulse(segments: tuple[RouthPhase, ...], end: float) -> tuple[float, tuple[tuple[str, float], ...]]:
-    """Tangential impulse up to a normal impulse, and the normal impulse spent in each phase."""
+    """Tangential impulse up to a normal impulse, and the normal impulse spent in each phase.
+
+    Parameters
+    ----------
+    segments : tuple of RouthPhase
+        The path, as :func:`routh_path` finds it.
+    end : float
+        Normal impulse at which the path ends.
+
+    Returns
+    -------
+    impulse_T : float
+    phases : tuple of (str, float)
+        Kind and normal impulse of every phase that is entered.
+    """
     total, at = 0.0, 0.0
     phases: list[tuple[str, float]] = []
     for segment in segments:

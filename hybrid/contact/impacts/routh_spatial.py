@@ -60,7 +60,30 @@ def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson"
 def spatial_path(
     G: Array, gamma: Array, mu: float, e: float, *, law: Literal["poisson", "energetic"]
 ) -> tuple[Array, list[RouthPhase]]:
-    """Impulses (3,) and the legs of the path of one spatial contact; arguments and errors as above.
+    """Impulses and phases of the path of one spatial contact.
+
+    Parameters
+    ----------
+    G : array, (3, 3)
+        Delassus operator of the contact, 1/mass.
+    gamma : array, (3,)
+        Normal velocity, and both components of the slip, before the impact.
+    mu : float
+        Friction coefficient.
+    e : float
+        Coefficient of restitution.
+    law : {"poisson", "energetic"}
+
+    Returns
+    -------
+    impulses : array, (3,)
+    phases : list of (str, float)
+        ``"slide"`` or ``"stick"``, and the normal impulse.
+
+    Raises
+    ------
+    ComputationError
+        Compression does not end, or the path cannot be integrated.
 
     Examples
     --------

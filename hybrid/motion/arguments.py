@@ -46,6 +46,11 @@ def check_arguments(
     law, rule : object, optional
     tolerances : Tolerances, optional
 
+    Returns
+    -------
+    None
+        A motion can be followed with these arguments.
+
     Raises
     ------
     StateError
@@ -96,7 +101,12 @@ def check_start(
         What the contacts do at the state.
     collides : bool
         True if something decides impacts.
-    parameters, tolerances : optional
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    None
+        A motion can start there.
 
     Raises
     ------

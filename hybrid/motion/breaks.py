@@ -84,9 +84,21 @@ def jump(function: Function, row: Array, s: float) -> float | None:
 
 
 def change_of_sign(function: Function, row: Array) -> float | None:
-    """Just after the first point from which a function of [0, 1] is negative, by its values ``row`` at ``PLACES``.
+    """Just after the first point from which a function of [0, 1] is negative.
 
-    Only their signs count, so that it may jump or have a pole.
+    Only the signs of its values count, so that it may jump or have a pole.
+
+    Parameters
+    ----------
+    function : callable
+        Array of points in [0, 1] to array of values.
+    row : array, (19,)
+        Its values at ``PLACES``.
+
+    Returns
+    -------
+    float or None
+        None if no value is negative, or the first one is.
     """
     negative = np.flatnonzero(row < 0.0)
     if negative.size == 0 or negative[0] == 0:

@@ -35,22 +35,65 @@ _DERIVATIVE = chebyshev.chebder(np.eye(N_NODES))
 
 
 def series(values: Array) -> Array:
-    """Coefficients of the series through values at ``NODES``, along the last axis."""
+    """Coefficients of the series through values at ``NODES``.
+
+    Parameters
+    ----------
+    values : array, (..., 17)
+
+    Returns
+    -------
+    array, (..., 17)
+        Of Chebyshev polynomials in ``2 s - 1``, the constant first.
+    """
     return np.asarray(values @ _TRANSFORM.T)
 
 
 def between(values: Array) -> Array:
-    """Values at ``BETWEEN`` of the series through values at ``NODES``, along the last axis."""
+    """Values, halfway between ``NODES``, of the series through values there.
+
+    Parameters
+    ----------
+    values : array, (..., 17)
+
+    Returns
+    -------
+    array, (..., 16)
+        At ``BETWEEN``.
+    """
     return np.asarray(values @ _BETWEEN)
 
 
 def evaluate(coefficients: Array, s: float | Array) -> Array:
-    """Value of a series at ``s`` in [0, 1]."""
+    """Value of a series.
+
+    Parameters
+    ----------
+    coefficients : array, (m,)
+        As of :func:`series`.
+    s : float or array, (N,)
+        In [0, 1].
+
+    Returns
+    -------
+    array, () or (N,)
+    """
     return np.asarray(chebyshev.chebval(2 * np.asarray(s) - 1, coefficients))
 
 
 def excludes_zero(values: Array) -> NDArray[np.bool_]:
-    """For each row of values at ``NODES``, (number, 17): True if its function is certainly positive on [0, 1]."""
+    """Where a function is certainly positive on [0, 1], by the sizes of its coefficients.
+
+    Parameters
+    ----------
+    values : array, (number, 17)
+        Values of functions at ``NODES``, which may be infinite.
+
+    Returns
+    -------
+    array of bool, (number,)
+        True where the constant coefficient exceeds the sum of all others and what the series may lack.
+    """
     with np.errstate(invalid="ignore"):  # a watched function may be infinite
         coefficients = series(values)
         sizes = np.abs(coefficients)
@@ -143,7 +186,14 @@ def _bracketed(function: Callable[[Array], Array], points: Array, below: NDArray
 
 
 def deflate(values: Array, start: float | None) -> tuple[int, Array]:
-    """Divide out a known zero at 0, twice if the function starts tangentially.
+    """Values with a known zero at 0 divided out, twice if the function starts tangentially.
+
+    Parameters
+    ----------
+    values : array, (17,)
+        Of the function at ``NODES``.
+    start : float or None
+        Its value at 0, if that is a known zero up to rounding.
 
     Returns
     -------

@@ -65,7 +65,21 @@ class Choice:
 
 
 def gap_floor(terms: Terms, q: Array, index: int) -> float:
-    """Rounding of a gap: that of the terms that cancel in it."""
+    """Rounding of a gap: that of the terms that cancel in it.
+
+    Parameters
+    ----------
+    terms : Terms
+        At one state.
+    q : array, (n,)
+    index : int
+        Position of the contact.
+
+    Returns
+    -------
+    float
+        Eight roundings of ``abs(W_N) . abs(q)``, in the unit of the gap.
+    """
     return _ROUNDING * _EPSILON * float(np.abs(terms.W_N[:, index]) @ np.abs(q))
 
 

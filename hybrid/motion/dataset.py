@@ -30,7 +30,25 @@ _MEANINGS = {
 
 
 def motion_dataset(motion: AbstractMotion, *, points: int) -> Any:
-    """Sample a motion into an xarray Dataset; see :meth:`hybrid.Trajectory.to_xarray`."""
+    """Samples of a motion as an xarray Dataset; see :meth:`hybrid.Trajectory.to_xarray`.
+
+    Parameters
+    ----------
+    motion : AbstractMotion
+    points : int
+        Samples of the whole motion if they were evenly spaced; every arc has both of its ends besides.
+
+    Returns
+    -------
+    xarray.Dataset
+
+    Raises
+    ------
+    ComputationError
+        xarray is not installed.
+    ValueError
+        ``points`` is below 2.
+    """
     try:
         import xarray
     except ImportError as error:

@@ -135,6 +135,10 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[ElementMode], *, independe
     parts : sequence of ElementMode
     independent : bool
         True if the rigid constraints are known to be independent, but for singular configurations.
+
+    Returns
+    -------
+    bool
     """
     rows = sum(part.presses + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
     frictional = any(part.kind is ElementKind.BILATERAL for part in parts)
@@ -173,7 +177,20 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode]) -> bool:
 
 
 def mode_rows(nodes: ModeNodes, law: ForceLaw) -> ModeRows:
-    """Collect the conditions of a mode."""
+    """The conditions of a mode as rows of nodes.
+
+    Parameters
+    ----------
+    nodes : ModeNodes
+        Their builder receives the nodes of the friction forces.
+    law : ForceLaw
+        Of the mode, with nodes for the factors.
+
+    Returns
+    -------
+    ModeRows
+        A row for every rigid constraint, then for every force that the law leaves unknown.
+    """
     equations, build = nodes.equations, nodes.build
     rows = ModeRows([], [], [], [], equations.h.tolist())
     for J, zeta_B in zip(equations.J.tolist(), equations.zeta_B.tolist(), strict=True):

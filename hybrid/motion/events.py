@@ -151,6 +151,11 @@ def first_event(
         True for the first step of an arc, whose guards may start at zero.
     repeats : bool
         True if a shorter step is integrated up to the event; else the step's own series gives the state there.
+
+    Returns
+    -------
+    (Step, tuple of Guard) or None
+        None if no guard falls to zero within the step.
     """
     values = watch.oriented(step.time(PLACES), step.at_places())
     is_clear = excludes_zero(values[:, 1:-1]) & (values[:, -1] >= 0.0) & (values[:, -1] < np.inf)
@@ -208,7 +213,20 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
 
 
 def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
-    """True if a guard vanishes, up to its rounding, where its values ``row`` over a step begin."""
+    """True if a guard vanishes, up to its rounding, where its values over a step begin.
+
+    Parameters
+    ----------
+    watch : Watch
+    position : int
+        Of the guard.
+    row : array, (19,)
+        Its values at ``PLACES``.
+
+    Returns
+    -------
+    bool
+    """
     size = float(np.max(np.abs(row[np.isfinite(row)]), initial=0.0))
     if watch.guards[position].kind in (GuardKind.TOUCHDOWN, GuardKind.SLIP):
         return bool(row[0] <= _ROUNDING * (watch.floors.get(position, 0.0) + _EPSILON * size))

@@ -28,17 +28,48 @@ _NEARLY_SINGULAR = 1e-6  # smallest eigenvalue of the scaled mass matrix at whic
 
 
 def posture(dynamics: Dynamics, q: Array) -> str:
-    """Coordinates in words."""
+    """Coordinates in words.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (n,)
+
+    Returns
+    -------
+    str
+        ``"x = 1, phi = 0.5"``.
+    """
     return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
 
 
 def in_words(error: Exception) -> str:
-    """What an error says; of one that is not this package's own, with its kind."""
+    """What an error says; of one that is not this package's own, with its kind.
+
+    Parameters
+    ----------
+    error : Exception
+
+    Returns
+    -------
+    str
+    """
     return str(error) if isinstance(error, HybridError) else f"{type(error).__name__}: {error}"
 
 
 def undefined_quantity(terms: Terms) -> str | None:
-    """Which of the terms is not finite, in words, if any."""
+    """Which of the terms is not finite, in words.
+
+    Parameters
+    ----------
+    terms : Terms
+        At one state.
+
+    Returns
+    -------
+    str or None
+        The first of them; None if all are finite.
+    """
     quantities = [getattr(terms, field.name) for field in _QUANTITIES]
     if np.isfinite(np.concatenate([value.ravel() for value in quantities])).all():
         return None
@@ -47,7 +78,18 @@ def undefined_quantity(terms: Terms) -> str | None:
 
 
 def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:
-    """Which quantity has no finite value at a state, if any, or that the mass matrix is singular there."""
+    """What stops a motion at a state: a quantity without a finite value, a singular mass matrix or configuration.
+
+    Parameters
+    ----------
+    context : Context
+    moment : Moment
+
+    Returns
+    -------
+    (Termination, str) or None
+        Why, and a phrase about it; None if nothing does.
+    """
     terms = context.terms(moment.t, moment.q, moment.v)
     undefined = undefined_quantity(terms)
     if undefined is not None:
@@ -62,7 +104,18 @@ def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | 
 
 
 def smallest_mass(terms: Terms) -> float:
-    """Smallest eigenvalue of the mass matrix, scaled to a unit diagonal."""
+    """Smallest eigenvalue of the mass matrix, scaled to a unit diagonal.
+
+    Parameters
+    ----------
+    terms : Terms
+        At one state.
+
+    Returns
+    -------
+    float
+        0 where the matrix is not finite or an entry of its diagonal is not positive.
+    """
     diagonal = np.diagonal(terms.M)
     if not np.isfinite(terms.M).all() or not (diagonal > 0).all():
         return 0.0
@@ -71,7 +124,22 @@ def smallest_mass(terms: Terms) -> float:
 
 
 def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple[Termination, str]:
-    """Tell why the integrator found no further step."""
+    """Why the integrator found no further step.
+
+    Parameters
+    ----------
+    context : Context
+    flow : Flow
+        Of the mode.
+    passage : FollowedArc
+        The arc that failed.
+
+    Returns
+    -------
+    Termination
+    str
+        A phrase about it.
+    """
     n = context.dynamics.n
     terms = context.terms(passage.t, passage.y[:n], passage.y[n:])
     smallest = smallest_mass(terms)
@@ -90,6 +158,13 @@ def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple
 
 def singular_point(flow: Flow, passage: FollowedArc) -> tuple[float, float, str]:
     """Where a sliding contact's mobility ``A_s`` vanishes.
+
+    Parameters
+    ----------
+    flow : Flow
+        Of a mode that watches a mobility.
+    passage : FollowedArc
+        The arc that ended next to that point.
 
     Returns
     -------

@@ -49,7 +49,16 @@ def with_history(
 
 
 def modes_of(branch: Branch) -> tuple[Mode, ...]:
-    """All modes that give the accelerations of a branch, the leading one first."""
+    """All modes that give the accelerations of a branch, the leading one first.
+
+    Parameters
+    ----------
+    branch : Branch
+
+    Returns
+    -------
+    tuple of Mode
+    """
     return (branch.mode, *branch.equivalent_modes)
 
 

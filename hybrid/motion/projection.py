@@ -192,7 +192,17 @@ def _correction(lift: Array, mobility: Array, residual: Array) -> Array:
 
 
 def tangents_of(dynamics: Dynamics) -> dict[int, Expression]:
-    """Tangential displacements by tangential column, of all force elements that declare one."""
+    """Tangential displacements of all force elements that declare one.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    dict of int to Expression
+        By tangential column; a column with a slip in place of a displacement is missing.
+    """
     mechanism = dynamics.mechanism
     declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
     declared |= {item.name: (item.tangent,) for item in mechanism.friction if item.tangent}

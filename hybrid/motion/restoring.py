@@ -49,9 +49,16 @@ def restored(
     dynamics, law
         As for :func:`hybrid.motion.load`.
 
+    Returns
+    -------
+    Trajectory
+
     Raises
     ------
-    StateError, DeclarationError
+    StateError
+        The arrays and the record are not those of a whole motion.
+    DeclarationError
+        The mechanism or the parameters in the record are none.
     """
     record = _record(arrays, source)
     whole = Entries(record, arrays, source)
@@ -220,7 +227,13 @@ def _law(whole: Entries, given: AbstractImpactLaw | None) -> AbstractImpactLaw |
 
 
 def kept_laws() -> dict[str, type[AbstractImpactLaw]]:
-    """The laws that a name and numbers describe."""
+    """The laws that a name and numbers describe.
+
+    Returns
+    -------
+    dict of str to type
+        Classes of impact laws, by the names under which a file keeps them.
+    """
     from hybrid.contact.compliance.law import KelvinVoigtLimit
     from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 

@@ -287,7 +287,19 @@ def _directions(branch: Branch, moment: Moment) -> dict[str, Array]:
 
 
 def indefinite_forces(decision: Decision, t: float) -> str | None:
-    """A sentence where the motion is unique and its contact forces are not."""
+    """A sentence where the motion is unique and its contact forces are not.
+
+    Parameters
+    ----------
+    decision : Decision
+    t : float
+        Time at which it was taken.
+
+    Returns
+    -------
+    str or None
+        None if the motion ends or has several modes, or the forces are unique.
+    """
     if decision.choice is None or decision.selection is None or decision.selection.force_set is None:
         return None
     if decision.verdict is not Verdict.HYPERSTATIC:

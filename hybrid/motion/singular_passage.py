@@ -34,7 +34,16 @@ Array = NDArray[np.float64]
 
 
 def loses_rank(passage: FollowedArc) -> bool:
-    """True if an arc ended because its constraints are nearly dependent."""
+    """True if an arc ended because its constraints are nearly dependent.
+
+    Parameters
+    ----------
+    passage : FollowedArc
+
+    Returns
+    -------
+    bool
+    """
     return any(guard.kind is GuardKind.RANK for guard in passage.fired)
 
 
@@ -99,6 +108,21 @@ def singular_end(context: Context, passage: FollowedArc, mode: Mode, moment: Mom
     """The event and the moment at which a motion ends at a singular configuration.
 
     The state stays as it is: the constraints give no correction of it there.
+
+    Parameters
+    ----------
+    context : Context
+    passage : FollowedArc
+        The arc that ended there.
+    mode : Mode
+        What was followed.
+    moment : Moment
+        With which the arc began.
+
+    Returns
+    -------
+    event : Event
+    moment : Moment
     """
     n = context.dynamics.n
     q, v = passage.y[:n], passage.y[n:]
@@ -108,7 +132,19 @@ def singular_end(context: Context, passage: FollowedArc, mode: Mode, moment: Mom
 
 
 def describe_singular(dynamics: Dynamics, t: float, q: Array) -> str:
-    """A singular configuration and its branches in one sentence."""
+    """A singular configuration and its branches in one sentence.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    t : float
+    q : array, (n,)
+        At the configuration, or next to it.
+
+    Returns
+    -------
+    str
+    """
     point = classify_configuration(ConfigurationSpace(dynamics, t), q)
     return "the constraints are dependent" if point is None else point.describe()
 

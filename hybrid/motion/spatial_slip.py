@@ -105,6 +105,18 @@ def while_it_begins(watch: Watch, known: Mapping[str, Reference]) -> Settings:
     """Settings for slips that begin, which do not end before they are more than noise.
 
     Friction turns such a slip into its direction at the rate ``1/slip``, which is stiff.
+
+    Parameters
+    ----------
+    watch : Watch
+        Of the arc; the floors of its slips that begin are set.
+    known : mapping of str to Reference
+        Directions of the spatial slips.
+
+    Returns
+    -------
+    Settings
+        Those of the watch, with an implicit stepper where a slip begins.
     """
     beginning = [name for name, reference in known.items() if reference.begins]
     for position, guard in enumerate(watch.guards):
@@ -116,7 +128,22 @@ def while_it_begins(watch: Watch, known: Mapping[str, Reference]) -> Settings:
 
 
 def has_begun(watch: Watch, constraints: Constraints, step: Step, y: Array) -> bool:
-    """True if no spatial slip turns so fast any more that an explicit step as long as the last would be unstable."""
+    """True if no spatial slip turns so fast any more that an explicit step as long as the last would be unstable.
+
+    Parameters
+    ----------
+    watch : Watch
+    constraints : Constraints
+        Of the mode.
+    step : Step
+        The last one.
+    y : array, (2n,)
+        The state at its end.
+
+    Returns
+    -------
+    bool
+    """
     n = len(y) // 2
     terms = constraints.terms(step.end, y[:n], y[n:])
     lambda_T = watch.flow.observe(np.array([step.end]), y[:, None]).lambda_T[:, 0]
@@ -201,10 +228,16 @@ def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Arra
     ----------
     watch : Watch
     constraints : Constraints
+        Of the mode.
     t : float
     y : array, (2n,)
     known : mapping of str to Reference
-        What the flow was told; it is told again.
+        The references of the flow, which has them again afterwards.
+
+    Returns
+    -------
+    str or None
+        None if no slip begins, or none that begins is unstable.
     """
     if not any(reference.begins for reference in known.values()):
         return None
@@ -233,7 +266,22 @@ def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Arra
 
 
 def passes_by(watch: Watch, constraints: Constraints, t: float, y: Array, fired: Sequence[Guard]) -> bool:
-    """True if all that ended a step are spatial slips that have only turned by a right angle since its start."""
+    """True if all that ended a step are spatial slips that have only turned by a right angle since its start.
+
+    Parameters
+    ----------
+    watch : Watch
+    constraints : Constraints
+        Of the mode.
+    t : float
+    y : array, (2n,)
+        The state at the end of the step.
+    fired : sequence of Guard
+
+    Returns
+    -------
+    bool
+    """
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
     turning = {part.name: part for part in spatial_slides(constraints.parts)}

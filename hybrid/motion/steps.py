@@ -77,14 +77,39 @@ class Step:
 
 
 def constant_step(start: float, end: float, y: Array) -> Step:
-    """A step in which nothing moves."""
+    """A step in which nothing moves.
+
+    Parameters
+    ----------
+    start, end : float
+        Times.
+    y : array, (2n,)
+        The state.
+
+    Returns
+    -------
+    Step
+    """
     coefficients = np.zeros((N_COEFFICIENTS, len(y)))
     coefficients[0] = y
     return Step(start, end, y, y, coefficients)
 
 
 def step_along(states: Callable[[Array], Array], start: float, end: float) -> Step:
-    """A step along a known motion: a function of times (N,) with values (2n, N)."""
+    """A step along a known motion.
+
+    Parameters
+    ----------
+    states : callable
+        From times (N,) to states (2n, N).
+    start, end : float
+        Times.
+
+    Returns
+    -------
+    Step
+        Of degree 7 in time.
+    """
     ends = states(np.array([start, end]))
     return Step(start, end, ends[:, 0], ends[:, 1], _TRANSFORM @ states(start + _POINTS * (end - start)).T)
 
@@ -207,16 +232,43 @@ class Stepper:
 def end_at(
     derivative: Callable[[float, Array], Sequence[float]], step: Step, t_end: float, settings: Settings
 ) -> tuple[Array, Array] | None:
-    """The state and its rate at an earlier time, from the start of a step; None where no step succeeds.
+    """The state and its rate at an earlier time, from the start of a step.
 
     Goes there by steps of its own, because their ends are more accurate than the series.
+
+    Parameters
+    ----------
+    derivative : callable
+        From time and state (2n,) to the rate of the state, (2n,).
+    step : Step
+    t_end : float
+        The time, within the step.
+    settings : Settings
+
+    Returns
+    -------
+    (array, array) or None
+        State and rate, (2n,) each; None where no step succeeds.
     """
     duration = t_end - step.start
     return Stepper(derivative, step.start, step.first, t_end, settings, first_step=duration).finish()
 
 
 def resampled(step: Step, t_end: float, last: Array | None = None) -> Step:
-    """The part of a step up to a time, from its own series, with a better value of the state there if one is known."""
+    """The part of a step up to a time, from its own series.
+
+    Parameters
+    ----------
+    step : Step
+    t_end : float
+        The time, within the step or a little beyond.
+    last : array, (2n,), optional
+        A better value of the state there, if one is known.
+
+    Returns
+    -------
+    Step
+    """
     duration = step.end - step.start
     s = (t_end - step.start) / duration if duration > 0 else 1.0
     states = step.at(_POINTS * s)

@@ -35,6 +35,11 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     trajectory : Trajectory
     path : str or Path
         Usually with the ending ``.npz``.
+
+    Returns
+    -------
+    None
+        The file has been written; one that was there is replaced.
     """
     arrays: dict[str, Any] = {
         "q_start": trajectory.q_start,

@@ -55,13 +55,36 @@ _HOLDS = {
 
 
 def event_kind(fired: Iterable[Guard]) -> EventKind:
-    """The most telling word for guards that fired together."""
+    """The most telling word for guards that fired together.
+
+    Parameters
+    ----------
+    fired : iterable of Guard
+        At least one.
+
+    Returns
+    -------
+    EventKind
+    """
     kinds = {guard.kind for guard in fired}
     return next(word for kind, word in _KINDS if kind in kinds)
 
 
 def besides_touch(event: Event, fired: Iterable[Guard]) -> list[Event]:
-    """What the mechanism's guards tell at a touchdown besides it, as an event that no impact replaces."""
+    """What the mechanism's guards tell at a touchdown besides it, as an event that no impact replaces.
+
+    Parameters
+    ----------
+    event : Event
+        The touchdown.
+    fired : iterable of Guard
+        All guards that fired at it.
+
+    Returns
+    -------
+    list of Event
+        One, or none if touchdowns and the user's functions are all that fired.
+    """
     others = [guard for guard in fired if guard.kind is not GuardKind.TOUCHDOWN and guard.kind not in USERS]
     if not others:
         return []
@@ -73,6 +96,17 @@ def named_by_modes(event: Event, after: Mode | None) -> Event:
     """The event with its word and force elements as the modes before and after it tell.
 
     Where contact forces are not unique, the guards of all contacts that share them fire together.
+
+    Parameters
+    ----------
+    event : Event
+    after : Mode or None
+        The mode that follows; None if the motion ends.
+
+    Returns
+    -------
+    Event
+        The same one where the modes tell nothing more.
     """
     known = (EventKind.DETACHMENT, EventKind.SLIP_START)
     if event.kind not in known or len(event.elements) < 2 or event.mode_before is None or after is None:
@@ -86,7 +120,20 @@ def named_by_modes(event: Event, after: Mode | None) -> Event:
 
 
 def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mapping[str, tuple[float, ...]]) -> Moment:
-    """What the force elements do at a state without history, from gaps and velocities to the tolerances."""
+    """What the force elements do at a state without history, from gaps and velocities to the tolerances.
+
+    Parameters
+    ----------
+    context : Context
+    t : float
+    q, v : array, (n,)
+    sides : mapping of str to tuple of float
+        Directions of slips that vanish, by force element.
+
+    Returns
+    -------
+    Moment
+    """
     terms = context.terms(t, q, v)
     scales = context.scales(t, q, v, terms)
     found = element_activities(context.dynamics, terms, scales, sides=sides, tolerances=context.settings.tolerances)
@@ -98,7 +145,25 @@ def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mappi
 def moment_after(
     context: Context, choice: Choice, parts: tuple[ElementMode, ...], fired: tuple[Guard, ...], t: float, y: Array
 ) -> Moment:
-    """What the force elements do at an event without impact: the fired guards tell, not small numbers."""
+    """What the force elements do at an event without impact: the fired guards tell, not small numbers.
+
+    Parameters
+    ----------
+    context : Context
+    choice : Choice
+        What was followed.
+    parts : tuple of ElementMode
+        The rows of its mode.
+    fired : tuple of Guard
+    t : float
+    y : array, (2n,)
+        The state at the event.
+
+    Returns
+    -------
+    Moment
+        With the state brought onto the gaps and velocities that are zero from there on.
+    """
     n = len(y) // 2
     q, v = y[:n], y[n:]
     terms = context.terms(t, q, v)
@@ -176,7 +241,23 @@ def _activity(context: Context, terms: Terms, scales: Scales, part: ElementMode,
 
 
 def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, ...]) -> Activity:
-    """What the slip tells of a contact that has just closed."""
+    """What the slip tells of a contact that has just closed.
+
+    Parameters
+    ----------
+    context : Context
+    terms : Terms
+        At the state.
+    scales : Scales
+        Sizes next to which a slip counts as zero.
+    columns : tuple of int
+        Tangential columns of the contact, one or two.
+
+    Returns
+    -------
+    Activity
+        At rest or slipping.
+    """
     slip = terms.slip[list(columns)]
     if not moves(slip, scales.slip[list(columns)], context.settings.tolerances):
         return Activity.RESTING
@@ -186,7 +267,20 @@ def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, 
 
 
 def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Moment:
-    """What the elements do after an impact: contacts that leave are open, the others closed with zero velocity."""
+    """What the elements do after an impact: contacts that leave are open, the others closed with zero velocity.
+
+    Parameters
+    ----------
+    context : Context
+    moment : Moment
+        Before the impact.
+    impact : Impact
+
+    Returns
+    -------
+    Moment
+        With the velocities after it; a contact that still approaches is ``APPROACHING``.
+    """
     terms = context.terms(moment.t, moment.q, moment.v)
     context.scales(moment.t, moment.q, moment.v, terms)  # what an impact takes away leaves its rounding
     terms = context.terms(moment.t, moment.q, impact.v_after)
@@ -218,6 +312,21 @@ def closed_again(
     One that an impact has brought to rest is held there. Another slip is read off velocities that satisfy what is held:
     to bring them there moves every slip, and a small one may change its sign. That one is held at rest may end others
     in turn: they are asked until no more come to rest.
+
+    Parameters
+    ----------
+    context : Context
+    activities : mapping of str to Activity
+        Of all force elements, as far as they are known.
+    closed : iterable of str
+        Those that press.
+    t : float
+    q, v : array, (n,)
+
+    Returns
+    -------
+    Moment
+        Whose ``held`` are the force elements at rest.
     """
     known = dict(activities)
     columns = {name: context.dynamics.columns_of(name) for name in closed}
@@ -249,9 +358,20 @@ def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: 
 
 
 def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array) -> tuple[Array, Array]:
-    """Bring a state onto the gaps and velocities that its force elements' activities say are zero.
+    """Positions and velocities brought onto what the activities of the force elements say is zero.
 
     A contact that approaches is brought to its gap, and keeps its velocity.
+
+    Parameters
+    ----------
+    context : Context
+    activities : mapping of str to Activity
+    t : float
+    q, v : array, (n,)
+
+    Returns
+    -------
+    q, v : array, (n,)
     """
     if any(activity is Activity.APPROACHING for activity in activities.values()):
         closed = {n: Activity.FRICTIONLESS if a is Activity.APPROACHING else a for n, a in activities.items()}
@@ -263,5 +383,14 @@ def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Ar
 
 
 def closed_in(moment: Moment) -> tuple[str, ...]:
-    """Names of force elements that are not open."""
+    """Names of force elements that are not open.
+
+    Parameters
+    ----------
+    moment : Moment
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(name for name, activity in moment.activities.items() if activity is not Activity.OPEN)

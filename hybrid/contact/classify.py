@@ -247,7 +247,7 @@ def _decide_pattern(
     if decide is None:
         table.verdict[tuple(places.T)] = CellVerdict.UNDECIDED
     else:
-        _decide_singly(decide, places, table)
+        decide_singly(decide, places, table)
 
 
 def _mark_redundant(problem: ContactProblem, where: NDArray[np.bool_], table: CellTable) -> NDArray[np.bool_]:
@@ -270,7 +270,21 @@ def _gathered(terms: Gathered, where: NDArray[np.bool_]) -> Gathered:
     return type(terms)(**fields)
 
 
-def _decide_singly(decide: Callable[[tuple[int, ...]], Selection], places: NDArray[np.int64], table: CellTable) -> None:
+def decide_singly(decide: Callable[[tuple[int, ...]], Selection], places: NDArray[np.int64], table: CellTable) -> None:
+    """Decide some states of a table one by one, up to ``MAX_SINGLE_DECISIONS``; the rest is UNDECIDED.
+
+    Parameters
+    ----------
+    decide : callable
+        The answer at a place.
+    places : array of int, (number of states, number of axes)
+    table : CellTable
+        Its entries there are filled in.
+
+    Returns
+    -------
+    None
+    """
     for place in places[MAX_SINGLE_DECISIONS:]:
         table.verdict[tuple(place)] = CellVerdict.UNDECIDED
     for place in map(tuple, places[:MAX_SINGLE_DECISIONS]):

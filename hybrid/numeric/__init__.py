@@ -4,7 +4,7 @@ A state needs its mass matrix, the forces, and contacts with directions and rema
 """
 
 from hybrid.numeric.capture import capture
-from hybrid.numeric.classification import NumericClassification, classify
+from hybrid.numeric.classification import NumericClassification, classify, classify_sliding
 from hybrid.numeric.critical import CriticalFactors, SlidingProblem, sliding_problem
 from hybrid.numeric.files import read_state
 from hybrid.numeric.problem import contact_problem, resolve, resolve_impact, select
@@ -19,6 +19,7 @@ __all__ = [
     "SlidingProblem",
     "capture",
     "classify",
+    "classify_sliding",
     "contact_problem",
     "read_state",
     "resolve",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import attrs
@@ -9,19 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity
-from hybrid.contact.batches import CellVerdict
-from hybrid.contact.classify import PosedStates, decide_states
+from hybrid.contact.batches import CellTable, CellVerdict, decide_together
+from hybrid.contact.classify import PosedStates, decide_singly, decide_states
 from hybrid.contact.domain import mass_definiteness
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
-from hybrid.numeric.critical import CriticalFactors, critical_factors
-from hybrid.numeric.problem import contact_problem
+from hybrid.numeric.critical import CriticalFactors, SlidingProblem, critical_factors, least_factor
+from hybrid.numeric.problem import contact_problem, normal_problem
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.verdict import Selection
     from hybrid.numeric.state import NumericState
 
-__all__ = ["NumericClassification", "activities", "classify"]
+__all__ = ["NumericClassification", "activities", "classify", "classify_sliding"]
+
+_BLOCK = 65_536
+"""States that are decided together: their numbers stay in the processor's cache, and memory stays bounded."""
 
 
 @attrs.frozen(eq=False)
@@ -48,6 +52,74 @@ class NumericClassification:
     def labels(self, place: int | tuple[int, ...]) -> tuple[str, ...]:
         """The consistent modes of one state, sorted."""
         return tuple(sorted(label for label, holds in self.modes.items() if holds[place]))
+
+
+def classify_sliding(problem: SlidingProblem, *, tolerances: Tolerances = Tolerances()) -> NumericClassification:
+    """Decide states whose contacts all press and slip, or separate, from the arrays of their normal problem alone.
+
+    Parameters
+    ----------
+    problem : SlidingProblem
+        ``G_NN`` and ``pushed`` (..., k, k) and ``b`` (..., k) of ``a_N = (G_NN - pushed) lambda_N + b``.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    NumericClassification
+        The contacts are called ``0``, ``1`` and so on, their modes ``closed`` and ``free``.
+
+    Raises
+    ------
+    StateError
+        An array has another shape, or a number that is not finite.
+
+    Examples
+    --------
+    One contact that slips beyond its critical friction: no solution where it is pressed, two where it is not.
+
+    >>> problem = SlidingProblem(G_NN=[[1.0]], pushed=[[1.5]], b=[[-1.0], [1.0]])
+    >>> found = classify_sliding(problem)
+    >>> [CellVerdict(int(value)).name for value in found.verdict], found.critical.factor.round(3).tolist()
+    (['INCONSISTENT', 'INDETERMINATE'], [0.667, 0.667])
+    """
+    k, shape = problem.b.shape[-1], problem.shape
+    G, pushed = (np.broadcast_to(part, (*shape, k, k)).reshape(-1, k, k) for part in (problem.G_NN, problem.pushed))
+    b = np.broadcast_to(problem.b, (*shape, k)).reshape(-1, k)
+    blocks = [slice(first, first + _BLOCK) for first in range(0, len(b), _BLOCK)]
+    table, factor, dependent = CellTable.of((len(b),)), np.empty(len(b)), list[tuple[str, ...]]()
+
+    def decide(block: slice) -> tuple[CellTable, list[tuple[int, ...]]]:
+        part = CellTable.of((len(b[block]),))
+        sizes = np.sqrt(np.abs(np.diagonal(G[block], axis1=-2, axis2=-1)))
+        W = np.eye(k) * sizes[:, None, :]  # who depends on whom is looked up where it matters
+        posed = normal_problem(G[block] - pushed[block], b[block], W)
+        doubtful = decide_together(posed, np.ones(len(b[block]), dtype=bool), tolerances, part)
+
+        def alone(place: tuple[int, ...]) -> Selection:
+            at = block.start + place[0]
+            return select_problem(normal_problem(G[at] - pushed[at], b[at], _root(G[at])), tolerances=tolerances)
+
+        decide_singly(alone, np.argwhere(doubtful), part)
+        factor[block], found = least_factor(G[block], pushed[block])
+        return part, found
+
+    with ThreadPoolExecutor() as threads:  # NumPy works on several blocks at once
+        for block, (part, found) in zip(blocks, threads.map(decide, blocks), strict=True):
+            table.verdict[block], table.margin[block] = part.verdict, part.margin
+            for label, holds in part.modes.items():
+                table.mark(label, block, holds)
+            dependent += [tuple(map(str, minor)) for minor in found]
+    modes = {label: holds.reshape(shape) for label, holds in table.modes.items()}
+    factors = CriticalFactors(factor.reshape(shape), tuple(dict.fromkeys(dependent)), {}, {})
+    return NumericClassification(table.verdict.reshape(shape), modes, table.margin.reshape(shape), factors)
+
+
+def _root(G: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Directions of which a symmetric matrix is the Delassus operator, with unit mass."""
+    values, vectors = np.linalg.eigh(G)
+    # an eigenvalue that is rounding is that of directions that depend on each other: its root would tell them apart
+    known = np.where(values > len(G) * np.finfo(float).eps * values[-1], values, 0.0)
+    return np.asarray((vectors * np.sqrt(known)) @ vectors.T)
 
 
 def activities(state: NumericState) -> NDArray[np.int8]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.criticality.multipliers import first_negative
+from hybrid.analysis.criticality.multipliers import determinants, first_below
 from hybrid.contact.activity import Activity
 from hybrid.contact.reduction import free_motion
+from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from hybrid.numeric.state import NumericContact, NumericState
@@ -23,6 +24,10 @@ Array = NDArray[np.float64]
 _SLIPS = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS, Activity.TENDING)
 _PRESSES = (*_SLIPS, Activity.FRICTIONLESS)
 _DEPENDENT = 1e-10  # of the product of its columns: a minor of contacts whose normals are dependent is rounding
+
+
+def _array(values: Any) -> Array:
+    return np.asarray(values, dtype=np.float64)
 
 
 @attrs.frozen(eq=False)
@@ -39,9 +44,23 @@ class SlidingProblem:
         Normal accelerations without contact forces.
     """
 
-    G_NN: Array
-    pushed: Array
-    b: Array
+    G_NN: Array = attrs.field(converter=_array)
+    pushed: Array = attrs.field(converter=_array)
+    b: Array = attrs.field(converter=_array)
+
+    def __attrs_post_init__(self) -> None:
+        k = self.b.shape[-1] if self.b.ndim else 0
+        for name, core in (("G_NN", (k, k)), ("pushed", (k, k)), ("b", (k,))):
+            given = getattr(self, name)
+            if not k or given.shape[-len(core) :] != core:
+                raise StateError(f"{name} of a sliding problem must have the shape (..., {'k, ' * (len(core) - 1)}k)")
+            if not np.isfinite(given).all():
+                raise StateError(f"{name} of a sliding problem has numbers that are not finite")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array of states."""
+        return np.broadcast_shapes(self.G_NN.shape[:-2], self.pushed.shape[:-2], self.b.shape[:-1])
 
     @property
     def A(self) -> Array:
@@ -128,17 +147,16 @@ def least_factor(G: Array, pushed: Array) -> tuple[Array, list[tuple[int, ...]]]
     """
     k = G.shape[-1]
     size = np.sqrt(np.abs(np.diagonal(G, axis1=-2, axis2=-1)))
-    unit = np.where(size > 0.0, size, 1.0)
-    scaled = G / (unit[..., :, None] * unit[..., None, :])
     factor = np.full(np.broadcast_shapes(G.shape[:-2], pushed.shape[:-2]), np.inf)
     dependent = []
     for order in range(1, k + 1):
         for chosen in combinations(range(k), order):
             rows, across = np.ix_(chosen, chosen)
-            is_regular = np.linalg.det(scaled[..., rows, across]) > _DEPENDENT
+            minors = determinants(G[..., rows, across], pushed[..., rows, across], size[..., list(chosen)])
+            is_regular = minors[..., 0] > _DEPENDENT
             if not np.all(is_regular):
                 dependent.append(chosen)
-            found = first_negative(G[..., rows, across], pushed[..., rows, across], size[..., list(chosen)])
+            found = first_below(minors, factor)
             factor = np.where(is_regular, np.fmin(factor, found), factor)
     return factor, dependent
 

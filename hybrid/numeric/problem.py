@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
@@ -14,6 +16,7 @@ from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProbl
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
+from hybrid.dynamics.derive import Terms
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from hybrid.contact.verdict import Selection
     from hybrid.numeric.state import NumericState
 
-__all__ = ["activities_of", "contact_problem", "resolve", "resolve_impact", "select"]
+__all__ = ["activities_of", "contact_problem", "normal_problem", "resolve", "resolve_impact", "select"]
 
 _SIGNS = {True: Activity.SLIPPING_PLUS, False: Activity.SLIPPING_MINUS}
 
@@ -113,6 +116,64 @@ def contact_problem(state: NumericState, *, tolerances: Tolerances = Tolerances(
             f"{problem.inconsistency:.3g})"
         )
     return problem
+
+
+def normal_problem(A: NDArray[np.float64], b: NDArray[np.float64], W: NDArray[np.float64]) -> ContactProblem:
+    """The contact problem ``a_N = A lambda_N + b`` of contacts that press or separate, at one state or many.
+
+    Parameters
+    ----------
+    A : array, (..., k, k)
+        With what the friction of slipping contacts adds; not symmetric.
+    b : array, (..., k)
+    W : array, (..., n, k)
+        Normal directions, with unit masses.
+
+    Returns
+    -------
+    ContactProblem
+        With contacts ``0``, ``1`` and so on, without tangents.
+    """
+    k, n = b.shape[-1], W.shape[-2]
+    names, none, no_force = tuple(map(str, range(k))), np.zeros((*b.shape[:-1], 0)), np.zeros(b.shape)
+    terms = Terms(
+        M=np.eye(n),
+        h=np.zeros(n),
+        gap=no_force,
+        gap_dot=no_force,
+        zeta_N=b,
+        W_N=W,
+        slip=none,
+        zeta_T=none,
+        W_T=np.zeros((*b.shape[:-1], n, 0)),
+        constraint=none,
+        constraint_dot=none,
+        zeta_B=none,
+        J=np.zeros((0, n)),
+        friction=no_force,
+        static_friction=no_force,
+        restitution=no_force,
+        damping=no_force,
+        stiffness_ratio=np.ones(b.shape),
+        limit=none,
+        static_limit=none,
+        constraint_friction=none,
+    )
+    return ContactProblem(
+        mechanism="contacts",
+        elements=tuple(ActiveElement(name, ElementKind.CONTACT, i, (), None, 0.0, 0.0) for i, name in enumerate(names)),
+        names=names,
+        G=A,
+        c=b,
+        rounding=no_force,
+        W=W,
+        a_free=np.zeros((*b.shape[:-1], n)),
+        response_W=W,
+        columns={},
+        redundancy=0,
+        inconsistency=0.0,
+        terms=terms,
+    )
 
 
 def _check_one(state: NumericState) -> None:

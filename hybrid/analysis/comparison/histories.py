@@ -62,7 +62,18 @@ def _history(samples: CompliantSamples, contact: int, normal: int, tangential: S
 
 
 def histories_of_motion(samples: CompliantSamples, dynamics: Dynamics) -> dict[str, ContactHistory]:
-    """Histories of all contacts of a motion of finite stiffness."""
+    """Histories of all contacts of a motion of finite stiffness.
+
+    Parameters
+    ----------
+    samples : CompliantSamples
+        With the rows of the mechanism: normal ones of all contacts, then tangential ones.
+    dynamics : Dynamics
+
+    Returns
+    -------
+    dict of str to ContactHistory
+    """
     k, found = len(dynamics.contacts), {}
     for index, name in enumerate(dynamics.contacts):
         columns = dynamics.columns.get(name, slice(0, 0))
@@ -71,7 +82,20 @@ def histories_of_motion(samples: CompliantSamples, dynamics: Dynamics) -> dict[s
 
 
 def histories_of_path(samples: CompliantSamples, elements: Sequence[ActiveElement]) -> dict[str, ContactHistory]:
-    """Histories of all contacts of a compliant limit, the force elements of its problem."""
+    """Histories of all contacts of a compliant limit.
+
+    Parameters
+    ----------
+    samples : CompliantSamples
+        With the rows of the problem.
+    elements : sequence of ActiveElement
+        Force elements of the problem.
+
+    Returns
+    -------
+    dict of str to ContactHistory
+        Of its contacts; rigid constraints with friction have none.
+    """
     return {
         element.name: _history(samples, index, element.rows[0], element.tangential)
         for index, element in enumerate(elements)

@@ -23,7 +23,21 @@ Array = NDArray[np.float64]
 
 
 def orders(logs: Array, error: Array, floor: Array) -> Array:
-    """Slopes of the logarithms of errors, (N,), by least squares; NaN where an error is the integration's own."""
+    """Slopes of the logarithms of errors over those of the stiffness, by least squares.
+
+    Parameters
+    ----------
+    logs : array, (k,)
+        Logarithms of the stiffnesses.
+    error : array, (k, N)
+    floor : array, (N,)
+        Error up to which one is the integration's own.
+
+    Returns
+    -------
+    array, (N,)
+        NaN where an error is the integration's own, and for a single stiffness.
+    """
     x = logs - logs.mean()
     with np.errstate(divide="ignore", invalid="ignore"):
         y = np.where(error > floor, np.log(error), np.nan)
@@ -49,7 +63,31 @@ def judged(
     speed: Array,
     ordered: Sequence[float],
 ) -> tuple[NDArray[np.bool_], dict[int, str]]:
-    """Which unique cells agree, and why the others do not; which of the others have not let go."""
+    """Which unique cells agree, and why the others do not; which of the others have not let go.
+
+    Parameters
+    ----------
+    cells : Cells
+        N states.
+    mode : array of int8, (k, N)
+        Mode at the end of each run, by ascending stiffness.
+    error : array, (k, N)
+        Largest difference of the velocities from those expected.
+    kept : array of bool, (N,)
+        Whether the rigid motion keeps its mode.
+    early : array of bool, (k, N)
+        Whether a contact that presses is open at the end.
+    speed : array, (N,)
+        Largest velocity before, for the accuracy of the integration.
+    ordered : sequence of float, length k
+        Stiffnesses, ascending.
+
+    Returns
+    -------
+    agrees : array of bool, (N,)
+    reasons : dict of int to str
+        By cell; one that neither agrees nor has a reason is not unique, and lets go.
+    """
     unique = cells.touches & (cells.verdict == CellVerdict.UNIQUE)
     exact = np.nan_to_num(error[-1], nan=np.inf) <= EXACT * speed
     follows = mode[-1] == cells.mode

@@ -20,7 +20,21 @@ _DEPENDENT = 1e-12  # mobilities, and eigenvalues, below this share of the large
 
 
 def settling_time(problem: ContactProblem, branch: Branch, damping: float | None) -> float:
-    """Fast time until the oscillation of a mode is too small to show; infinite if it does not die out."""
+    """Fast time until the oscillation of a mode is too small to show.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    branch : Branch
+        Its solution.
+    damping : float or None
+        In place of the declared one.
+
+    Returns
+    -------
+    float
+        Infinite if the oscillation does not die out.
+    """
     rate = decay_rate(problem, branch, damping)
     return _SETTLED / rate if rate > 0.0 else math.inf
 

@@ -18,12 +18,35 @@ _MANY = 3  # phases shown in one line
 
 
 def in_a_line(kinds: Sequence[str]) -> str:
-    """Phases in a line; only how many and the last where there are many."""
+    """Phases in a line; only how many and the last where there are many.
+
+    Parameters
+    ----------
+    kinds : sequence of str
+
+    Returns
+    -------
+    str
+        ``"slide+ -> stick"``.
+    """
     return " -> ".join(kinds) if len(kinds) <= _MANY else f"{len(kinds)} phases, at last {kinds[-1]}"
 
 
 def mode_after(names: Sequence[str], impact: Impact, *, zero: float) -> str:
-    """Label of the mode read off the velocities after an impact, where contacts that it leaves out are open."""
+    """Label of the mode read off the velocities after an impact, where contacts that it leaves out are open.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All force elements of the mode.
+    impact : Impact
+    zero : float
+        Velocity up to which a contact stays closed, or at rest.
+
+    Returns
+    -------
+    str
+    """
     modes = dict.fromkeys(names, ContactMode.FREE)
     for name, rate in impact.gap_dot_after.items():
         slip = impact.slip_after[name]
@@ -34,12 +57,33 @@ def mode_after(names: Sequence[str], impact: Impact, *, zero: float) -> str:
 
 
 def unfinished(motion: CompliantMotion) -> str:
-    """What a run that has not released all contacts does at its end."""
+    """What a run that has not released all contacts does at its end.
+
+    Parameters
+    ----------
+    motion : CompliantMotion
+
+    Returns
+    -------
+    str
+        A predicate.
+    """
     return "still in contact" if any(motion.force_N.values()) else "about to come back"
 
 
 def note_of(method: str, motion: CompliantMotion) -> str:
-    """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end."""
+    """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end.
+
+    Parameters
+    ----------
+    method : str
+        Name of the run.
+    motion : CompliantMotion
+
+    Returns
+    -------
+    str
+    """
     ended = "lets go" if motion.has_separated else f"is {unfinished(motion)}"
     cut = ", where the run was ended for its effort" if motion.is_cut else ""
     said = f"{method} {ended} at t = {motion.state.t:.6g}{cut}: "
@@ -55,6 +99,15 @@ def note_of(method: str, motion: CompliantMotion) -> str:
 def run_name(K: float) -> str:
     """Name of a penalty run: its stiffness, short where that is exact.
 
+    Parameters
+    ----------
+    K : float
+        Force per length.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> run_name(1e8), run_name(1234567.8)
@@ -64,5 +117,14 @@ def run_name(K: float) -> str:
 
 
 def number_in_full(value: float) -> str:
-    """A number with all its digits, in short form where that is exact."""
+    """A number with all its digits, in short form where that is exact.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    str
+    """
     return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))

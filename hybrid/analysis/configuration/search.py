@@ -110,7 +110,23 @@ def _confirmed(space: ConfigurationSpace, q: Array) -> SingularPoint | None:
 
 
 def sides(dynamics: Dynamics, box: Box) -> tuple[Array, Array]:
-    """Lower and upper ends of a box, (n,) each, checked."""
+    """Lower and upper ends of a box of postures, checked.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    box : mapping of str to (float, float)
+        An interval for every coordinate.
+
+    Returns
+    -------
+    low, high : array, (n,)
+
+    Raises
+    ------
+    StateError
+        The mechanism has no rigid constraint; or the box lacks a coordinate, has another name, or is empty or infinite.
+    """
     names = dynamics.mechanism.coordinates
     if not dynamics.rigid:
         raise StateError(f"{dynamics.name} has no rigid constraint, so no singular configuration")
@@ -128,7 +144,24 @@ def sides(dynamics: Dynamics, box: Box) -> tuple[Array, Array]:
 
 
 def spread(low: Array, high: Array, count: int) -> list[Array]:
-    """Postures that fill a box evenly (Halton 1960)."""
+    """Postures that fill a box evenly (Halton 1960).
+
+    Parameters
+    ----------
+    low, high : array, (n,)
+        Ends of the box.
+    count : int
+
+    Returns
+    -------
+    list of array, (n,)
+        ``count`` of them.
+
+    Raises
+    ------
+    StateError
+        ``count`` is below 1.
+    """
     if count < 1:
         raise StateError(f"starts is the number of postures to start from: at least 1, not {count}")
     from scipy.stats.qmc import Halton

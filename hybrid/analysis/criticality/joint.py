@@ -177,11 +177,22 @@ def _slips(W_N: Array, W_T: Array, J: Array) -> Array:
 def sliding_contacts(
     dynamics: Dynamics, q: Array, t: Any, parameters: Values, *, tolerances: Tolerances
 ) -> SlidingContacts | None:
-    """The contacts that are closed at all postures (N, n) of a sweep, if several may slide jointly.
+    """The contacts that are closed at all postures of a sweep, if several may slide jointly.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (..., n)
+        The postures.
+    t : float or array, (...)
+    parameters : mapping
+        Values, or arrays of them, in place of the declared ones.
+    tolerances : Tolerances
+        ``gap`` is the largest gap of a closed contact.
 
     Returns
     -------
-    SlidingContacts, or None
+    SlidingContacts or None
         None if fewer than two contacts are closed, none of them has friction, one is spatial, or the friction of a
         rail pushes one along its normal.
     """

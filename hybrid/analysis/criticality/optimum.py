@@ -122,7 +122,17 @@ def _member(family: Callable[[Array], Array], member: int, x: Array) -> Array:
 
 
 def scan_points(d: int) -> int:
-    """Points of the scan along each of d quantities."""
+    """Points of the scan along each of d quantities.
+
+    Parameters
+    ----------
+    d : int
+
+    Returns
+    -------
+    int
+        At least 3.
+    """
     return _LINE_POINTS if d == 1 else max(3, int(_SCAN_POINTS ** (1 / d)))
 
 

@@ -111,7 +111,23 @@ def contact_response(
 
 
 def only_contact(dynamics: Dynamics, contact: str | None) -> str:
-    """The contact asked for, or the only frictional one; StateError if there is none or a choice is needed."""
+    """Name of the contact asked for, or of the only frictional one.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    contact : str or None
+        The name, if one is asked for.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    StateError
+        There is no contact with friction, none of that name, or a choice is needed.
+    """
     frictional = [name for name in dynamics.contacts if dynamics.dimension(name)]
     if contact is None and len(frictional) == 1:
         return frictional[0]
@@ -161,7 +177,25 @@ def swept_branch(
     parameters: Mapping[str, Any],
     start: Mapping[str, Any] | None,
 ) -> PostureBranch | None:
-    """The branch of postures over axes; velocity pins are ignored."""
+    """The branch of postures over axes; velocity pins are ignored.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+        Pins or parameters.
+    pins : mapping of str to value
+        What is fixed besides.
+    parameters : mapping of str to value
+        In place of the declared ones.
+    start : mapping of str to value, or None
+        A posture of the branch, for a choice among several.
+
+    Returns
+    -------
+    PostureBranch or None
+        None where the pins fix the posture by linear equations.
+    """
     declared = dynamics.mechanism.parameters
     middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
     own = {name: value for name, value in middle.items() if name in declared}
@@ -172,7 +206,20 @@ def swept_branch(
 
 
 def at_rest(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> dict[str, Any]:
-    """The position pins, and as many velocity pins as they need."""
+    """Pins of a posture at rest: the position pins given, and as many velocities pinned to 0 as they need.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : mapping of str to value
+        Those of velocities are left out.
+    parameters : mapping or None
+        In place of the declared ones.
+
+    Returns
+    -------
+    dict of str to value
+    """
     positions = {*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts), "t"}
     kept = {name: value for name, value in pins.items() if not _is_velocity_pin(dynamics, name, positions)}
     n_free = n_velocity_pins(dynamics.at(parameters), kept)

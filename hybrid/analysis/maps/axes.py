@@ -125,7 +125,25 @@ class Axis:
 def check_axes(
     dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> None:
-    """Raise StateError unless every axis names a pin or a parameter that nothing else fixes."""
+    """Refuse axes that are no pin and no parameter, or that something else fixes.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+    pins, parameters : mapping of str to value
+        What is fixed besides.
+
+    Returns
+    -------
+    None
+        Every axis names a pin or a parameter that nothing else fixes.
+
+    Raises
+    ------
+    StateError
+        Names the axis.
+    """
     positions, velocities = pin_names(dynamics)
     known = (*positions, *velocities, "t", *dynamics.mechanism.parameters)
     names = [axis.name for axis in axes]
@@ -146,11 +164,21 @@ def placed(
     pins: Mapping[str, Any],
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Pins and parameters with the axes put at arrays of values that broadcast against each other.
+    """Pins and parameters with the axes put at arrays of values.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+    values : sequence of array
+        One for every axis; they broadcast against each other.
+    pins, parameters : mapping of str to value
+        What is fixed besides.
 
     Returns
     -------
     pins, parameters : dict of str to value
+        Of the parameters those that are given or follow from an axis.
     """
     at = {axis.name: value for axis, value in zip(axes, values, strict=True)}
     declared = dynamics.mechanism.parameters
@@ -171,7 +199,23 @@ def branch_over(
     start: Mapping[str, Any] | None,
     tolerances: Tolerances = Tolerances(),
 ) -> PostureBranch | None:
-    """The branch of postures over axes, followed along the first, then the next; None where the pins are linear."""
+    """The branch of postures over axes, followed along the first, then the next.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+    pins, parameters : mapping of str to value
+        What is fixed besides.
+    start : mapping of str to value, or None
+        A posture of the branch, for a choice among several.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    PostureBranch or None
+        None where the pins fix the posture by linear equations.
+    """
 
     def at(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], dict[str, Any]]:
         return placed(dynamics, axes, values, pins=pins, parameters=parameters)

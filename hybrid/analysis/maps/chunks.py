@@ -33,7 +33,24 @@ class Chunk:
 
 
 def chunks(shape: tuple[int, int], cells: int) -> tuple[Chunk, ...]:
-    """Cut a map into rectangles of at most so many cells: blocks of rows, or pieces of a row that is too long.
+    """A map cut into rectangles of at most so many cells: blocks of rows, or pieces of a row that is too long.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of the map.
+    cells : int
+        Largest number of cells of a rectangle.
+
+    Returns
+    -------
+    tuple of Chunk
+        Row by row.
+
+    Raises
+    ------
+    StateError
+        ``cells`` is below 1.
 
     Examples
     --------
@@ -94,9 +111,18 @@ def _classified(plane: Plane, chunk: Chunk) -> Classification:
 def classified_chunks(
     plane: Plane, todo: Sequence[Chunk], executor: Executor | None
 ) -> Iterator[tuple[Chunk, Classification]]:
-    """Classify chunks and yield each as soon as it is finished.
+    """Chunks with their classification, each as soon as it is finished.
 
-    With an executor the order is that of completion; what has not begun is cancelled when the iteration ends early.
+    Parameters
+    ----------
+    plane : Plane
+    todo : sequence of Chunk
+    executor : concurrent.futures.Executor or None
+        With one the order is that of completion; what has not begun is cancelled when the iteration ends early.
+
+    Returns
+    -------
+    iterator of (Chunk, Classification)
     """
     if executor is None:
         for chunk in todo:

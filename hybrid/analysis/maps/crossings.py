@@ -166,17 +166,18 @@ def _nearest_pairs(group: list[int], points: NDArray[np.float64]) -> list[tuple[
 
 
 def chains(n: int, pairs: Indices) -> Iterator[list[int]]:
-    """Join linked points to chains.
+    """Linked points joined to chains.
 
     Parameters
     ----------
     n : int
         Points ``0 ... n - 1`` have at most two links; chains end at any other.
     pairs : array of int, (l, 2)
+        The links.
 
-    Yields
-    ------
-    list of int
+    Returns
+    -------
+    iterator of list of int
         Points of a chain in order; the first is repeated at the end of a closed one.
 
     Examples

@@ -121,7 +121,28 @@ def plane_of(
     branch: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> Plane:
-    """Make a plane on one branch of postures, after checking that it has two axes that nothing else fixes."""
+    """A plane of states on one branch of postures, after a check that it has two axes that nothing else fixes.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+        Two.
+    pins, parameters : mapping of str to value, or None
+        What is fixed besides.
+    branch : mapping of str to value, optional
+        A posture of the branch, for a choice among several.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    Plane
+
+    Raises
+    ------
+    StateError
+        There are not two axes, or one is no pin or parameter, or is fixed.
+    """
     pins, parameters = dict(pins or {}), dict(parameters or {})
     if len(axes) != 2:
         raise StateError(f"give two axes, as phi=0:pi:400 and phi_dot=-3:3:400; got {len(axes)}")

@@ -185,7 +185,21 @@ def traced(
     parameters: Mapping[str, Any],
     tolerances: Tolerances = Tolerances(),
 ) -> RegionMap:
-    """A finished map with the curves between its regions; pins, parameters and tolerances are those it was made of."""
+    """A finished map with the curves between its regions.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    region_map : RegionMap
+        Complete.
+    pins, parameters, tolerances
+        Those that the map was made of.
+
+    Returns
+    -------
+    RegionMap
+        The same one with ``boundaries``.
+    """
     plane = Plane(dynamics, region_map.axes, pins, parameters, tolerances, region_map.branch)
     dictionary = RegionCodes(list(region_map.labels))
     codes = dictionary.codes(Classification(region_map.verdict, region_map.modes, region_map.labels, region_map.margin))

@@ -34,6 +34,11 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
     about : mapping, optional
         What the map is of, as JSON values: mechanism, pins, parameters.
 
+    Returns
+    -------
+    None
+        The group has been written.
+
     Raises
     ------
     StateError

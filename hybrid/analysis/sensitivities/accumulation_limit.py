@@ -28,17 +28,22 @@ Array = NDArray[np.float64]
 
 
 def closing_jump(site: ImpactSite, event: Event) -> Jump:
-    """Contact velocities of an accumulation set to zero: what the remaining bounces add up to.
+    """Jump of an accumulation of impacts to its limit: the contact's velocity is set to zero.
 
-    The limit is a geometric sum, and its derivative exists in closed form, where every bounce is a parabola: the mass
-    matrix, the forces and the normal direction of the contact do not depend on the state, nothing else touches, and
-    there is no friction.
+    This is what the remaining bounces add up to. The limit is a geometric sum, and its derivative exists in closed
+    form, where every bounce is a parabola: the mass matrix, the forces and the normal direction of the contact do not
+    depend on the state, nothing else touches, and there is no friction.
 
     Parameters
     ----------
     site : ImpactSite
         After the last impact that was followed.
     event : Event
+        The accumulation.
+
+    Returns
+    -------
+    Jump
 
     Raises
     ------
@@ -63,7 +68,19 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
 
 
 def open_sum(dynamics: Dynamics, event: Event) -> str:
-    """Why the limit of an accumulation is no geometric sum; empty if it is one."""
+    """Why the limit of an accumulation is no geometric sum.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    event : Event
+        The accumulation.
+
+    Returns
+    -------
+    str
+        A clause; empty if it is one.
+    """
     equations = dynamics.equations
     if len(event.elements) != 1:
         return "several contacts bounce together"

@@ -32,7 +32,16 @@ _LONGEST = 1e9  # of the variable of integration; the end of a slip is reached e
 
 
 def recorded_phases(system: FrozenFlow) -> tuple[PhaseRecord, ...]:
-    """The phases of the course of a fast system."""
+    """Phases of a fast system from its start until all contacts have let go.
+
+    Parameters
+    ----------
+    system : FrozenFlow
+
+    Returns
+    -------
+    tuple of PhaseRecord
+    """
     k = len(system.contacts)
     return frozen_machine(system).run(system.start(np.zeros(k)), np.ones(k, dtype=bool)).phases
 

@@ -137,7 +137,22 @@ class Passing:
 
 
 def passing(before: Point, surface: EventSurface | None, jump: Jump, system_after: ModeSystem | None) -> Passing:
-    """Put together what happens at an event; ``system_after`` is None where the motion ends."""
+    """What happens at an event, put together.
+
+    Parameters
+    ----------
+    before : Point
+        At the event, in the mode that ends.
+    surface : EventSurface or None
+        None for an event whose time is given.
+    jump : Jump
+    system_after : ModeSystem or None
+        Of the mode that begins; None where the motion ends.
+
+    Returns
+    -------
+    Passing
+    """
     from hybrid.analysis.sensitivities.mode_system import evaluate_point
 
     after = None if system_after is None else evaluate_point(system_after, float(before.at.t[0]), jump.y)
@@ -145,7 +160,18 @@ def passing(before: Point, surface: EventSurface | None, jump: Jump, system_afte
 
 
 def held_rows(point: Point) -> Array:
-    """Derivatives of what a mode holds at zero, (rows, 2n + 1 + c): gaps, rates, slips of sticking contacts."""
+    """Derivatives of what a mode holds at zero: constraints, gaps, their rates, slips of sticking contacts.
+
+    Parameters
+    ----------
+    point : Point
+        In the mode, with c parameters.
+
+    Returns
+    -------
+    array, (number of rows, 2n + 1 + c)
+        With respect to ``(q, v, t, parameters)``.
+    """
     rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]
     gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
     for part in point.system.parts:
@@ -158,7 +184,20 @@ def held_rows(point: Point) -> Array:
 
 
 def admissible(point: Point) -> tuple[Array, Array]:
-    """Directions that keep what a mode holds, (2n, d), and those that follow parameters, (2n, c)."""
+    """Directions that keep what a mode holds, and those that follow parameters.
+
+    Parameters
+    ----------
+    point : Point
+        In the mode, with c parameters.
+
+    Returns
+    -------
+    free : array, (2n, d)
+        Orthonormal columns.
+    follow : array, (2n, c)
+        Least changes of the state that keep what is held as each parameter changes.
+    """
     size = len(point.f)
     rows = held_rows(point)
     states, parameters = rows[:, :size], rows[:, size + 1 :]

@@ -87,7 +87,17 @@ class Segment:
 
 
 def interpolation(segment: Segment) -> Callable[[Array], Array]:
-    """The collocation polynomials of a segment."""
+    """The collocation polynomials of a segment as a function of time.
+
+    Parameters
+    ----------
+    segment : Segment
+
+    Returns
+    -------
+    callable
+        From times (N,) to states (N, 2n).
+    """
     S = len(segment.lengths)
     flow = segment.at.f.reshape(S, STAGES, -1)
 
@@ -102,7 +112,22 @@ def interpolation(segment: Segment) -> Callable[[Array], Array]:
 
 
 def step_inverses(h: Array, jacobian: Array) -> Array:
-    """Inverses of ``1 - h A (x) a_v - h^2 A^2 (x) a_q``, positions being eliminated."""
+    """Inverses of ``1 - h A (x) a_v - h^2 A^2 (x) a_q``, positions being eliminated.
+
+    ``A`` is the matrix of Gauss's method (Hairer and Wanner 1996, section IV.5).
+
+    Parameters
+    ----------
+    h : array, (S,)
+        Lengths of the steps.
+    jacobian : array, (S, s, n, 2n)
+        ``(a_q, a_v)`` of the accelerations at the stages.
+
+    Returns
+    -------
+    array, (S, n s, n s)
+        NaN in all steps if an entry of the matrices is not finite.
+    """
     S, s, n, _ = jacobian.shape
     a_q, a_v = jacobian[..., :n], jacobian[..., n:]
     matrix = -np.einsum("z,ij,ziab->ziajb", h, _A, a_v) - np.einsum("z,ij,ziab->ziajb", h**2, _AA, a_q)
@@ -111,7 +136,17 @@ def step_inverses(h: Array, jacobian: Array) -> Array:
 
 
 def start_loads(segment: Segment) -> Array:
-    """What the state at the start of a step adds to the accelerations at its stages, (S, n s, 2n)."""
+    """What the state at the start of a step adds to the accelerations at its stages.
+
+    Parameters
+    ----------
+    segment : Segment
+
+    Returns
+    -------
+    array, (S, n s, 2n)
+        Derivatives with respect to that state.
+    """
     S, s, n, size = segment.jacobian.shape
     a_q, a_v = segment.jacobian[..., :n], segment.jacobian[..., n:]
     later = segment.lengths[:, None, None, None] * NODES[:, None, None] * a_q + a_v
@@ -119,14 +154,42 @@ def start_loads(segment: Segment) -> Array:
 
 
 def carried(h: float, x: Array, k: Array) -> Array:
-    """The state (2n, c) at the end of a step from that at its start and the accelerations (s, n, c) at its stages."""
+    """The state at the end of a step.
+
+    Parameters
+    ----------
+    h : float
+        Length of the step.
+    x : array, (2n, c)
+        State at its start; c columns.
+    k : array, (s, n, c)
+        Accelerations at its stages.
+
+    Returns
+    -------
+    array, (2n, c)
+    """
     n = len(x) // 2
     q = x[:n] + h * x[n:] + h**2 * np.einsum("j,jac->ac", _BA, k)
     return np.concatenate([q, x[n:] + h * np.einsum("j,jac->ac", _B, k)])
 
 
 def stage_states(h: Array, x: Array, k: Array) -> Array:
-    """States (S, s, 2n, c) at the stages from those at the starts (S, 2n, c) and the accelerations (S, s, n, c)."""
+    """The states at the stages of all steps.
+
+    Parameters
+    ----------
+    h : array, (S,)
+        Lengths of the steps.
+    x : array, (S, 2n, c)
+        States at their starts; c columns.
+    k : array, (S, s, n, c)
+        Accelerations at their stages.
+
+    Returns
+    -------
+    array, (S, s, 2n, c)
+    """
     n = x.shape[1] // 2
     h = h[:, None, None, None]
     q, v = x[:, None, :n], x[:, None, n:]

@@ -132,7 +132,18 @@ def _pole(segment: Segment, slopes: Array) -> float | None:
 
 
 def compiled_integrand(trajectory: Trajectory, functional: Functional, partials: Partials) -> Integrand:
-    """Compile a functional for a motion and the parameters that change.
+    """A functional compiled for a motion and the parameters that change.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    functional : Functional
+    partials : Partials
+        With the parameters that change.
+
+    Returns
+    -------
+    Integrand
 
     Raises
     ------

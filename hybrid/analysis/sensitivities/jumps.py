@@ -37,7 +37,19 @@ class Jump:
 
 
 def no_jump(y: Array, size: int) -> Jump:
-    """The jump of an event at which the state is continuous."""
+    """The jump of an event at which the state is continuous.
+
+    Parameters
+    ----------
+    y : array, (2n,)
+        The state.
+    size : int
+        2n + 1 + c, for c parameters.
+
+    Returns
+    -------
+    Jump
+    """
     return Jump(np.array(y), np.eye(len(y), size))
 
 

@@ -53,7 +53,23 @@ def parameter_chain(
 
 
 def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str], *, parameters: Values | None = None) -> Array:
-    """Derivatives of an expression of parameters with respect to the named ones, (number of names,)."""
+    """Derivatives of an expression of parameters with respect to the named ones.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    text : str
+        The expression.
+    names : sequence of str
+        Parameters.
+    parameters : mapping, optional
+        Values in place of the declared ones.
+
+    Returns
+    -------
+    array, (number of names,)
+        Through parameters that are declared as expressions of others, too.
+    """
     build = Builder(dynamics.equations.graph)
     resolved = _resolved(dynamics, build, parameters or {}, frozenset(names))
     node = read(build, dynamics.mechanism.expression(text), resolved)

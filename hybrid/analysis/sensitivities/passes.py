@@ -88,7 +88,7 @@ def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> Fo
 
 
 def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tuple[Segment, Array]]:
-    """Tangents (S s + 2, 2n, m) at the start of every segment, at its stages and at its end, parameters changing too.
+    """Tangents at the start of every segment, at its stages and at its end, parameters changing too.
 
     Parameters
     ----------
@@ -96,10 +96,12 @@ def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tup
     tangent : array, (2n, m)
         At the start.
     chain : array, (c, m)
+        How the c parameters change.
 
-    Yields
-    ------
-    Segment, and array
+    Returns
+    -------
+    iterator of (Segment, array)
+        Tangents (S s + 2, 2n, m) of a segment with S steps of s stages.
     """
     maps = [event_group.map for event_group in motion.event_groups]
     if motion.opening is not None:
@@ -112,7 +114,20 @@ def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tup
 
 
 def transition(motion: Replay, tangent: Array, chain: Array) -> Array:
-    """Carry tangents (2n, m) from the start of a motion to its end, parameters changing by ``chain`` (c, m)."""
+    """Tangents carried from the start of a motion to its end.
+
+    Parameters
+    ----------
+    motion : Replay
+    tangent : array, (2n, m)
+        At the start.
+    chain : array, (c, m)
+        How the c parameters change.
+
+    Returns
+    -------
+    array, (2n, m)
+    """
     maps = [event_group.map for event_group in motion.event_groups]
     if motion.opening is not None:
         tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
@@ -124,7 +139,16 @@ def transition(motion: Replay, tangent: Array, chain: Array) -> Array:
 
 
 def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tuple[float, Array]:
-    """Solve the adjoint equations backwards; the cost does not depend on the number of names.
+    """Value and gradient of a functional by the adjoint equations, solved backwards.
+
+    The cost does not depend on the number of names.
+
+    Parameters
+    ----------
+    motion : Replay
+    integrand : Integrand
+    chosen : Directions
+        The m names, and how start and parameters change with them.
 
     Returns
     -------
@@ -160,7 +184,16 @@ def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tu
 
 
 def parameter_slopes(segment: Segment) -> Array:
-    """Derivatives of the accelerations with respect to the parameters at all stages, (S, s, n, c)."""
+    """Derivatives of the accelerations with respect to the parameters at all stages.
+
+    Parameters
+    ----------
+    segment : Segment
+
+    Returns
+    -------
+    array, (S, s, n, c)
+    """
     system, at = segment.system, segment.at
     found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
     S, s, n, _ = segment.jacobian.shape
@@ -168,7 +201,18 @@ def parameter_slopes(segment: Segment) -> Array:
 
 
 def pulled_parameters(segment: Segment, stages: Array) -> Array:
-    """The parameters' part of the gradient, (c,): one more transposed solve at each stage, whatever their number."""
+    """The parameters' part of the gradient: one more transposed solve at each stage, whatever their number.
+
+    Parameters
+    ----------
+    segment : Segment
+    stages : array, (S, s, n)
+        What multiplies the forcing of every stage in the gradient, as :func:`pull_back` finds it.
+
+    Returns
+    -------
+    array, (c,)
+    """
     system, at = segment.system, segment.at
     n = system.dynamics.n
     found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)

@@ -138,7 +138,30 @@ def periodic_motion(
 
 
 def solve_closed(shooting: Shooting, x: Array, T: float, t: float, parameters: Values) -> Shot | Refusal:
-    """Newton's method for a closed motion, with shorter steps where a full one leads farther away."""
+    """A closed motion by Newton's method, with shorter steps where a full one leads farther away.
+
+    Parameters
+    ----------
+    shooting : Shooting
+    x : array, (2n,)
+        First guess of the start.
+    T : float
+        First guess of the period.
+    t : float
+        Time of the start.
+    parameters : mapping
+        Values in place of the declared ones.
+
+    Returns
+    -------
+    Shot or Refusal
+        The first shot that closes, or why a motion on the way has no derivative.
+
+    Raises
+    ------
+    ComputationError
+        No motion closes within the iterations allowed.
+    """
     shot = shooting.shoot(x, T, t, parameters)
     for _ in range(_ITERATIONS):
         if isinstance(shot, Refusal):
@@ -167,7 +190,17 @@ def _stepped(shooting: Shooting, shot: Shot, change: Array, parameters: Values) 
 
 
 def periodic_of(shooting: Shooting, shot: Shot) -> PeriodicMotion:
-    """The periodic motion of a shot that closes."""
+    """The periodic motion of a shot that closes.
+
+    Parameters
+    ----------
+    shooting : Shooting
+    shot : Shot
+
+    Returns
+    -------
+    PeriodicMotion
+    """
     from hybrid.dynamics.state import State
 
     n = shooting.dynamics.n

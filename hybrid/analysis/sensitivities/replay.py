@@ -95,7 +95,19 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: ErrorMeasure 
 
 
 def system_of(trajectory: Trajectory, partials: Partials, arc: Arc) -> ModeSystem:
-    """The linear system of an arc's mode."""
+    """The linear system of an arc's mode.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    partials : Partials
+    arc : Arc
+        Of the trajectory.
+
+    Returns
+    -------
+    ModeSystem
+    """
     return ModeSystem(partials, rows_of(trajectory.dynamics, arc.mode, arc.sides), trajectory.parameters)
 
 

@@ -44,9 +44,15 @@ def check_smooth(segment: Segment, first: ModeSystem) -> None:
     first : ModeSystem
         Its mode where it begins, with the direction of a slip that begins there.
 
+    Returns
+    -------
+    None
+        The arc is smooth, and stays so under small changes.
+
     Raises
     ------
     NoDerivative
+        Says what touches or jumps, and when.
     """
     found = jump_met(segment.system.partials.switches, segment)
     if found is not None:
@@ -59,9 +65,22 @@ def check_smooth(segment: Segment, first: ModeSystem) -> None:
 def check_end(segment: Segment, within: float) -> None:
     """Refuse a motion that is cut off where an event is due within a time: to one side it still happens.
 
+    Parameters
+    ----------
+    segment : Segment
+        The last one.
+    within : float
+        The time.
+
+    Returns
+    -------
+    None
+        No event is due.
+
     Raises
     ------
     NoDerivative
+        Names the event.
     """
     t, state = float(segment.knots[-1]), segment.states[-1]
     point = evaluate_point(segment.system, t, state)
@@ -85,7 +104,18 @@ def _directed(surface: EventSurface, point: Point) -> EventSurface:
 
 
 def nearest_dip(segments: Sequence[Segment]) -> tuple[float, float, EventSurface] | None:
-    """The surface that a motion comes closest to without meeting it: how close next to its largest value, and when."""
+    """The surface that a motion comes closest to without meeting it.
+
+    Parameters
+    ----------
+    segments : sequence of Segment
+
+    Returns
+    -------
+    (float, float, EventSurface) or None
+        How close, as a share of the guard's largest value in the segment; when; and the surface. None if no guard has a
+        minimum inside a segment.
+    """
     found: tuple[float, float, EventSurface] | None = None
     for segment in segments:
         for surface in mode_surfaces(segment.system):
@@ -207,7 +237,17 @@ def _lowest(segment: Segment, guard: Guard, stage: int) -> tuple[float, float]:
 
 
 def instants(segment: Segment) -> tuple[Array, Array]:
-    """Times (N,) and states (N, 2n) at the start of a segment, at its stages and at its end."""
+    """Times and states at the start of a segment, at its stages and at its end.
+
+    Parameters
+    ----------
+    segment : Segment
+
+    Returns
+    -------
+    t : array, (N,)
+    y : array, (N, 2n)
+    """
     return (
         np.concatenate([segment.knots[:1], segment.at.t, segment.knots[-1:]]),
         np.concatenate([segment.states[:1], segment.at.y, segment.states[-1:]]),
@@ -215,7 +255,22 @@ def instants(segment: Segment) -> tuple[Array, Array]:
 
 
 def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration: float) -> NDArray[np.bool_]:
-    """Where switches are zero at instants of a segment as far as rounding tells, (N, z)."""
+    """Where switches are zero at instants of a segment as far as rounding tells.
+
+    Parameters
+    ----------
+    switches : Switches
+        z of them.
+    segment : Segment
+    t : array, (N,)
+    y : array, (N, 2n)
+    duration : float
+        Of the segment or the motion, which relates sizes of coordinates and velocities.
+
+    Returns
+    -------
+    array of bool, (N, z)
+    """
     parameters = segment.system.parameters
     size = y.shape[1]
     slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
@@ -225,7 +280,20 @@ def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration
 
 
 def sizes_of(greatest: Array, duration: float) -> Array:
-    """Sizes (2n, m) from those of every coordinate and velocity: of a body at rest not those of its rounding."""
+    """Sizes of the state from those of every coordinate and velocity: of a body at rest not those of its rounding.
+
+    Parameters
+    ----------
+    greatest : array, (2n, m)
+        Largest magnitudes met.
+    duration : float
+        Of the motion.
+
+    Returns
+    -------
+    array, (2n, m)
+        One size for all coordinates, one for all velocities.
+    """
     n = len(greatest) // 2
     q, v = np.max(greatest[:n], axis=0), np.max(greatest[n:], axis=0)
     sizes = np.stack([np.maximum(q, _FLOOR * v * duration), np.maximum(v, _FLOOR * q / max(duration, 1e-300))])

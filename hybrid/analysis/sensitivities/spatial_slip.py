@@ -33,7 +33,16 @@ _STILL = 1e-9  # of the accelerations: a direction that turns no faster does not
 
 
 def is_spatial(part: ElementMode) -> bool:
-    """True for a force element whose slip has two components."""
+    """True for a force element whose slip has two components.
+
+    Parameters
+    ----------
+    part : ElementMode
+
+    Returns
+    -------
+    bool
+    """
     return len(part.columns) == 2
 
 
@@ -84,9 +93,21 @@ def with_limits(system: ModeSystem, t: float, y: Array, nearby: Mapping[str, Arr
 
 
 def possible_ends(system: ModeSystem, part: ElementMode, t: float, y: Array) -> list[Array]:
-    """The directions (2,) in which a slip may end at a state, for an event alone, which does not tell the direction.
+    """The directions in which a slip may end at a state, for an event alone, which does not tell the direction.
 
-    Those that attract their neighbours; two of all where the direction does not turn.
+    Parameters
+    ----------
+    system : ModeSystem
+        Of the mode in which it slips.
+    part : ElementMode
+        The spatial contact.
+    t : float
+    y : array, (2n,)
+
+    Returns
+    -------
+    list of array, (2,)
+        Unit vectors: those that attract their neighbours; two of all where the direction does not turn.
     """
     angles = np.linspace(1.0, 1.0 + 2 * np.pi, _SCAN + 1)  # 1 is no likely direction: a zero on the seam would be lost
     along, across, turn, size = _rates(system, part, t, y, angles)
@@ -97,9 +118,20 @@ def possible_ends(system: ModeSystem, part: ElementMode, t: float, y: Array) -> 
 
 
 def settling_aim(point: Point, part: ElementMode) -> Array:
-    """The direction ``a`` for which a change of slip ``ds`` delays the end of the slip by ``-a . ds / A``, (2,).
+    """The direction ``a`` for which a change of slip ``ds`` delays the end of the slip by ``-a . ds / A``.
 
     It is the direction of the slip but for the turn that ``ds`` takes on its way to zero.
+
+    Parameters
+    ----------
+    point : Point
+        At the end of the slip, with its limit direction.
+    part : ElementMode
+        The spatial contact.
+
+    Returns
+    -------
+    array, (2,)
     """
     left, turned = _left(point, part), _turned(point, part)
     direction = np.ravel(point.system.limits[part.name])
@@ -107,7 +139,21 @@ def settling_aim(point: Point, part: ElementMode) -> Array:
 
 
 def settled_jump(point: Point, part: ElementMode) -> Jump:
-    """Taking away what a changed motion slips beside the limit direction: the last of it decays as the slip ends."""
+    """Jump that takes away what a changed motion slips beside the limit direction.
+
+    The last of that slip decays as the slip ends.
+
+    Parameters
+    ----------
+    point : Point
+        At the end of the slip, with its limit direction.
+    part : ElementMode
+        The spatial contact.
+
+    Returns
+    -------
+    Jump
+    """
     size, n = len(point.f), len(point.f) // 2
     left = _left(point, part)
     across = left @ point.slopes("slip")[list(part.columns)]

@@ -191,7 +191,20 @@ def _occurs(dynamics: Dynamics, changing: tuple[str, ...], slopes: Array) -> boo
 
 
 def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | None = None) -> dict[str, float]:
-    """Values of parameters and quantities of the start, by name."""
+    """Values of parameters and quantities of the start, by name.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    names : sequence of str
+        Parameters, coordinates and velocities, or pins.
+    pins : mapping, optional
+        By which the start was given; without them names of quantities are coordinates and velocities.
+
+    Returns
+    -------
+    dict of str to float
+    """
     dynamics = trajectory.dynamics
     known = dynamics.mechanism.parameter_values(trajectory.parameters)
     state = dict(zip(dynamics.mechanism.coordinates, trajectory.q_start, strict=True))

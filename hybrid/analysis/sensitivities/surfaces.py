@@ -148,7 +148,21 @@ def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[Even
 
 
 def element_surface(point: Point, kind: EventKind, part: ElementMode) -> EventSurface:
-    """The surface of one force element for an event of a kind."""
+    """The surface of one force element for an event of a kind.
+
+    Parameters
+    ----------
+    point : Point
+        At the event, in the mode that ends.
+    kind : EventKind
+    part : ElementMode
+        The row of the force element in that mode.
+
+    Returns
+    -------
+    EventSurface
+        Of its guards for that kind the one with the least value.
+    """
     kinds = _GUARDS.get(kind, CONES)
     if GuardKind.TOUCHDOWN in kinds:
         own = guards_of((attrs.evolve(part, label=ContactMode.FREE),))
@@ -161,7 +175,18 @@ def element_surface(point: Point, kind: EventKind, part: ElementMode) -> EventSu
 
 
 def mode_surfaces(system: ModeSystem) -> tuple[EventSurface, ...]:
-    """Every surface that a mode may meet."""
+    """Every surface that a mode may meet.
+
+    Parameters
+    ----------
+    system : ModeSystem
+        Of the mode.
+
+    Returns
+    -------
+    tuple of EventSurface
+        Those of its guards that have derivatives.
+    """
     parts = {part.name: part for part in system.parts}
     return tuple(
         EventSurface(guard, parts[guard.element]) for guard in guards_of(system.parts) if guard.kind in _DIFFERENTIABLE

@@ -109,7 +109,21 @@ def _projected(frame: Frame, persistent: float) -> Array:
 
 
 def states_of(frames: Sequence[PosedFrame], thresholds: Thresholds, name: str) -> NumericState:
-    """Frames with the same contacts as one array of states."""
+    """Frames with the same contacts as one array of states.
+
+    Parameters
+    ----------
+    frames : sequence of PosedFrame, length N
+    thresholds : Thresholds
+        ``slip_min`` is the slip below which a contact rests, ``static_friction`` replaces the frames' friction at rest.
+    name : str
+        Of the model.
+
+    Returns
+    -------
+    NumericState
+        Of shape (N,).
+    """
     contacts = []
     for k, first in enumerate(frames[0].contacts):
         parts = [posed.contacts[k].closed(at_rest=False) for posed in frames]
@@ -158,7 +172,18 @@ def states_of(frames: Sequence[PosedFrame], thresholds: Thresholds, name: str) -
 
 
 def with_friction(state: NumericState, friction: float) -> NumericState:
-    """The same states with another friction of all contacts that have any."""
+    """The same states with another friction of all contacts that have any.
+
+    Parameters
+    ----------
+    state : NumericState
+    friction : float
+        Kinetic and static coefficient.
+
+    Returns
+    -------
+    NumericState
+    """
     contacts = [
         contact if contact.W_T is None else attrs.evolve(contact, friction=friction, static_friction=friction)
         for contact in state.contacts

@@ -80,7 +80,18 @@ class CoverPart:
 
 
 def unsettled(element: ActiveElement) -> CoverPart:
-    """A part that holds everything an element can do."""
+    """A part that holds everything an element can do.
+
+    Parameters
+    ----------
+    element : ActiveElement
+        At one state.
+
+    Returns
+    -------
+    CoverPart
+        Without a label.
+    """
     greatest = max(float(element.friction), float(element.static_friction))
     equations: list[Row] = []
     inequalities: list[Row] = []
@@ -128,12 +139,32 @@ def options(element: ActiveElement, ahead: float) -> tuple[CoverPart, ...]:
 
 
 def has_disc(element: ActiveElement) -> bool:
-    """True where friction is confined by a disc: a spatial contact at rest."""
+    """True where friction is confined by a disc: a spatial contact at rest.
+
+    Parameters
+    ----------
+    element : ActiveElement
+
+    Returns
+    -------
+    bool
+        False where it has no friction.
+    """
     return element.is_spatial_at_rest and not element.is_smooth
 
 
 def rebuilt(part: CoverPart) -> CoverPart:
-    """A part with its conditions put together anew from what it says it is."""
+    """A part with its conditions put together anew from what it says it is.
+
+    Parameters
+    ----------
+    part : CoverPart
+
+    Returns
+    -------
+    CoverPart
+        Of the same specification; its conditions owe nothing to those given.
+    """
     element = part.element
     if part.label is None:
         return unsettled(element)
@@ -145,7 +176,18 @@ def rebuilt(part: CoverPart) -> CoverPart:
 
 
 def halves(part: CoverPart) -> tuple[CoverPart, CoverPart]:
-    """The two parts into which a sector is divided in its middle."""
+    """The two parts into which a sector is divided in its middle.
+
+    Parameters
+    ----------
+    part : CoverPart
+        A sector.
+
+    Returns
+    -------
+    CoverPart, CoverPart
+        That of the smaller angles first.
+    """
     low, high = part.angles or (0.0, 0.0)
     middle = (low + high) / 2
     return _sector(part.element, low, middle), _sector(part.element, middle, high)
@@ -155,6 +197,19 @@ def sticking(element: ActiveElement, *, n_facets: int = N_FACETS, share: float =
     """Sticking with its force inside of a polygon around the disc, or around a share of it.
 
     Around the share ``cos(pi / n_facets)`` the polygon lies inside of the disc: what meets it is sticking.
+
+    Parameters
+    ----------
+    element : ActiveElement
+        A spatial contact at rest.
+    n_facets : int
+        Of the polygon.
+    share : float
+        Of the radius of the disc.
+
+    Returns
+    -------
+    CoverPart
     """
     still = tuple(Row("a = 0", alpha={row: 1.0}) for row in element.rows)
     polygon = _polygon(element, share * float(element.static_friction), n_facets)
@@ -162,7 +217,19 @@ def sticking(element: ActiveElement, *, n_facets: int = N_FACETS, share: float =
 
 
 def sliding_along(element: ActiveElement, angle: float) -> CoverPart:
-    """The beginning of slip in one direction (rad): conditions that suffice, with that of its acceleration in line."""
+    """The beginning of slip in one direction: conditions that suffice, with that of its acceleration in line.
+
+    Parameters
+    ----------
+    element : ActiveElement
+        A spatial contact at rest.
+    angle : float
+        Of the direction; rad.
+
+    Returns
+    -------
+    CoverPart
+    """
     first, second = element.tangential
     cosine, sine, mu = float(np.cos(angle)), float(np.sin(angle)), float(element.friction)
     return CoverPart(

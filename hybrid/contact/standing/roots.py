@@ -182,7 +182,23 @@ def find_root(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale)
 
 
 def is_proved(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale, root: SlipRoot) -> bool:
-    """Whether a small box around a root holds a solution, and one only."""
+    """Whether a small box around a root holds a solution, and one only.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    parts : sequence of CoverPart
+        One for each force element.
+    scale : Scale
+    root : SlipRoot
+        Of the equations of the parts.
+
+    Returns
+    -------
+    bool
+        True by Krawczyk's test (Neumaier 1990, section 5.1); False proves nothing.
+    """
     system, z = _System.of(problem, parts, scale), np.concatenate([root.forces, root.angles])
     return _contracts(system, z, np.full(len(z), _SMALL * (1.0 + float(np.max(np.abs(z))))), from_centre=True)
 
@@ -191,6 +207,21 @@ def holds_at_most_one(problem: ContactProblem, parts: Sequence[CoverPart], scale
     """Whether the sectors of the parts hold no solution but this one.
 
     The box has the sectors as its sides, and all forces that the linear equations have for directions in it.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    parts : sequence of CoverPart
+        One for each force element.
+    scale : Scale
+    root : SlipRoot
+        Of the equations of the parts.
+
+    Returns
+    -------
+    bool
+        True by Krawczyk's test (Neumaier 1990, section 5.1); False proves nothing.
     """
     system, angles = _System.of(problem, parts, scale), np.array(root.angles)
     edges = [part.angles for part in parts if part.angles is not None]

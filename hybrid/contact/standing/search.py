@@ -247,13 +247,38 @@ class _Search:
 
 
 def sign_limit(forces: Array | None, scale: Scale, tolerances: Tolerances) -> float:
-    """Scaled slack below which rounding, or what the coefficients may be off by, decides."""
+    """Scaled slack below which rounding, or what the coefficients may be off by, decides.
+
+    Parameters
+    ----------
+    forces : array, (r,), or None
+        Scaled forces at which it is taken.
+    scale : Scale
+    tolerances : Tolerances
+        Of which ``sign`` is the least limit.
+
+    Returns
+    -------
+    float
+    """
     size = 0.0 if forces is None else float(np.sum(np.abs(forces)))
     return max(tolerances.sign, (float(scale.lost) + 4 * UNCERTAIN) * size)
 
 
 def posed(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale) -> PosedPart:
-    """The scaled conditions of parts, for linear programs."""
+    """The scaled conditions of parts, for linear programs.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    parts : sequence of CoverPart
+    scale : Scale
+
+    Returns
+    -------
+    PosedPart
+    """
     equations = [row for part in parts for row in part.equations]
     inequalities = [row for part in parts for row in part.inequalities]
     pressing = [(k, *row.beta) for k, row in enumerate(inequalities) if row.label == PRESSING]
@@ -266,7 +291,24 @@ def posed(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale) -> 
 
 
 def fails(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale, root: SlipRoot, limit: float) -> bool:
-    """Whether a root breaks an inequality that is necessary, with sticking in a polygon around the disc."""
+    """Whether a root breaks an inequality that is necessary, with sticking in a polygon around the disc.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    parts : sequence of CoverPart
+        One for each force element.
+    scale : Scale
+    root : SlipRoot
+        Of the equations of the parts.
+    limit : float
+        Scaled slack by which an inequality must be broken.
+
+    Returns
+    -------
+    bool
+    """
     angles = iter(root.angles)
     outer = [
         sliding_along(part.element, next(angles))
@@ -281,7 +323,18 @@ def fails(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale, roo
 
 
 def onward(parts: Sequence[CoverPart], scale: Scale) -> Row:
-    """The sum of the scaled accelerations along the middles of the sectors; in them, none is negative."""
+    """The sum of the scaled accelerations along the middles of the sectors; in them, none is negative.
+
+    Parameters
+    ----------
+    parts : sequence of CoverPart
+    scale : Scale
+
+    Returns
+    -------
+    Row
+        Of accelerations in physical units.
+    """
     alpha: dict[int, float] = {}
     for part in parts:
         if part.angles is not None:
@@ -294,7 +347,19 @@ def onward(parts: Sequence[CoverPart], scale: Scale) -> Row:
 
 
 def row_of(index: int, scale: Scale) -> Row:
-    """One scaled acceleration."""
+    """One scaled acceleration.
+
+    Parameters
+    ----------
+    index : int
+        Row of the problem.
+    scale : Scale
+
+    Returns
+    -------
+    Row
+        Of accelerations in physical units.
+    """
     return Row("a", alpha={index: 1.0 / float(scale.row[index])})
 
 

@@ -24,7 +24,9 @@ __all__ = ["lint"]
 
 @click.command()
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
-@click.option("--log", "log", metavar="FILE", required=True, help="Frames: .npz with qpos, qvel, ctrl, or .csv.")
+@click.option("--log", "log", metavar="FILE", help="Frames: .npz with qpos, qvel, ctrl, or .csv.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="N random postures in contact instead of a log.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random postures.")
 @click.option("--gap", type=float, help="Largest gap (m) of a closed contact; by default 1e-3, or 1e-3 of the model.")
 @click.option("--persistent", type=float, default=0.1, show_default=True, help="Normal velocity (m/s) of persistence.")
 @click.option("--slip-min", type=float, default=0.05, show_default=True, help="Slip (m/s) below which contacts rest.")
@@ -40,7 +42,9 @@ def lint(
     context: click.Context,
     *,
     model: str,
-    log: str,
+    log: str | None,
+    sample: int | None,
+    seed: int,
     gap: float | None,
     persistent: float,
     slip_min: float,
@@ -57,16 +61,16 @@ def lint(
     The critical factor of a frame is by how much all friction may be multiplied until sliding contacts have no unique
     motion; below 1 the friction in force is beyond it.
     """
-    with ProgressBar(f"linting {log}") as bar:
+    if (log is None) is (sample is None):
+        raise click.UsageError("Give either --log FILE or --sample N.")
+    with ProgressBar(f"linting {log or model}") as bar:
         from hybrid.numeric.backends.mujoco import load
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
         from hybrid.numeric.logs import read_log
         from hybrid.numeric.posing import Thresholds
+        from hybrid.numeric.samples import sampled_log
 
         backend = load(model)
-        frames = read_log(log, backend)
-        for note in frames.notes:
-            click.echo(f"note: {note}", err=True)
         thresholds = Thresholds.of(
             backend,
             gap=gap,
@@ -76,6 +80,12 @@ def lint(
             static_friction=static_friction,
             worst=worst,
         )
+        if sample is None:
+            frames = read_log(str(log), backend)
+        else:
+            frames = sampled_log(backend, sample, seed=seed, thresholds=thresholds)
+        for note in frames.notes:
+            click.echo(f"note: {note}", err=True)
         report = lint_log(
             backend,
             frames,

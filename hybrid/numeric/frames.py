@@ -190,6 +190,17 @@ class AbstractBackend(Protocol):
     def velocities(self) -> tuple[str, ...]:
         """Names of the generalised velocities."""
 
+    @property
+    def reference(self) -> Mapping[str, Array]:
+        """The columns of the model's reference posture."""
+
+    @property
+    def ranges(self) -> Array:
+        """Displacements (n, 2) from the reference posture that joints allow along each velocity.
+
+        Infinite for translations without a range; a whole turn for rotations without one.
+        """
+
     def frame(self, row: Mapping[str, Any], *, near: float, mass: Mapping[str, float] | None = None) -> Frame:
         """The numbers at one row of a log, with all contacts whose gap is at most ``near``.
 

@@ -18,7 +18,7 @@ from hybrid.errors import FileError
 from hybrid.files import read_arrays, read_file
 from hybrid.numeric.frames import AbstractBackend
 
-__all__ = ["Log", "read_log"]
+__all__ = ["Log", "checked_log", "read_log"]
 
 Array = NDArray[np.float64]
 
@@ -85,10 +85,29 @@ def read_log(path: str | Path, backend: AbstractBackend) -> Log:
     arrays = (
         _table(data, source) if source.lower().endswith(".csv") else read_arrays(data, limit=MAX_BYTES, source=source)
     )
-    return _checked(arrays, backend, source)
+    return checked_log(arrays, backend, source)
 
 
-def _checked(arrays: Mapping[str, NDArray[Any]], backend: AbstractBackend, source: str) -> Log:
+def checked_log(arrays: Mapping[str, NDArray[Any]], backend: AbstractBackend, source: str) -> Log:
+    """A log of arrays that fit the columns of a model.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        By columns, and ``time`` or ``joint_names``.
+    backend : AbstractBackend
+    source : str
+        What messages call the log.
+
+    Returns
+    -------
+    Log
+
+    Raises
+    ------
+    FileError
+        As :func:`read_log` does.
+    """
     widths, columns, notes = dict(backend.columns), dict[str, Array](), []
     names = backend.joint_names
     if _NAMES in arrays and [str(name) for name in arrays[_NAMES]] != list(names):

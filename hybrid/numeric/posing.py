@@ -13,7 +13,7 @@ from hybrid.errors import StateError
 from hybrid.numeric.frames import AbstractBackend, Frame, GeometricContact
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
-__all__ = ["PosedFrame", "Thresholds", "posed_frame", "states_of", "with_friction"]
+__all__ = ["PosedFrame", "Thresholds", "persistent_velocities", "posed_frame", "states_of", "with_friction"]
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def posed_frame(backend: AbstractBackend, row: Mapping[str, Array], thresholds: 
     frame = backend.frame(row, near=thresholds.gap)
     persistent = thresholds.persistent
     if thresholds.project and any(contact.gap_dot < persistent for contact in frame.contacts):
-        v = _projected(frame, persistent)
+        v = persistent_velocities(frame, [contact for contact in frame.contacts if contact.gap_dot <= persistent])
         if not np.array_equal(v, frame.v):
             frame = backend.frame({**row, backend.velocity: v}, near=thresholds.gap)
     elif any(contact.gap_dot < -persistent for contact in frame.contacts):
@@ -99,12 +99,22 @@ def posed_frame(backend: AbstractBackend, row: Mapping[str, Array], thresholds: 
     return PosedFrame(frame, contacts, rests)
 
 
-def _projected(frame: Frame, persistent: float) -> Array:
-    """Velocities without the normal velocities of contacts that approach or persist, nearest in the mass metric."""
-    closed = [contact for contact in frame.contacts if contact.gap_dot <= persistent]
-    W = np.stack([contact.W_N for contact in closed], axis=1)
+def persistent_velocities(frame: Frame, contacts: Sequence[GeometricContact]) -> Array:
+    """Velocities at which some contacts neither approach nor separate, nearest in the mass metric.
+
+    Parameters
+    ----------
+    frame : Frame
+    contacts : sequence of GeometricContact
+        At least one.
+
+    Returns
+    -------
+    array, (n,)
+    """
+    W = np.stack([contact.W_N for contact in contacts], axis=1)
     response = np.linalg.solve(frame.M, W)
-    rates = np.array([contact.gap_dot for contact in closed])
+    rates = np.array([contact.gap_dot for contact in contacts])
     return np.asarray(frame.v - response @ np.linalg.lstsq(W.T @ response, rates, rcond=None)[0])
 
 

@@ -18,15 +18,21 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.includes import check_includes
-from hybrid.numeric.backends.mujoco_joints import body_lines, dry_friction, equality_rows, limits, mujoco_engine
+from hybrid.numeric.backends.mujoco_contacts import DIFFERENCE, geometric_contacts
+from hybrid.numeric.backends.mujoco_joints import (
+    body_lines,
+    dry_friction,
+    equality_rows,
+    joint_ranges,
+    limits,
+    mujoco_engine,
+)
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 
 __all__ = ["MujocoModel", "load"]
 
 Array = NDArray[np.float64]
 
-_DIFFERENCE = 1e-6  # s: of positions along the motion; the error of central differences is its square
-_VANISHING = 1e-9  # of the largest tangential direction: below, a row is zero in a plane model
 _UNIT = 1e-6  # by how much the length of a quaternion may differ from one
 
 
@@ -173,6 +179,16 @@ class MujocoModel:
             names += [name] if size == 1 else [f"{name}[{index}]" for index in range(size)]
         return tuple(names)
 
+    @property
+    def reference(self) -> Mapping[str, Array]:
+        """The posture of the model's file."""
+        return {"qpos": np.array(self.model.qpos0)}
+
+    @cached_property
+    def ranges(self) -> Array:
+        """Displacements (nv, 2) from it that joints allow; infinite for translations without a range."""
+        return joint_ranges(self.model)
+
     def moved(self, row: Mapping[str, Any], along: Array) -> Mapping[str, Any]:
         """The row of a posture that is displaced along the velocities.
 
@@ -253,111 +269,10 @@ class MujocoModel:
                 getattr(d, name).reshape(-1)[:] = np.asarray(row[name], dtype=float).reshape(-1)
 
     def _contacts(self, d: Any, near: float) -> list[GeometricContact]:
-        found, names = [], dict[str, int]()
-        for k in range(d.ncon):
-            contact = d.contact[k]
-            if contact.dist > near or contact.geom1 < 0 or contact.geom2 < 0:
-                continue
-            pair = (self.surface(contact.geom1), self.surface(contact.geom2))
-            name = "/".join(pair)
-            names[name] = names.get(name, 0) + 1
-            name = name if names[name] == 1 else f"{name}#{names[name]}"
-            found.append(self._contact(d, k, name, pair))
-        return found
-
-    def _contact(self, d: Any, k: int, name: str, pair: tuple[str, str]) -> GeometricContact:
-        contact = d.contact[k]
-        if contact.dim > 1 and contact.friction[0] != contact.friction[1]:
-            raise StateError(f"{self.name}: contact {name} has unequal tangential coefficients of friction")
-        J = self._jacobian(self._copy, d, contact)
-        remainder = self._remainder(d, contact)
-        by_differences = remainder is None
-        if remainder is None:
-            remainder = self._by_differences(d, contact)
-        rates = J @ d.qvel
-        friction = float(contact.friction[0]) if contact.dim > 1 else 0.0
-        rough: dict[str, Any] = {}
-        if contact.dim > 1 and (turned := _tangents(J[1:], contact.frame.reshape(3, 3)[1:])) is not None:
-            rough = {"W_T": (turned @ J[1:]).T, "slip": turned @ rates[1:], "zeta_T": turned @ remainder[1:]}
-        return GeometricContact(
-            name,
-            pair,
-            gap=float(contact.dist),
-            gap_dot=float(rates[0]),
-            zeta_N=float(remainder[0]),
-            W_N=J[0],
-            friction=friction if rough else 0.0,
-            position=np.array(contact.pos),
-            by_differences=by_differences,
-            **rough,
-        )
-
-    def _jacobian(self, m: Any, d: Any, contact: Any) -> Array:
-        """Rows (3, nv): velocity of the second surface's material point relative to the first's, normal first.
-
-        Each at its own surface: half way between, where the engine has it, the slip depends on how the gap changes.
-        """
-        engine = mujoco_engine()
-        J, part = np.zeros((3, m.nv)), np.zeros((3, m.nv))
-        for geom, sign in ((contact.geom1, -1.0), (contact.geom2, 1.0)):
-            engine.mj_jac(m, d, part, None, _surface_point(contact, sign), m.geom_bodyid[geom])
-            J += sign * part
-        return np.asarray(contact.frame.reshape(3, 3) @ J)
-
-    def _remainder(self, d: Any, contact: Any) -> Array | None:
-        """Remainder (3,) of the accelerations of a contact; None unless one surface is a plane that does not move.
-
-        The point of contact of a sphere or of a capsule's end stays below its centre and moves over the surface, while
-        a corner or a mesh's vertex is a material point. For both the second derivative of the gap, and the rate of
-        the slip, are those of a point at a constant distance from a material one.
-        """
-        engine, m = mujoco_engine(), self._copy
-        still = [m.body_weldid[m.geom_bodyid[geom]] == 0 for geom in (contact.geom1, contact.geom2)]
-        plane = [m.geom_type[geom] == engine.mjtGeom.mjGEOM_PLANE for geom in (contact.geom1, contact.geom2)]
-        if still[0] and plane[0]:
-            moving, sign = contact.geom2, 1.0
-        elif still[1] and plane[1]:
-            moving, sign = contact.geom1, -1.0
-        else:
-            return None
-        at = _surface_point(contact, sign)
-        centre = self._centre(d, moving, at)
-        if centre is None:
-            return None
-        velocity, rotation = np.zeros((3, m.nv)), np.zeros((3, m.nv))
-        engine.mj_jacDot(m, d, velocity, rotation, centre, m.geom_bodyid[moving])
-        remainder = velocity @ d.qvel + np.cross(rotation @ d.qvel, at - centre)
-        return np.asarray(sign * (contact.frame.reshape(3, 3) @ remainder))
-
-    def _centre(self, d: Any, geom: int, point: Array) -> Array | None:
-        """The material point from which the point of contact keeps its distance and direction."""
-        engine, m = mujoco_engine(), self._copy
-        kind, at = m.geom_type[geom], d.geom_xpos[geom]
-        if kind == engine.mjtGeom.mjGEOM_SPHERE:
-            return np.array(at)
-        if kind == engine.mjtGeom.mjGEOM_CAPSULE:
-            axis, half = d.geom_xmat[geom].reshape(3, 3)[:, 2], m.geom_size[geom, 1]
-            along = float((point - at) @ axis)
-            return np.asarray(at + np.sign(along) * half * axis)
-        if kind in (int(engine.mjtGeom.mjGEOM_BOX), int(engine.mjtGeom.mjGEOM_MESH)):
-            return point
-        return None
-
-    def _by_differences(self, d: Any, contact: Any) -> Array:
-        """The same (3,) by differences of the contact's velocity along the motion, by the engine's own detection."""
-        engine, m, probe = mujoco_engine(), self._copy, self._probe
-        found = []
-        for sign in (1.0, -1.0):
-            probe.qpos[:] = d.qpos
-            engine.mj_integratePos(m, probe.qpos, d.qvel, sign * _DIFFERENCE)
-            probe.qvel[:] = d.qvel
-            engine.mj_fwdPosition(m, probe)
-            same = [c for c in probe.contact if {c.geom1, c.geom2} == {contact.geom1, contact.geom2}]
-            if not same:
-                raise ComputationError(f"{self.name}: a contact vanishes within {_DIFFERENCE:g} s of motion")
-            nearest = min(same, key=lambda c: float(np.linalg.norm(c.pos - contact.pos)))
-            found.append(self._jacobian(m, probe, nearest) @ d.qvel)
-        return np.asarray((found[0] - found[1]) / (2 * _DIFFERENCE))
+        try:
+            return geometric_contacts(self._copy, d, near=near, surface=self.surface, probe=self._probe)
+        except (StateError, ComputationError) as error:
+            raise type(error)(f"{self.name}: {error}") from None
 
     def _equalities(self, d: Any) -> tuple[Array | None, Array | None]:
         """Gradients of the equality constraints, and remainders by differences along the motion."""
@@ -367,11 +282,11 @@ class MujocoModel:
         engine, m, probe, found = mujoco_engine(), self._copy, self._probe, []
         for sign in (1.0, -1.0):
             probe.qpos[:] = d.qpos
-            engine.mj_integratePos(m, probe.qpos, d.qvel, sign * _DIFFERENCE)
+            engine.mj_integratePos(m, probe.qpos, d.qvel, sign * DIFFERENCE)
             probe.qvel[:] = d.qvel
             engine.mj_fwdPosition(m, probe)
             found.append(equality_rows(m, probe) @ d.qvel)
-        return J, (found[0] - found[1]) / (2 * _DIFFERENCE)
+        return J, (found[0] - found[1]) / (2 * DIFFERENCE)
 
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
         """The posture at one row of a log: axes of capsules and cylinders, else lines from body to body.
@@ -414,23 +329,3 @@ class MujocoModel:
         if ranks[0] != ranks[1]:
             return own if ranks[0] > ranks[1] else other, own, other
         return max(own, other), own, other
-
-
-def _surface_point(contact: Any, sign: float) -> Array:
-    """The point (3,) of a contact on its first surface (-1) or its second (+1), to which the normal leads."""
-    return np.asarray(contact.pos + sign * 0.5 * contact.dist * contact.frame[:3])
-
-
-def _tangents(J_T: Array, axes: Array) -> Array | None:
-    """How the two tangential rows (2, nv) are turned: both kept, or the one of a plane model; None if both vanish.
-
-    A single direction points where its largest component in the world is positive.
-    """
-    left, size, _ = np.linalg.svd(J_T, full_matrices=False)
-    if not size[0] > 0.0:
-        return None
-    if size[1] > _VANISHING * size[0]:
-        return np.eye(2)
-    direction = left[:, 0]
-    world = direction @ axes
-    return np.asarray((direction * np.sign(world[np.argmax(np.abs(world))]))[None])

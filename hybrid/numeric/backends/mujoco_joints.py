@@ -11,7 +11,7 @@ from hybrid.errors import ComputationError
 from hybrid.numeric.frames import GeometricContact
 from hybrid.numeric.state import NumericFriction
 
-__all__ = ["body_lines", "dry_friction", "equality_rows", "limits", "mujoco_engine"]
+__all__ = ["body_lines", "dry_friction", "equality_rows", "joint_ranges", "limits", "mujoco_engine"]
 
 Array = NDArray[np.float64]
 
@@ -33,6 +33,35 @@ def mujoco_engine() -> Any:
     except ImportError:
         raise ComputationError("MuJoCo is not installed: pip install 'painleve[mujoco]'") from None
     return mujoco
+
+
+def joint_ranges(m: Any) -> Array:
+    """Displacements from the reference posture that joints allow along each velocity.
+
+    Parameters
+    ----------
+    m : mujoco.MjModel
+
+    Returns
+    -------
+    array, (nv, 2)
+        Infinite for translations without a range; a whole turn for rotations without one. The rotation vector of a
+        ball joint with a range stays in a cube within the ball of its largest angle.
+    """
+    kinds, found = mujoco_engine().mjtJoint, []
+    for k in range(m.njnt):
+        kind, (low, high) = int(m.jnt_type[k]), m.jnt_range[k]
+        if kind == int(kinds.mjJNT_FREE):
+            found += 3 * [(-np.inf, np.inf)] + 3 * [(-np.pi, np.pi)]
+        elif kind == int(kinds.mjJNT_BALL):
+            angle = high / np.sqrt(3.0) if m.jnt_limited[k] else np.pi
+            found += 3 * [(-angle, angle)]
+        elif m.jnt_limited[k]:
+            own = m.qpos0[m.jnt_qposadr[k]]
+            found.append((low - own, high - own))
+        else:
+            found.append((-np.pi, np.pi) if kind == int(kinds.mjJNT_HINGE) else (-np.inf, np.inf))
+    return np.array(found, dtype=float).reshape(-1, 2)
 
 
 def limits(m: Any, d: Any, near: float) -> list[GeometricContact]:

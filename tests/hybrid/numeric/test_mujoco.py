@@ -13,6 +13,7 @@ from hybrid import StateError, derive, solve_state
 from hybrid.errors import FileError
 from hybrid.numeric import select, sliding_problem
 from hybrid.numeric.backends.mujoco import load
+from hybrid.numeric.backends.mujoco_contacts import remainder_by_differences, remainder_of
 
 WALKER = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / "walker2d_v5.xml"
 
@@ -67,11 +68,13 @@ def test_a_rod_in_mjcf_is_the_declared_rod(tmp_path, phi, rate, slip):
 
 def test_remainders_are_differences_along_the_motion():
     backend, seen = load(WALKER), 0
+    probe = mujoco.MjData(backend.model)
     for row in swung(backend, frames=150, seed=1):
         backend.frame(row, near=1e-2)
-        data = backend._data
+        data, near = backend._data, backend._copy
         for contact in data.contact[: data.ncon]:
-            formula, difference = backend._remainder(data, contact), backend._by_differences(data, contact)
+            formula = remainder_of(backend.model, data, contact)
+            difference = remainder_by_differences(near, data, contact, probe)
             # central differences over 2e-6 s of velocities with 1e-16 of 10 m/s: 1e-9, and curvature times 1e-12
             np.testing.assert_allclose(formula, difference, atol=1e-6 * (1 + np.abs(formula).max()))
             seen += 1

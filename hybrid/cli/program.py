@@ -19,6 +19,7 @@ from hybrid.cli.comparison_map import compare_map
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.graph import graph
+from hybrid.cli.importing import import_
 from hybrid.cli.lint import lint
 from hybrid.cli.motion import simulate
 from hybrid.cli.paradox import critical_friction
@@ -83,6 +84,7 @@ _COMMANDS = (
     sensitivity,
     report,
     lint,
+    import_,
     lcp_,
     doctor,
 )

@@ -1,0 +1,427 @@
+"""Planar chains of MuJoCo models as declared mechanisms: coordinates, energies, contacts of spheres and capsules.
+
+All that moves turns about one direction ``n`` and is displaced across it. A point of a body is then
+``o + R(phi) (c, s)``: the place of the last joint before it, and constants turned by the angle of that joint. Its
+velocity is the sum of the displacements by every joint on the way, ``q_dot`` times the offset turned by a right angle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.declaration import Contact, Drawing, EnergyDynamics, FrictionElement, Mechanism, Parameter
+from hybrid.errors import ComputationError
+from hybrid.numeric.backends.mujoco_joints import mujoco_engine
+
+if TYPE_CHECKING:
+    from hybrid.numeric.backends.mujoco import MujocoModel
+
+__all__ = ["planar_mechanism"]
+
+Array = NDArray[np.float64]
+
+_PARALLEL = 1e-9  # sine of an angle between directions that are meant to be one: models are written with some digits
+_ZERO = 1e-12  # m: components of constant offsets that rounding leaves
+
+
+@attrs.frozen(eq=False)
+class _Joint:
+    """A joint of a planar chain.
+
+    Attributes
+    ----------
+    name : str
+        Of the coordinate.
+    parent : _Joint or None
+    turns : float
+        ``+1`` or ``-1`` for a hinge, by the sense in which it turns; 0 for a slide.
+    at, along : array, (2,)
+        Its place and the direction of a slide in the reference posture.
+    zero : float
+        Its coordinate there.
+    """
+
+    name: str
+    parent: _Joint | None
+    turns: float
+    at: Array
+    along: Array
+    zero: float
+
+    def chain(self) -> list[_Joint]:
+        """This joint and those before it, from the root on."""
+        return [*(self.parent.chain() if self.parent else []), self]
+
+    @property
+    def angle(self) -> str:
+        """The angle by which what follows is turned, as an expression."""
+        terms = [_times(joint.turns, joint.shift) for joint in self.chain() if joint.turns]
+        return _sum(terms)
+
+    @property
+    def shift(self) -> str:
+        """The displacement from the reference posture."""
+        return self.name if self.zero == 0.0 else f"({self.name} - ({_number(self.zero)}))"
+
+
+def planar_mechanism(source: MujocoModel) -> tuple[Mechanism, tuple[str, ...]]:
+    """A planar model as a mechanism.
+
+    Parameters
+    ----------
+    source : MujocoModel
+        With hinges about one direction and slides across it.
+
+    Returns
+    -------
+    mechanism : Mechanism
+        With a parameter for every mass, moment of inertia, coefficient of friction, and torque or force of an actuator
+        (zero). Gravity points against the second axis.
+    notes : tuple of str
+        What of the model is left out.
+
+    Raises
+    ------
+    ComputationError
+        The model is not planar, has ball or free joints, or closed loops.
+    """
+    return _Planar(source).mechanism()
+
+
+class _Planar:
+    def __init__(self, source: MujocoModel) -> None:
+        engine, m = mujoco_engine(), source.model
+        self.source, self.m, self.engine = source, m, engine
+        self.data = engine.MjData(m)
+        engine.mj_forward(m, self.data)
+        self._check_joints()
+        self.axes = self._plane()
+        self.notes: list[str] = list(source.notes)
+        self.parameters: dict[str, Any] = {}
+        self.definitions: dict[str, str] = {}
+        self.points: dict[str, tuple[str, str]] = {}
+        self.joint_names = [_identifier(m.joint(k).name or f"q{k + 1}") for k in range(m.njnt)]
+        if len(set(self.joint_names)) < m.njnt:
+            self._refuse("joints have one name once signs that no name may have are replaced")
+        self.last = self._joints()
+        self.shared: list[Array] = []
+
+    def _refuse(self, why: str) -> None:
+        raise ComputationError(f"{self.source.name} cannot be imported as a planar mechanism: {why}")
+
+    def _check_joints(self) -> None:
+        kinds = self.engine.mjtJoint
+        for k in range(self.m.njnt):
+            if self.m.jnt_type[k] in (int(kinds.mjJNT_FREE), int(kinds.mjJNT_BALL)):
+                self._refuse(
+                    f"joint {self.m.joint(k).name!r} is a free or a ball joint; in a plane it is two slides and a hinge"
+                )
+        if not self.m.njnt:
+            self._refuse("it has no joints")
+        if self.m.neq:
+            self._refuse("it has equality constraints (closed loops)")
+        if self.m.ntendon:
+            self._refuse("it has tendons")
+
+    def _is_hinge(self, k: int) -> bool:
+        return bool(self.m.jnt_type[k] == int(self.engine.mjtJoint.mjJNT_HINGE))
+
+    def _plane(self) -> Array:
+        """Two unit vectors (2, 3): to the right, and upwards."""
+        g = np.array(self.m.opt.gravity)
+        hinges = [self.data.xaxis[k] for k in range(self.m.njnt) if self._is_hinge(k)]
+        slides = [self.data.xaxis[k] for k in range(self.m.njnt) if not self._is_hinge(k)]
+        across = [slide for slide in (*slides, g) if np.linalg.norm(slide) > 0]
+        if hinges:
+            normal = np.array(hinges[0])
+        else:
+            _, values, right = np.linalg.svd(np.array(across))
+            if len(values) < 2 or values[1] <= _PARALLEL * values[0]:
+                self._refuse("one direction does not tell its plane")
+            normal = right[2] if right.shape[0] > 2 else np.cross(right[0], right[1])
+        for axis in hinges:
+            if np.linalg.norm(np.cross(axis, normal)) > _PARALLEL:
+                self._refuse("its hinges are not parallel")
+        if any(abs(slide @ normal) > _PARALLEL * np.linalg.norm(slide) for slide in across):
+            self._refuse("a slide or gravity is not across its hinges")
+        size = np.linalg.norm(g)
+        up = -g / size if size else np.array([0.0, 0.0, 1.0]) - normal[2] * normal
+        if np.linalg.norm(up) <= _PARALLEL:
+            up = np.array([0.0, 1.0, 0.0]) - normal[1] * normal
+        up = up / np.linalg.norm(up)
+        right_ = np.cross(normal, up)
+        right_ = right_ * np.sign(right_[np.argmax(np.abs(right_))])
+        return np.array([right_, up])
+
+    def _in_plane(self, vector: Any) -> Array:
+        return np.asarray(self.axes @ np.asarray(vector))
+
+    def _joints(self) -> list[_Joint | None]:
+        """Of every body the last joint on the way to it."""
+        m, normal = self.m, np.cross(*self.axes)
+        last: list[_Joint | None] = [None] * m.nbody
+        for body in range(1, m.nbody):
+            current = last[m.body_parentid[body]]
+            for k in range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body]):
+                turns = float(np.sign(self.data.xaxis[k] @ normal)) if self._is_hinge(k) else 0.0
+                at, along = self._in_plane(self.data.xanchor[k]), self._in_plane(self.data.xaxis[k])
+                current = _Joint(self.joint_names[k], current, turns, at, along, float(m.qpos0[m.jnt_qposadr[k]]))
+                self._place(current)
+            last[body] = current
+        return last
+
+    def _place(self, joint: _Joint) -> None:
+        """Definitions of where a joint is and how far it is turned."""
+        x, y = self._point(joint.parent, joint.at)
+        if not joint.turns:
+            dx, dy = self._turned(joint.parent, joint.along)
+            x, y = _sum([x, _product(joint.shift, dx)]), _sum([y, _product(joint.shift, dy)])
+        self.definitions[f"{joint.name}_x"], self.definitions[f"{joint.name}_y"] = x, y
+        self.definitions[f"{joint.name}_angle"] = joint.angle
+        self.points[joint.name] = (f"{joint.name}_x", f"{joint.name}_y")
+
+    def _turned(self, joint: _Joint | None, vector: Array) -> tuple[str, str]:
+        """A vector of the reference posture turned with what follows a joint."""
+        a, b = (0.0 if abs(value) <= _ZERO else float(value) for value in vector)
+        if joint is None or joint.angle == "0":
+            return _number(a), _number(b)
+        angle = f"{joint.name}_angle"
+        return (
+            _sum([_times(a, f"cos({angle})"), _times(-b, f"sin({angle})")]),
+            _sum([_times(a, f"sin({angle})"), _times(b, f"cos({angle})")]),
+        )
+
+    def _point(self, joint: _Joint | None, at: Array) -> tuple[str, str]:
+        """A point of the reference posture where it is carried by what follows a joint."""
+        if joint is None:
+            return _number(at[0]), _number(at[1])
+        x, y = self._turned(joint, at - joint.at)
+        return _sum([f"{joint.name}_x", x]), _sum([f"{joint.name}_y", y])
+
+    def _velocity(self, joint: _Joint, at: tuple[str, str]) -> tuple[str, str]:
+        """The velocity of a point that is carried by what follows a joint."""
+        x, y = [], []
+        for item in joint.chain():
+            rate = f"{item.name}_dot"
+            if item.turns:
+                x.append(_times(-item.turns, f"{rate}*({at[1]} - {item.name}_y)"))
+                y.append(_times(item.turns, f"{rate}*({at[0]} - {item.name}_x)"))
+            else:
+                dx, dy = self._turned(item.parent, item.along)
+                x.append(_product(rate, dx))
+                y.append(_product(rate, dy))
+        return _sum(x), _sum(y)
+
+    def mechanism(self) -> tuple[Mechanism, tuple[str, ...]]:
+        m, g = self.m, float(np.linalg.norm(self.m.opt.gravity))
+        self.parameters["g"] = Parameter(value=g, unit="m/s^2", doc="gravity")
+        kinetic, potential, links = [], [], []
+        for body in range(1, m.nbody):
+            joint = self.last[body]
+            if joint is None:
+                continue
+            name = _identifier(m.body(body).name or f"body{body}")
+            if m.body_parentid[body] and self.last[m.body_parentid[body]] is not joint:
+                before = self.last[m.body_parentid[body]]
+                links += [(before.name, joint.name)] if before else []
+            if m.body_mass[body] <= 0.0:
+                continue
+            turn = np.array(self.data.ximat[body]).reshape(3, 3)
+            normal = np.cross(*self.axes)
+            inertia = float(normal @ turn @ np.diag(m.body_inertia[body]) @ turn.T @ normal)
+            self.parameters[f"m_{name}"] = Parameter(value=float(m.body_mass[body]), unit="kg", doc=f"mass of {name}")
+            self.parameters[f"J_{name}"] = Parameter(
+                value=inertia, unit="kg m^2", doc=f"central moment of inertia of {name}"
+            )
+            x, y = self._point(joint, self._in_plane(self.data.xipos[body]))
+            self.definitions[f"{name}_cx"], self.definitions[f"{name}_cy"] = x, y
+            vx, vy = self._velocity(joint, (f"{name}_cx", f"{name}_cy"))
+            kinetic.append(f"m_{name}*(({vx})**2 + ({vy})**2)/2")
+            spin = _sum([_times(item.turns, f"{item.name}_dot") for item in joint.chain() if item.turns])
+            kinetic += [f"J_{name}*({spin})**2/2"] if spin != "0" else []
+            potential.append(f"m_{name}*g*{name}_cy")
+        forces = dict(self._forces(kinetic, potential))
+        contacts: Any = [*self._contacts(links), *self._limits()]
+        friction: Any = self._dry_friction()
+        mechanism = Mechanism(
+            name=_identifier(self.source.name),
+            coordinates=self.joint_names,
+            parameters=self.parameters,
+            definitions=self.definitions,
+            dynamics=EnergyDynamics(kinetic=_sum(kinetic), potential=_sum(potential)),
+            forces=forces,
+            contact=contacts,
+            friction=friction,
+            drawing=Drawing(points=self.points, links=links),
+        )
+        return mechanism, tuple(dict.fromkeys(self.notes))
+
+    def _forces(self, kinetic: list[str], potential: list[str]) -> Iterator[tuple[str, str]]:
+        """Forces of joints; rotor inertia and springs are added to the energies."""
+        m = self.m
+        driven = {int(m.actuator_trnid[k, 0]) for k in range(m.nu)}
+        for k, name in enumerate(self.joint_names):
+            dof = m.jnt_dofadr[k]
+            if m.dof_armature[dof]:
+                kinetic.append(f"{_number(m.dof_armature[dof])}*{name}_dot**2/2")
+            if m.jnt_stiffness[k]:
+                rest = float(m.qpos_spring[m.jnt_qposadr[k]])
+                potential.append(f"{_number(m.jnt_stiffness[k])}*({name} - ({_number(rest)}))**2/2")
+            terms = [f"-{_number(m.dof_damping[dof])}*{name}_dot"] if m.dof_damping[dof] else []
+            if k in driven:
+                unit = "N m" if self._is_hinge(k) else "N"
+                self.parameters[f"tau_{name}"] = Parameter(value=0, unit=unit, doc=f"actuation of {name}")
+                terms.append(f"tau_{name}")
+            if terms:
+                yield name, _sum(terms)
+
+    def _contacts(self, links: list[tuple[str, str]]) -> Iterator[Contact]:
+        """Contacts of spheres and ends of capsules with planes of the world."""
+        m, kinds = self.m, self.engine.mjtGeom
+        fixed = [geom for geom in range(m.ngeom) if self.last[m.geom_bodyid[geom]] is None]
+        planes = [geom for geom in fixed if m.geom_type[geom] == int(kinds.mjGEOM_PLANE)]
+        if len(planes) < len([geom for geom in fixed if m.geom_contype[geom] or m.geom_conaffinity[geom]]):
+            self.notes.append("fixed surfaces that are no planes are left out")
+        if not planes:
+            self.notes.append("the model has no plane: contacts are with the level through the origin, with friction 1")
+        for geom in range(m.ngeom):
+            if self.last[m.geom_bodyid[geom]] is None or not (m.geom_contype[geom] or m.geom_conaffinity[geom]):
+                continue
+            ends = self._ends(geom)
+            if not ends:
+                self.notes.append(
+                    f"geom {self.source.surface(geom)} is left out: only spheres and capsules have points"
+                )
+                continue
+            for plane in planes or [-1]:
+                if plane < 0 or self._may_touch(geom, plane):
+                    yield from self._touching(geom, plane, ends, links, several=len(planes) > 1)
+
+    def _may_touch(self, geom: int, plane: int) -> bool:
+        m = self.m
+        return bool(
+            m.geom_contype[geom] & m.geom_conaffinity[plane] or m.geom_contype[plane] & m.geom_conaffinity[geom]
+        )
+
+    def _ends(self, geom: int) -> list[Array]:
+        """Centres of the spheres that a geom is made of, each once, in the plane of motion."""
+        m, kinds = self.m, self.engine.mjtGeom
+        centre = self._in_plane(self.data.geom_xpos[geom])
+        if m.geom_type[geom] == int(kinds.mjGEOM_SPHERE):
+            return [centre]
+        if m.geom_type[geom] != int(kinds.mjGEOM_CAPSULE):
+            return []
+        along = self._in_plane(self.data.geom_xmat[geom].reshape(3, 3)[:, 2]) * m.geom_size[geom, 1]
+        return [centre] if np.linalg.norm(along) <= _ZERO else [centre - along, centre + along]
+
+    def _touching(
+        self, geom: int, plane: int, ends: list[Array], links: list[tuple[str, str]], *, several: bool
+    ) -> Iterator[Contact]:
+        joint, name = self.last[self.m.geom_bodyid[geom]], _identifier(self.source.surface(geom))
+        up, height, friction = np.array([0.0, 1.0]), 0.0, 1.0
+        if plane >= 0:
+            normal = self.data.geom_xmat[plane].reshape(3, 3)[:, 2]
+            if np.linalg.norm(self.axes.T @ (self.axes @ normal) - normal) > _PARALLEL:
+                self._refuse(f"the plane {self.source.surface(plane)} is not across its hinges")
+            up = self._in_plane(normal)
+            height = float(up @ self._in_plane(self.data.geom_xpos[plane]))
+            friction = self.source.friction_in_force((self.source.surface(plane), self.source.surface(geom)))[0]
+        if joint is None:
+            return
+        for k, end in enumerate(ends):
+            if self._is_shared(geom, plane, end):
+                self.notes.append(f"an end of {self.source.surface(geom)} is that of another geom: one contact")
+                continue
+            label = (
+                name
+                + (f"_{'ab'[k]}" if len(ends) > 1 else "")
+                + (f"_{_identifier(self.source.surface(plane))}" if several else "")
+            )
+            label = f"{label}_geom" if label in self.joint_names else label
+            x, y = self._point(joint, end)
+            cx, cy = f"{label}_x", f"{label}_y"
+            self.definitions |= {cx: x, cy: y}
+            self.points[label] = (cx, cy)
+            links.append((joint.name, label))
+            radius = float(self.m.geom_size[geom, 0])
+            self.parameters[f"mu_{label}"] = Parameter(value=friction, unit="1", doc=f"friction of {label}")
+            gap = _sum([_times(float(up[0]), cx), _times(float(up[1]), cy)])
+            along = _sum([_times(float(up[1]), cx), _times(-float(up[0]), cy)])
+            rolled = f"{joint.name}_angle" if joint.angle != "0" else "0"
+            yield Contact(
+                name=label,
+                gap=f"{gap} - ({_number(height + radius)})",
+                tangent=_sum([along, _times(radius, rolled) if rolled != "0" else "0"]),
+                friction=f"mu_{label}",
+            )
+
+    def _is_shared(self, geom: int, plane: int, end: Array) -> bool:
+        """Whether another geom's end is there at all postures: capsules that share a joint."""
+        m, data = self.m, self.engine.MjData(self.m)
+        local = self.data.geom_xmat[geom].reshape(3, 3).T @ (self.axes.T @ end - self.data.geom_xpos[geom])
+        local[:2] = 0.0  # on the axis of the geom
+        places = [np.array([float(plane), float(m.geom_size[geom, 0])])]
+        for shift in (0.3, 0.7):
+            data.qpos[:] = m.qpos0 + shift * np.cos(np.arange(m.nq))
+            self.engine.mj_kinematics(m, data)
+            places.append(self._in_plane(data.geom_xpos[geom] + data.geom_xmat[geom].reshape(3, 3) @ local))
+        found = np.concatenate(places)
+        if any(np.max(np.abs(found - other)) <= _PARALLEL for other in self.shared):
+            return True
+        self.shared.append(found)
+        return False
+
+    def _limits(self) -> Iterator[Contact]:
+        for k, name in enumerate(self.joint_names):
+            if self.m.jnt_limited[k]:
+                low, high = (float(value) for value in self.m.jnt_range[k])
+                yield Contact(name=f"lower_{name}", gap=f"{name} - ({_number(low)})")
+                yield Contact(name=f"upper_{name}", gap=f"({_number(high)}) - {name}")
+
+    def _dry_friction(self) -> list[FrictionElement]:
+        found = []
+        for k, name in enumerate(self.joint_names):
+            limit = float(self.m.dof_frictionloss[self.m.jnt_dofadr[k]])
+            if limit:
+                found.append(FrictionElement(name=f"friction_{name}", limit=_number(limit), tangent=name))
+        return found
+
+
+def _identifier(text: str) -> str:
+    """A text as a name of the mechanism file."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_") or "unnamed"
+    return f"q_{name}" if name[0].isdigit() or name in ("t", "pi", "g") else name
+
+
+def _times(factor: float, text: str) -> str:
+    if factor == 0.0 or text == "0":
+        return "0"
+    if factor == 1.0:
+        return text
+    return f"-{text}" if factor == -1.0 else f"{_number(factor)}*{text}"
+
+
+def _product(text: str, factor: str) -> str:
+    """A product with a factor that may be a number."""
+    if factor in ("0", "1", "-1"):
+        return _times(float(factor), text)
+    return f"{text}*({factor})"
+
+
+def _number(value: float) -> str:
+    """A number with what rounding has added left out; models are written with fewer digits."""
+    return f"{float(value):.14g}" if value else "0"
+
+
+def _sum(terms: list[str]) -> str:
+    """A sum without its zeros; a minus becomes a difference."""
+    kept = [term for term in terms if term not in ("0", "-0")]
+    if not kept:
+        return "0"
+    return "".join([kept[0], *(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in kept[1:])])

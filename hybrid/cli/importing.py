@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from hybrid.cli.arguments import OutputPath
-from hybrid.cli.output import say
+from hybrid.cli.arguments import OutputPath, json_option
+from hybrid.cli.output import print_json, say
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.files import write_whole
 
@@ -23,7 +23,8 @@ __all__ = ["import_"]
     metavar="FILE",
     help="Write there instead of to standard output (.toml).",
 )
-def import_(*, model: str, output: Path | None) -> None:
+@json_option
+def import_(*, model: str, output: Path | None, as_json: bool) -> None:
     """A planar open chain of MODEL, an MJCF or URDF file, as a mechanism file.
 
     Its hinges are parallel and its slides across them; contacts are those of spheres and ends of capsules with planes,
@@ -36,10 +37,22 @@ def import_(*, model: str, output: Path | None) -> None:
 
         mechanism, notes = planar_mechanism(load(model))
         text = mechanism_to_toml(mechanism)
+    if output is not None:
+        write_whole(output, text)
+    answer = {
+        "name": mechanism.name,
+        "file": None if output is None else str(output),
+        "coordinates": list(mechanism.coordinates),
+        "contacts": [contact.name for contact in mechanism.contact],
+        "text": text,
+        "notes": list(notes),
+    }
+    if as_json:
+        print_json(answer)
+        return
     if output is None:
         click.echo(text, nl=False)
     else:
-        write_whole(output, text)
         counts = f"{len(mechanism.coordinates)} coordinates, {len(mechanism.contact)} contacts"
         say(f"{mechanism.name}: {counts}, in {output}.")
     for note in notes:

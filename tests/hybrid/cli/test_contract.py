@@ -51,6 +51,7 @@ CONTRACT = {
         {"frames", "counted", "resting", "left_out", "verdict_fractions", "by_friction", "critical_factor", "worst"}
         | {"friction_in_force", "thresholds", "notes"},
     ),
+    "import": (["rod.xml"], {"name", "file", "coordinates", "contacts", "text", "notes"}),
     "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "classes", "certificate"}),
     "doctor": ([], {"ok", "python", "libraries", "checks"}),
 }
@@ -63,7 +64,7 @@ def test_every_command_has_a_contract():
 @pytest.mark.parametrize("command", CONTRACT)
 def test_json_is_one_object_with_the_promised_keys(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if command == "lint":
+    if command in ("lint", "import"):
         rod_log(tmp_path)
     (tmp_path / "problem.json").write_text('{"M": [[1.0]], "q": [-1.0]}', encoding="utf-8")
     arguments, keys = CONTRACT[command]

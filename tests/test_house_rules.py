@@ -36,6 +36,7 @@ HOSTS = {
     "keepachangelog.com",
     "semver.org",
     "www-verimag.imag.fr",
+    "www.apache.org",
     "www.w3.org",
 }
 TEXT = {

@@ -14,7 +14,7 @@ from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.pages import page_option, write_page
 from hybrid.cli.progress import ProgressBar
-from hybrid.reporting.lint import lint_record
+from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,6 +34,7 @@ __all__ = ["lint"]
 @click.option("--static-friction", type=float, help="Static friction of all contacts; by default their friction.")
 @click.option("--worst", type=click.IntRange(0), default=10, show_default=True, help="How many frames are listed.")
 @click.option("--no-sweep", is_flag=True, help="Do not repeat the verdicts at friction 0.4 to 2.")
+@click.option("--resolve", type=int, metavar="FRAME", help="Penalty and time-stepping runs from a frame, side by side.")
 @page_option("A page with the timeline and the worst frames (.html), or .md, .json.")
 @click.option("--fail-below", type=float, metavar="F", help="Exit with status 1 if a critical factor is below F.")
 @json_option
@@ -52,6 +53,7 @@ def lint(
     static_friction: float | None,
     worst: int,
     no_sweep: bool,
+    resolve: int | None,
     fail_below: float | None,
     output: Path | None,
     as_json: bool,
@@ -84,13 +86,12 @@ def lint(
             frames = read_log(str(log), backend)
         else:
             frames = sampled_log(backend, sample, seed=seed, thresholds=thresholds)
-        for note in frames.notes:
-            click.echo(f"note: {note}", err=True)
         report = lint_log(
             backend,
             frames,
             thresholds=thresholds,
             frictions=() if no_sweep else FRICTIONS,
+            resolve=resolve,
             progress=bar.advance,
             on_interrupt="keep",
         )
@@ -107,6 +108,9 @@ def lint(
                 record=lint_record(report),
             )
     answer = lint_record(report)
+    for note in report.notes:
+        if note.startswith("warning: ") or note in frames.notes:
+            click.echo(note if note.startswith("warning: ") else f"note: {note}", err=True)
     print_answer(answer, _tables(answer), as_json=as_json)
     if output is not None:
         click.echo(f"The page is in {output}.", err=as_json)
@@ -159,12 +163,26 @@ def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         ]
         if listed:
             yield table("Worst frames", ("frame", "t", "verdict", "contacts", "critical factor"), listed)
+    if answer["resolved"] is not None:
+        yield from _resolved_tables(answer["resolved"])
     pairs = [
-        (" / ".join(item["pair"]), number(item["value"]), *(number(value) for value in item["declared"]))
+        (
+            " / ".join(item["pair"]),
+            number(item["value"]),
+            *(number(value) for value in item["declared"]),
+            item["source"],
+        )
         for item in answer["friction_in_force"]
     ]
     if pairs:
-        yield table("Friction in force", ("pair", "in force", "declared", "declared"), pairs)
+        yield table("Friction in force", ("pair", "in force", "declared", "declared", "source"), pairs)
     yield from (f"Note: {note}." for note in answer["notes"])
     if not answer["complete"]:
         yield "Interrupted: the frames behind are missing."
+
+
+def _resolved_tables(resolved: Mapping[str, Any]) -> Iterator[RenderableType]:
+    yield f"From frame {resolved['frame']}, without normal velocities: {resolved['verdict']}."
+    for run in resolved["runs"]:
+        title = f"Largest normal force (N) at {number(run['factor'])} of the friction in force"
+        yield table(title, RESOLVED_TITLES, resolved_rows(run))

@@ -213,8 +213,8 @@ class AbstractBackend(Protocol):
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
         """The posture at one row of a log, with the contacts whose gap is at most ``near``."""
 
-    def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float]:
-        """Friction of two surfaces in contact, and what each declares."""
+    def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float, str]:
+        """Friction of two surfaces in contact, what each declares, and where that in force comes from."""
 
 
 def merged(contacts: Sequence[GeometricContact]) -> list[GeometricContact]:

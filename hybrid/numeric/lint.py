@@ -21,6 +21,7 @@ from hybrid.numeric.frames import AbstractBackend
 from hybrid.numeric.logs import Log
 from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
 from hybrid.numeric.problem import select
+from hybrid.numeric.resolving import ResolvedFrame, resolved_frame
 from hybrid.numeric.state import NumericState
 from hybrid.tolerances import Tolerances
 
@@ -92,12 +93,14 @@ class LintReport:
         Values of :class:`CellVerdict`; ``MISSING`` where a frame is left out.
     time : array, (frames,), or None
     worst : tuple of WorstFrame
-    friction_in_force : tuple of (tuple of str, float, float, float)
-        Pair of surfaces, friction in force, and what each declares.
+    friction_in_force : tuple of (tuple of str, float, float, float, str)
+        Pair of surfaces, friction in force, what each declares, and where that in force comes from.
     thresholds : Thresholds
     notes : tuple of str
     is_complete : bool
         False if it was interrupted.
+    resolved : ResolvedFrame or None
+        The frame that penalty contacts and time stepping were asked to run on from.
     """
 
     model: str
@@ -112,10 +115,11 @@ class LintReport:
     verdict: NDArray[np.uint8]
     time: Array | None
     worst: tuple[WorstFrame, ...]
-    friction_in_force: tuple[tuple[tuple[str, str], float, float, float], ...]
+    friction_in_force: tuple[tuple[tuple[str, str], float, float, float, str], ...]
     thresholds: Thresholds
     notes: tuple[str, ...]
     is_complete: bool
+    resolved: ResolvedFrame | None = None
 
     @property
     def minimum(self) -> float | None:
@@ -138,6 +142,7 @@ def lint(
     *,
     thresholds: Thresholds | None = None,
     frictions: Sequence[float] = FRICTIONS,
+    resolve: int | None = None,
     tolerances: Tolerances = Tolerances(),
     progress: Callable[[int, int], None] | None = None,
     on_interrupt: OnInterrupt = "raise",
@@ -152,6 +157,8 @@ def lint(
     thresholds : Thresholds, optional
     frictions : sequence of float
         For which the shares are repeated; none to save the time.
+    resolve : int, optional
+        A frame from which penalty contacts and time stepping are run on.
     tolerances : Tolerances, optional
     progress : callable, optional
         Takes the number of frames done and of all.
@@ -161,7 +168,14 @@ def lint(
     Returns
     -------
     LintReport
+
+    Raises
+    ------
+    StateError
+        A frame cannot be decided, or that to run on from is not in the log or has not only slipping contacts.
     """
+    if resolve is not None and not 0 <= resolve < len(log):
+        raise StateError(f"--resolve: the log has the frames 0 to {len(log) - 1}, got {resolve}")
     chosen = Thresholds.of(backend) if thresholds is None else thresholds
     run = _Run(backend, chosen, tuple(frictions), tolerances, len(log))
     is_complete, keeps = True, keeps_partial(on_interrupt)
@@ -176,7 +190,13 @@ def lint(
                 raise
             is_complete = False
         run.decide()
-        return run.report(log, is_complete=is_complete)
+        report = run.report(log, is_complete=is_complete)
+        if resolve is None or not is_complete:
+            return report
+        resolved = resolved_frame(
+            backend, log.row(resolve), resolve, thresholds=chosen, largest_factor=LARGE_FACTOR, tolerances=tolerances
+        )
+        return attrs.evolve(report, resolved=resolved)
 
 
 def _posed_at(k: int, backend: AbstractBackend, row: Mapping[str, Array], thresholds: Thresholds) -> PosedFrame | str:
@@ -256,6 +276,8 @@ class _Run:
             notes.append(f"the deepest penetration that counts as contact is {self.deepest:.3g} m")
         if self.by_differences:
             notes.append(f"remainders of {self.by_differences} frames are differences along the motion")
+        in_force = tuple((pair, *self.backend.friction_in_force(pair)) for pair in self.pairs)
+        notes += _without_effect(in_force)
         return LintReport(
             model=self.backend.name,
             frames=self.taken,
@@ -273,7 +295,7 @@ class _Run:
             verdict=verdict,
             time=_times(log, self.taken),
             worst=self._worst(log, slides),
-            friction_in_force=tuple((pair, *self.backend.friction_in_force(pair)) for pair in self.pairs),
+            friction_in_force=in_force,
             thresholds=self.thresholds,
             notes=tuple(notes),
             is_complete=is_complete,
@@ -308,6 +330,20 @@ class _Run:
                 )
             )
         return tuple(found)
+
+
+def _without_effect(in_force: Sequence[tuple[tuple[str, str], float, float, float, str]]) -> list[str]:
+    """Warnings of coefficients that surfaces declare in vain."""
+    by_cause: dict[tuple[float, str, float], list[str]] = {}
+    for pair, value, first, second, source in in_force:
+        for surface, declared in zip(pair, (first, second), strict=True):
+            if declared != value:
+                by_cause.setdefault((declared, source, value), []).append(surface)
+    return [
+        f"warning: friction {declared:g} of {', '.join(dict.fromkeys(surfaces))} has no effect: {value:g} is in force, "
+        f"{source}"
+        for (declared, source, value), surfaces in by_cause.items()
+    ]
 
 
 def _has_proof(state: NumericState, tolerances: Tolerances) -> bool:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hybrid.reporting.records import plain
+from hybrid.reporting.wording import number_text
 
 if TYPE_CHECKING:
     from hybrid.numeric.lint import LintReport
 
-__all__ = ["lint_record"]
+__all__ = ["RESOLVED_TITLES", "lint_record", "resolved_rows"]
 
 Json = object
+
+RESOLVED_TITLES = ("stiffness (N/m)", "penalty: largest", "until", "step (s)", "time stepping", "solutions")
 
 QUANTILES = (0.01, 0.1, 0.5)
 
@@ -53,11 +58,41 @@ def lint_record(report: LintReport) -> dict[str, Json]:
             {**attrs.asdict(item), "contacts": list(item.contacts), "A": item.A, "b": item.b} for item in report.worst
         ],
         "friction_in_force": [
-            {"pair": list(pair), "value": value, "declared": [first, second]}
-            for pair, value, first, second in report.friction_in_force
+            {"pair": list(pair), "value": value, "declared": [first, second], "source": source}
+            for pair, value, first, second, source in report.friction_in_force
         ],
         "thresholds": attrs.asdict(report.thresholds),
         "notes": list(report.notes),
+        "resolved": None if report.resolved is None else attrs.asdict(report.resolved),
         "complete": report.is_complete,
     }
     return {name: plain(value) for name, value in record.items()}
+
+
+def resolved_rows(run: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Penalty runs and time steps of a frame side by side, in words.
+
+    Parameters
+    ----------
+    run : mapping
+        A record of :class:`ResolvedFriction`.
+
+    Returns
+    -------
+    list of tuple of str
+        Under :data:`RESOLVED_TITLES`; of several contacts the largest force.
+    """
+    endings = {"slip": "a slip ends", "rebound": "rebound", "steps": "5000 steps"}
+    rows = list[tuple[str, ...]]()
+    for penalty, step in zip_longest(run["penalty"], run["time_stepping"]):
+        left, right = ("", "", ""), ("", "", "")
+        if penalty is not None:
+            left = (number_text(penalty["stiffness"]), _largest(penalty["force"]), endings[penalty["ending"]])
+        if step is not None:
+            right = (number_text(step["step"]), " or ".join(map(_largest, step["forces"])), step["verdict"])
+        rows.append((*left, *right))
+    return rows
+
+
+def _largest(force: Mapping[str, float]) -> str:
+    return number_text(float(f"{max(force.values()):.4g}"))

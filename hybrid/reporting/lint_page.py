@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.reporting.lint import lint_record
+from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.plot import figure_svg, settings
 from hybrid.reporting.wording import number_text
@@ -86,6 +86,8 @@ def _view(report: LintReport, command: str) -> dict[str, Any]:
         "percent": lambda share: f"{100 * share:.3g} %",
         "factor": lambda value: "none below 100" if value is None else number_text(value),
         "advice": _advice,
+        "resolved_titles": RESOLVED_TITLES,
+        "resolved_rows": resolved_rows,
         "command": command,
         "version": metadata.version("painleve"),
     }

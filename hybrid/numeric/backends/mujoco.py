@@ -305,7 +305,7 @@ class MujocoModel:
         lines = body_lines(self._copy, self._data)
         return Skeleton(tuple(lines), tuple(c.position for c in frame.contacts if c.position is not None))
 
-    def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float]:
+    def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float, str]:
         """Friction of two surfaces by MuJoCo's combination (priority, else maximum; a ``<pair>`` overrides).
 
         Parameters
@@ -315,8 +315,10 @@ class MujocoModel:
 
         Returns
         -------
-        tuple of float
+        float, float, float
             In force, and what each declares.
+        str
+            Where that in force comes from.
         """
         m = self.model
         places = {self.surface(geom): geom for geom in range(m.ngeom)}
@@ -324,8 +326,10 @@ class MujocoModel:
         own, other = (float(m.geom_friction[geom, 0]) for geom in (first, second))
         for k in range(m.npair):
             if {m.pair_geom1[k], m.pair_geom2[k]} == {first, second}:
-                return float(m.pair_friction[k, 0]), own, other
+                return float(m.pair_friction[k, 0]), own, other, "that of the <pair>"
         ranks = [m.geom_priority[geom] for geom in (first, second)]
         if ranks[0] != ranks[1]:
-            return own if ranks[0] > ranks[1] else other, own, other
-        return max(own, other), own, other
+            chosen = int(ranks[1] > ranks[0])
+            return (own, other)[chosen], own, other, f"that of {pair[chosen]}, which has priority"
+        larger = max(own, other)
+        return larger, own, other, f"the larger one, of {pair[int(other > own)]}"

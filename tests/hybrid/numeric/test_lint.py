@@ -106,7 +106,9 @@ def test_a_jamming_rod_an_impact_a_rest_and_a_flight(tmp_path, capsys):
     assert answer["critical_factor"]["minimum"] == pytest.approx(-(1 + 3 * c**2) / (3 * s * c) / 1.5)
     assert answer["worst"][0]["A"][0][0] == pytest.approx(1 + 3 * c**2 + 4.5 * s * c)
     assert answer["worst"][0]["b"][0] == pytest.approx(s - 1)
-    assert answer["friction_in_force"] == [{"pair": ["plane", "tip"], "value": 1.5, "declared": [1.5, 0.0]}]
+    assert answer["friction_in_force"] == [
+        {"pair": ["plane", "tip"], "value": 1.5, "declared": [1.5, 0.0], "source": "the larger one, of plane"}
+    ]
 
 
 def test_projection_takes_the_approach_away_in_the_mass_metric(tmp_path, capsys):

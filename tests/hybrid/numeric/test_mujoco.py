@@ -204,5 +204,24 @@ def test_unequal_tangential_friction_is_refused(tmp_path):
         backend.frame({"qpos": np.array([0, 0, 0.1, 1, 0, 0, 0.0]), "qvel": np.zeros(6)}, near=1e-3)
 
 
-def test_friction_in_force_is_the_larger_one_and_says_what_is_declared():
-    assert load(WALKER).friction_in_force(("floor", "foot_geom")) == (1.9, 0.7, 1.9)
+@pytest.mark.parametrize(
+    ("floor", "ball", "pair", "expected"),
+    [
+        ("0.7", "1.9", "", (1.9, 0.7, 1.9, "the larger one, of ball")),
+        ("0.7", "0.4", "", (0.7, 0.7, 0.4, "the larger one, of floor")),
+        ("0.7", '0.4" priority="1', "", (0.4, 0.7, 0.4, "that of ball, which has priority")),
+        ("0.7", "0.4", '<pair geom1="floor" geom2="ball" friction="0.2 0.2"/>', (0.2, 0.7, 0.4, "that of the <pair>")),
+    ],
+)
+def test_friction_in_force_is_that_of_the_engine_and_says_what_is_declared(tmp_path, floor, ball, pair, expected):
+    backend = written(
+        tmp_path,
+        f"""
+        <mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction="{floor}"/>
+          <body pos="0 0 0.1"><freejoint/><geom name="ball" size="0.1" friction="{ball}"/></body></worldbody>
+        <contact>{pair}</contact></mujoco>
+        """,
+    )
+    (contact,) = backend.frame({"qpos": np.array([0, 0, 0.1, 1, 0, 0, 0.0]), "qvel": np.zeros(6)}, near=1e-3).contacts
+    assert contact.friction == expected[0]
+    assert backend.friction_in_force(("floor", "ball")) == expected

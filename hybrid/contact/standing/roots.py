@@ -52,7 +52,7 @@ class SlipRoot:
 
 
 @attrs.frozen(eq=False)
-class _System:
+class _SlipEquations:
     """The equations of a mode with directions of slip unknown, in scaled forces.
 
     Attributes
@@ -76,7 +76,7 @@ class _System:
     free: Array
 
     @classmethod
-    def of(cls, problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale) -> _System:
+    def of(cls, problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale) -> _SlipEquations:
         given = conditions(problem, parts, scale)
         moving = [part.element for part in parts if part.is_sector]
         rows = np.array([element.tangential for element in moving])
@@ -164,7 +164,7 @@ def find_root(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale)
     SlipRoot or None
         None where the equations are singular or the iteration does not converge; nothing is proved by it.
     """
-    system = _System.of(problem, parts, scale)
+    system = _SlipEquations.of(problem, parts, scale)
     angles = np.array([sum(part.angles) / 2 for part in parts if part.angles is not None])
     E, e = system.linear(angles)
     if E.shape[0] != E.shape[1] or not np.linalg.cond(E) < _SINGULAR:
@@ -199,7 +199,7 @@ def is_proved(problem: ContactProblem, parts: Sequence[CoverPart], scale: Scale,
     bool
         True by Krawczyk's test (Neumaier 1990, section 5.1); False proves nothing.
     """
-    system, z = _System.of(problem, parts, scale), np.concatenate([root.forces, root.angles])
+    system, z = _SlipEquations.of(problem, parts, scale), np.concatenate([root.forces, root.angles])
     return _contracts(system, z, np.full(len(z), _SMALL * (1.0 + float(np.max(np.abs(z))))), from_centre=True)
 
 
@@ -223,7 +223,7 @@ def holds_at_most_one(problem: ContactProblem, parts: Sequence[CoverPart], scale
     bool
         True by Krawczyk's test (Neumaier 1990, section 5.1); False proves nothing.
     """
-    system, angles = _System.of(problem, parts, scale), np.array(root.angles)
+    system, angles = _SlipEquations.of(problem, parts, scale), np.array(root.angles)
     edges = [part.angles for part in parts if part.angles is not None]
     turn = np.array([max(abs(edge - at) for edge in pair) for pair, at in zip(edges, angles, strict=True)])
     E, _ = system.linear(angles)
@@ -238,7 +238,7 @@ def holds_at_most_one(problem: ContactProblem, parts: Sequence[CoverPart], scale
     return _contracts(system, np.concatenate([root.forces, angles]), radius, from_centre=False)
 
 
-def _contracts(system: _System, z: Array, radius: Array, *, from_centre: bool) -> bool:
+def _contracts(system: _SlipEquations, z: Array, radius: Array, *, from_centre: bool) -> bool:
     value, jacobian = system.value(z)
     if not np.linalg.cond(jacobian) < _SINGULAR:
         return False

@@ -33,6 +33,14 @@ __all__ = ["lint"]
 @click.option("--project", is_flag=True, help="Take normal velocities away instead of leaving impacts out.")
 @click.option("--static-friction", type=float, help="Static friction of all contacts; by default their friction.")
 @click.option("--worst", type=click.IntRange(0), default=10, show_default=True, help="How many frames are listed.")
+@click.option(
+    "--standing-budget",
+    type=click.FloatRange(min=0.0),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For each of a sample of ten frames in which several contacts in space rest.",
+)
 @click.option("--no-sweep", is_flag=True, help="Do not repeat the verdicts at friction 0.4 to 2.")
 @click.option("--resolve", type=int, metavar="FRAME", help="Penalty and time-stepping runs from a frame, side by side.")
 @page_option("A page with the timeline and the worst frames (.html), or .md, .json.")
@@ -52,6 +60,7 @@ def lint(
     project: bool,
     static_friction: float | None,
     worst: int,
+    standing_budget: float,
     no_sweep: bool,
     resolve: int | None,
     fail_below: float | None,
@@ -91,6 +100,7 @@ def lint(
             frames,
             thresholds=thresholds,
             frictions=() if no_sweep else FRICTIONS,
+            standing_budget=standing_budget,
             resolve=resolve,
             progress=bar.advance,
             on_interrupt="keep",
@@ -139,6 +149,10 @@ def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text(f"{answer['model']}: {answer['frames']} frames, {counted} with slipping contacts only", style="bold")
     left = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in answer["left_out"].items())
     yield f"Left out: {left or 'none'}; at rest: {answer['resting']['frames']}."
+    standing = answer["resting"]["standing"]
+    if standing["frames"]:
+        sample = ", ".join(f"{count} {verdict}" for verdict, count in standing["sample"].items())
+        yield f"Several contacts in space rest in {standing['frames']} frames; of a sample {sample or 'none'}."
     if not counted:
         yield "No frame has contacts that all slip: there is nothing to count."
     else:

@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact import verify_certificate
+from hybrid.contact import Verdict, verify_certificate
 from hybrid.contact.batches import CellVerdict
+from hybrid.contact.selection import STANDING_BUDGET
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.numeric.advice import FactorGradient, factor_gradient
@@ -22,6 +23,7 @@ from hybrid.numeric.logs import Log
 from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
 from hybrid.numeric.problem import select
 from hybrid.numeric.resolving import ResolvedFrame, resolved_frame
+from hybrid.numeric.standing import sampled_verdicts, stands
 from hybrid.numeric.state import NumericState
 from hybrid.tolerances import Tolerances
 
@@ -81,6 +83,10 @@ class LintReport:
         Frames with a frictional contact, all of which slip.
     resting : dict of str to int
         Frames with a contact at rest, by verdict.
+    standing : int
+        Of these, those in which several spatial contacts rest.
+    standing_sample : dict of str to int
+        Of these, those that were decided by a cover of their motions, by verdict; the others count as UNDECIDED.
     left_out : dict of str to int
         By reason.
     verdicts : dict of str to int
@@ -107,6 +113,8 @@ class LintReport:
     frames: int
     counted: int
     resting: dict[str, int]
+    standing: int
+    standing_sample: dict[str, int]
     left_out: dict[str, int]
     verdicts: dict[str, int]
     by_friction: tuple[tuple[float, float, float], ...]
@@ -142,6 +150,7 @@ def lint(
     *,
     thresholds: Thresholds | None = None,
     frictions: Sequence[float] = FRICTIONS,
+    standing_budget: float = STANDING_BUDGET,
     resolve: int | None = None,
     tolerances: Tolerances = Tolerances(),
     progress: Callable[[int, int], None] | None = None,
@@ -157,6 +166,8 @@ def lint(
     thresholds : Thresholds, optional
     frictions : sequence of float
         For which the shares are repeated; none to save the time.
+    standing_budget : float, default 2
+        Seconds for each of a sample of the frames in which several spatial contacts rest; the others are UNDECIDED.
     resolve : int, optional
         A frame from which penalty contacts and time stepping are run on.
     tolerances : Tolerances, optional
@@ -185,6 +196,8 @@ def lint(
                 run.take(k, _posed_at(k, backend, row, chosen))
                 if progress is not None and k % _BETWEEN_LOOKS == 0:
                     progress(k, len(log))
+            run.decide()
+            run.decide_standing(log, standing_budget)
         except KeyboardInterrupt:
             if not keeps:
                 raise
@@ -222,7 +235,8 @@ class _Run:
         self.n_waiting = self.taken = 0
         self.verdict = np.full(frames, CellVerdict.MISSING, np.uint8)
         self.factor, self.margin = np.full(frames, np.nan), np.full(frames, np.nan)
-        self.rests = np.zeros(frames, dtype=bool)
+        self.rests, self.stands = np.zeros(frames, dtype=bool), np.zeros(frames, dtype=bool)
+        self.standing: dict[int, Verdict] = {}
         self.left_out: Counter[str] = Counter()
         self.shares = {friction: [0, 0] for friction in frictions}
         self.pairs: dict[tuple[str, str], None] = {}
@@ -234,7 +248,7 @@ class _Run:
         if isinstance(posed, str):
             self.left_out[posed] += 1
             return
-        self.rests[k] = posed.rests
+        self.rests[k], self.stands[k] = posed.rests, stands(posed, self.thresholds)
         self.deepest = max(self.deepest, *(-contact.gap for contact in posed.contacts))
         self.by_differences += any(contact.by_differences for contact in posed.contacts)
         self.pairs |= {contact.pair: None for contact in posed.contacts if contact.W_T is not None}
@@ -263,6 +277,19 @@ class _Run:
                     counts[1] += int(np.sum(sliding.verdict == CellVerdict.INDETERMINATE))
         self.waiting, self.n_waiting = {}, 0
 
+    def decide_standing(self, log: Log, budget: float) -> None:
+        """Decide a sample of the frames in which several spatial contacts rest."""
+        self.standing = sampled_verdicts(
+            self.backend,
+            log,
+            np.flatnonzero(self.stands),
+            thresholds=self.thresholds,
+            budget=budget,
+            tolerances=self.tolerances,
+        )
+        for k, verdict in self.standing.items():
+            self.verdict[k] = CellVerdict[verdict.name]
+
     def report(self, log: Log, *, is_complete: bool) -> LintReport:
         """What was found."""
         verdict, rests = self.verdict[: self.taken], self.rests[: self.taken]
@@ -283,6 +310,8 @@ class _Run:
             frames=self.taken,
             counted=counted,
             resting=_names(verdict[decided & rests]),
+            standing=int(np.sum(self.stands)),
+            standing_sample=dict(Counter(found.name for found in self.standing.values())),
             left_out=dict(self.left_out),
             verdicts=_names(verdict[slides]),
             by_friction=tuple(

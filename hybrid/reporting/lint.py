@@ -44,6 +44,7 @@ def lint_record(report: LintReport) -> dict[str, Json]:
         "resting": {
             "frames": resting,
             "verdict_fractions": {verdict: count / resting for verdict, count in report.resting.items()},
+            "standing": {"frames": report.standing, "sample": report.standing_sample},
         },
         "left_out": report.left_out,
         "verdict_fractions": {verdict: count / report.counted for verdict, count in report.verdicts.items()},

@@ -12,6 +12,8 @@ import pytest
 from hybrid.contact import verify_cover
 from hybrid.numeric import select
 from hybrid.numeric.backends.mujoco import load
+from hybrid.numeric.lint import lint
+from hybrid.numeric.logs import read_log
 from hybrid.numeric.posing import Thresholds, posed_frame, states_of
 
 MODEL = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / "ant.xml"
@@ -66,6 +68,21 @@ def holds(state, branch):
             assert np.hypot(*T) == pytest.approx(FRICTION * N, rel=1e-9)
             assert T @ a_T == pytest.approx(-np.hypot(*T) * np.hypot(*a_T), rel=1e-7)
     return True
+
+
+def test_a_log_of_a_stand_is_sampled(tmp_path):
+    model = tmp_path / "ant.xml"
+    text = MODEL.read_text(encoding="utf-8")
+    model.write_text(text.replace('friction="1 0.5 0.5"', f'friction="{FRICTION} 0.5 0.5"'), encoding="utf-8")
+    log = tmp_path / "stand.npz"
+    frames = stand()[::50]
+    np.savez(log, **{name: np.array([row[name] for row in frames]) for name in ("qpos", "qvel", "ctrl")})
+    backend = load(model)
+    report = lint(backend, read_log(str(log), backend), standing_budget=20)
+    assert (report.frames, report.counted, report.standing) == (4, 0, 4)
+    assert report.standing_sample == report.resting == {"UNIQUE": 4}
+    left = lint(backend, read_log(str(log), backend), standing_budget=0)
+    assert (left.resting, left.standing_sample) == ({"UNDECIDED": 4}, {})
 
 
 @pytest.mark.parametrize(("every", "least"), [(100, 2), (1, 180)])

@@ -102,6 +102,7 @@ def lint(
             frictions=() if no_sweep else FRICTIONS,
             standing_budget=standing_budget,
             resolve=resolve,
+            others=() if output is None else thresholds.others(),
             progress=bar.advance,
             on_interrupt="keep",
         )
@@ -109,7 +110,11 @@ def lint(
             from hybrid.reporting.lint_page import render_lint_html, render_lint_markdown
 
             places = [item.frame for item in report.worst]
-            postures = {k: backend.skeleton(frames.row(k), near=thresholds.gap) for k in places}
+            rows = [frames.row(k) for k in places]
+            drawn: list[Any] | None = backend.pictures(rows)
+            if drawn is None:
+                drawn = [backend.skeleton(row, near=thresholds.gap) for row in rows]
+            postures = dict(zip(places, drawn, strict=True))
             command = _command(context, model)
             write_page(
                 output,

@@ -39,6 +39,8 @@ class GeometricContact:
         In the world.
     by_differences : bool
         The remainders are differences along the motion, not formulas.
+    has_torsion : bool
+        The engine gives it torsional or rolling friction, without which it is decided.
     """
 
     name: str
@@ -53,6 +55,7 @@ class GeometricContact:
     zeta_T: Array | None = None
     position: Array | None = None
     by_differences: bool = False
+    has_torsion: bool = False
 
     def closed(self, *, at_rest: bool) -> NumericContact:
         """The contact of a problem in which it is closed and persists; ``at_rest`` sets its slip to zero.
@@ -212,6 +215,9 @@ class AbstractBackend(Protocol):
 
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
         """The posture at one row of a log, with the contacts whose gap is at most ``near``."""
+
+    def pictures(self, rows: Sequence[Mapping[str, Any]]) -> list[NDArray[np.uint8]] | None:
+        """Postures (height, width, 3) by the engine's renderer; None where it has none or it does not work."""
 
     def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float, str]:
         """Friction of two surfaces in contact, what each declares, and where that in force comes from."""

@@ -27,7 +27,7 @@ from hybrid.numeric.standing import sampled_verdicts, stands
 from hybrid.numeric.state import NumericState
 from hybrid.tolerances import Tolerances
 
-__all__ = ["LintReport", "WorstFrame", "lint"]
+__all__ = ["LintReport", "ThresholdShares", "WorstFrame", "lint"]
 
 Array = NDArray[np.float64]
 
@@ -70,6 +70,26 @@ class WorstFrame:
     gradient: FactorGradient | None
 
 
+@attrs.frozen
+class ThresholdShares:
+    """Counted frames of a log at other thresholds.
+
+    Attributes
+    ----------
+    thresholds : Thresholds
+    verdicts : dict of str to int
+        Counted frames, by verdict.
+    """
+
+    thresholds: Thresholds
+    verdicts: dict[str, int]
+
+    @property
+    def counted(self) -> int:
+        """Frames whose frictional contacts all slip."""
+        return sum(self.verdicts.values())
+
+
 @attrs.frozen(eq=False)
 class LintReport:
     """What a log shows.
@@ -107,6 +127,8 @@ class LintReport:
         False if it was interrupted.
     resolved : ResolvedFrame or None
         The frame that penalty contacts and time stepping were asked to run on from.
+    at_thresholds : tuple of ThresholdShares
+        The counts at other thresholds, where they were asked for.
     """
 
     model: str
@@ -128,6 +150,7 @@ class LintReport:
     notes: tuple[str, ...]
     is_complete: bool
     resolved: ResolvedFrame | None = None
+    at_thresholds: tuple[ThresholdShares, ...] = ()
 
     @property
     def minimum(self) -> float | None:
@@ -152,6 +175,7 @@ def lint(
     frictions: Sequence[float] = FRICTIONS,
     standing_budget: float = STANDING_BUDGET,
     resolve: int | None = None,
+    others: Sequence[Thresholds] = (),
     tolerances: Tolerances = Tolerances(),
     progress: Callable[[int, int], None] | None = None,
     on_interrupt: OnInterrupt = "raise",
@@ -170,6 +194,8 @@ def lint(
         Seconds for each of a sample of the frames in which several spatial contacts rest; the others are UNDECIDED.
     resolve : int, optional
         A frame from which penalty contacts and time stepping are run on.
+    others : sequence of Thresholds
+        At which frames are counted again; with the same gap.
     tolerances : Tolerances, optional
     progress : callable, optional
         Takes the number of frames done and of all.
@@ -189,11 +215,12 @@ def lint(
         raise StateError(f"--resolve: the log has the frames 0 to {len(log) - 1}, got {resolve}")
     chosen = Thresholds.of(backend) if thresholds is None else thresholds
     run = _Run(backend, chosen, tuple(frictions), tolerances, len(log))
+    again = [_Run(backend, other, (), tolerances, len(log)) for other in others]
     is_complete, keeps = True, keeps_partial(on_interrupt)
     with interruptible(keeps=keeps):
         try:
             for k, row in enumerate(log.rows()):
-                run.take(k, _posed_at(k, backend, row, chosen))
+                _take(k, backend, row, (run, *again))
                 if progress is not None and k % _BETWEEN_LOOKS == 0:
                     progress(k, len(log))
             run.decide()
@@ -202,8 +229,10 @@ def lint(
             if not keeps:
                 raise
             is_complete = False
-        run.decide()
-        report = run.report(log, is_complete=is_complete)
+        for each in (run, *again):
+            each.decide()
+        at_thresholds = tuple(ThresholdShares(each.thresholds, each.counts()) for each in again)
+        report = attrs.evolve(run.report(log, is_complete=is_complete), at_thresholds=at_thresholds)
         if resolve is None or not is_complete:
             return report
         resolved = resolved_frame(
@@ -212,9 +241,11 @@ def lint(
         return attrs.evolve(report, resolved=resolved)
 
 
-def _posed_at(k: int, backend: AbstractBackend, row: Mapping[str, Array], thresholds: Thresholds) -> PosedFrame | str:
+def _take(k: int, backend: AbstractBackend, row: Mapping[str, Array], runs: Sequence[_Run]) -> None:
     try:
-        return posed_frame(backend, row, thresholds)
+        frame = backend.frame(row, near=runs[0].thresholds.gap)
+        for run in runs:
+            run.take(k, posed_frame(backend, row, run.thresholds, frame=frame))
     except StateError as error:
         raise StateError(f"frame {k}: {error}") from None
 
@@ -240,7 +271,7 @@ class _Run:
         self.left_out: Counter[str] = Counter()
         self.shares = {friction: [0, 0] for friction in frictions}
         self.pairs: dict[tuple[str, str], None] = {}
-        self.deepest, self.by_differences = 0.0, 0
+        self.deepest, self.by_differences, self.with_torsion = 0.0, 0, 0
 
     def take(self, k: int, posed: PosedFrame | str) -> None:
         """Note a frame."""
@@ -251,6 +282,7 @@ class _Run:
         self.rests[k], self.stands[k] = posed.rests, stands(posed, self.thresholds)
         self.deepest = max(self.deepest, *(-contact.gap for contact in posed.contacts))
         self.by_differences += any(contact.by_differences for contact in posed.contacts)
+        self.with_torsion += any(contact.has_torsion for contact in posed.contacts)
         self.pairs |= {contact.pair: None for contact in posed.contacts if contact.W_T is not None}
         key = (
             posed.rests,
@@ -290,6 +322,10 @@ class _Run:
         for k, verdict in self.standing.items():
             self.verdict[k] = CellVerdict[verdict.name]
 
+    def counts(self) -> dict[str, int]:
+        """Frames whose frictional contacts all slip, by verdict."""
+        return _names(self.verdict[(self.verdict != CellVerdict.MISSING) & ~self.rests])
+
     def report(self, log: Log, *, is_complete: bool) -> LintReport:
         """What was found."""
         verdict, rests = self.verdict[: self.taken], self.rests[: self.taken]
@@ -303,6 +339,11 @@ class _Run:
             notes.append(f"the deepest penetration that counts as contact is {self.deepest:.3g} m")
         if self.by_differences:
             notes.append(f"remainders of {self.by_differences} frames are differences along the motion")
+        if self.with_torsion:
+            notes.append(
+                f"{self.with_torsion} frames have contacts with torsional or rolling friction (condim 4 or 6): decided "
+                "without"
+            )
         in_force = tuple((pair, *self.backend.friction_in_force(pair)) for pair in self.pairs)
         notes += _without_effect(in_force)
         return LintReport(
@@ -313,7 +354,7 @@ class _Run:
             standing=int(np.sum(self.stands)),
             standing_sample=dict(Counter(found.name for found in self.standing.values())),
             left_out=dict(self.left_out),
-            verdicts=_names(verdict[slides]),
+            verdicts=self.counts(),
             by_friction=tuple(
                 (friction, none / counted, several / counted)
                 for friction, (none, several) in self.shares.items()

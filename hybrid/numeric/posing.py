@@ -46,6 +46,11 @@ class Thresholds:
     static_friction: float | None = None
     worst: int = 10
 
+    def others(self) -> tuple[Thresholds, ...]:
+        """Other choices of what rests and what persists, at which a page repeats the shares."""
+        slips = tuple(attrs.evolve(self, slip_min=value) for value in (0.02, 0.05, 0.1))
+        return slips + tuple(attrs.evolve(self, persistent=value) for value in (0.05, 0.1, 0.5))
+
     @classmethod
     def of(cls, backend: AbstractBackend, *, gap: float | None = None, **more: Any) -> Thresholds:
         """The thresholds for a model, whose size bounds the gap; StateError for negative ones."""
@@ -68,7 +73,9 @@ class PosedFrame:
     rests: bool
 
 
-def posed_frame(backend: AbstractBackend, row: Mapping[str, Array], thresholds: Thresholds) -> PosedFrame | str:
+def posed_frame(
+    backend: AbstractBackend, row: Mapping[str, Array], thresholds: Thresholds, *, frame: Frame | None = None
+) -> PosedFrame | str:
     """A frame with the contacts that take part, or the reason why it is left out.
 
     Parameters
@@ -77,13 +84,15 @@ def posed_frame(backend: AbstractBackend, row: Mapping[str, Array], thresholds: 
     row : mapping of str to array
         Columns of the log at the frame.
     thresholds : Thresholds
+    frame : Frame, optional
+        The numbers at the row, where they are known.
 
     Returns
     -------
     object or str
         ``"no_contact"``, ``"impact"``, or the frame.
     """
-    frame = backend.frame(row, near=thresholds.gap)
+    frame = backend.frame(row, near=thresholds.gap) if frame is None else frame
     persistent = thresholds.persistent
     if thresholds.project and any(contact.gap_dot < persistent for contact in frame.contacts):
         v = persistent_velocities(frame, [contact for contact in frame.contacts if contact.gap_dot <= persistent])

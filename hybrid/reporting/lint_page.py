@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.numeric.frames import Skeleton
-    from hybrid.numeric.lint import LintReport
+    from hybrid.numeric.lint import LintReport, ThresholdShares
 
 __all__ = ["plot_posture", "plot_timeline", "render_lint_html", "render_lint_markdown"]
 
@@ -28,14 +28,16 @@ _WIDTH = 7.5  # inches, of a page
 _APART = 0.04  # of the width of the timeline: numbers closer than this would cover each other
 
 
-def render_lint_html(report: LintReport, *, postures: Mapping[int, Skeleton] | None = None, command: str = "") -> str:
+def render_lint_html(
+    report: LintReport, *, postures: Mapping[int, Skeleton | NDArray[np.uint8]] | None = None, command: str = ""
+) -> str:
     """A linted log as one HTML page that needs nothing else.
 
     Parameters
     ----------
     report : LintReport
-    postures : mapping of int to Skeleton, optional
-        Of the worst frames.
+    postures : mapping of int to Skeleton or array of uint8, (height, width, 3), optional
+        Of the worst frames: lines, or pictures of an engine.
     command : str, optional
         The command line to quote.
 
@@ -47,8 +49,8 @@ def render_lint_html(report: LintReport, *, postures: Mapping[int, Skeleton] | N
     if report.counted:
         svg = figure_svg(plot_timeline(report))
         pictures["timeline"] = [inline_svg(svg, prefix="timeline-", label="Critical factor of friction along the log")]
-    for frame, skeleton in (postures or {}).items():
-        svg = figure_svg(plot_posture(skeleton))
+    for frame, posture in (postures or {}).items():
+        svg = figure_svg(_picture(posture) if isinstance(posture, np.ndarray) else plot_posture(posture))
         pictures[str(frame)] = [inline_svg(svg, prefix=f"posture-{frame}-", label=f"Posture at frame {frame}")]
     title = f"{report.model}: rigid contact along a log"
     return page_html("lint.md", _view(report, command), pictures=pictures, title=title)
@@ -86,11 +88,17 @@ def _view(report: LintReport, command: str) -> dict[str, Any]:
         "percent": lambda share: f"{100 * share:.3g} %",
         "factor": lambda value: "none below 100" if value is None else number_text(value),
         "advice": _advice,
+        "at_thresholds": report.at_thresholds,
+        "share_of": _share,
         "resolved_titles": RESOLVED_TITLES,
         "resolved_rows": resolved_rows,
         "command": command,
         "version": metadata.version("painleve"),
     }
+
+
+def _share(counts: ThresholdShares, verdict: str) -> str:
+    return f"{100 * counts.verdicts.get(verdict, 0) / counts.counted:.3g} %" if counts.counted else "–"
 
 
 def _advice(gradient: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -168,6 +176,17 @@ def _mark_worst(axes: Axes, report: LintReport, places: NDArray[Any]) -> None:
                 str(frame), (at, height), xytext=(0, 6), textcoords="offset points", fontsize=7, ha="center"
             )
             above.set_url(f"#frame-{frame}")
+
+
+def _picture(pixels: NDArray[np.uint8]) -> Figure:
+    from matplotlib.figure import Figure
+
+    with settings():
+        figure = Figure(figsize=(_WIDTH / 2, _WIDTH / 2 * pixels.shape[0] / pixels.shape[1]))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.imshow(pixels)
+        axes.set_axis_off()
+    return figure
 
 
 def plot_posture(skeleton: Skeleton) -> Figure:

@@ -7,7 +7,7 @@ soft contacts lose states with several solutions.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from hybrid.numeric.backends.mujoco_joints import (
     limits,
     mujoco_engine,
 )
+from hybrid.numeric.backends.mujoco_pictures import rendered
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 
 __all__ = ["MujocoModel", "load"]
@@ -304,6 +305,20 @@ class MujocoModel:
         frame = self.frame(row, near=near)
         lines = body_lines(self._copy, self._data)
         return Skeleton(tuple(lines), tuple(c.position for c in frame.contacts if c.position is not None))
+
+    def pictures(self, rows: Sequence[Mapping[str, Any]]) -> list[NDArray[np.uint8]] | None:
+        """Postures by MuJoCo's renderer.
+
+        Parameters
+        ----------
+        rows : sequence of mapping of str to array
+
+        Returns
+        -------
+        list of array of uint8, (height, width, 3), or None
+            None where it does not work, as on a machine without OpenGL.
+        """
+        return rendered(self.model, [np.asarray(row["qpos"]) for row in rows])
 
     def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float, str]:
         """Friction of two surfaces by MuJoCo's combination (priority, else maximum; a ``<pair>`` overrides).

@@ -81,6 +81,7 @@ def _contact(m: Any, d: Any, contact: Any, pair: tuple[str, str], name: str, pro
         friction=friction if rough else 0.0,
         position=np.array(contact.pos),
         by_differences=by_differences,
+        has_torsion=bool(contact.dim > 3),
         **rough,
     )
 

@@ -14,6 +14,8 @@ from hybrid.errors import FileError
 from hybrid.numeric import select, sliding_problem
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.backends.mujoco_contacts import remainder_by_differences, remainder_of
+from hybrid.numeric.lint import lint
+from hybrid.numeric.logs import Log
 
 WALKER = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / "walker2d_v5.xml"
 
@@ -225,3 +227,25 @@ def test_friction_in_force_is_that_of_the_engine_and_says_what_is_declared(tmp_p
     (contact,) = backend.frame({"qpos": np.array([0, 0, 0.1, 1, 0, 0, 0.0]), "qvel": np.zeros(6)}, near=1e-3).contacts
     assert contact.friction == expected[0]
     assert backend.friction_in_force(("floor", "ball")) == expected
+
+
+@pytest.mark.parametrize(("condim", "has_torsion"), [(1, False), (3, False), (4, True), (6, True)])
+def test_torsion_and_rolling_are_left_out_and_said(tmp_path, condim, has_torsion):
+    backend = written(
+        tmp_path,
+        f"""
+        <mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" condim="1"/>
+          <body pos="0 0 0.1"><freejoint/><geom name="ball" size="0.1" condim="{condim}" friction="0.8 0.3 0.2"/></body>
+        </worldbody></mujoco>
+        """,
+    )
+    row = {"qpos": np.array([[0, 0, 0.1, 1, 0, 0, 0.0]]), "qvel": np.array([[0.4, 0, 0, 0, 0, 0]])}
+    (contact,) = backend.frame({name: values[0] for name, values in row.items()}, near=1e-3).contacts
+    assert contact.has_torsion is has_torsion
+    report = lint(backend, Log({**row, "ctrl": np.zeros((1, 0))}, None), frictions=())
+    said = [note for note in report.notes if "condim 4 or 6" in note]
+    assert [note.split()[0] for note in said] == ["1"] * has_torsion
+    assert report.counted == int(condim > 1)
+    # a ball whose lowest point slips: a_N = lambda/m + b, whatever its friction or torsion
+    if condim > 1:
+        assert report.worst[0].A[0][0] == pytest.approx(1.0 / backend.model.body_mass[1])

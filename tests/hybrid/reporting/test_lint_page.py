@@ -2,6 +2,7 @@
 
 import re
 
+import attrs
 import numpy as np
 import pytest
 
@@ -32,6 +33,36 @@ def test_every_link_of_the_timeline_leads_to_a_frame(walked):
     assert links <= set(re.findall(r'id="([^"]+)"', page))
     assert page.count("<svg") == 1 + len(report.worst)
     assert not re.findall(r'(?:src|href)="(?!#)', page)
+
+
+def test_the_shares_are_repeated_at_other_thresholds(walked):
+    backend, log, report = walked
+    others = report.thresholds.others()
+    again = lint(backend, log, frictions=(), others=others)
+    rows = re.findall(r"^\| ([\d.\\]+) \| ([\d.\\]+) \| (\d+) \| ", render_lint_markdown(again), flags=re.MULTILINE)
+    found = [(float(slip.replace("\\", "")), float(rate.replace("\\", "")), int(count)) for slip, rate, count in rows]
+    assert [row[:2] for row in found] == [(0.02, 0.1), (0.05, 0.1), (0.1, 0.1), (0.05, 0.05), (0.05, 0.1), (0.05, 0.5)]
+    for row, other, shares in zip(found, others, again.at_thresholds, strict=True):
+        alone = lint(backend, log, thresholds=attrs.evolve(other, worst=0), frictions=())
+        assert (shares.counted, shares.verdicts) == (alone.counted, alone.verdicts)
+        assert row[2] == alone.counted
+    assert len({shares.counted for shares in again.at_thresholds}) > 2
+
+
+def test_postures_are_pictures_where_the_renderer_works_and_else_lines(walked, monkeypatch):
+    backend, log, report = walked
+    rows = [log.row(item.frame) for item in report.worst[:2]]
+    monkeypatch.setenv("MUJOCO_GL", "disable")
+    assert backend.pictures(rows) is None
+    monkeypatch.delenv("MUJOCO_GL")
+    pictures = backend.pictures(rows)
+    if pictures is not None:
+        assert [picture.shape for picture in pictures] == [(240, 360, 3)] * 2
+        assert all(np.ptp(picture) > 50 for picture in pictures)  # the robot is not the background
+    gradient = np.tile(np.arange(36, dtype=np.uint8)[:, None, None], (1, 24, 3))
+    page = render_lint_html(report, postures={report.worst[0].frame: gradient})
+    assert page.count("data:image/png;base64,") == 1
+    assert not re.findall(r'(?:src|href)="(?!#|data:image/png)', page)
 
 
 def test_markdown_has_the_numbers_of_the_worst_frame(walked):

@@ -79,7 +79,7 @@ def built(name):
     dynamics, state, parameters = solved(name)
     axes = None
     if name == "ladder_in_corner":  # fewer cells than by default: the page is the same
-        axes = [Axis("theta", 0.1, 1.5, 40), Axis("theta_dot", -6, 6, 40)]
+        axes = [Axis("theta", 0.1, 1.5, 16), Axis("theta_dot", -6, 6, 16)]
     return build_report(dynamics, state, parameters=parameters, axes=axes)
 
 

@@ -124,7 +124,8 @@ def _one_acceleration(
     if max(float(np.max(np.abs(corner - solution.forces))) for corner in corners) <= tolerances.merge * size:
         note = "the accelerations are unique, and whether the contact forces are was not decided"
         return Selection(problem, Verdict.UNDECIDED, (found,), 0.0, decided_by=COVER, notes=(*notes, note))
-    forces = np.array(corners) * scale.size / scale.row
+    forces = np.array(corners[1:]) * scale.size / scale.row
+    forces = np.where(np.abs(forces) <= tolerances.merge * np.max(np.abs(forces)), 0.0, forces)
     pressing = [row for part in solution.parts if part.label is not ContactMode.FREE for row in part.element.rows]
     dimension = _freedom(problem, scale, tolerances, pressing)
     listed = ForceSet(force_names(problem), dimension, forces, np.zeros((0, problem.n_rows)))
@@ -147,7 +148,7 @@ def _freedom(problem: ContactProblem, scale: Scale, tolerances: Tolerances, rows
 
 
 def _extreme_forces(problem: ContactProblem, solution: ProvedSolution, scale: Scale, programs: Programs) -> list[Array]:
-    """Forces with the accelerations of a solution in which one normal force is least or largest."""
+    """Forces of a solution, and others with its accelerations in which one normal force is least or largest."""
     a = problem.G @ (solution.forces * scale.size / scale.row) + problem.c
     alike = tuple(
         attrs.evolve(

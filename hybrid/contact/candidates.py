@@ -84,17 +84,47 @@ class Candidate:
 
 
 def mode_combinations(problem: ContactProblem) -> Iterator[tuple[ModeConditions, ...]]:
-    """Every combination of the force elements' modes."""
+    """Every combination of the force elements' modes.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+
+    Returns
+    -------
+    iterator of tuple of ModeConditions
+        The modes of the last element change first.
+    """
     return itertools.product(*(solvable_modes(element) for element in problem.elements))
 
 
 def count_modes(problem: ContactProblem) -> int:
-    """Number of combinations of the force elements' modes."""
+    """Number of combinations of the force elements' modes.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+
+    Returns
+    -------
+    int
+    """
     return math.prod(len(solvable_modes(element)) for element in problem.elements)
 
 
 def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Candidate, ...]:
-    """Every mode of a problem solved at one state, spatial contacts at rest excepted."""
+    """Every mode of a problem solved at one state, spatial contacts at rest excepted.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    tolerances : Tolerances
+
+    Returns
+    -------
+    tuple of Candidate
+        In the order of :func:`mode_combinations`.
+    """
     scale = problem_scale(problem)
     return tuple(candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem))
 
@@ -102,7 +132,20 @@ def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Can
 def candidate(
     problem: ContactProblem, modes: tuple[ModeConditions, ...], scale: Scale, tolerances: Tolerances
 ) -> Candidate:
-    """Solve one mode's conditions at one state and tell how firmly they hold."""
+    """One mode with the solution of its equations at one state, and how firmly its conditions hold.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    modes : tuple of ModeConditions
+        One for every force element.
+    scale : Scale
+    tolerances : Tolerances
+
+    Returns
+    -------
+    Candidate
+    """
     mode = conditions(problem, modes, scale)
     if not problem.n_rows:
         return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, CandidateStatus.CONSISTENT, np.inf, 1)
@@ -133,7 +176,17 @@ def _regularity(rows: NDArray[np.float64]) -> tuple[float, int]:
 
 
 def status_of(scaled_slacks: NDArray[np.float64], limit: float) -> CandidateStatus:
-    """Status of a mode whose equations have one solution; slacks within the limit have no sign."""
+    """Status of a mode whose equations have one solution; slacks within the limit have no sign.
+
+    Parameters
+    ----------
+    scaled_slacks : array, (m,)
+    limit : float
+
+    Returns
+    -------
+    CandidateStatus
+    """
     least = scaled_slacks.min(initial=np.inf)
     if least < -limit:
         return CandidateStatus.REFUTED

@@ -79,7 +79,18 @@ class Conditions:
 
 
 def row_scale(problem: ContactProblem) -> NDArray[np.float64]:
-    """Units (..., r) of the rows of a problem; see :class:`Scale`."""
+    """Units of the rows of a problem, see :class:`Scale`.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+
+    Returns
+    -------
+    array, (..., r)
+        Square roots of mobilities, 1/kg^(1/2) where rows are lengths.
+    """
     diagonal = _roots(problem)
     largest = np.max(problem.length, axis=-1, keepdims=True, initial=0.0)
     unit = np.where(diagonal > 0.0, diagonal, problem.length)
@@ -87,7 +98,18 @@ def row_scale(problem: ContactProblem) -> NDArray[np.float64]:
 
 
 def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
-    """Rounding (...) of a slack per unit of the largest scaled force; see :class:`Scale`."""
+    """Rounding of a slack per unit of the largest scaled force, see :class:`Scale`.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+
+    Returns
+    -------
+    array, (...)
+        Dimensionless.
+    """
     return np.asarray(np.fmax(_taken(problem), _INVERTED * amplification(problem)))
 
 
@@ -96,6 +118,16 @@ def dependence(problem: ContactProblem) -> NDArray[np.float64]:
 
     It is 0 where rounding would hide the difference: in the inverse of the mass matrix, or in the Delassus operator,
     whose singular values are the squares of those of the directions.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+
+    Returns
+    -------
+    array, (...)
+        Dimensionless.
     """
     directions = np.swapaxes(np.linalg.cholesky(problem.terms.M), -1, -2) @ problem.response_W
     lengths = np.linalg.svd(directions / row_scale(problem)[..., None, :], compute_uv=False)
@@ -114,6 +146,16 @@ def amplification(problem: ContactProblem) -> NDArray[np.float64]:
     """How much of the rounding of the mass matrix comes back in the Delassus operator, (...): 1 for a diagonal one.
 
     With the response ``R = M^-1 W`` a change ``dM`` changes ``W^T M^-1 W`` by ``-R^T dM R`` (Higham 2002, section 7.1).
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+
+    Returns
+    -------
+    array, (...)
+        At least 1.
     """
     size = np.abs(problem.response_W)
     changes = np.sum(size * (np.abs(problem.terms.M) @ size), axis=-2)
@@ -127,12 +169,32 @@ def _roots(problem: ContactProblem) -> NDArray[np.float64]:
 
 
 def least_size(c: NDArray[np.float64], rounding: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Magnitude of free accelerations, not below that at which their rounding could be told from zero."""
+    """Magnitude of free accelerations, not below that at which their rounding could be told from zero.
+
+    Parameters
+    ----------
+    c, rounding : array, (..., r)
+        Free accelerations and what rounding may have added to them, in units of the row.
+
+    Returns
+    -------
+    array, (..., r)
+    """
     return np.maximum(np.abs(c), rounding / _TOLD_FROM_ZERO)
 
 
 def problem_scale(problem: ContactProblem) -> Scale:
-    """Units of the problem, from the diagonal of the Delassus operator and the free accelerations."""
+    """Units of the problem, from the diagonal of the Delassus operator and the free accelerations.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+
+    Returns
+    -------
+    Scale
+    """
     row = row_scale(problem)
     size = np.max(least_size(problem.c, problem.rounding) / row, axis=-1, initial=0.0)
     for element in problem.elements:
@@ -142,7 +204,20 @@ def problem_scale(problem: ContactProblem) -> Scale:
 
 
 def conditions(problem: ContactProblem, modes: Sequence[HasRows], scale: Scale) -> Conditions:
-    """Assemble the scaled linear conditions of one mode, at one state or many."""
+    """The scaled linear conditions of one mode, at one state or many.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    modes : sequence of ModeConditions
+        One for every force element, or other parts with equations and inequalities.
+    scale : Scale
+
+    Returns
+    -------
+    Conditions
+        In the order of the modes; every row is divided by its largest scaled coefficient.
+    """
     equations = [row for mode in modes for row in mode.equations]
     inequalities = [row for mode in modes for row in mode.inequalities]
     if _is_one_state(problem, scale):
@@ -163,6 +238,12 @@ def acceleration_shares(
     modes: Sequence[ModeConditions], scale: Scale
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rates at which ``e`` and ``b`` of a mode's conditions change with the scaled free accelerations, at one state.
+
+    Parameters
+    ----------
+    modes : sequence of ModeConditions
+        One for every force element.
+    scale : Scale
 
     Returns
     -------
@@ -260,7 +341,12 @@ def _assemble_at_one_state(
 
 
 def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Solve the equations of one mode at many states.
+    """Forces that meet the equations of one mode, and its slacks there, at many states.
+
+    Parameters
+    ----------
+    mode : Conditions
+        E (..., r, r), e (..., r), A (..., m, r), b (..., m).
 
     Returns
     -------

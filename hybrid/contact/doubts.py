@@ -76,7 +76,21 @@ def doubts_of(
 def certified(
     problem: ContactProblem, candidates: Sequence[Candidate]
 ) -> tuple[Certificate | ModeCertificate | None, list[str]]:
-    """The proof of inconsistency; without it the state is undecided."""
+    """The proof of inconsistency; without it the state is undecided.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    candidates : sequence of Candidate
+        All modes, each of them refuted.
+
+    Returns
+    -------
+    certificate : Certificate, ModeCertificate or None
+    doubts : list of str
+        Why there is none; empty if there is one.
+    """
     refuted = [(mode_of(problem, item), item) for item in candidates]
     if any(element.is_spatial_at_rest for element in problem.elements):
         return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]

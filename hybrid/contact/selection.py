@@ -105,7 +105,19 @@ def select_in_floats(
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
     standing_budget: float = STANDING_BUDGET,
 ) -> Selection:
-    """As :func:`select`, for states whose numbers are computed: no tie is decided exactly."""
+    """As :func:`select`, for states whose numbers are computed: no tie is decided exactly.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    tolerances, solver, standing_budget : optional
+        As for :func:`select`.
+
+    Returns
+    -------
+    Selection
+    """
     return _remarked(dynamics, state, _in_floats(dynamics, state, tolerances, solver, standing_budget))
 
 
@@ -131,7 +143,21 @@ def select_problem(
     candidates: tuple[Candidate, ...] | None = None,
     standing_budget: float = STANDING_BUDGET,
 ) -> Selection:
-    """Decide a contact problem that is already posed, and maybe solved for every mode; otherwise as :func:`select`."""
+    """Decide a contact problem that is already posed, and maybe solved for every mode; otherwise as :func:`select`.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    tolerances, solver, standing_budget : optional
+        As for :func:`select`.
+    candidates : tuple of Candidate, optional
+        Of every mode, if they are known.
+
+    Returns
+    -------
+    Selection
+    """
     if solver == "gauss":
         return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
     n_spatial = sum(element.is_spatial_at_rest for element in problem.elements)

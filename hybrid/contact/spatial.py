@@ -221,10 +221,24 @@ def _misalignment(
 def slip_directions(
     G: NDArray[np.float64], c: NDArray[np.float64], mu: float
 ) -> tuple[NDArray[np.float64], bool, list[float]]:
-    """Angles of aligned slip; whether every direction is aligned; angles where a root is nearly double.
+    """Angles of aligned slip of one contact: ``a_T`` parallel to ``u``, ``lambda_T = -mu lambda_N u``, ``a_N = 0``.
 
-    Aligned means ``a_T`` parallel to ``u`` with ``lambda_T = -mu lambda_N u`` and ``a_N = 0``, for one contact with
-    Delassus operator ``G`` (3, 3) and free acceleration ``c`` (3,).
+    Parameters
+    ----------
+    G : array, (3, 3)
+        Delassus operator, the normal row first.
+    c : array, (3,)
+        Free acceleration.
+    mu : float
+
+    Returns
+    -------
+    angles : array, (k,)
+        Of at most four directions (rad).
+    is_every : bool
+        Whether every direction is aligned.
+    is_close : list of float
+        Angles where a root is nearly double.
     """
     samples = _misalignment(G, c, mu, 2 * np.pi * np.arange(_SAMPLES) / _SAMPLES)
     fourier = np.fft.fft(samples) / _SAMPLES

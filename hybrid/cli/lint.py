@@ -74,6 +74,8 @@ def lint(
     """
     if (log is None) is (sample is None):
         raise click.UsageError("Give either --log FILE or --sample N.")
+    if fail_below is not None and not fail_below >= 0.0:
+        raise click.UsageError(f"--fail-below must not be negative, got {fail_below:g}.")
     with ProgressBar(f"linting {log or model}") as bar:
         from hybrid.numeric.backends.mujoco import load
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log

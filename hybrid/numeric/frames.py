@@ -110,6 +110,8 @@ class Frame:
         Dry friction of joints.
     J, zeta_B : array, (m, n) and (m,), or None
         Rigid constraints.
+    has_unsupported : bool
+        A surface touches whose contacts are left out, as a height field.
     """
 
     M: Array
@@ -119,6 +121,7 @@ class Frame:
     friction: tuple[NumericFriction, ...] = ()
     J: Array | None = None
     zeta_B: Array | None = None
+    has_unsupported: bool = False
 
     def state(self, contacts: Sequence[NumericContact], *, name: str, v: Array | None = None) -> NumericState:
         """The state with some of the contacts.

@@ -110,8 +110,9 @@ def checked_log(arrays: Mapping[str, NDArray[Any]], backend: AbstractBackend, so
     """
     widths, columns, notes = dict(backend.columns), dict[str, Array](), []
     names = backend.joint_names
-    if _NAMES in arrays and [str(name) for name in arrays[_NAMES]] != list(names):
-        raise FileError(f"is a log of another model: its joints are {', '.join(map(str, arrays[_NAMES]))}", source)
+    stored = [str(name) for name in np.atleast_1d(arrays[_NAMES])] if _NAMES in arrays else names
+    if list(stored) != list(names):
+        raise FileError(f"is a log of another model: its joints are {', '.join(stored)}", source)
     for name, values in arrays.items():
         if name in (_NAMES, "time"):
             continue

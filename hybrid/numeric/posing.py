@@ -56,6 +56,8 @@ class Thresholds:
         """The thresholds for a model, whose size bounds the gap; StateError for negative ones."""
         chosen = min(1e-3, 1e-3 * backend.extent) if gap is None else gap
         found = cls(gap=chosen, **more)
+        if np.isinf(found.gap):
+            raise StateError("--gap must be finite")
         for name in ("gap", "persistent", "slip_min"):
             if not getattr(found, name) >= 0.0:
                 raise StateError(f"--{name.replace('_', '-')} must not be negative, got {getattr(found, name):g}")
@@ -90,9 +92,11 @@ def posed_frame(
     Returns
     -------
     object or str
-        ``"no_contact"``, ``"impact"``, or the frame.
+        ``"no_contact"``, ``"impact"``, ``"unsupported"``, or the frame.
     """
     frame = backend.frame(row, near=thresholds.gap) if frame is None else frame
+    if frame.has_unsupported:
+        return "unsupported"
     persistent = thresholds.persistent
     if thresholds.project and any(contact.gap_dot < persistent for contact in frame.contacts):
         v = persistent_velocities(frame, [contact for contact in frame.contacts if contact.gap_dot <= persistent])

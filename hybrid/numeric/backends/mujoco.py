@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.includes import check_includes
-from hybrid.numeric.backends.mujoco_contacts import DIFFERENCE, geometric_contacts
+from hybrid.numeric.backends.mujoco_contacts import DIFFERENCE, geometric_contacts, is_unsupported
 from hybrid.numeric.backends.mujoco_joints import (
     body_lines,
     dry_friction,
@@ -52,7 +52,7 @@ def load(path: str | Path) -> MujocoModel:
     Raises
     ------
     FileError
-        MuJoCo cannot read it, or it includes files outside its folder.
+        MuJoCo cannot read it, it includes files outside its folder, or a friction is negative.
     ComputationError
         MuJoCo is not installed.
     """
@@ -64,7 +64,12 @@ def load(path: str | Path) -> MujocoModel:
         model = engine.MjModel.from_xml_path(source)
     except (ValueError, engine.FatalError) as error:
         raise FileError(f"MuJoCo cannot read the model: {str(error).strip()}", source) from None
-    return MujocoModel(model, Path(path).stem)
+    read = MujocoModel(model, Path(path).stem)
+    negative = [f"the geom {read.surface(int(k))!r}" for k in np.flatnonzero(model.geom_friction[:, 0] < 0.0)]
+    negative += [f"the pair {model.pair(k).name or k!r}" for k in np.flatnonzero(model.pair_friction[:, 0] < 0.0)]
+    if negative:
+        raise FileError(f"the friction of {', '.join(negative)} is negative", source)
+    return read
 
 
 @attrs.frozen(eq=False)
@@ -251,6 +256,7 @@ class MujocoModel:
             friction=dry_friction(self.model, d),
             J=J,
             zeta_B=zeta_B,
+            has_unsupported=any(c.dist <= near and is_unsupported(m, c) for c in d.contact[: d.ncon]),
         )
 
     def _place(self, d: Any, row: Mapping[str, Any]) -> None:
@@ -262,7 +268,7 @@ class MujocoModel:
                 length = float(np.linalg.norm(row["qpos"][first : first + 4]))
                 if not abs(length - 1.0) <= _UNIT:
                     raise StateError(
-                        f"{self.name}: the quaternion of joint {m.joint(k).name!r} has length {length:.6g}, not 1"
+                        f"{self.name}: qpos: the quaternion of joint {m.joint(k).name!r} has length {length:.6g}, not 1"
                     )
         engine.mj_resetData(self._copy, d)
         for name in self.columns:

@@ -12,7 +12,14 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.numeric.backends.mujoco_joints import mujoco_engine
 from hybrid.numeric.frames import GeometricContact
 
-__all__ = ["DIFFERENCE", "contact_rows", "geometric_contacts", "remainder_by_differences", "remainder_of"]
+__all__ = [
+    "DIFFERENCE",
+    "contact_rows",
+    "geometric_contacts",
+    "is_unsupported",
+    "remainder_by_differences",
+    "remainder_of",
+]
 
 Array = NDArray[np.float64]
 
@@ -48,7 +55,7 @@ def geometric_contacts(
     """
     found, names = [], dict[str, int]()
     for contact in d.contact[: d.ncon]:
-        if contact.dist > near or contact.geom1 < 0 or contact.geom2 < 0:
+        if contact.dist > near or is_unsupported(m, contact):
             continue
         pair = (surface(contact.geom1), surface(contact.geom2))
         name = "/".join(pair)
@@ -56,6 +63,25 @@ def geometric_contacts(
         name = name if names[name] == 1 else f"{name}#{names[name]}"
         found.append(_contact(m, d, contact, pair, name, probe))
     return found
+
+
+def is_unsupported(m: Any, contact: Any) -> bool:
+    """Whether a surface of a contact is one whose contacts are left out: a height field, a distance field, a flex.
+
+    Parameters
+    ----------
+    m : mujoco.MjModel
+    contact : mujoco.MjContact
+
+    Returns
+    -------
+    bool
+    """
+    kinds = mujoco_engine().mjtGeom
+    return any(
+        geom < 0 or m.geom_type[geom] in (int(kinds.mjGEOM_HFIELD), int(kinds.mjGEOM_SDF))
+        for geom in (contact.geom1, contact.geom2)
+    )
 
 
 def _contact(m: Any, d: Any, contact: Any, pair: tuple[str, str], name: str, probe: Any) -> GeometricContact:

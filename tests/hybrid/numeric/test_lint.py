@@ -160,6 +160,7 @@ def test_a_log_without_slipping_frames_says_so(tmp_path, capsys):
         ({"qpos": np.zeros((0, 3)), "qvel": np.zeros((0, 3))}, "has no frames"),
         ({"control": np.zeros((4, 0))}, "unknown column 'control'"),
         ({"joint_names": np.array(["a", "b", "c"])}, "log of another model"),
+        ({"joint_names": np.array("a")}, "log of another model: its joints are a"),
         ({"time": np.zeros(3)}, "time has 3 frames"),
         ({"qpos": np.array([["a"] * 3] * 4)}, "real numbers"),
     ],
@@ -170,6 +171,59 @@ def test_logs_that_do_not_fit_are_refused(tmp_path, capsys, changes, message):
     assert message in " ".join(capsys.readouterr().err.split())
     with pytest.raises(FileError):
         read_log(log, load(model))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--gap", "-1"], "--gap must not be negative"),
+        (["--gap", "inf"], "--gap must be finite"),
+        (["--gap", "nan"], "--gap must not be negative"),
+        (["--persistent", "-1"], "--persistent must not be negative"),
+        (["--slip-min", "-1"], "--slip-min must not be negative"),
+        (["--static-friction", "nan"], "--static-friction must not be negative"),
+        (["--fail-below", "nan"], "--fail-below must not be negative"),
+        (["--worst", "-1"], "'--worst'"),
+    ],
+)
+def test_options_out_of_range_are_refused(tmp_path, capsys, words, message):
+    model, log = rod_log(tmp_path)
+    assert main(["lint", str(model), "--log", str(log), *words]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_quaternion_of_another_length_is_refused_by_frame_and_field(tmp_path, capsys):
+    model, log = tmp_path / "ball.xml", tmp_path / "log.npz"
+    model.write_text(
+        "<mujoco><worldbody><body><freejoint name='root'/><geom size='0.1'/></body></worldbody></mujoco>",
+        encoding="utf-8",
+    )
+    q = np.tile([0, 0, 1, 1, 0, 0, 0.0], (4, 1))
+    q[2, 3] = 1.5
+    np.savez(log, qpos=q, qvel=np.zeros((4, 6)))
+    assert main(["lint", str(model), "--log", str(log)]) == 2
+    error = capsys.readouterr().err
+    assert "frame 2: ball: qpos: the quaternion of joint 'root' has length 1.5" in " ".join(error.split())
+
+
+def test_frames_on_a_height_field_are_left_out_and_said(tmp_path, capsys):
+    model, log = tmp_path / "field.xml", tmp_path / "log.npz"
+    model.write_text(
+        """
+        <mujoco><asset><hfield name="hills" nrow="4" ncol="4" size="1 1 0.1 0.1"/></asset><worldbody>
+          <geom name="hills" type="hfield" hfield="hills"/><geom type="plane" size="1 1 1" pos="0 0 2"/>
+          <body><freejoint/><geom name="ball" size="0.1"/></body>
+        </worldbody></mujoco>
+        """,
+        encoding="utf-8",
+    )
+    q = np.tile([0, 0, 0.1, 1, 0, 0, 0.0], (4, 1))
+    q[1:, 2] = 2.1  # on the plane above it
+    np.savez(log, qpos=q, qvel=np.tile([0.4, 0, 0, 0, 0, 0], (4, 1)))
+    assert main(["lint", str(model), "--log", str(log), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["left_out"], answer["counted"]) == ({"unsupported": 1}, 3)
+    assert "height fields are left out" in answer["notes"]
 
 
 def test_negative_thresholds_are_refused():

@@ -178,6 +178,7 @@ def test_a_closed_chain_has_its_constraint(tmp_path):
         ("<mujoco><worldbody><body><geom/></body></worldbody></mujoco>", "MuJoCo cannot read"),
         ("<mujoco>", "no XML"),
         ('<mujoco><include file="../secret.xml"/></mujoco>', "outside its folder"),
+        ('<mujoco><worldbody><geom name="a" size="1" friction="-1"/></worldbody></mujoco>', "geom 'a' is negative"),
     ],
 )
 def test_models_that_do_not_load_are_refused(tmp_path, text, message):

@@ -10,7 +10,12 @@ from scipy.optimize import fsolve
 from hybrid import Tolerances
 from hybrid.contact import CoverCertificate, Verdict, select_problem, verify_certificate, verify_cover
 from hybrid.contact.active_elements import ActiveElement, ElementKind
+from hybrid.contact.conditions import problem_scale
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.spatial import slip_directions
 from hybrid.contact.standing import COVER, select_standing
+from hybrid.contact.standing.cover import CoverPart, rebuilt
+from hybrid.contact.standing.roots import find_root, holds_at_most_one, is_proved
 from hybrid.numeric import NumericContact, NumericState, select
 from tests.random_problems import problem_from
 
@@ -251,3 +256,46 @@ def test_a_tampered_proof_is_rejected():
     assert not verify_cover(CoverCertificate(problem, zeroed(root)))
     opened = attrs.evolve(root, reason="open", children=())
     assert not verify_cover(CoverCertificate(problem, opened))
+
+
+def test_a_sector_with_two_roots_is_never_said_to_hold_one():
+    # of one contact all directions of aligned slip are known: the roots of a polynomial, physical or not
+    rng, alone, refused = np.random.default_rng(12), 0, 0
+    for _ in range(16):
+        W = rng.normal(size=(4, 3))
+        problem = standing(W.T @ W, rng.normal(size=3), float(rng.uniform(0.5, 3)))
+        scale = problem_scale(problem)
+        angles, is_every, _ = slip_directions(problem.G, problem.c, float(problem.elements[0].friction))
+        assert not is_every
+        for low in np.arange(0, 2 * np.pi, 0.25):
+            for width in (0.02, 0.2, 0.8):
+                part = rebuilt(CoverPart(problem.elements[0], ContactMode.SLIDE, (low, low + width), (), ()))
+                inside = [(angle - low) % (2 * np.pi) < width for angle in angles]
+                root = find_root(problem, (part,), scale)
+                if root is None or not holds_at_most_one(problem, (part,), scale, root):
+                    refused += sum(inside) > 1
+                    continue
+                assert sum(inside) <= 1
+                alone += sum(inside)
+                if any(inside):  # then it is the one that was found
+                    distance = (root.angles[0] - angles[int(np.argmax(inside))] + np.pi) % (2 * np.pi) - np.pi
+                    assert abs(distance) < 1e-9
+                    assert is_proved(problem, (part,), scale, root)
+    assert alone > 10
+    assert refused > 1
+
+
+def test_what_is_no_root_is_not_proved():
+    rng = np.random.default_rng(3)
+    W = rng.normal(size=(4, 3))
+    problem = standing(W.T @ W, [-1.0, 0.4, 0.3], 0.6)
+    scale = problem_scale(problem)
+    angles, _, _ = slip_directions(problem.G, problem.c, 0.6)
+    part = rebuilt(CoverPart(problem.elements[0], ContactMode.SLIDE, (angles[0] - 0.1, angles[0] + 0.1), (), ()))
+    root = find_root(problem, (part,), scale)
+    assert is_proved(problem, (part,), scale, root)
+    for moved in (
+        attrs.evolve(root, angles=(root.angles[0] + 1e-6,)),
+        attrs.evolve(root, forces=root.forces * (1 + 1e-6)),
+    ):
+        assert not is_proved(problem, (part,), scale, moved)

@@ -17,17 +17,22 @@ from typing import TYPE_CHECKING, Any
 from hybrid.errors import FileError
 
 if TYPE_CHECKING:
+    from numpy import dtype
     from numpy.typing import NDArray
 
-__all__ = ["read_arrays", "read_file", "read_json"]
+__all__ = ["ARCHIVE_ERRORS", "HEADER_BYTES", "array_header", "read_arrays", "read_file", "read_json"]
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 16  # bytes read or inflated at once: what lies about its size gains no more
-_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, KeyError, OverflowError)
+ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, KeyError, OverflowError)
+"""What :mod:`zipfile` and the arrays of a damaged archive raise."""
 
 # The header of an array as NumPy and others write it; names of types with fields are lists and stay unread.
 _MAGIC = b"\x93NUMPY"
-_HEADER_BYTES = 10_000
+_LONGEST_HEADER = 10_000
+HEADER_BYTES = 12 + _LONGEST_HEADER
+"""Of an NPY file that hold its header whole."""
+
 _TYPE = re.compile(r"""['"]descr['"]\s*:\s*['"]([<>|=]?[biufcSUmM?][0-9]{0,9}(?:\[[0-9A-Za-z]{1,9}\])?)['"]""")
 _ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
 _SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([0-9, ]*)\)""")
@@ -145,7 +150,7 @@ def read_arrays(data: bytes, *, limit: int, source: str) -> dict[str, NDArray[An
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return dict(_members(archive, limit))
-    except _OF_ARCHIVES as error:
+    except ARCHIVE_ERRORS as error:
         raise FileError(f"not an NPZ file: {error}", source) from None
 
 
@@ -172,22 +177,53 @@ def _array(member: zipfile.ZipInfo, content: bytes) -> NDArray[Any]:
     """An array of numbers or text from the bytes of an NPY file, without a copy."""
     import numpy as np  # takes a tenth of a second, which a command that reads no arrays need not wait for
 
-    wide = 2 if content[6:7] == b"\x01" else 4  # bytes that tell the length of the header
-    start = 8 + wide
-    end = start + min(int.from_bytes(content[8:start], "little"), _HEADER_BYTES)
-    header = content[start:end].decode("latin-1")
-    kind, order, shape = (pattern.search(header) for pattern in (_TYPE, _ORDER, _SHAPE))
-    if content[:6] != _MAGIC or kind is None or order is None or shape is None:
-        raise ValueError(f"{member.filename} holds no array of numbers or text")
-    try:
-        dtype = np.dtype(kind[1])
-    except TypeError:
-        raise ValueError(f"{member.filename} holds an unknown type of numbers, {kind[1]}") from None
-    lengths = [int(length) for length in shape[1].replace(" ", "").split(",") if length]
+    dtype, is_fortran, lengths, end = array_header(content, member.filename)
     if math.prod(lengths) * dtype.itemsize != len(content) - end:
         raise ValueError(f"{member.filename} holds {len(content) - end} bytes, not what its shape and type take")
     numbers = np.frombuffer(content, dtype, offset=end)
-    return numbers.reshape(lengths, order="F" if order[1] == "True" else "C")
+    return numbers.reshape(lengths, order="F" if is_fortran else "C")
+
+
+def array_header(content: bytes, name: str) -> tuple[dtype[Any], bool, list[int], int]:
+    """What the header of an NPY file says.
+
+    Parameters
+    ----------
+    content : bytes
+        Of the file, its first :data:`HEADER_BYTES` or more.
+    name : str
+        Of the file, for messages.
+
+    Returns
+    -------
+    numpy.dtype
+    bool
+        Whether the numbers are stored column by column.
+    list of int
+        The shape.
+    int
+        Bytes before the numbers.
+
+    Raises
+    ------
+    ValueError
+        It is no array of numbers or text.
+    """
+    import numpy as np
+
+    wide = 2 if content[6:7] == b"\x01" else 4  # bytes that tell the length of the header
+    start = 8 + wide
+    end = start + min(int.from_bytes(content[8:start], "little"), _LONGEST_HEADER)
+    header = content[start:end].decode("latin-1")
+    kind, order, shape = (pattern.search(header) for pattern in (_TYPE, _ORDER, _SHAPE))
+    if content[:6] != _MAGIC or kind is None or order is None or shape is None:
+        raise ValueError(f"{name} holds no array of numbers or text")
+    try:
+        dtype = np.dtype(kind[1])
+    except TypeError:
+        raise ValueError(f"{name} holds an unknown type of numbers, {kind[1]}") from None
+    lengths = [int(length) for length in shape[1].replace(" ", "").split(",") if length]
+    return dtype, order[1] == "True", lengths, end
 
 
 def _size(limit: int) -> str:

@@ -112,7 +112,8 @@ def lint(
             from hybrid.reporting.lint_page import render_lint_html, render_lint_markdown
 
             places = [item.frame for item in report.worst]
-            rows = [frames.row(k) for k in places]
+            found = frames.chosen(places)
+            rows = [found[k] for k in places]
             drawn: list[Any] | None = backend.pictures(rows)
             if drawn is None:
                 drawn = [backend.skeleton(row, near=thresholds.gap) for row in rows]

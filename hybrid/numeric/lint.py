@@ -371,16 +371,14 @@ class _Run:
             is_complete=is_complete,
         )
 
-    def _row(self, log: Log, k: int, posed: PosedFrame) -> dict[str, Array]:
-        """The row with the velocities that the problem was posed with."""
-        return {**log.row(k), self.backend.velocity: posed.frame.v}
-
     def _worst(self, log: Log, slides: NDArray[np.bool_]) -> tuple[WorstFrame, ...]:
         places = np.flatnonzero(slides)
         order = np.lexsort((self.margin[places], self.factor[places]))
         found, times = [], _times(log, self.taken)
-        for k in places[order][: self.thresholds.worst].tolist():
-            posed = posed_frame(self.backend, log.row(k), self.thresholds)
+        frames = places[order][: self.thresholds.worst].tolist()
+        rows = log.chosen(frames)
+        for k in frames:
+            posed = posed_frame(self.backend, rows[k], self.thresholds)
             if isinstance(posed, str):
                 raise StateError(f"{self.backend.name}: frame {k} is read otherwise a second time")
             state = states_of([posed], self.thresholds, self.backend.name).at(0)
@@ -396,7 +394,10 @@ class _Run:
                     float(self.margin[k]),
                     float(self.factor[k]),
                     _has_proof(state, self.tolerances),
-                    factor_gradient(self.backend, self._row(log, k, posed), posed, self.thresholds),
+                    # with the velocities that the problem was posed with
+                    factor_gradient(
+                        self.backend, {**rows[k], self.backend.velocity: posed.frame.v}, posed, self.thresholds
+                    ),
                 )
             )
         return tuple(found)

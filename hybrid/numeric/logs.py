@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,20 @@ from numpy.typing import NDArray
 from hybrid.errors import FileError
 from hybrid.files import read_arrays, read_file
 from hybrid.numeric.frames import AbstractBackend
+from hybrid.numeric.streams import StoredColumn, stored_columns, unpacked_size
 
 __all__ = ["Log", "checked_log", "read_log"]
 
 Array = NDArray[np.float64]
 
 MAX_BYTES = 2 * 2**30
-"""Of a log in memory: 1e6 frames of a humanoid take 0.6 GB."""
+"""Of a table: 1e6 frames of a humanoid take 0.6 GB."""
+IN_MEMORY = 2**28
+"""Bytes of an unpacked archive above which it is read in blocks."""
+MAX_FRAMES = 100_000_000
+"""Of any log: an answer keeps some 20 bytes of every frame."""
+
+_BLOCK = 4096  # frames: 2.5 MB of a humanoid
 
 _NAMES = "joint_names"
 _INDEX = re.compile(r"^(\w+?)\[?_?(\d+)\]?$")
@@ -35,31 +43,57 @@ class Log:
 
     Attributes
     ----------
-    columns : mapping of str to array, (T, width)
+    columns : mapping of str to array, (T, width), or StoredColumn
+        Those of a large archive stay there.
     time : array, (T,), or None
         Seconds; None if the log does not say.
     notes : tuple of str
         What was filled in.
+    source : str
+        What messages call it.
     """
 
-    columns: Mapping[str, Array]
+    columns: Mapping[str, Array | StoredColumn]
     time: Array | None
     notes: tuple[str, ...] = ()
+    source: str = "log"
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
     def rows(self) -> Iterator[dict[str, Array]]:
-        """The columns at every frame."""
-        for k in range(len(self)):
-            yield self.row(k)
+        """The columns at every frame; FileError where an entry of a column that is read now is not finite."""
+        blocks = [self._blocks(name, values) for name, values in self.columns.items()]
+        for together in zip(*blocks, strict=True):
+            for row in zip(*together, strict=True):
+                yield dict(zip(self.columns, row, strict=True))
+
+    def _blocks(self, name: str, values: Array | StoredColumn) -> Iterator[Array]:
+        if isinstance(values, StoredColumn):
+            for k, block in enumerate(values.blocks(_BLOCK)):
+                yield _finite(name, _flat(block), self.source, first=k * _BLOCK)
+        else:
+            yield from (values[k : k + _BLOCK] for k in range(0, len(values), _BLOCK))
+
+    def chosen(self, frames: Sequence[int]) -> dict[int, dict[str, Array]]:
+        """The columns at some frames, read in one pass where they are stored."""
+        here = {name: values for name, values in self.columns.items() if not isinstance(values, StoredColumn)}
+        if len(here) == len(self.columns):
+            return {k: {name: values[k] for name, values in here.items()} for k in frames}
+        wanted, found = set(frames), dict[int, dict[str, Array]]()
+        for k, row in enumerate(self.rows()):
+            if len(found) == len(wanted):
+                break
+            if k in wanted:
+                found[k] = row
+        return found
 
     def row(self, k: int) -> dict[str, Array]:
         """The columns at one frame."""
-        return {name: values[k] for name, values in self.columns.items()}
+        return self.chosen((k,))[k]
 
 
-def read_log(path: str | Path, backend: AbstractBackend) -> Log:
+def read_log(path: str | Path, backend: AbstractBackend, *, in_memory: int = IN_MEMORY) -> Log:
     """Read a log of a model.
 
     Parameters
@@ -69,6 +103,8 @@ def read_log(path: str | Path, backend: AbstractBackend) -> Log:
         as ``qpos[0]``.
     backend : AbstractBackend
         The model.
+    in_memory : int, optional
+        Bytes of an archive, unpacked, above which it stays on disk and is read in blocks.
 
     Returns
     -------
@@ -81,6 +117,8 @@ def read_log(path: str | Path, backend: AbstractBackend) -> Log:
         or of another model.
     """
     source = str(path)
+    if unpacked_size(path) > in_memory:
+        return checked_log(stored_columns(path), backend, source)
     data = read_file(path, limit=MAX_BYTES, advice="lint it in parts")
     arrays = (
         _table(data, source) if source.lower().endswith(".csv") else read_arrays(data, limit=MAX_BYTES, source=source)
@@ -88,7 +126,7 @@ def read_log(path: str | Path, backend: AbstractBackend) -> Log:
     return checked_log(arrays, backend, source)
 
 
-def checked_log(arrays: Mapping[str, NDArray[Any]], backend: AbstractBackend, source: str) -> Log:
+def checked_log(arrays: Mapping[str, NDArray[Any] | StoredColumn], backend: AbstractBackend, source: str) -> Log:
     """A log of arrays that fit the columns of a model.
 
     Parameters
@@ -108,9 +146,9 @@ def checked_log(arrays: Mapping[str, NDArray[Any]], backend: AbstractBackend, so
     FileError
         As :func:`read_log` does.
     """
-    widths, columns, notes = dict(backend.columns), dict[str, Array](), []
+    widths, columns, notes = dict(backend.columns), dict[str, Array | StoredColumn](), []
     names = backend.joint_names
-    stored = [str(name) for name in np.atleast_1d(arrays[_NAMES])] if _NAMES in arrays else names
+    stored = [str(name) for name in np.atleast_1d(_whole(arrays[_NAMES]))] if _NAMES in arrays else names
     if list(stored) != list(names):
         raise FileError(f"is a log of another model: its joints are {', '.join(stored)}", source)
     for name, values in arrays.items():
@@ -128,30 +166,45 @@ def checked_log(arrays: Mapping[str, NDArray[Any]], backend: AbstractBackend, so
     length = lengths[backend.required[0]]
     if not length:
         raise FileError("has no frames", source)
+    if length > MAX_FRAMES:
+        raise FileError(f"has {length} frames, more than {MAX_FRAMES}; lint it in parts", source)
     time = None
     if "time" in arrays:
-        time = _column("time", np.asarray(arrays["time"]).reshape(-1, 1), 1, source)[:, 0]
+        time = np.asarray(_column("time", _whole(arrays["time"]).reshape(-1, 1), 1, source))[:, 0]
         lengths["time"] = len(time)
     for name, own in lengths.items():
         if own != length:
             raise FileError(f"{name} has {own} frames, {backend.required[0]} has {length}", source)
     for name in backend.actuation:
         if widths[name] and name not in columns:
-            columns[name] = np.zeros((length, widths[name]))
+            columns[name] = np.broadcast_to(np.zeros(widths[name]), (length, widths[name]))
             notes.append(f"the log has no {name}: zeros are taken")
-    return Log(columns, time, tuple(notes))
+    return Log(columns, time, tuple(notes), source)
 
 
-def _column(name: str, values: NDArray[Any], width: int, source: str) -> Array:
+def _whole(values: NDArray[Any] | StoredColumn) -> NDArray[Any]:
+    if not isinstance(values, StoredColumn):
+        return np.asarray(values)
+    return np.concatenate([*values.blocks(_BLOCK)]) if values.shape and len(values) else np.zeros(values.shape)
+
+
+def _column(name: str, values: NDArray[Any] | StoredColumn, width: int, source: str) -> Array | StoredColumn:
     if values.dtype.kind not in "biuf":
         raise FileError(f"{name} must hold real numbers, got {values.dtype}", source)
-    array = np.asarray(values, dtype=np.float64)
-    array = array.reshape(len(array), int(np.prod(array.shape[1:]))) if array.ndim else array
-    if array.ndim != 2 or array.shape[1] != width:
-        got = array.shape[1] if array.ndim == 2 else "no frames"
-        raise FileError(f"{name} must have {width} numbers a frame for this model, got {got}", source)
+    own = math.prod(values.shape[1:]) if values.shape else "no frames"
+    if own != width:
+        raise FileError(f"{name} must have {width} numbers a frame for this model, got {own}", source)
+    return values if isinstance(values, StoredColumn) else _finite(name, _flat(values), source)
+
+
+def _flat(values: NDArray[Any]) -> Array:
+    """Numbers (T, width)."""
+    return np.asarray(values, dtype=np.float64).reshape(len(values), math.prod(values.shape[1:]))
+
+
+def _finite(name: str, array: Array, source: str, *, first: int = 0) -> Array:
     if not np.isfinite(array).all():
-        frame = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        frame = first + int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
         raise FileError(f"{name} is not finite in frame {frame}", source)
     return array
 

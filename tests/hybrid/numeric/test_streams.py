@@ -1,0 +1,107 @@
+"""Logs that stay on disk: the same frames and answers as in memory, bounded memory, and refusals by frame."""
+
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from hybrid.errors import FileError
+from hybrid.numeric.backends.mujoco import load
+from hybrid.numeric.lint import lint
+from hybrid.numeric.logs import read_log
+from hybrid.reporting.lint import lint_record
+from tests.hybrid.numeric.test_lint import rod_log
+
+FRAMES = 9000  # more than two blocks of 4096
+
+
+def long_log(tmp_path, *, save=np.savez, **changes):
+    rng = np.random.default_rng(5)
+    columns = {name: rng.standard_normal((FRAMES, 3)) for name in ("qpos", "qvel")} | changes
+    model, _ = rod_log(tmp_path)
+    path = tmp_path / "long.npz"
+    save(path, **columns)
+    return load(model), path, columns
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_rows_come_in_blocks_and_are_those_of_the_arrays(tmp_path, save):
+    backend, path, columns = long_log(
+        tmp_path, save=save, time=np.arange(FRAMES), qvel=np.ones((FRAMES, 3), np.float32)
+    )
+    log = read_log(path, backend, in_memory=0)
+    assert len(log) == FRAMES
+    np.testing.assert_array_equal(log.time, np.arange(FRAMES))
+    rows = list(log.rows())
+    for name in ("qpos", "qvel"):
+        np.testing.assert_array_equal([row[name] for row in rows], columns[name])
+        assert rows[0][name].dtype == np.float64
+    chosen = log.chosen([8999, 3, 4096])
+    assert list(chosen) == [3, 4096, 8999]
+    for k, row in chosen.items():
+        np.testing.assert_array_equal(row["qpos"], columns["qpos"][k])
+
+
+def test_the_answer_is_that_of_a_log_in_memory(tmp_path):
+    model, path = rod_log(tmp_path)
+    backend = load(model)
+    here, there = (
+        lint_record(lint(backend, read_log(path, backend, in_memory=limit), frictions=(1.5,)))
+        for limit in (2**28, 0)
+    )
+    assert here == there
+    assert here["counted"] == 1
+
+
+def test_memory_does_not_grow_with_the_log(tmp_path):
+    frames = 200_000
+    big = np.zeros((frames, 3))
+    backend, path, _ = long_log(tmp_path, save=np.savez_compressed, qpos=big, qvel=big)
+    log = read_log(path, backend, in_memory=0)
+    tracemalloc.start()
+    n = sum(1 for _ in log.rows())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert n == frames
+    assert peak < 0.2 * 2 * big.nbytes  # blocks of 0.1 MB each, and what the archive buffers
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"qpos": np.zeros((FRAMES, 2))}, "qpos must have 3 numbers a frame"),
+        ({"qpos": np.zeros((FRAMES, 3), order="F")}, "qpos.npy is stored by columns"),
+        ({"qvel": np.zeros((FRAMES - 1, 3))}, "qvel has 8999 frames"),
+        ({"qpos": np.zeros(())}, "got no frames"),
+        ({"qpos": np.zeros((FRAMES, 3), dtype="U3")}, "real numbers"),
+        ({"joint_names": np.array(["a", "b"])}, "log of another model"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_the_headers(tmp_path, changes, message):
+    backend, path, _ = long_log(tmp_path, **changes)
+    with pytest.raises(FileError, match=message):
+        read_log(path, backend, in_memory=0)
+
+
+def test_an_entry_that_is_not_finite_is_refused_by_its_frame(tmp_path):
+    qpos = np.zeros((FRAMES, 3))
+    qpos[5000, 1] = np.nan
+    backend, path, _ = long_log(tmp_path, qpos=qpos)
+    with pytest.raises(FileError, match="qpos is not finite in frame 5000"):
+        list(read_log(path, backend, in_memory=0).rows())
+
+
+def test_archives_that_lie_are_refused(tmp_path):
+    backend, path, _ = long_log(tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data[:-8])
+    with pytest.raises(FileError, match=r"qpos.npy has not the size"):
+        read_log(path, backend, in_memory=0)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("qpos.npy", b"no array")
+    with pytest.raises(FileError, match="no array of numbers"):
+        read_log(path, backend, in_memory=0)

@@ -47,8 +47,7 @@ def test_the_answer_is_that_of_a_log_in_memory(tmp_path):
     model, path = rod_log(tmp_path)
     backend = load(model)
     here, there = (
-        lint_record(lint(backend, read_log(path, backend, in_memory=limit), frictions=(1.5,)))
-        for limit in (2**28, 0)
+        lint_record(lint(backend, read_log(path, backend, in_memory=limit), frictions=(1.5,))) for limit in (2**28, 0)
     )
     assert here == there
     assert here["counted"] == 1

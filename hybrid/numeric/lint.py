@@ -19,7 +19,7 @@ from hybrid.numeric.advice import FactorGradient, factor_gradient
 from hybrid.numeric.classification import classify
 from hybrid.numeric.critical import sliding_problem
 from hybrid.numeric.frames import AbstractBackend
-from hybrid.numeric.logs import Log
+from hybrid.numeric.logs import Log, frame_times
 from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
 from hybrid.numeric.problem import select
 from hybrid.numeric.resolving import ResolvedFrame, resolved_frame
@@ -118,6 +118,7 @@ class LintReport:
     verdict : array of uint8, (frames,)
         Values of :class:`CellVerdict`; ``MISSING`` where a frame is left out.
     time : array, (frames,), or None
+        Seconds: of the log, or by the engine's steps where its frames follow each other so.
     worst : tuple of WorstFrame
     friction_in_force : tuple of (tuple of str, float, float, float, str)
         Pair of surfaces, friction in force, what each declares, and where that in force comes from.
@@ -332,6 +333,7 @@ class _Run:
         decided = verdict != CellVerdict.MISSING
         slides = decided & ~rests
         counted = int(slides.sum())
+        times = frame_times(log, self.backend, self.taken)
         notes = [*self.backend.notes, *log.notes]
         if self.thresholds.project:
             notes.append("normal velocities were taken away in the mass metric: verdicts are of the projected states")
@@ -363,18 +365,18 @@ class _Run:
             factor=np.where(slides, self.factor[: self.taken], np.nan),
             margin=np.where(slides, self.margin[: self.taken], np.nan),
             verdict=verdict,
-            time=_times(log, self.taken),
-            worst=self._worst(log, slides),
+            time=times,
+            worst=self._worst(log, slides, times),
             friction_in_force=in_force,
             thresholds=self.thresholds,
             notes=tuple(notes),
             is_complete=is_complete,
         )
 
-    def _worst(self, log: Log, slides: NDArray[np.bool_]) -> tuple[WorstFrame, ...]:
+    def _worst(self, log: Log, slides: NDArray[np.bool_], times: Array | None) -> tuple[WorstFrame, ...]:
         places = np.flatnonzero(slides)
         order = np.lexsort((self.margin[places], self.factor[places]))
-        found, times = [], _times(log, self.taken)
+        found = []
         frames = places[order][: self.thresholds.worst].tolist()
         rows = log.chosen(frames)
         for k in frames:
@@ -420,10 +422,6 @@ def _without_effect(in_force: Sequence[tuple[tuple[str, str], float, float, floa
 def _has_proof(state: NumericState, tolerances: Tolerances) -> bool:
     certificate = select(state, tolerances=tolerances).certificate
     return certificate is not None and verify_certificate(certificate)
-
-
-def _times(log: Log, frames: int) -> Array | None:
-    return None if log.time is None else log.time[:frames]
 
 
 def _names(verdicts: NDArray[np.uint8]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from hybrid.files import read_arrays, read_file
 from hybrid.numeric.frames import AbstractBackend
 from hybrid.numeric.streams import StoredColumn, stored_columns, unpacked_size
 
-__all__ = ["Log", "checked_log", "read_log"]
+__all__ = ["Log", "checked_log", "frame_times", "read_log"]
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,8 @@ IN_MEMORY = 2**28
 MAX_FRAMES = 100_000_000
 """Of any log: an answer keeps some 20 bytes of every frame."""
 
+_LOOKED_AT = 64  # frames that show whether a log has one a step
+_APART = 0.3  # of the way of a step, by the mean velocity: integrators differ by how it changes; two steps are 1 apart
 _BLOCK = 4096  # frames: 2.5 MB of a humanoid
 
 _NAMES = "joint_names"
@@ -124,6 +126,35 @@ def read_log(path: str | Path, backend: AbstractBackend, *, in_memory: int = IN_
         _table(data, source) if source.lower().endswith(".csv") else read_arrays(data, limit=MAX_BYTES, source=source)
     )
     return checked_log(arrays, backend, source)
+
+
+def frame_times(log: Log, backend: AbstractBackend, frames: int) -> Array | None:
+    """When the first frames of a log were.
+
+    Parameters
+    ----------
+    log : Log
+    backend : AbstractBackend
+    frames : int
+
+    Returns
+    -------
+    array, (frames,), or None
+        Seconds: the log's own; or multiples of the engine's step, where its first frames are one step apart.
+    """
+    if log.time is not None:
+        return log.time[:frames]
+    step, last = backend.timestep, min(len(log), _LOOKED_AT)
+    if step is None:
+        return None
+    rows, posture = log.chosen(range(last)), backend.required[0]
+    off = way = 0.0
+    for k in range(last - 1):
+        v = 0.5 * (rows[k][backend.velocity] + rows[k + 1][backend.velocity])
+        expected = backend.moved(rows[k], step * v)[posture]
+        off += float(np.linalg.norm(rows[k + 1][posture] - expected))
+        way += float(np.linalg.norm(expected - rows[k][posture]))
+    return np.arange(frames, dtype=np.float64) * step if off < _APART * way else None
 
 
 def checked_log(arrays: Mapping[str, NDArray[Any] | StoredColumn], backend: AbstractBackend, source: str) -> Log:

@@ -1,6 +1,7 @@
 """Logs frame by frame: counts that must add up, verdicts against single calls, and refusals."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hybrid.errors import FileError, StateError
 from hybrid.numeric import NumericState, select
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.lint import lint
-from hybrid.numeric.logs import read_log
+from hybrid.numeric.logs import Log, frame_times, read_log
 from hybrid.numeric.posing import Thresholds, posed_frame
 from tests.hybrid.numeric.test_mujoco import ROD, WALKER, swung
 
@@ -224,6 +225,26 @@ def test_frames_on_a_height_field_are_left_out_and_said(tmp_path, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert (answer["left_out"], answer["counted"]) == ({"unsupported": 1}, 3)
     assert "height fields are left out" in answer["notes"]
+
+
+@pytest.mark.parametrize(("every", "is_known"), [(1, True), (2, False), (5, False)])
+def test_times_are_multiples_of_the_step_where_the_log_has_one_frame_a_step(walk, every, is_known):
+    backend = load(WALKER)
+    columns = {name: values[::every] for name, values in read_log(walk, backend).columns.items()}
+    times = frame_times(Log(columns, None), backend, 100)
+    if is_known:
+        np.testing.assert_allclose(times, 0.002 * np.arange(100))
+    else:
+        assert times is None
+    columns["qpos"] = np.random.default_rng(0).permutation(columns["qpos"])
+    assert frame_times(Log(columns, None), backend, 100) is None
+
+
+def test_a_missing_engine_is_one_line(tmp_path, capsys, monkeypatch):
+    model, log = rod_log(tmp_path)
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    assert main(["lint", str(model), "--log", str(log)]) == 3
+    assert capsys.readouterr().err.splitlines()[-1] == "error: MuJoCo is not installed: pip install 'painleve[mujoco]'"
 
 
 def test_negative_thresholds_are_refused():

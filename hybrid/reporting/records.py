@@ -196,8 +196,9 @@ def _selection(selection: Selection, coordinates: Sequence[str]) -> dict[str, Js
         "decided_by": selection.decided_by,
         "crosscheck": None if selection.crosscheck is None else selection.crosscheck.sentence,
         "notes": selection.notes,
-        "cover": None if selection.cover is None else {"parts": selection.cover.n_parts},
     }
+    if selection.cover is not None:
+        record["cover"] = {"parts": selection.cover.n_parts}
     return {name: plain(value) for name, value in record.items()}
 
 

@@ -1,10 +1,10 @@
-"""How long deriving takes here and at another commit, in processes that take turns.
+"""How long deriving, states and verdicts take here and at another commit, in processes that take turns.
 
-    python benchmarks/derivation.py [--against COMMIT] [--links 1 4 8 12] [--repeat 5]
+    python benchmarks/derivation.py [--against COMMIT] [--links 1 4 8 12] [--repeat 5] [--only WORDS]
 
 Times are processor times of one derivation in a fresh process, code for floats included, without imports, the smallest
-of several; and of the whole command `painleve verdict` of a rod. COMMIT (by default the tag before-refounding) is
-checked out into a temporary folder.
+of several; of the whole command `painleve verdict` of a rod; and of one later call of `solve_state` and of `select` for
+the rod. COMMIT (by default the tag before-refounding) is checked out into a temporary folder.
 """
 
 from __future__ import annotations
@@ -57,6 +57,30 @@ except SystemExit:
     pass
 print(time.process_time(), file=told)
 """
+CALLS = """
+import sys, time
+import mechanisms
+from hybrid import derive, select, solve_state
+verdict, call, mu, *pins = sys.argv[1:]
+rod = derive(mechanisms.load("rod_on_incline")).at({"mu": mu})
+numbers = (pin.split("=") for pin in pins)
+pins = {name: value if value in ("+0", "-0") else float(value) for name, value in numbers}
+state = solve_state(rod, pins)
+assert select(rod, state).verdict.name == verdict
+work = {"select": lambda: select(rod, state), "solve_state": lambda: solve_state(rod, pins)}[call]
+times = []
+for _ in range(40):
+    start = time.process_time()
+    for _ in range(25):
+        work()
+    times.append((time.process_time() - start) / 25)
+print(min(times))
+"""
+STATES = {
+    "sliding": ("UNIQUE", "0.5", "phi=0.8", "phi_dot=0.5", "slip.tip=1"),
+    "at rest": ("UNIQUE", "0.5", "phi=1.2", "phi_dot=0.3", "slip.tip=0"),
+    "paradox": ("INCONSISTENT", "1.5", "phi=2.0", "phi_dot=0", "slip.tip=+0"),
+}
 
 
 def seconds(tree: Path, code: str, *arguments: str) -> float:
@@ -73,15 +97,19 @@ def main() -> None:
     parser.add_argument("--against", default=TAG, metavar="COMMIT")
     parser.add_argument("--links", type=int, nargs="+", default=[4, 8, 12], metavar="N")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", default="", metavar="WORDS", help="only the rows whose label holds these words")
     asked = parser.parse_args()
     rows = [("verdict of the rod, cold", VERDICT, ()), ("derive, rod", DERIVE, ("0",))]
     rows += [(f"derive, chain of {n}", DERIVE, (str(n),)) for n in asked.links]
-    print(f"{'':26s}{'before':>10s}{'now':>10s}{'ratio':>9s}")
+    for call in ("solve_state", "select"):
+        rows += [(f"{call}, {name}", CALLS, (pins[0], call, *pins[1:])) for name, pins in STATES.items()]
+    rows = [row for row in rows if asked.only in row[0]]
+    print(f"{'ms':26s}{'before':>10s}{'now':>10s}{'ratio':>9s}")
     with checkout(asked.against) as tree:
         for label, code, arguments in rows:
             pairs = [[seconds(side, code, *arguments) for side in (tree, ROOT)] for _ in range(asked.repeat)]
             before, now = (min(times) for times in zip(*pairs, strict=True))
-            print(f"{label:26s}{before:9.3f}s{now:9.3f}s{now / before:9.3f}", flush=True)
+            print(f"{label:26s}{1e3 * before:10.3f}{1e3 * now:10.3f}{now / before:9.3f}", flush=True)
 
 
 if __name__ == "__main__":

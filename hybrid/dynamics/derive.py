@@ -243,9 +243,18 @@ class Dynamics:
         q, v = np.asarray(q), np.asarray(v)
         arguments: list[Any] = [q[..., index] for index in range(self.n)]
         arguments += [v[..., index] for index in range(self.n)]
-        arguments.append(t)
-        arguments += [self.values[name] for name in self.equations.parameters]
-        return [np.asarray(value, dtype=np.result_type(float, np.asarray(value))) for value in arguments]
+        return [*map(_as_floats, (*arguments, t)), *self._parameters]
+
+    @cached_property
+    def _parameters(self) -> tuple[NDArray[Any], ...]:
+        """Values of the parameters as the last arguments of compiled functions."""
+        return tuple(_as_floats(self.values[name]) for name in self.equations.parameters)
+
+
+def _as_floats(value: Any) -> NDArray[Any]:
+    """An array of floats, or of complex numbers."""
+    array = np.asarray(value)
+    return array if array.dtype == float else array.astype(np.result_type(float, array))
 
 
 _KINEMATIC = ("gap", "gap_dot", "W_N", "slip", "W_T", "constraint", "constraint_dot", "J")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import attrs
@@ -102,7 +103,7 @@ class Equations:
             extra=extra,
         )
 
-    @property
+    @cached_property
     def all_names(self) -> frozenset[str]:
         """The names on which any term of the equations depends."""
         return self.names(self.M, self.h, self.gap, self.slip, self.constraint, *self.coefficients.values())

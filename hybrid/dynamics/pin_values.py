@@ -165,7 +165,8 @@ def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
     """
     if isinstance(value, str):
         expression, build = parse_expression(value, known=known.keys(), field=field), Builder()
-        exact = build.value(read(build, expression, {name: build.name(name) for name in known}))
+        names = {name: build.name(name) for name in expression.names if name in known}
+        exact = build.value(read(build, expression, names))
         value = evaluate(expression, known) if exact is None else float(exact)  # 0.1 + 0.2 - 0.3 is 0
     number = np.asarray(value, dtype=float)
     if not np.isfinite(number).all():

@@ -83,11 +83,12 @@ def solve_state(
     """
     dynamics = dynamics.at(parameters)
     followed = named_branch(dynamics, pins, branch, tolerances=tolerances) if branch else None
-    solved = solve_states(dynamics, pins, branch=followed, tolerances=tolerances)
+    sorted_pins = sort_pins(dynamics, pins)
+    solved = _solved(dynamics, sorted_pins, followed, tolerances)
     if not solved.reached.all():
-        raise _unreached(dynamics, pins, tolerances)
+        raise _unreached(dynamics, sorted_pins, tolerances)
     others: tuple[NDArray[np.float64], ...] = ()
-    if not is_explicit(dynamics, sorted_pins := sort_pins(dynamics, pins)):
+    if not is_explicit(dynamics, sorted_pins):
         problem, _ = position_problem(dynamics, sorted_pins)
         others = tuple(distinct_postures(problem, [solved.q], tolerances)[1:])
     return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
@@ -126,13 +127,16 @@ def solve_states(
         Unknown, too few or too many pins.
     """
     dynamics = dynamics.at(parameters)
-    sorted_pins = sort_pins(dynamics, pins)
-    q, reached = _solve_positions(dynamics, sorted_pins, tolerances, branch)
-    v = _solve_velocities(dynamics, sorted_pins, q)
-    v = np.where(_repeats(dynamics, sorted_pins, q, v, tolerances)[..., None], v, np.nan)
+    return _solved(dynamics, sort_pins(dynamics, pins), branch, tolerances)
+
+
+def _solved(dynamics: Dynamics, pins: Pins, branch: PostureBranch | None, tolerances: Tolerances) -> States:
+    q, reached = _solve_positions(dynamics, pins, tolerances, branch)
+    v = _solve_velocities(dynamics, pins, q)
+    v = np.where(_repeats(dynamics, pins, q, v, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)
-    sides = {**sorted_pins.sides, **_slow_sides(dynamics, sorted_pins, q, v, tolerances)}
-    return States(q, v, np.asarray(sorted_pins.time, dtype=float), sides, reached & velocity_reached)
+    sides = {**pins.sides, **_slow_sides(dynamics, pins, q, v, tolerances)}
+    return States(q, v, np.asarray(pins.time, dtype=float), sides, reached & velocity_reached)
 
 
 def _slow_sides(
@@ -232,9 +236,8 @@ def _velocity_system(
     return rows, right
 
 
-def _unreached(dynamics: Dynamics, pins: Mapping[str, Any], tolerances: Tolerances) -> StateError:
+def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) -> StateError:
     """Say which of the pins cannot be met together."""
-    sorted_pins = sort_pins(dynamics, pins)
     q, reached = _solve_positions(dynamics, sorted_pins, tolerances)
     given = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.positions.items())
     rigid = f"the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""

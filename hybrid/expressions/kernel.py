@@ -76,8 +76,9 @@ class Kernel:
             so that work is done once per distinct input. Undefined values are NaN or infinite.
         """
         values = [np.asarray(value) for value in arguments]
-        if all(value.size == 1 and value.dtype == float for value in values):
-            one = (1,) * max((value.ndim for value in values), default=0)
+        batches = {value.shape for value in values} - {()}
+        if len(batches) < 2 and all(value.size == 1 and value.dtype == float for value in values):
+            one = next(iter(batches), ())
             flat = np.array(self._at_one_state([value.item() for value in values]), dtype=float).reshape((*one, -1))
             flat.setflags(write=False)
             return {name: flat[..., part].reshape((*one, *shape)) for name, part, shape in self._places}

@@ -3,6 +3,7 @@
 from .analysis import (
     Axis as Axis,
     Boundary as Boundary,
+    CertifiedMap as CertifiedMap,
     Comparison as Comparison,
     ConfigurationCurves as ConfigurationCurves,
     Continuation as Continuation,
@@ -16,6 +17,7 @@ from .analysis import (
     Refusal as Refusal,
     RegionMap as RegionMap,
     Sensitivity as Sensitivity,
+    certified_map as certified_map,
     compare as compare,
     configuration_curves as configuration_curves,
     continue_periodic as continue_periodic,

@@ -14,6 +14,7 @@ from click.shell_completion import shell_complete
 
 from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
+from hybrid.cli.certify import certify
 from hybrid.cli.comparison import compare, impact
 from hybrid.cli.comparison_map import compare_map
 from hybrid.cli.complementarity import lcp_
@@ -76,6 +77,7 @@ _COMMANDS = (
     graph,
     critical_friction,
     map_,
+    certify,
     simulate,
     impact,
     compare,

@@ -16,7 +16,7 @@ from hybrid.expressions.exact import NotRationalError, exact_values
 from hybrid.expressions.functions import FUNCTIONS, Function
 from hybrid.expressions.graph import Builder, Graph
 from hybrid.expressions.kernel import Kernel, Program, compile_kernel, compile_program
-from hybrid.expressions.linear import dot, solve_definite
+from hybrid.expressions.linear import determinant, dot, solve_definite
 from hybrid.expressions.magnitudes import magnitudes
 from hybrid.expressions.switches import Switch, switches
 from hybrid.expressions.terms import Term
@@ -38,6 +38,7 @@ __all__ = [
     "compile_kernel",
     "compile_program",
     "derivative",
+    "determinant",
     "dot",
     "duals",
     "exact_values",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hybrid.expressions.derivatives import Nodes
 from hybrid.expressions.graph import Builder
 
-__all__ = ["dot", "solve_definite"]
+__all__ = ["determinant", "dot", "solve_definite"]
 
 
 def dot(build: Builder, left: Iterable[int], right: Iterable[int], start: int | None = None) -> int:
@@ -77,3 +77,86 @@ def solve_definite(build: Builder, M: Nodes, columns: Iterable[Sequence[int] | N
 
 def _less(build: Builder, start: int, left: Sequence[int], right: Sequence[int]) -> int:
     return build.subtract(start, dot(build, left, right))
+
+
+def determinant(build: Builder, rows: Sequence[Sequence[int]]) -> int:
+    """A determinant without divisions, so that it has a sign everywhere.
+
+    Rows in which some entry is 1 or -1 eliminate its column; the rest is expanded. Rows in another order, or with
+    another sign, give the same node or its opposite.
+
+    Parameters
+    ----------
+    build : Builder
+    rows : sequence of sequence of int, (n, n)
+
+    Returns
+    -------
+    int
+        A node.
+
+    Examples
+    --------
+    >>> build = Builder()
+    >>> a, one, zero = build.name("a"), build.number(1), build.number(0)
+    >>> determinant(build, [[one, a, zero], [zero, one, zero], [a, a, a]]) == a
+    True
+    """
+    left = [[int(node) for node in row] for row in rows]
+    sign = 1
+    while True:
+        sign *= _arrange(build, left)
+        pivot = next(
+            ((i, j) for i, row in enumerate(left) for j, node in enumerate(row) if build.value(node) == 1), None
+        )
+        if pivot is None:
+            break
+        i, j = pivot
+        sign *= -1 if (i + j) % 2 else 1
+        eliminated = left.pop(i)
+        left = [
+            [
+                build.subtract(x, build.multiply(row[j], y))
+                for k, (x, y) in enumerate(zip(row, eliminated, strict=True))
+                if k != j
+            ]
+            for row in left
+        ]
+    found = _expanded(build, left)
+    return found if sign > 0 else build.negate(found)
+
+
+def _arrange(build: Builder, rows: list[list[int]]) -> int:
+    """Turn and sort rows, those of most zeros first; the sign by which the determinant changes."""
+    sign = 1
+    for place, row in enumerate(rows):
+        turned = [build.negate(node) for node in row]
+        leading = next((node for node in row if build.value(node) in (1, -1)), None)
+        if build.value(leading) == -1 if leading is not None else turned < row:
+            rows[place] = turned
+            sign = -sign
+    zero = build.number(0)
+    order = sorted(range(len(rows)), key=lambda index: (sum(node != zero for node in rows[index]), rows[index]))
+    sign *= -1 if sum(order[i] > order[j] for i in range(len(order)) for j in range(i + 1, len(order))) % 2 else 1
+    rows[:] = [rows[index] for index in order]
+    return sign
+
+
+def _expanded(build: Builder, rows: Sequence[Sequence[int]]) -> int:
+    zero = build.number(0)
+    known: dict[tuple[int, ...], int] = {(): build.number(1)}
+
+    def minor(depth: int, columns: tuple[int, ...]) -> int:
+        if columns not in known:
+            entries = [(place, rows[depth][column]) for place, column in enumerate(columns)]
+            known[columns] = build.total(
+                build.multiply(
+                    entry if place % 2 == 0 else build.negate(entry),
+                    minor(depth + 1, columns[:place] + columns[place + 1 :]),
+                )
+                for place, entry in entries
+                if entry != zero
+            )
+        return known[columns]
+
+    return minor(0, tuple(range(len(rows))))

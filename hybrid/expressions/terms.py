@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import attrs
 
 from hybrid.expressions.graph import Builder
@@ -33,8 +35,11 @@ class Term:
     def __sub__(self, other: Term) -> Term:
         return Term(self.build, self.build.subtract(self.node, other.node))
 
-    def __mul__(self, other: Term) -> Term:
-        return Term(self.build, self.build.multiply(self.node, other.node))
+    def __mul__(self, other: Term | float) -> Term:
+        factor = other.node if isinstance(other, Term) else self.build.number(Fraction(other))
+        return Term(self.build, self.build.multiply(self.node, factor))
+
+    __rmul__ = __mul__
 
     def __neg__(self) -> Term:
         return Term(self.build, self.build.negate(self.node))

@@ -12,12 +12,13 @@ import attrs
 from hybrid.reporting.branches import branch_record
 
 if TYPE_CHECKING:
-    from hybrid.analysis import CriticalFriction, RegionMap
+    from hybrid.analysis import CertifiedMap, CriticalFriction, RegionMap
     from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection
     from hybrid.dynamics import Dynamics, State
     from hybrid.numeric import NumericState
 
 __all__ = [
+    "certified_record",
     "closed_form_contacts",
     "critical_friction_record",
     "labels",
@@ -263,6 +264,39 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
         "missing": region_map.n_missing,
         "complete": region_map.is_complete,
         "branch": plain(branch_record(region_map.branch)),
+    }
+
+
+def certified_record(certified: CertifiedMap) -> dict[str, Json]:
+    """What a certified map proves, without its boxes.
+
+    Parameters
+    ----------
+    certified : CertifiedMap
+
+    Returns
+    -------
+    dict
+        ``axes``; the ``gap`` of the bounds that was reached, and ``gap_wanted``; ``complete``; bounds of the share of
+        every region that is not excluded; the share of boxes that hold several; for the three verdicts other than
+        UNIQUE whether they are ``absent``, with a ``witness`` where not; numbers of ``evaluations`` and ``boxes``.
+        ``branch`` is null: the pins fix the posture by linear equations.
+    """
+    return {
+        "axes": [{"name": axis.name, "low": axis.low, "high": axis.high} for axis in certified.axes],
+        "gap": certified.gap,
+        "gap_wanted": certified.gap_wanted,
+        "complete": certified.complete,
+        "regions": {name: list(bounds) for name, bounds in certified.regions.items()},
+        "undecided": certified.undecided,
+        "absent": dict(certified.absent),
+        "witness": {
+            key: {"at": dict(item.at), "box": {name: list(ends) for name, ends in item.box.items()}}
+            for key, item in certified.witness.items()
+        },
+        "evaluations": certified.evaluations,
+        "boxes": certified.boxes,
+        "branch": None,
     }
 
 

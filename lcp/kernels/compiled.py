@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from numba import njit
 from numba.core.caching import FunctionCache
 
-__all__ = ["compiled", "entry", "finite", "inlined", "kept_in", "threaded", "unordered"]
+__all__ = ["compiled", "entry", "finite", "inlined", "kept_in", "rigorous", "threaded", "unordered"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -181,6 +181,22 @@ def finite(function: F) -> F:
         As from `compiled`; its answer to NaN means nothing.
     """
     return _jit(function, error_model="numpy", fastmath={"nnan", "nsz"})
+
+
+def rigorous(function: F) -> F:
+    """A function as compiled code in which every operation is rounded on its own, as written.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile.
+
+    Returns
+    -------
+    callable
+        With the same arguments; a division by zero gives infinity or NaN, and bits do not depend on the processor.
+    """
+    return _jit(function, error_model="numpy")
 
 
 def threaded(function: F) -> F:

@@ -20,6 +20,11 @@ CONTRACT = {
     "graph": (["rod_on_incline"], {"nodes", "edges"}),
     "critical-friction": (["rod_on_incline", "--over=phi=0:pi"], {"minimum", "at", "paradox_intervals"}),
     "map": (["rod_on_incline", *SWEPT], {"axes", "cells", "verdict_fractions", "mode_fractions"}),
+    "certify": (
+        ["rod_on_incline", "--axis=phi=0:pi", "--axis=phi_dot=-3:3", "--pin=slip.tip=-1", "--gap=0.01"],
+        {"axes", "gap", "gap_wanted", "complete", "regions", "undecided", "absent", "witness", "evaluations", "boxes"}
+        | {"branch"},
+    ),
     "simulate": (
         ["rod_on_incline", "--pin=phi=0.4", "--pin=phi_dot=0.5", "--pin=slip.tip=0", "--t-end=1"],
         {"events", "termination", "final", "energy"},

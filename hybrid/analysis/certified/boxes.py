@@ -1,0 +1,197 @@
+"""The functions of a set of conditions over boxes: values, slopes and centres, enclosed; then what they prove."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, bound_boxes, bound_shares, halve
+from hybrid.analysis.certified.tape import Tape, tape_of
+from hybrid.expressions import jacobian
+
+if TYPE_CHECKING:
+    from hybrid.analysis.certified.conditions import Clause, SignConditions
+    from hybrid.analysis.certified.states import NodeStates
+
+__all__ = ["BoxBounds", "BoxReader", "box_reader"]
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class BoxBounds:
+    """What is proved about some boxes.
+
+    Attributes
+    ----------
+    codes : array of int64, (N, p)
+        Sets of labels as bits.
+    bounds : array, (N, p, 2)
+        Bounds of their shares of the box.
+    counts : array of int64, (N,)
+        How many sets there are; 0 where nothing is known.
+    possible : array of bool, (N, 3)
+        Which of ``CLOSED_KEYS`` may occur in the closed box.
+    bends : array, (N, k)
+        How much slopes along each axis vary, times half its length; NaN where that is unknown.
+    """
+
+    codes: NDArray[np.int64]
+    bounds: Array
+    counts: NDArray[np.int64]
+    possible: NDArray[np.bool_]
+    bends: Array
+
+
+@attrs.frozen(eq=False)
+class BoxReader:
+    """Reads the conditions of all modes over boxes.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Those of the bits of a code.
+    values, slopes : Tape
+        Of the functions, and of their derivatives along the axes.
+    clauses : tuple of array
+        As :func:`hybrid.analysis.certified.bounds.bound_boxes` takes them.
+    adjacent : array of bool, (modes, modes)
+        Modes that differ in one force element at most.
+    switches : array of int64
+        Functions whose sign is a direction of slip, or that of a gap.
+    """
+
+    labels: tuple[str, ...]
+    n_axes: int
+    values: Tape
+    slopes: Tape
+    clauses: tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
+    adjacent: NDArray[np.bool_]
+    switches: NDArray[np.int64]
+
+    def __call__(self, boxes: Array) -> BoxBounds:
+        """Bounds for boxes (N, k, 2)."""
+        values, broken = self.values(boxes)
+        n, n_functions = values.shape[:2]
+        shares = np.zeros((n, n_functions, 2))
+        shares[..., 0], shares[..., 1] = values[..., 0] > 0.0, values[..., 1] >= 0.0
+        bends = np.full((n, self.n_axes), np.nan)
+        open_ = np.flatnonzero((shares[..., 0] != shares[..., 1]).any(axis=-1))
+        if len(open_):
+            centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
+            at_centres, _ = self.values(np.stack([centres, centres], axis=-1))
+            slopes, broken_slopes = self.slopes(boxes[open_])
+            slopes = slopes.reshape(len(open_), n_functions, self.n_axes, 2)
+            found = np.empty((len(open_), n_functions, 2))
+            is_broken = broken[open_] | broken_slopes
+            bound_shares(boxes[open_], values[open_], slopes, at_centres, is_broken, found)
+            shares[open_] = found
+            half = (boxes[open_, :, 1] - boxes[open_, :, 0]) / 2
+            is_open = found[..., 0] != found[..., 1]
+            with np.errstate(invalid="ignore", over="ignore"):
+                variation = np.where(is_open[..., None], slopes[..., 1] - slopes[..., 0], 0.0).max(axis=1) * half
+            bends[open_] = np.where(is_broken[:, None] | ~np.isfinite(variation), np.nan, variation)
+        codes = np.zeros((n, MAX_PATTERNS), dtype=np.int64)
+        bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)
+        possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
+        bound_boxes(shares, *self.clauses, self.adjacent, codes, bounds, counts, possible)
+        return BoxBounds(codes, bounds, counts, possible, bends)
+
+    def meets_others(self, boxes: Array) -> NDArray[np.bool_]:
+        """Where a slip or a gap vanishes in a box (N, k, 2): other modes hold there, and no division helps."""
+        found = np.zeros(len(boxes), dtype=np.bool_)
+        if not (len(self.switches) and len(boxes)):
+            return found
+        least, most = (
+            np.full((len(boxes), len(self.switches)), np.inf),
+            np.full((len(boxes), len(self.switches)), -np.inf),
+        )
+        for ends in itertools.product((0, 1), repeat=self.n_axes):
+            corner = np.stack([boxes[:, axis, end] for axis, end in enumerate(ends)], axis=-1)
+            values, _ = self.values(np.stack([corner, corner], axis=-1))
+            least = np.fmin(least, values[:, self.switches, 0])
+            most = np.fmax(most, values[:, self.switches, 1])
+        return np.asarray(((least <= 0.0) & (most >= 0.0)).any(axis=1))
+
+    def divided(self, boxes: Array, widths: Array, bends: Array) -> Array:
+        """Both halves of each box."""
+        halves = np.empty((2 * len(boxes), self.n_axes, 2))
+        halve(boxes, widths, bends, np.asarray(np.isfinite(bends).all(axis=-1)), halves)
+        return halves
+
+
+def box_reader(states: NodeStates, conditions: SignConditions) -> BoxReader:
+    """Write the functions of conditions, and their derivatives, as operations on intervals.
+
+    Parameters
+    ----------
+    states : NodeStates
+    conditions : SignConditions
+
+    Returns
+    -------
+    BoxReader
+    """
+    build, names = states.build, states.names
+    slopes = jacobian(build, conditions.functions, names)
+    graph = build.graph()
+    labels = sorted({mode.label for mode in conditions.modes})
+    clauses = _Clauses()
+    required, gates = clauses.numbered(conditions.required), clauses.numbered(conditions.open)
+    parts, listed, roles = [0], [], []
+    for mode in conditions.modes:
+        found = [mode.determinant, mode.independence, *mode.directions, *mode.numerators]
+        listed += clauses.numbered(found).tolist()
+        roles += [-1, -1, *[0] * len(mode.directions), *[1] * len(mode.numerators)]
+        parts.append(len(listed))
+    arrays = (
+        required,
+        gates,
+        np.array([labels.index(mode.label) for mode in conditions.modes], dtype=np.int64),
+        np.array(parts, dtype=np.int64),
+        np.array(listed, dtype=np.int64),
+        np.array(roles, dtype=np.int64),
+        *clauses.arrays(),
+    )
+    adjacent = np.array(
+        [
+            [sum(a != b for a, b in zip(one.modes, two.modes, strict=True)) < 2 for two in conditions.modes]
+            for one in conditions.modes
+        ],
+        dtype=np.bool_,
+    ).reshape(len(conditions.modes), len(conditions.modes))
+    switching = [*conditions.open, *(clause for mode in conditions.modes for clause in mode.directions)]
+    return BoxReader(
+        tuple(labels),
+        len(names),
+        tape_of(graph, conditions.functions, names),
+        tape_of(graph, slopes.ravel().tolist(), names),
+        arrays,
+        adjacent,
+        np.array(sorted({f for clause in switching for f in clause.functions}), dtype=np.int64),
+    )
+
+
+@attrs.define
+class _Clauses:
+    """Clauses numbered in the order in which they are met."""
+
+    starts: list[int] = attrs.field(factory=lambda: [0])
+    members: list[int] = attrs.field(factory=list)
+    signs: list[int] = attrs.field(factory=list)
+
+    def numbered(self, clauses: Sequence[Clause]) -> NDArray[np.int64]:
+        first = len(self.signs)
+        for clause in clauses:
+            self.members += clause.functions
+            self.starts.append(len(self.members))
+            self.signs.append(clause.sign)
+        return np.arange(first, len(self.signs), dtype=np.int64)
+
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        return tuple(np.array(item, dtype=np.int64) for item in (self.starts, self.members, self.signs))  # type: ignore[return-value]

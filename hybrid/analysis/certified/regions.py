@@ -1,0 +1,409 @@
+"""Certified maps: every region's share of a box of states between proved bounds, and verdicts proved absent."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
+from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
+from hybrid.analysis.certified.conditions import sign_conditions
+from hybrid.analysis.certified.states import node_states
+from hybrid.analysis.maps.axes import Axis, placed
+from hybrid.contact.selection import select
+from hybrid.dynamics.pins import solve_state
+from hybrid.errors import ComputationError, StateError
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
+from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["CertifiedMap", "Witness", "certified_map"]
+
+Array = NDArray[np.float64]
+
+LEAST_GAP = 1e-12
+"""Gaps below would be rounding."""
+
+_SHARE = 0.7  # of the gap, carried by the boxes that are divided next
+_BATCH = 20_000  # boxes bounded at once
+_POINTS = 64  # middles of boxes a round at which the conditions of a verdict are looked at
+_TRIES = 2  # of them at which the verdict itself is
+_NARROW = 1e-10  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
+_VOLUME_ROUNDING = 1e-14  # of sums of products of lengths, relative
+
+
+@attrs.frozen
+class Witness:
+    """A state that has a verdict.
+
+    Attributes
+    ----------
+    at : mapping of str to float
+        Values of the axes.
+    box : mapping of str to pair of float
+        The box that it is the middle of.
+    """
+
+    at: Mapping[str, float]
+    box: Mapping[str, tuple[float, float]]
+
+
+@attrs.frozen(eq=False)
+class CertifiedMap:
+    """What is proved about all states of a box.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+    gap, gap_wanted : float
+        Largest difference of the bounds of a region's share, reached and asked for.
+    complete : bool
+        False where the number of boxes or the time ended the work before the gap was reached.
+    regions : mapping of str to (low, high)
+        Bounds of the share of every region that is not excluded; largest first. The names are those of a map.
+    undecided : float
+        Share of the boxes with more than one possible region.
+    absent : mapping of str to bool or None
+        For INCONSISTENT, INDETERMINATE and HYPERSTATIC: True if it is proved that no state of the closed box has this
+        verdict, False if a state was met that has it, else None.
+    witness : mapping of str to Witness
+        These states.
+    evaluations, boxes : int
+        Boxes that were looked at, and that are left.
+    parts : array, (boxes, number of axes, 2)
+        Their ends.
+    region : array of int, (boxes,)
+        Number of the only region of each in the order of ``regions``, -1 where several are possible.
+    is_interrupted : bool
+        True after Ctrl-C: bounds are proved all the same.
+    """
+
+    axes: tuple[Axis, ...]
+    gap: float
+    gap_wanted: float
+    complete: bool
+    regions: Mapping[str, tuple[float, float]]
+    undecided: float
+    absent: Mapping[str, bool | None]
+    witness: Mapping[str, Witness]
+    evaluations: int
+    boxes: int
+    parts: Array = attrs.field(repr=False)
+    region: NDArray[np.intp] = attrs.field(repr=False)
+    is_interrupted: bool = False
+
+
+Progress = Callable[[float, int], None]
+
+
+def certified_map(
+    dynamics: Dynamics,
+    *,
+    axes: Sequence[Axis],
+    pins: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    gap: float = 1e-4,
+    max_boxes: int = 10_000_000,
+    budget: float | None = None,
+    tolerances: Tolerances = Tolerances(),
+    progress: Progress | None = None,
+    on_interrupt: OnInterrupt = "raise",
+) -> CertifiedMap:
+    """Enclose the share of every region of a box of states, in interval arithmetic.
+
+    The box is divided until every part is proved to hold one set of consistent modes, or is small. Near a smooth
+    boundary a part is divided between two regions by parallel lines between which the boundary is proved to run.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of two to four Axis
+        Coordinates, velocities, other pins or parameters, without numbers of cells.
+    pins : mapping of str to float or str, optional
+        All other pins of the state.
+    parameters : mapping of str to float or str, optional
+    gap : float, optional
+        Largest difference of the bounds of a region's share.
+    max_boxes : int, optional
+        Boxes to look at, at most.
+    budget : float, optional
+        Seconds of work, at most.
+    tolerances : Tolerances, optional
+        Of the verdicts at witnesses.
+    progress : callable, optional
+        Called as ``progress(gap, evaluations)``.
+    on_interrupt : {"raise", "keep"}, optional
+        What Ctrl-C does: raise ``KeyboardInterrupt``, or end with the bounds that are proved by then.
+
+    Returns
+    -------
+    CertifiedMap
+
+    Raises
+    ------
+    StateError, DeclarationError
+        Bad axes, pins, parameters or gap.
+    ComputationError
+        Spatial contacts at rest, redundant contacts, too many modes, or postures without a closed form.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> from hybrid.analysis import Axis, certified_map
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> axes = [Axis.parse("phi=0:pi"), Axis.parse("mu=0:1.3")]
+    >>> found = certified_map(rod, axes=axes, pins={"phi_dot": 0, "slip.tip": -1})
+    >>> found.absent["INCONSISTENT"], found.absent["INDETERMINATE"]
+    (True, True)
+    """
+    axes, pins, parameters = tuple(axes), dict(pins or {}), dict(parameters or {})
+    keeps = keeps_partial(on_interrupt)
+    _check(axes, gap, max_boxes, budget)
+    states = node_states(dynamics, axes, pins=pins, parameters=parameters)
+    if states.conditions:
+        raise ComputationError("the pins fix the posture by equations that are not linear: pin coordinates instead")
+    _check_values(dynamics, axes, pins, parameters)
+    reader = box_reader(states, sign_conditions(states))
+    widths = np.array([axis.width for axis in axes])
+    end = None if budget is None else time.perf_counter() + budget
+    search = _Search(dynamics, axes, pins, parameters, tolerances, reader, widths, max_boxes, progress, end)
+    return search.run(_start(axes), gap, keeps=keeps)
+
+
+def _start(axes: Sequence[Axis]) -> Array:
+    """The box, divided where a slip changes its sign."""
+    ends = [
+        [(axis.low, 0.0), (0.0, axis.high)]
+        if axis.name.startswith("slip.") and axis.low < 0.0 < axis.high
+        else [(axis.low, axis.high)]
+        for axis in axes
+    ]
+    return np.array(list(itertools.product(*ends)))
+
+
+def _check(axes: tuple[Axis, ...], gap: float, max_boxes: int, budget: float | None) -> None:
+    if not 2 <= len(axes) <= 4:
+        raise StateError(f"give two to four axes, as phi=0:pi and mu=0:2; got {len(axes)}")
+    for axis in axes:
+        if axis.n is not None:
+            raise StateError(
+                f"axis {axis.name}: a certified map has no cells; write {axis.name}={axis.low:g}:{axis.high:g}"
+            )
+    if not LEAST_GAP <= gap < 1.0:
+        raise StateError(f"gap {gap:g}: it must be at least {LEAST_GAP:g} and less than 1")
+    if max_boxes < 1:
+        raise StateError(f"max-boxes {max_boxes}: it must be positive")
+    if budget is not None and not budget > 0.0:
+        raise StateError(f"budget {budget:g}: it must be a positive number of seconds")
+
+
+def _check_values(
+    dynamics: Dynamics, axes: Sequence[Axis], pins: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> None:
+    """Refuse parameters that leave their ranges at a corner of the box."""
+    corners = np.stack(np.meshgrid(*([axis.low, axis.high] for axis in axes), indexing="ij"), axis=-1)
+    for corner in corners.reshape(-1, len(axes)):
+        _, values = placed(dynamics, axes, [np.asarray(value) for value in corner], pins=pins, parameters=parameters)
+        dynamics.mechanism.check_parameters(dynamics.at({name: float(value) for name, value in values.items()}).values)
+
+
+@attrs.define(eq=False)
+class _Parts:
+    """Boxes with bounds of the shares of regions, of the whole box."""
+
+    boxes: Array
+    low: Array
+    high: Array
+    possible: NDArray[np.bool_]
+    bends: Array
+    loose: NDArray[np.bool_]
+
+    def of(self, chosen: Any) -> _Parts:
+        return _Parts(*(getattr(self, field.name)[chosen] for field in attrs.fields(_Parts)))
+
+    def with_(self, other: _Parts) -> _Parts:
+        width = max(self.low.shape[1], other.low.shape[1])
+        pairs = []
+        for field in attrs.fields(_Parts):
+            one, two = getattr(self, field.name), getattr(other, field.name)
+            if field.name in ("low", "high"):
+                one, two = (np.pad(item, ((0, 0), (0, width - item.shape[1]))) for item in (one, two))
+            pairs.append(np.concatenate([one, two]))
+        return _Parts(*pairs)
+
+
+@attrs.define(eq=False)
+class _Search:
+    dynamics: Dynamics
+    axes: tuple[Axis, ...]
+    pins: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    tolerances: Tolerances
+    reader: BoxReader
+    widths: Array
+    max_boxes: int
+    progress: Progress | None
+    end: float | None = None
+    evaluations: int = 0
+    codes: list[int] = attrs.field(factory=list)
+    witness: dict[str, Witness] = attrs.field(factory=dict)
+
+    def run(self, root: Array, wanted: float, *, keeps: bool) -> CertifiedMap:
+        parts, done = self.bounded(root), list[_Parts]()
+        reached, is_complete = np.inf, False
+        try:
+            with interruptible(keeps=keeps):
+                while True:
+                    spread = (parts.high - parts.low).max(axis=1, initial=0.0) + parts.loose * self.volumes(parts.boxes)
+                    is_over = (spread == 0.0) & ~self.of_interest(parts)
+                    if is_over.any():
+                        done.append(parts.of(is_over))
+                        parts, spread = parts.of(~is_over), spread[~is_over]
+                    reached = self.gap(parts)
+                    if self.progress is not None:
+                        self.progress(reached, self.evaluations)
+                    is_complete = reached <= wanted
+                    chosen = self.for_keys(parts) if is_complete else self.widest(spread)
+                    chosen &= self.is_divisible(parts.boxes)
+                    if not chosen.any() or self.is_spent():
+                        break
+                    halves = self.reader.divided(parts.boxes[chosen], self.widths, parts.bends[chosen])
+                    parts = parts.of(~chosen).with_(self.bounded(halves))
+        except KeyboardInterrupt:
+            if not keeps:
+                raise
+            return self.finished([*done, parts], reached, wanted, is_interrupted=True)
+        return self.finished([*done, parts], reached, wanted)
+
+    def is_spent(self) -> bool:
+        return self.evaluations >= self.max_boxes or (self.end is not None and time.perf_counter() > self.end)
+
+    def is_divisible(self, boxes: Array) -> NDArray[np.bool_]:
+        middles = boxes.mean(axis=-1)
+        return np.asarray(((boxes[..., 0] < middles) & (middles < boxes[..., 1])).all(axis=-1))
+
+    def volumes(self, boxes: Array) -> Array:
+        """Shares of the whole box."""
+        return np.asarray(np.prod((boxes[..., 1] - boxes[..., 0]) / self.widths, axis=-1))
+
+    def of_interest(self, parts: _Parts) -> NDArray[np.bool_]:
+        """Boxes that may have a verdict that was neither excluded nor met."""
+        open_ = [place for place, key in enumerate(CLOSED_KEYS) if key not in self.witness]
+        found = np.asarray(parts.possible[:, open_].any(axis=1))
+        found[found] &= ~self.reader.meets_others(parts.boxes[found])
+        return found
+
+    def gap(self, parts: _Parts) -> float:
+        """Largest difference of the bounds of a region's share."""
+        each = float((parts.high - parts.low).sum(axis=0).max(initial=0.0))
+        return each + float((parts.loose * self.volumes(parts.boxes)).sum())
+
+    def widest(self, spread: Array) -> NDArray[np.bool_]:
+        order = np.argsort(-spread, kind="stable")
+        carried = np.cumsum(spread[order])
+        count = max(1, int(np.searchsorted(carried, _SHARE * carried[-1])) + 1)
+        chosen = np.zeros(len(spread), dtype=np.bool_)
+        chosen[order[:count]] = spread[order[:count]] > 0.0
+        return chosen
+
+    def for_keys(self, parts: _Parts) -> NDArray[np.bool_]:
+        """Look for the verdicts still in question at the middles of the largest boxes; what is left to divide."""
+        volumes = self.volumes(parts.boxes)
+        for place, key in enumerate(CLOSED_KEYS):
+            found = np.flatnonzero(parts.possible[:, place])
+            if key in self.witness or not len(found):
+                continue
+            largest = found[np.argsort(-volumes[found], kind="stable")][:_POINTS]
+            middles = parts.boxes[largest].mean(axis=-1)
+            has_it = self.reader(np.stack([middles, middles], axis=-1)).possible[:, place]
+            for index in largest[has_it][:_TRIES]:
+                self.look(parts.boxes[index])
+        lengths = ((parts.boxes[..., 1] - parts.boxes[..., 0]) / self.widths).max(axis=1, initial=0.0)
+        return np.asarray(self.of_interest(parts) & (lengths > _NARROW))
+
+    def look(self, box: Array) -> None:
+        """The verdict in the middle of a box, kept if it is one in question."""
+        middle = box.mean(axis=-1)
+        at = [np.asarray(value) for value in middle]
+        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
+        bound = self.dynamics.at({name: float(value) for name, value in values.items()})
+        given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
+        try:
+            verdict = select(bound, solve_state(bound, given), tolerances=self.tolerances).verdict.name
+        except (StateError, ComputationError):
+            return
+        if verdict in CLOSED_KEYS and verdict not in self.witness:
+            ends = {axis.name: (float(low), float(high)) for axis, (low, high) in zip(self.axes, box, strict=True)}
+            place = {axis.name: float(value) for axis, value in zip(self.axes, middle, strict=True)}
+            self.witness[verdict] = Witness(place, ends)
+
+    def bounded(self, boxes: Array) -> _Parts:
+        """Bound boxes in batches, and number the sets of modes that are met."""
+        pieces = [self._bounded(boxes[start : start + _BATCH]) for start in range(0, len(boxes), _BATCH)]
+        whole = pieces[0]
+        for piece in pieces[1:]:
+            whole = whole.with_(piece)
+        return whole
+
+    def _bounded(self, boxes: Array) -> _Parts:
+        found: BoxBounds = self.reader(boxes)
+        self.evaluations += len(boxes)
+        is_listed = np.arange(found.codes.shape[1]) < found.counts[:, None]
+        used = np.unique(found.codes[is_listed])
+        self.codes += [int(code) for code in used if int(code) not in self.codes]
+        low, high = np.zeros((len(boxes), len(self.codes))), np.zeros((len(boxes), len(self.codes)))
+        volumes = self.volumes(boxes)
+        for place, code in enumerate(self.codes):
+            is_it = is_listed & (found.codes == code)
+            low[:, place] = np.where(is_it, found.bounds[..., 0], 0.0).sum(axis=1) * volumes
+            high[:, place] = np.where(is_it, found.bounds[..., 1], 0.0).sum(axis=1) * volumes
+        return _Parts(boxes, low, high, found.possible, found.bends, found.counts == 0)
+
+    def finished(
+        self, pieces: Sequence[_Parts], reached: float, wanted: float, *, is_interrupted: bool = False
+    ) -> CertifiedMap:
+        parts = pieces[0]
+        for piece in pieces[1:]:
+            parts = parts.with_(piece)
+        volumes, size = self.volumes(parts.boxes), len(self.codes)
+        width = parts.low.shape[1]
+        low, high = (np.pad(item.sum(axis=0), (0, size - width)) for item in (parts.low, parts.high))
+        high = (high + float((parts.loose * volumes).sum())) * (1.0 + _VOLUME_ROUNDING)
+        low, high = np.maximum(0.0, low * (1.0 - _VOLUME_ROUNDING)), np.minimum(1.0, high)
+        order = sorted((place for place in range(size) if high[place] > 0.0), key=lambda place: (-high[place], place))
+        is_split = ((parts.high > 0.0).sum(axis=1) > 1) | parts.loose
+        absent: dict[str, bool | None] = {}
+        for place, key in enumerate(CLOSED_KEYS):
+            absent[key] = False if key in self.witness else None if parts.possible[:, place].any() else True
+        places = np.argsort(order + [place for place in range(size) if place not in order])
+        return CertifiedMap(
+            axes=self.axes,
+            gap=reached,
+            gap_wanted=wanted,
+            complete=reached <= wanted and not is_interrupted,
+            regions={self.region(self.codes[place]): (float(low[place]), float(high[place])) for place in order},
+            undecided=float(volumes[is_split].sum()),
+            absent=absent,
+            witness={key: self.witness[key] for key in CLOSED_KEYS if key in self.witness},
+            evaluations=self.evaluations,
+            boxes=len(parts.boxes),
+            parts=parts.boxes,
+            region=np.where(is_split, -1, places[parts.high.argmax(axis=1)] if size else -1),
+            is_interrupted=is_interrupted,
+        )
+
+    def region(self, code: int) -> str:
+        """Consistent labels, sorted and joined by bars, as in a map."""
+        if code & PENETRATING:
+            return "penetrating"
+        names = "|".join(label for place, label in enumerate(self.reader.labels) if code >> place & 1) or "none"
+        return f"{names} (indeterminate)" if code & SEVERAL else names

@@ -1,0 +1,255 @@
+"""States that pins fix, as nodes: coordinates and velocities in terms of the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.analysis.maps.axes import Axis, check_axes, placed
+from hybrid.contact.rational_numbers import known_number
+from hybrid.declaration.expressions import parse_expression
+from hybrid.dynamics.pin_values import Pins, sort_pins
+from hybrid.dynamics.reading import read
+from hybrid.errors import StateError
+from hybrid.expressions import Builder, determinant, jacobian
+
+if TYPE_CHECKING:
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["NodeStates", "node_states", "number_node"]
+
+
+@attrs.frozen(eq=False)
+class NodeStates:
+    """Every state over some axes.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    build : Builder
+        Of the mechanism's graph.
+    axes : tuple of Axis
+    pins : Pins
+        With the axes at their middles.
+    names : tuple of int
+        Nodes of the axes, then of coordinates that are not known in closed form.
+    values : mapping of int to int
+        What coordinates, velocities, time and parameters are, in terms of these names.
+    conditions : tuple of int
+        Nodes that vanish, as many as coordinates that are not known in closed form.
+    required : tuple of int
+        Nodes that do not vanish where the pins fix one state.
+    """
+
+    dynamics: Dynamics
+    build: Builder
+    axes: tuple[Axis, ...]
+    pins: Pins
+    names: tuple[int, ...]
+    values: Mapping[int, int]
+    conditions: tuple[int, ...]
+    required: tuple[int, ...]
+
+    def at(self, node: int) -> int:
+        """A node of the equations in terms of the names."""
+        return self.build.replaced(int(node), self.values)
+
+    def pinned(self, name: str) -> int | None:
+        """The node of the value of a pin, None where it is not pinned."""
+        return _pinned(self.build, self.axes, self.pins, self.values, self.dynamics, name)
+
+
+def number_node(build: Builder, value: float) -> int:
+    """The number that a float was written as, or the float itself.
+
+    Parameters
+    ----------
+    build : Builder
+    value : float
+
+    Returns
+    -------
+    int
+        A node.
+    """
+    known = known_number(value)
+    return build.number(Fraction(value) if known is None else known)
+
+
+def node_states(
+    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> NodeStates:
+    """Solve pins for the coordinates and velocities, as nodes.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+    pins, parameters : mapping of str to float or str
+        What is fixed besides.
+
+    Returns
+    -------
+    NodeStates
+
+    Raises
+    ------
+    StateError, DeclarationError
+        Bad axes, pins or parameters.
+    """
+    check_axes(dynamics, axes, pins=pins, parameters=parameters)
+    middles = [np.asarray((axis.low + axis.high) / 2) for axis in axes]
+    at, values = placed(dynamics, axes, middles, pins=pins, parameters=parameters)
+    bound = dynamics.at({**dynamics.given, **{name: float(value) for name, value in values.items()}})
+    sorted_pins = sort_pins(
+        bound, {name: value if isinstance(value, str) else float(value) for name, value in at.items()}
+    )
+    build = Builder(dynamics.equations.graph)
+    axis_nodes = {axis.name: build.name(axis.name) for axis in axes}
+    known = _parameters(build, dynamics, parameters, axis_nodes)
+    texts = {name: value for name, value in pins.items() if isinstance(value, str)}
+    solver = _Solver(dynamics, build, tuple(axes), sorted_pins, known, texts)
+    return solver.solved()
+
+
+def _parameters(
+    build: Builder, dynamics: Dynamics, parameters: Mapping[str, Any], axis_nodes: Mapping[str, int]
+) -> dict[int, int]:
+    """Nodes of the values of all parameters; expressions of a replaced one follow it."""
+    declared: Mapping[str, Any] = {name: item.value for name, item in dynamics.mechanism.parameters.items()}
+    given = {**declared, **dynamics.given, **parameters}
+    found: dict[str, int] = {name: node for name, node in axis_nodes.items() if name in given}
+    waiting = [name for name in given if name not in found]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        value = given[name]
+        if not isinstance(value, str):
+            found[name] = number_node(build, float(value))
+            continue
+        expression = parse_expression(value, known=given.keys(), field=name)
+        missing = [other for other in expression.names if other in given and other not in found]
+        if missing:
+            waiting += [name, *missing]
+        else:
+            found[name] = read(build, expression, {other: found[other] for other in expression.names if other in found})
+    return {dynamics.equations.parameters[name]: node for name, node in found.items()}
+
+
+def _pinned(
+    build: Builder,
+    axes: Sequence[Axis],
+    pins: Pins,
+    values: Mapping[int, int],
+    dynamics: Dynamics,
+    name: str,
+    texts: Mapping[str, str] | None = None,
+) -> int | None:
+    if any(axis.name == name for axis in axes):
+        return build.name(name)
+    listed = {**pins.positions, **pins.velocities, "t": pins.time}
+    if name not in listed:
+        return None
+    contact = name.split(".")[1] if name.startswith("slip.") else ""
+    if texts and name in texts and contact not in pins.sides:
+        parameters = {other: values[node] for other, node in dynamics.equations.parameters.items()}
+        expression = parse_expression(texts[name], known=parameters.keys(), field=f"pin {name}")
+        return read(build, expression, {other: parameters[other] for other in expression.names if other in parameters})
+    return number_node(build, float(listed[name]))
+
+
+@attrs.frozen(eq=False)
+class _Solver:
+    dynamics: Dynamics
+    build: Builder
+    axes: tuple[Axis, ...]
+    pins: Pins
+    parameters: Mapping[int, int]
+    texts: Mapping[str, str]
+
+    def pinned(self, name: str) -> int:
+        found = _pinned(self.build, self.axes, self.pins, self.parameters, self.dynamics, name, self.texts)
+        if found is None:
+            raise StateError(f"{name} is not pinned")
+        return found
+
+    def solved(self) -> NodeStates:
+        equations, build = self.dynamics.equations, self.build
+        values = dict(self.parameters) | {equations.time: self.pinned("t")}
+        names = [build.name(axis.name) for axis in self.axes]
+        required: list[int] = []
+        places = dict(zip(self.dynamics.mechanism.coordinates, equations.coordinates, strict=True))
+        values |= {node: self.pinned(name) for name, node in places.items() if name in self.pins.positions}
+        free = [node for name, node in places.items() if name not in self.pins.positions]
+        conditions = self._conditions(values)
+        if free and self._is_affine(conditions, free):
+            solution, divisor = self._linear(conditions, free)
+            values |= solution
+            required.append(divisor)
+            conditions = []
+        else:
+            names += free
+        speeds = dict(zip(self.dynamics.mechanism.velocities, equations.velocities, strict=True))
+        values |= {node: self.pinned(name) for name, node in speeds.items() if name in self.pins.velocities}
+        moving = [node for name, node in speeds.items() if name not in self.pins.velocities]
+        rates = self._rates(values)
+        solution, divisor = self._linear(rates, moving)
+        values |= solution
+        required.append(divisor)
+        return NodeStates(
+            self.dynamics, build, self.axes, self.pins, tuple(names), values, tuple(conditions), tuple(required)
+        )
+
+    def _conditions(self, values: Mapping[int, int]) -> list[int]:
+        """What vanishes at a position that meets the pins and the constraints."""
+        equations, build = self.dynamics.equations, self.build
+        found = []
+        for name in self.pins.positions:
+            if name.startswith("gap."):
+                gap = build.replaced(int(equations.gap[self.dynamics.contacts.index(name[4:])]), values)
+                found.append(build.subtract(gap, self.pinned(name)))
+        found += [build.replaced(int(equations.constraint[row]), values) for row in self.pins.independent]
+        return found
+
+    def _is_affine(self, conditions: Sequence[int], free: Sequence[int]) -> bool:
+        slopes = jacobian(self.build, conditions, free)
+        names = {str(self.build.graph().values[node]) for node in free}
+        return self.build.graph().names(slopes.ravel()).isdisjoint(names)
+
+    def _linear(self, conditions: Sequence[int], unknown: Sequence[int]) -> tuple[dict[int, int], int]:
+        """Solve conditions that are linear in some names, by Cramer's rule; their determinant."""
+        build = self.build
+        at_zero = {node: build.number(0) for node in unknown}
+        A = [[int(entry) for entry in row] for row in jacobian(build, conditions, unknown)]
+        rest = [build.replaced(condition, at_zero) for condition in conditions]
+        divisor = determinant(build, A)
+        found = {}
+        for place, node in enumerate(unknown):
+            columns = [
+                [*row[:place], build.negate(value), *row[place + 1 :]] for row, value in zip(A, rest, strict=True)
+            ]
+            found[node] = build.divide(determinant(build, columns), divisor)
+        return found, divisor
+
+    def _rates(self, values: Mapping[int, int]) -> list[int]:
+        """What vanishes at a velocity that meets the pins and the constraints."""
+        equations, build, dynamics = self.dynamics.equations, self.build, self.dynamics
+        found = []
+        for name in self.pins.velocities:
+            if name in dynamics.mechanism.velocities:
+                continue
+            if name.startswith("gap_dot."):
+                node = int(equations.gap_dot[dynamics.contacts.index(name.removeprefix("gap_dot."))])
+            else:
+                parts = name.split(".")
+                node = int(
+                    equations.slip[dynamics.columns[parts[1]].start + (int(parts[2]) - 1 if len(parts) == 3 else 0)]
+                )
+            found.append(build.subtract(build.replaced(node, values), self.pinned(name)))
+        found += [build.replaced(int(equations.constraint_dot[row]), values) for row in self.pins.independent]
+        return found

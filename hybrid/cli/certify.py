@@ -1,0 +1,103 @@
+"""``painleve certify``: what is proved about every state of a box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import (
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    read_parameters,
+)
+from hybrid.cli.boundary import ExitStatus
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.records import certified_record
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["certify"]
+
+_STEPS = 1000  # of the progress bar
+
+
+@click.command("certify")
+@mechanism_argument
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    required=True,
+    metavar="NAME=LOW:HIGH",
+    help="A pin or a parameter of the box, two to four times.",
+)
+@pin_option
+@parameter_option
+@click.option("--gap", type=float, default=1e-4, show_default=True, help="Largest uncertainty of a region's share.")
+@click.option("--max-boxes", type=int, default=10_000_000, show_default=True, help="Boxes to look at, at most.")
+@click.option("--budget", type=float, metavar="SECONDS", help="Time to work, at most.")
+@json_option
+def certify(
+    *,
+    mechanism: str,
+    axes: tuple[str, ...],
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    gap: float,
+    max_boxes: int,
+    budget: float | None,
+    as_json: bool,
+) -> None:
+    """Prove which modes of MECH are consistent over a box."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    with ProgressBar(f"certifying {declared.name}") as bar:
+        from hybrid.analysis import Axis, certified_map
+        from hybrid.dynamics import derive
+
+        resolved = declared.parameter_values(values)
+        swept = [Axis.parse(text, values=resolved) for text in axes]
+        found = certified_map(
+            derive(declared),
+            axes=swept,
+            pins=pins,
+            parameters=values,
+            gap=gap,
+            max_boxes=max_boxes,
+            budget=budget,
+            progress=lambda reached, _: bar.advance(int(_STEPS * min(1.0, gap / max(reached, gap))), _STEPS),
+            on_interrupt="keep",
+        )
+    answer = {"mechanism": declared.name, **certified_record(found)}
+    print_answer(answer, _description(answer), as_json=as_json)
+    if found.is_interrupted:
+        click.echo(f"interrupted: the bounds are proved, {number(found.gap)} apart", err=True)
+        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+
+
+def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    swept = ", ".join(f"{item['name']} from {number(item['low'])} to {number(item['high'])}" for item in answer["axes"])
+    yield f"{answer['mechanism']}: every state, {swept}"
+    yield ""
+    rows = [(name, f"{low:.9f}", f"{high:.9f}") for name, (low, high) in answer["regions"].items()]
+    yield table("Shares of the box, proved", ("consistent modes", "at least", "at most"), rows)
+    if not answer["complete"]:
+        wanted, reached = number(answer["gap_wanted"]), number(answer["gap"])
+        yield f"The work ended before the gap of {wanted} was reached: it is {reached}."
+    yield f"{answer['boxes']} boxes; {answer['undecided']:.3g} of the volume is in boxes with several possible regions."
+    yield ""
+    for key, is_absent in answer["absent"].items():
+        if is_absent:
+            yield f"{key}: proved absent, in the closed box."
+        elif is_absent is None:
+            yield f"{key}: neither met nor proved absent."
+        else:
+            at = ", ".join(f"{name} = {value!r}" for name, value in answer["witness"][key]["at"].items())
+            yield f"{key}: met at {at}."

@@ -1,0 +1,282 @@
+"""Certified maps: bounds against areas by hand, boxes against states in ball arithmetic, proofs and witnesses."""
+
+from math import pi
+
+import flint
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from hybrid import derive, read_mechanism, select, solve_state
+from hybrid.analysis import Axis, certified_map
+from hybrid.errors import ComputationError, DeclarationError, StateError
+from mechanisms import path
+from tests.catalogue import dynamics_of
+from tests.incline import fractions_at_rest, fractions_slipping
+
+flint.ctx.prec = 200
+WANTED = {"INCONSISTENT", "INDETERMINATE", "HYPERSTATIC"}
+ROLLING = dict.fromkeys(["x", "y", "alpha", "beta", "gamma", "gap.floor", "gap_dot.floor"], 0)
+ROLLING |= dict.fromkeys(["alpha_dot", "beta_dot", "slip.floor.1", "slip.floor.2"], 0)
+POSED = {"gap.floor": 0, "gap.wall": 0, "gap_dot.floor": 0, "gap_dot.wall": 0}
+
+
+def certified(name, axes, pins, *, gap=1e-4, parameters=None, **options):
+    return certified_map(
+        dynamics_of(name),
+        axes=[Axis.parse(axis) for axis in axes],
+        pins=pins,
+        parameters=parameters,
+        gap=gap,
+        **options,
+    )
+
+
+def rod(axes, pins=None, **options):
+    return certified("rod_on_incline", axes, {"slip.tip": -1, **(pins or {})}, **options)
+
+
+def encloses(bounds, share, slack=0.0):
+    return bounds[0] - slack <= share <= bounds[1] + slack
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-6])
+def test_shares_enclose_areas_by_hand(gap):
+    found = rod(["phi=0:pi", "mu=0:2"], {"phi_dot": 0}, gap=gap)
+    # A = (1 + 3 cos^2 phi - 3 mu sin phi cos phi)/m, negative beyond the critical friction
+    critical = lambda phi: (1 + 3 * np.cos(phi) ** 2) / (3 * np.sin(phi) * np.cos(phi))  # noqa: E731
+    area, error = quad(lambda phi: max(0.0, 2.0 - critical(phi)), 0.6, 1.4, points=[0.7, 1.3], epsabs=1e-12, limit=400)
+    assert found.complete and found.gap <= gap
+    assert encloses(found.regions["none"], area / (2 * pi), error + 1e-10)
+    assert encloses(found.regions["slide-"], 1 - area / (2 * pi), error + 1e-10)
+    assert set(found.regions) == {"none", "slide-"}
+    assert sum(low for low, _ in found.regions.values()) <= 1.0 <= sum(high for _, high in found.regions.values())
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_shares_enclose_those_of_the_closed_form_where_several_modes_hold(side):
+    found = certified("rod_on_incline", ["phi=0:pi", "phi_dot=-3:3"], {"slip.tip": side}, parameters={"mu": 1.5})
+    named = {"slide": "slide+" if side > 0 else "slide-", "free|slide": "free|slide+" if side > 0 else "free|slide-"}
+    exact = {named.get(name, name): share for name, share in fractions_slipping(mu=1.5, side=side).items()}
+    assert set(found.regions) == set(exact)
+    for name, share in exact.items():
+        assert encloses(found.regions[name], share, 2e-5)  # of a sum over 40 000 lines
+    assert dict(found.absent) == {
+        "INCONSISTENT": False,
+        "INDETERMINATE": False,
+        "HYPERSTATIC": True,
+    }
+
+
+def test_shares_of_a_contact_at_rest():
+    found = certified("rod_on_incline", ["phi=0:pi", "phi_dot=-3:3"], {"slip.tip": 0}, parameters={"mu": 0.5}, gap=1e-3)
+    for name, share in fractions_at_rest(mu=0.5, epsilon=0.0).items():
+        assert encloses(found.regions.get(name, (0.0, 0.0)), share, 2e-5)
+
+
+def test_less_friction_than_critical_is_proved_free_of_paradoxes():
+    least = 4.0 / 3.0 - 1e-9
+    found = rod(["phi=0:pi", f"mu=0:{least!r}"], {"phi_dot": 0})
+    assert found.absent == dict.fromkeys(WANTED, True) and found.witness == {}
+    assert found.regions == {"slide-": (pytest.approx(1.0, abs=1e-13), 1.0)}
+    assert found.evaluations <= 5000
+
+
+def test_critical_friction_itself_is_never_called_free_of_paradoxes():
+    found = rod(["phi=0:pi", "mu=0:4/3"], {"phi_dot": 0})
+    assert found.absent["INCONSISTENT"] is not True
+
+
+def test_a_witness_has_the_verdict():
+    found = rod(["phi=0:pi", "phi_dot=-3:3", "mu=0:2"], gap=0.1)
+    dynamics = dynamics_of("rod_on_incline")
+    assert set(found.witness) == {"INCONSISTENT", "INDETERMINATE"}
+    for verdict, item in found.witness.items():
+        at = dict(item.at)
+        bound = dynamics.at({"mu": at.pop("mu")})
+        assert select(bound, solve_state(bound, {**at, "slip.tip": -1})).verdict.name == verdict
+        assert all(low <= item.at[name] <= high for name, (low, high) in item.box.items())
+
+
+def island(width, tmp_path):
+    text = path("rod_on_incline").read_text(encoding="utf-8")
+    text = text.replace('friction = "mu"', f'friction = "mu + 3*exp(-((x - 0.5137)/{width})**2)"')
+    file = tmp_path / "island.toml"
+    file.write_text(text, encoding="utf-8")
+    return derive(read_mechanism(file))
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-4])
+@pytest.mark.parametrize("gap", [1e-2, 1e-4])
+def test_an_island_thinner_than_cells_is_enclosed(width, gap, tmp_path):
+    found = certified_map(
+        island(width, tmp_path),
+        axes=[Axis.parse("x=0:1"), Axis.parse("phi=0:pi")],
+        pins={"phi_dot": 0, "slip.tip": -1},
+        parameters={"mu": 0.5},
+        gap=gap,
+    )
+
+    def length(phi):
+        """Of x with mu(x) beyond the critical friction: 3 exp(-u^2) > mu_c - 1/2."""
+        excess = (1 + 3 * np.cos(phi) ** 2) / (3 * np.sin(phi) * np.cos(phi)) - 0.5
+        return 2 * width * np.sqrt(np.log(3 / excess)) if 0 < excess < 3 else 0.0
+
+    area, error = quad(length, 0.2, 1.5, limit=2000, epsabs=1e-13, points=[0.4, 1.1, 1.45])
+    assert found.absent["INCONSISTENT"] is False
+    assert encloses(found.regions["none"], area / pi, error + 1e-9)
+    if width == 1e-3:
+        assert area / pi == pytest.approx(6.157e-4, rel=1e-3)
+
+
+def rod_signs(phi, phi_dot, mu):
+    """Signs of A and b of the rod that slips to the left, in 200 bits; None where they are not certain."""
+    sine, cosine = phi.sin(), phi.cos()
+    A = 1 + 3 * cosine * cosine - 3 * mu * sine * cosine
+    b = phi_dot * phi_dot * sine - 1
+    if A.contains(0) or b.contains(0):
+        return None
+    return bool(A > 0), bool(b > 0)
+
+
+@pytest.mark.parametrize("n", [20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_no_state_contradicts_a_box(n):
+    found = rod(["phi=0:pi", "phi_dot=-3:3", "mu=0:3"], gap=0.05)
+    labels = {(True, True): "free", (True, False): "slide-", (False, True): "free|slide-", (False, False): "none"}
+    rng = np.random.default_rng(4)
+    decided = np.flatnonzero(found.region >= 0)
+    names = list(found.regions)
+    counted = 0
+    for index in rng.choice(decided, n):
+        box = found.parts[index]
+        share = rng.random(3)
+        share[rng.integers(3)] = rng.integers(2)  # on a face
+        point = np.clip(box[:, 0] + share * (box[:, 1] - box[:, 0]), box[:, 0], box[:, 1])
+        signs = rod_signs(*map(flint.arb, point.tolist()))
+        if signs is not None:
+            counted += 1
+            assert labels[signs] == names[found.region[index]]
+    assert counted > 0.99 * n
+    volumes = np.prod(found.parts[..., 1] - found.parts[..., 0], axis=-1)
+    assert volumes.sum() == pytest.approx(pi * 6 * 3, rel=1e-12)
+
+
+def test_states_of_two_contacts_have_the_modes_of_their_boxes():
+    found = certified("ladder_in_corner", ["theta=0:pi/2", "theta_dot=0:6"], POSED, parameters={"mu": 1.5}, gap=1e-3)
+    dynamics = dynamics_of("ladder_in_corner").at({"mu": 1.5})
+    rng, names = np.random.default_rng(6), list(found.regions)
+    for index in rng.choice(np.flatnonzero(found.region >= 0), 150):
+        box = found.parts[index]
+        theta, rate = (box[:, 0] + rng.uniform(0.01, 0.99, 2) * (box[:, 1] - box[:, 0])).tolist()
+        selection = select(dynamics, solve_state(dynamics, {"theta": theta, "theta_dot": rate, **POSED}))
+        region = "|".join(sorted(branch.mode.label for branch in selection.branches)) or "none"
+        assert region == names[found.region[index]]
+    assert found.absent["INCONSISTENT"] is False and found.absent["INDETERMINATE"] is False
+
+
+def test_an_open_contact_that_penetrates_somewhere():
+    axes = ["phi=-1:1", "phi_dot=-1:1"]
+    pins = {"gap.left": 0, "gap_dot.left": 0, "slip.left": 1}
+    found = certified("rod_two_ends", axes, pins, gap=1e-3)
+    assert encloses(found.regions["penetrating"], 0.5)  # the right end is below the floor for phi < 0
+    assert sum(high for name, (_, high) in found.regions.items() if name != "penetrating") <= 0.5 + 1e-3 * len(
+        found.regions
+    )
+
+
+def test_a_kink_of_friction_is_no_smooth_boundary(tmp_path):
+    text = path("rod_on_incline").read_text(encoding="utf-8")
+    text = text.replace('friction = "mu"', 'friction = "mu + 2*(1 + sign(x - l/3))*abs(phi - 0.6)"')
+    (tmp_path / "kink.toml").write_text(text, encoding="utf-8")
+    found = certified_map(
+        derive(read_mechanism(tmp_path / "kink.toml")),
+        axes=[Axis.parse("x=0:1"), Axis.parse("phi=0:pi")],
+        pins={"phi_dot": 0, "slip.tip": -1},
+        parameters={"mu": 0.5},
+        gap=2e-3,
+    )
+
+    def is_paradoxical(phi):
+        return 1 + 3 * np.cos(phi) ** 2 < 3 * (0.5 + 4 * abs(phi - 0.6)) * np.sin(phi) * np.cos(phi)
+
+    grid = (np.arange(400_000) + 0.5) / 400_000 * pi
+    assert encloses(found.regions["none"], 2 / 3 * float(np.mean(is_paradoxical(grid))), 1e-5)
+
+
+def test_the_work_ends_with_bounds_that_hold():
+    whole = rod(["phi=0:pi", "phi_dot=-3:3"], parameters={"mu": 1.5}, gap=1e-5)
+    for options in ({"max_boxes": 50}, {"budget": 1e-9}):
+        found = rod(["phi=0:pi", "phi_dot=-3:3"], parameters={"mu": 1.5}, gap=1e-5, **options)
+        assert not found.complete and found.gap > 1e-5
+        for name, (low, high) in whole.regions.items():
+            assert found.regions[name][0] <= low and high <= found.regions[name][1]
+
+
+def interrupted(reached, evaluations):
+    if evaluations > 1000:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_keeps_what_is_proved():
+    found = rod(
+        ["phi=0:pi", "phi_dot=-3:3"], parameters={"mu": 1.5}, gap=1e-6, progress=interrupted, on_interrupt="keep"
+    )
+    assert found.is_interrupted and not found.complete
+    assert encloses(found.regions["none"], fractions_slipping(mu=1.5, side=-1)["none"], 2e-5)
+    with pytest.raises(KeyboardInterrupt):
+        rod(["phi=0:pi", "phi_dot=-3:3"], parameters={"mu": 1.5}, gap=1e-6, progress=interrupted)
+
+
+@pytest.mark.parametrize(
+    ("axes", "options", "message"),
+    [
+        (["phi=0:pi"], {}, "two to four axes"),
+        (["phi=0:pi:40", "mu=0:1"], {}, "no cells"),
+        (["phi=0:pi", "mu=0:1"], {"gap": 1e-13}, "gap 1e-13"),
+        (["phi=0:pi", "mu=0:1"], {"gap": float("nan")}, "gap nan"),
+        (["phi=0:pi", "mu=0:1"], {"max_boxes": 0}, "max-boxes 0"),
+        (["phi=0:pi", "mu=0:1"], {"budget": 0.0}, "budget 0"),
+        (["phi=0:pi", "slip.tip=0:1"], {}, "slip.tip"),
+        (["phi=0:pi", "gap.tip=0:1"], {"pins": {"gap_dot.tip": 0}}, "gap.tip is an axis"),
+    ],
+)
+def test_bad_input_is_named(axes, options, message):
+    pins = {"phi_dot": 0, **options.pop("pins", {})}
+    with pytest.raises(StateError, match=message.replace(".", r"\.")):
+        rod(axes, pins, **options)
+
+
+def test_friction_that_becomes_negative_is_refused():
+    with pytest.raises(DeclarationError, match="must not be negative"):
+        rod(["phi=0:pi", "mu=-1:1"], {"phi_dot": 0})
+
+
+@pytest.mark.parametrize(
+    ("name", "axes", "pins", "message"),
+    [
+        ("spatial_ball", ["gamma_dot=0:1", "mu=0:1"], ROLLING, "spatial contact at rest"),
+        ("two_link_arm", ["theta1=0:1", "mu=0:1"], {"theta1_dot": 0}, "not linear"),
+    ],
+)
+def test_what_is_not_decided_is_refused_by_name(name, axes, pins, message):
+    with pytest.raises((ComputationError, StateError), match=message):
+        certified(name, axes, pins)
+
+
+def test_infinite_gap_of_an_undefined_region_is_never_certain(tmp_path):
+    """Beyond x = 1 the friction is not real: nothing is claimed about that half of the box."""
+    text = (
+        path("rod_on_incline").read_text(encoding="utf-8").replace('friction = "mu"', 'friction = "mu*sqrt(1 - x/l)"')
+    )
+    (tmp_path / "half.toml").write_text(text, encoding="utf-8")
+    found = certified_map(
+        derive(read_mechanism(tmp_path / "half.toml")),
+        axes=[Axis.parse("x=0:2"), Axis.parse("phi=0:pi")],
+        pins={"phi_dot": 0, "slip.tip": -1},
+        parameters={"mu": 0.5},
+        gap=1e-2,
+        max_boxes=2000,
+    )
+    low, high = found.regions["slide-"]
+    assert low <= 0.5 and high >= 1.0 - 1e-12 and not found.complete
+    assert set(found.absent.values()) == {None}

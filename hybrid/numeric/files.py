@@ -13,7 +13,7 @@ from hybrid.errors import FileError, StateError
 from hybrid.files import read_file, read_json
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
-__all__ = ["read_state"]
+__all__ = ["check_keys", "read_state"]
 
 FORMAT = "painleve-state"
 VERSION = 1
@@ -52,7 +52,7 @@ def read_state(path: str | Path) -> NumericState:
     if content.get("version") != VERSION:
         raise FileError(f"has version {content.get('version')!r} of its format, and {VERSION} is known", source)
     given = {key: value for key, value in content.items() if key not in ("format", "version")}
-    _check_keys("", given, _STATE, {"M", "h"}, source)
+    check_keys("", given, _STATE, {"M", "h"}, source)
     contacts = [
         _part(NumericContact, f"contacts[{k}]", item, _CONTACT, {"name", "W_N"}, source)
         for k, item in enumerate(_items(given.pop("contacts", ()), "contacts", source))
@@ -79,14 +79,33 @@ def _items(value: Any, field: str, source: str) -> Iterable[Any]:
 def _part(kind: Any, field: str, item: Any, known: set[str], needed: set[str], source: str) -> Any:
     if not isinstance(item, Mapping):
         raise FileError(f"{field} must be an object with name and directions", source)
-    _check_keys(field, item, known, needed, source)
+    check_keys(field, item, known, needed, source)
     try:
         return kind(**{**item, "name": str(item["name"])})
     except (TypeError, ValueError) as error:
         raise FileError(f"{field} has a field that is no array of numbers: {error}", source) from None
 
 
-def _check_keys(field: str, given: Mapping[str, Any], known: set[str], needed: set[str], source: str) -> None:
+def check_keys(field: str, given: Mapping[str, Any], known: set[str], needed: set[str], source: str) -> None:
+    """Refuse fields that are unknown or missing.
+
+    Parameters
+    ----------
+    field : str
+        Where the keys stand; empty for the top of the file.
+    given : mapping of str to object
+    known, needed : set of str
+    source : str
+        The name of the file.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    FileError
+    """
     where = f"{field}." if field else ""
     for key in given:
         if key not in known:

@@ -1,3 +1,3 @@
-"""Models of other engines, each behind an extra of its own: ``painleve[mujoco]``."""
+"""Models of other engines, each behind an extra of its own: ``painleve[mujoco]``, ``painleve[pinocchio]``."""
 
 __all__: list[str] = []

@@ -7,7 +7,15 @@ from xml.etree import ElementTree
 
 from hybrid.errors import FileError
 
-__all__ = ["check_includes"]
+__all__ = ["check_includes", "xml_root"]
+
+
+def xml_root(path: Path) -> ElementTree.Element:
+    """The root element of an XML file; FileError if it is none."""
+    try:
+        return ElementTree.parse(path).getroot()
+    except (ElementTree.ParseError, OSError) as error:
+        raise FileError(f"is no XML file: {error}", str(path)) from None
 
 
 def check_includes(path: Path) -> None:
@@ -30,11 +38,7 @@ def check_includes(path: Path) -> None:
     while open_:
         file = open_.pop()
         seen.add(file)
-        try:
-            root = ElementTree.parse(file).getroot()
-        except (ElementTree.ParseError, OSError) as error:
-            raise FileError(f"is no XML file: {error}", str(file)) from None
-        for node in root.iter():
+        for node in xml_root(file).iter():
             for key in ("file", "filename", "meshdir", "texturedir", "assetdir"):
                 named = node.get(key)
                 if named is None or "://" in named:

@@ -19,22 +19,14 @@ from numpy.typing import NDArray
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.includes import check_includes
 from hybrid.numeric.backends.mujoco_contacts import DIFFERENCE, geometric_contacts, is_unsupported
-from hybrid.numeric.backends.mujoco_joints import (
-    body_lines,
-    dry_friction,
-    equality_rows,
-    joint_ranges,
-    limits,
-    mujoco_engine,
-)
+from hybrid.numeric.backends.mujoco_joints import body_lines, equality_rows, joint_ranges, limits, mujoco_engine
 from hybrid.numeric.backends.mujoco_pictures import rendered
+from hybrid.numeric.backends.rows import check_unit, dry_friction
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 
 __all__ = ["MujocoModel", "load"]
 
 Array = NDArray[np.float64]
-
-_UNIT = 1e-6  # by how much the length of a quaternion may differ from one
 
 
 def load(path: str | Path) -> MujocoModel:
@@ -253,7 +245,7 @@ class MujocoModel:
             h=np.array(d.qfrc_smooth),
             v=np.array(d.qvel),
             contacts=(*merged(self._contacts(d, near)), *limits(self.model, d, near)),
-            friction=dry_friction(self.model, d),
+            friction=dry_friction(self.model.dof_frictionloss, d.qvel),
             J=J,
             zeta_B=zeta_B,
             has_unsupported=any(c.dist <= near and is_unsupported(m, c) for c in d.contact[: d.ncon]),
@@ -265,11 +257,8 @@ class MujocoModel:
             first = m.jnt_qposadr[k]
             first += 3 if m.jnt_type[k] == engine.mjtJoint.mjJNT_FREE else 0
             if m.jnt_type[k] in (int(engine.mjtJoint.mjJNT_FREE), int(engine.mjtJoint.mjJNT_BALL)):
-                length = float(np.linalg.norm(row["qpos"][first : first + 4]))
-                if not abs(length - 1.0) <= _UNIT:
-                    raise StateError(
-                        f"{self.name}: qpos: the quaternion of joint {m.joint(k).name!r} has length {length:.6g}, not 1"
-                    )
+                what = f"{self.name}: qpos: the quaternion of joint {m.joint(k).name!r}"
+                check_unit(row["qpos"][first : first + 4], what)
         engine.mj_resetData(self._copy, d)
         for name in self.columns:
             if name in row:

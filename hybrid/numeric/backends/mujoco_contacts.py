@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, StateError
 from hybrid.numeric.backends.mujoco_joints import mujoco_engine
+from hybrid.numeric.backends.rows import tangents
 from hybrid.numeric.frames import GeometricContact
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
 Array = NDArray[np.float64]
 
 DIFFERENCE = 1e-6  # s: of positions along the motion; the error of central differences is its square
-_VANISHING = 1e-9  # of the largest tangential direction: below, a row is zero in a plane model
 
 
 def geometric_contacts(
@@ -95,7 +95,7 @@ def _contact(m: Any, d: Any, contact: Any, pair: tuple[str, str], name: str, pro
     rates = J @ d.qvel
     friction = float(contact.friction[0]) if contact.dim > 1 else 0.0
     rough: dict[str, Any] = {}
-    if contact.dim > 1 and (turned := _tangents(J[1:], contact.frame.reshape(3, 3)[1:])) is not None:
+    if contact.dim > 1 and (turned := tangents(J[1:], contact.frame.reshape(3, 3)[1:])) is not None:
         rough = {"W_T": (turned @ J[1:]).T, "slip": turned @ rates[1:], "zeta_T": turned @ remainder[1:]}
     return GeometricContact(
         name,
@@ -225,18 +225,3 @@ def remainder_by_differences(m: Any, d: Any, contact: Any, probe: Any) -> Array:
 def _surface_point(contact: Any, sign: float) -> Array:
     """The point (3,) of a contact on its first surface (-1) or its second (+1), to which the normal leads."""
     return np.asarray(contact.pos + sign * 0.5 * contact.dist * contact.frame[:3])
-
-
-def _tangents(J_T: Array, axes: Array) -> Array | None:
-    """How the two tangential rows (2, nv) are turned: both kept, or the one of a plane model; None if both vanish.
-
-    A single direction points where its largest component in the world is positive.
-    """
-    left, size, _ = np.linalg.svd(J_T, full_matrices=False)
-    if not size[0] > 0.0:
-        return None
-    if size[1] > _VANISHING * size[0]:
-        return np.eye(2)
-    direction = left[:, 0]
-    world = direction @ axes
-    return np.asarray((direction * np.sign(world[np.argmax(np.abs(world))]))[None])

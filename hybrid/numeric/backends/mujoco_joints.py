@@ -1,4 +1,4 @@
-"""What of a MuJoCo model is no contact of surfaces: limits, dry friction, equality constraints, lines to draw."""
+"""What of a MuJoCo model is no contact of surfaces: limits, equality constraints, lines to draw."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError
+from hybrid.numeric.backends.rows import limit_contacts
 from hybrid.numeric.frames import GeometricContact
-from hybrid.numeric.state import NumericFriction
 
-__all__ = ["body_lines", "dry_friction", "equality_rows", "joint_ranges", "limits", "mujoco_engine"]
+__all__ = ["body_lines", "equality_rows", "joint_ranges", "limits", "mujoco_engine"]
 
 Array = NDArray[np.float64]
 
@@ -81,36 +81,10 @@ def limits(m: Any, d: Any, near: float) -> list[GeometricContact]:
     engine, found = mujoco_engine(), []
     kinds = (int(engine.mjtJoint.mjJNT_HINGE), int(engine.mjtJoint.mjJNT_SLIDE))
     for k in range(m.njnt):
-        if not m.jnt_limited[k] or m.jnt_type[k] not in kinds:
-            continue
-        q, dof, (low, high) = float(d.qpos[m.jnt_qposadr[k]]), m.jnt_dofadr[k], m.jnt_range[k]
-        for side, gap, sign in (("low", q - low, 1.0), ("high", high - q, -1.0)):
-            if gap <= near:
-                W = np.zeros(m.nv)
-                W[dof] = sign
-                name = str(m.joint(k).name or f"joint{k}")
-                rate = sign * float(d.qvel[dof])
-                found.append(GeometricContact(f"{name}.{side}", (name, side), float(gap), rate, 0.0, W))
+        if m.jnt_limited[k] and m.jnt_type[k] in kinds:
+            name, q = str(m.joint(k).name or f"joint{k}"), float(d.qpos[m.jnt_qposadr[k]])
+            found += limit_contacts(name, q, m.jnt_range[k], d.qvel, dof=m.jnt_dofadr[k], near=near)
     return found
-
-
-def dry_friction(m: Any, d: Any) -> tuple[NumericFriction, ...]:
-    """Dry friction of joints.
-
-    Parameters
-    ----------
-    m : mujoco.MjModel
-    d : mujoco.MjData
-
-    Returns
-    -------
-    tuple of NumericFriction
-    """
-    unit = np.eye(m.nv)
-    return tuple(
-        NumericFriction(f"friction {dof}", W_T=unit[dof], slip=d.qvel[dof], limit=m.dof_frictionloss[dof])
-        for dof in np.flatnonzero(m.dof_frictionloss > 0.0)
-    )
 
 
 def equality_rows(m: Any, d: Any) -> Array:

@@ -1,0 +1,121 @@
+"""Rows that models of every engine have: limits and dry friction of joints, tangential directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.errors import StateError
+from hybrid.numeric.frames import GeometricContact
+from hybrid.numeric.state import NumericFriction
+
+__all__ = ["check_unit", "dry_friction", "limit_contacts", "tangents"]
+
+Array = NDArray[np.float64]
+
+_VANISHING = 1e-9  # of the largest tangential direction: below, a row is zero in a plane model
+_UNIT = 1e-6  # by how much the length of a quaternion may differ from one
+
+
+def check_unit(values: Array, what: str) -> None:
+    """Refuse coordinates that must have length one and do not.
+
+    Parameters
+    ----------
+    values : array, (k,)
+        A quaternion, or a cosine and a sine.
+    what : str
+        Model, column and joint.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    StateError
+    """
+    length = float(np.linalg.norm(values))
+    if not abs(length - 1.0) <= _UNIT:
+        raise StateError(f"{what} has length {length:.6g}, not 1")
+
+
+def limit_contacts(
+    name: str, q: float, limits: Sequence[float], v: Array, *, dof: int, near: float
+) -> list[GeometricContact]:
+    """The limits of a joint of one coordinate, as contacts without friction.
+
+    Parameters
+    ----------
+    name : str
+        Of the joint.
+    q : float
+        Its coordinate.
+    limits : sequence of float, length 2
+        Lower and upper.
+    v : array, (n,)
+        Velocities of the model.
+    dof : int
+        That of the joint among them.
+    near : float
+        Distance (m or rad) from a limit up to which it is listed.
+
+    Returns
+    -------
+    list of GeometricContact
+    """
+    found, (low, high) = [], limits
+    for side, gap, sign in (("low", q - low, 1.0), ("high", high - q, -1.0)):
+        if gap <= near:
+            W = np.zeros(len(v))
+            W[dof] = sign
+            found.append(GeometricContact(f"{name}.{side}", (name, side), float(gap), sign * float(v[dof]), 0.0, W))
+    return found
+
+
+def dry_friction(limits: Array, v: Array) -> tuple[NumericFriction, ...]:
+    """Dry friction of joints.
+
+    Parameters
+    ----------
+    limits : array, (n,)
+        Largest friction (N or N m) along every velocity; 0 where there is none.
+    v : array, (n,)
+
+    Returns
+    -------
+    tuple of NumericFriction
+    """
+    unit = np.eye(len(v))
+    return tuple(
+        NumericFriction(f"friction {dof}", W_T=unit[dof], slip=v[dof], limit=limits[dof])
+        for dof in np.flatnonzero(limits > 0.0)
+    )
+
+
+def tangents(J_T: Array, axes: Array) -> Array | None:
+    """How two tangential rows are turned so that none vanishes.
+
+    Parameters
+    ----------
+    J_T : array, (2, n)
+        Tangential velocities per generalised velocity.
+    axes : array, (2, 3)
+        Their directions in the world.
+
+    Returns
+    -------
+    array, (p, 2), or None
+        Both are kept, or the one of a plane model, which points where its largest component in the world is positive;
+        None if both vanish.
+    """
+    left, size, _ = np.linalg.svd(J_T, full_matrices=False)
+    if not size[0] > 0.0:
+        return None
+    if size[1] > _VANISHING * size[0]:
+        return np.eye(2)
+    direction = left[:, 0]
+    world = direction @ axes
+    return np.asarray((direction * np.sign(world[np.argmax(np.abs(world))]))[None])

@@ -9,9 +9,10 @@ import pytest
 from hybrid.cli import main
 from hybrid.errors import FileError
 from hybrid.numeric import sliding_problem
-from hybrid.numeric.backends import pinocchio as by_pinocchio
+from hybrid.numeric.backends import mujoco as by_mujoco, pinocchio as by_pinocchio
 from hybrid.numeric.posing import Thresholds
 from hybrid.numeric.samples import sampled_log
+from tests.hybrid.numeric.test_mujoco import WALKER, swung
 
 # The uniform rod of mass 1, half length 1 and inertia 1/3 on a horizontal plane under gravity 9.81; its tip is a point.
 ROD = """
@@ -337,3 +338,50 @@ def test_a_missing_engine_is_one_line(tmp_path, capsys, monkeypatch):
     status, _, err = linted(capsys, model, log, contacts)
     assert status == 3
     assert err.endswith("error: pinocchio is not installed: pip install 'painleve[pinocchio]'")
+
+
+def walker(tmp_path):
+    """Walker2d by MuJoCo, and by pinocchio with spheres at the ends of its feet's capsules.
+
+    Both read armature, damping and gravity of the same file, and pinocchio's q is MuJoCo's qpos. What had to be added:
+    a site at every end, for pinocchio has frames and no geoms; radius and friction of the feet; and the torques of the
+    motors, 100 times their controls, for pinocchio has no actuators.
+    """
+    text, contacts = WALKER.read_text(encoding="utf-8"), []
+    for side in ("", "_left"):
+        foot = f'<body name="foot{side}" pos="0.20000000000000001 0 -0.34999999999999998">'
+        assert foot in text
+        ends = {f"heel{side}": -0.2, f"toe{side}": 0.0}
+        text = text.replace(foot, foot + "".join(f'<site name="{k}" pos="{x} 0 0.1"/>' for k, x in ends.items()))
+        contacts += [f'[[contact]]\nframe = "{name}"\nfriction = 1.9\nradius = 0.06' for name in ends]
+    model, file = tmp_path / "walker.xml", tmp_path / "feet.toml"
+    model.write_text(text, encoding="utf-8")
+    file.write_text("\n".join(contacts), encoding="utf-8")
+    return by_mujoco.load(model), by_pinocchio.load(model, contacts=file)
+
+
+def test_a_thousand_states_of_a_walker_have_the_numbers_that_mujoco_has(tmp_path):
+    first, second = walker(tmp_path)
+    for row in swung(first, frames=1000, seed=11):
+        tau = np.concatenate([np.zeros(3), 100.0 * row["ctrl"]])
+        # near enough for all four ends in every frame
+        own = first.frame(row, near=3.0)
+        other = second.frame({"q": row["qpos"], "v": row["qvel"], "tau": tau}, near=3.0)
+        feet = [contact for contact in own.contacts if contact.pair[1] in ("foot_geom", "foot_left_geom")]
+        spheres = [contact for contact in other.contacts if contact.W_T is not None]
+        assert len(feet) == len(spheres) == 4
+        assert {contact.friction for contact in feet} == {1.9}
+        pairs = []
+        for contact in feet:
+            side = "_left" if "left" in contact.pair[1] else ""
+            ends = [sphere for sphere in spheres if sphere.name in (f"heel{side}", f"toe{side}")]
+            pairs.append(min(ends, key=lambda sphere: abs(sphere.position[0] - contact.position[0])))
+        assert len({sphere.name for sphere in pairs}) == 4
+        problems = [
+            sliding_problem(frame.state([c.closed(at_rest=False) for c in chosen], name="w"), contacts=range(4))
+            for frame, chosen in ((own, feet), (other, pairs))
+        ]
+        for name in ("A", "b"):
+            mine, theirs = (getattr(problem, name) for problem in problems)
+            np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=1e-9 * np.abs(mine).max())
+        np.testing.assert_allclose([c.gap for c in feet], [c.gap for c in pairs], atol=1e-13)

@@ -32,9 +32,10 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel):
     assert {f"{name}/py.typed" for name in PACKAGES} <= installed
 
 
-def test_the_wheel_offers_the_command_and_the_catalogue(wheel):
+def test_the_wheel_offers_the_command_the_catalogue_and_the_backends(wheel):
     (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     entries = configparser.ConfigParser()
     entries.read_string(wheel.read(name).decode())
     assert entries["console_scripts"]["painleve"] == "mechanisms.launch:main"
     assert entries["hybrid.mechanisms"]["mechanisms"] == "mechanisms"
+    assert set(entries["painleve.backends"]) == {"mujoco", "pinocchio"}

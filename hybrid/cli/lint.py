@@ -19,8 +19,6 @@ from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.numeric.frames import AbstractBackend
-
 __all__ = ["lint"]
 
 
@@ -28,6 +26,7 @@ __all__ = ["lint"]
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.option("--log", "log", metavar="FILE", help="Frames: .npz with qpos, qvel, ctrl, or .csv.")
 @click.option("--contacts", metavar="FILE", help="Contacts of a model for pinocchio, with logs of q, v, tau (.toml).")
+@click.option("--backend", "engine", metavar="NAME", help="What reads MODEL: mujoco, pinocchio or another backend.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N random postures in contact instead of a log.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random postures.")
 @click.option("--gap", type=float, help="Largest gap (m) of a closed contact; by default 1e-3, or 1e-3 of the model.")
@@ -56,6 +55,7 @@ def lint(
     model: str,
     log: str | None,
     contacts: str | None,
+    engine: str | None,
     sample: int | None,
     seed: int,
     gap: float | None,
@@ -81,13 +81,13 @@ def lint(
     if fail_below is not None and not fail_below >= 0.0:
         raise click.UsageError(f"--fail-below must not be negative, got {fail_below:g}.")
     with ProgressBar(f"linting {log or model}") as bar:
-        from hybrid.numeric.backends import mujoco, pinocchio
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
+        from hybrid.numeric.loading import load_model
         from hybrid.numeric.logs import read_log
         from hybrid.numeric.posing import Thresholds
         from hybrid.numeric.samples import sampled_log
 
-        backend: AbstractBackend = mujoco.load(model) if contacts is None else pinocchio.load(model, contacts=contacts)
+        backend = load_model(model, backend=engine, contacts=contacts)
         thresholds = Thresholds.of(
             backend,
             gap=gap,

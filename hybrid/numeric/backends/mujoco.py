@@ -29,13 +29,15 @@ __all__ = ["MujocoModel", "load"]
 Array = NDArray[np.float64]
 
 
-def load(path: str | Path) -> MujocoModel:
+def load(path: str | Path, *, contacts: str | Path | None = None) -> MujocoModel:
     """Read a model.
 
     Parameters
     ----------
     path : str or Path
         An MJCF or URDF file, with its meshes and includes in its folder or below.
+    contacts : str or Path, optional
+        Refused: contacts are those of the model's geoms.
 
     Returns
     -------
@@ -49,6 +51,8 @@ def load(path: str | Path) -> MujocoModel:
         MuJoCo is not installed.
     """
     engine, source = mujoco_engine(), str(path)
+    if contacts is not None:
+        raise FileError("names contacts, but MuJoCo finds those of the model's geoms", str(contacts))
     if not Path(path).is_file():
         raise FileError("there is no such file", source)
     check_includes(Path(path))

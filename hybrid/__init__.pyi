@@ -3,6 +3,7 @@
 from .analysis import (
     Axis as Axis,
     Boundary as Boundary,
+    CertifiedFriction as CertifiedFriction,
     CertifiedMap as CertifiedMap,
     Comparison as Comparison,
     ConfigurationCurves as ConfigurationCurves,
@@ -17,6 +18,7 @@ from .analysis import (
     Refusal as Refusal,
     RegionMap as RegionMap,
     Sensitivity as Sensitivity,
+    certified_friction as certified_friction,
     certified_map as certified_map,
     compare as compare,
     configuration_curves as configuration_curves,

@@ -1,6 +1,11 @@
 """The public names of the package, once; ``__init__.py`` loads each when it is first used."""
 
-from .certified import CertifiedMap as CertifiedMap, certified_map as certified_map
+from .certified import (
+    CertifiedFriction as CertifiedFriction,
+    CertifiedMap as CertifiedMap,
+    certified_friction as certified_friction,
+    certified_map as certified_map,
+)
 from .comparison.agreement import ComparisonMap as ComparisonMap, compare_map as compare_map
 from .comparison.restitution import RestitutionMap as RestitutionMap, restitution_map as restitution_map
 from .comparison.table import Comparison as Comparison, ComparisonRow as ComparisonRow, compare as compare

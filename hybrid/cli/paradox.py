@@ -19,7 +19,7 @@ from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences
-from hybrid.reporting.records import critical_friction_record
+from hybrid.reporting.records import certified_friction_record, critical_friction_record
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -44,6 +44,7 @@ _OPEN = 1e-9  # a gap of which Newton's method leaves 1e-13
 @click.option("--contact", help="Which contact, where several have friction.")
 @parameter_option
 @branch_option
+@click.option("--certified", is_flag=True, help="Prove bounds of the minimum, in interval arithmetic.")
 @json_option
 def critical_friction(
     *,
@@ -53,20 +54,41 @@ def critical_friction(
     contact: str | None,
     parameters: dict[str, str],
     branch: dict[str, str],
+    certified: bool,
     as_json: bool,
 ) -> None:
     """The least friction that brings a paradox, and where."""
+    if certified and branch:
+        raise click.UsageError("--certified needs pins that fix the posture by linear equations: there is no --branch")
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"minimising the critical friction of {declared.name}"):
-        from hybrid.analysis import Axis, critical_friction as least
+        from hybrid.analysis import Axis, certified_friction, critical_friction as least
         from hybrid.dynamics import derive
 
         resolved = declared.parameter_values(values)
         over = [Axis.parse(text, values=resolved) for text in axes]
-        found = least(derive(declared), over=over, pins=pins, contact=contact, parameters=values, branch=branch)
+        dynamics = derive(declared)
+        if certified:
+            proved = certified_friction(dynamics, over=over, pins=pins, contact=contact, parameters=values)
+            answer = {"mechanism": declared.name, **certified_friction_record(proved)}
+            print_answer(answer, _proved(answer), as_json=as_json)
+            return
+        found = least(dynamics, over=over, pins=pins, contact=contact, parameters=values, branch=branch)
     answer = {"mechanism": declared.name, **critical_friction_record(found)}
     print_answer(answer, _description(answer), as_json=as_json)
+
+
+def _proved(answer: Mapping[str, Any]) -> Iterator[str]:
+    low, high = answer["minimum"]
+    if high is None:
+        yield f"{answer['mechanism']}: the critical friction of {answer['contact']} is at least {low!r}"
+        yield "at every posture (proved)."
+        return
+    place = ", ".join(f"{name} = {number(value)}" for name, value in answer["at"].items())
+    yield f"{answer['mechanism']}: the least critical friction of {answer['contact']} lies between {low!r}"
+    yield f"and {high!r} (proved), the latter met at {place}."
+    yield f"Sampled: {answer['minimum_sampled']:.17g}."
 
 
 def _joint(joint: Mapping[str, Any] | None) -> Iterator[str]:

@@ -12,12 +12,13 @@ import attrs
 from hybrid.reporting.branches import branch_record
 
 if TYPE_CHECKING:
-    from hybrid.analysis import CertifiedMap, CriticalFriction, RegionMap
+    from hybrid.analysis import CertifiedFriction, CertifiedMap, CriticalFriction, RegionMap
     from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection
     from hybrid.dynamics import Dynamics, State
     from hybrid.numeric import NumericState
 
 __all__ = [
+    "certified_friction_record",
     "certified_record",
     "closed_form_contacts",
     "critical_friction_record",
@@ -228,6 +229,32 @@ def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
     """
     own = attrs.asdict(found, filter=lambda attribute, _: attribute.name != "branch")
     return {name: plain(value) for name, value in own.items()} | {"branch": plain(branch_record(found.branch))}
+
+
+def certified_friction_record(found: CertifiedFriction) -> dict[str, Json]:
+    """Proved bounds of a critical friction over postures; an infinite one is None.
+
+    Parameters
+    ----------
+    found : CertifiedFriction
+
+    Returns
+    -------
+    dict
+        The ``contact``; ``minimum``, the two bounds; ``at``, where the upper one was met; ``minimum_sampled`` and
+        ``joint_sampled``, the minimum and the joint limit of several contacts as a scan sees them, which are not
+        proved; ``joint``, null.
+    """
+    sampled = critical_friction_record(found.sampled)
+    return {
+        "contact": sampled["contact"],
+        "minimum": [found.low, plain(found.high)],
+        "minimum_sampled": sampled["minimum"],
+        "at": dict(found.at),
+        "joint": None,
+        "joint_sampled": sampled["joint"],
+        "branch": None,
+    }
 
 
 def map_record(region_map: RegionMap) -> dict[str, Json]:

@@ -1,5 +1,6 @@
 """Certified maps: bounds against areas by hand, boxes against states in ball arithmetic, proofs and witnesses."""
 
+from fractions import Fraction
 from math import pi
 
 import flint
@@ -8,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 from hybrid import derive, read_mechanism, select, solve_state
-from hybrid.analysis import Axis, certified_map
+from hybrid.analysis import Axis, certified_friction, certified_map
 from hybrid.errors import ComputationError, DeclarationError, StateError
 from mechanisms import path
 from tests.catalogue import dynamics_of
@@ -280,3 +281,42 @@ def test_infinite_gap_of_an_undefined_region_is_never_certain(tmp_path):
     low, high = found.regions["slide-"]
     assert low <= 0.5 and high >= 1.0 - 1e-12 and not found.complete
     assert set(found.absent.values()) == {None}
+
+
+def smallest(inertia):
+    """Of ``mu_c = (J + cos^2 phi)/(sin phi cos phi)`` over postures, at ``tan^2 phi = (1 + J)/J``: by hand."""
+    return 2 * flint.arb(inertia * (1 + inertia)).sqrt()
+
+
+@pytest.mark.parametrize("name", ["rod_on_incline", "painleve_rod", "rod_two_ends"])
+def test_least_critical_friction_is_enclosed(name):
+    axis = "theta=0:pi/2" if name == "painleve_rod" else "phi=0:pi/2"
+    pins, contact = ({"gap.left": 0}, "left") if name == "rod_two_ends" else ({}, None)
+    found = certified_friction(dynamics_of(name), over=[Axis.parse(axis)], pins=pins, contact=contact)
+    assert Fraction(found.low) <= Fraction(4, 3) <= Fraction(found.high)
+    assert found.high - found.low <= 1e-12
+
+
+@pytest.mark.parametrize("inertia", [Fraction(1, 10), Fraction(2, 7), Fraction(3)])
+def test_least_critical_friction_of_other_rods(inertia):
+    found = certified_friction(
+        dynamics_of("rod_on_incline"), over=[Axis.parse("phi=0:pi")], parameters={"I": str(inertia)}
+    )
+    exact = smallest(flint.fmpq(inertia.numerator, inertia.denominator))
+    assert bool(flint.arb(found.low) < exact) and bool(exact < flint.arb(found.high))
+    assert found.high - found.low <= 1e-12 * found.high
+
+
+def test_least_critical_friction_over_two_quantities_is_at_the_least_inertia():
+    axes = [Axis.parse("phi=0:pi"), Axis.parse("I=1/8:1")]
+    found = certified_friction(dynamics_of("rod_on_incline"), over=axes)
+    exact = smallest(flint.fmpq(1, 8))
+    assert bool(flint.arb(found.low) <= exact) and bool(exact <= flint.arb(found.high))
+    assert found.high - found.low <= 1e-12
+
+
+def test_what_is_never_coupled_has_no_upper_bound():
+    found = certified_friction(dynamics_of("rod_on_incline"), over=[Axis.parse("phi=pi/2:pi/2 + 1e-3")])
+    assert found.low > 100.0
+    slider = certified_friction(dynamics_of("block_on_incline"), over=[Axis.parse("mu=0.1:1")])
+    assert slider.high == np.inf and slider.at == {}

@@ -1,0 +1,191 @@
+"""The least critical friction over a box of postures, enclosed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.certified.states import NodeStates, node_states
+from hybrid.analysis.certified.tape import Tape, tape_of
+from hybrid.analysis.criticality.friction import critical_friction
+from hybrid.analysis.criticality.response import at_rest
+from hybrid.errors import ComputationError
+from hybrid.expressions import determinant, dot, jacobian, solve_definite
+
+if TYPE_CHECKING:
+    from hybrid.analysis.criticality.friction import CriticalFriction
+    from hybrid.analysis.maps.axes import Axis
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["CertifiedFriction", "certified_friction"]
+
+Array = NDArray[np.float64]
+
+_CLOSE = 2.0**-44  # relative distance of the bounds at which the search ends; point values are known to some 2**-50
+_MAX_BOXES = 2_000_000
+_SLACK = 1.0 + 2.0**-40
+
+
+@attrs.frozen
+class CertifiedFriction:
+    """Proved bounds of the least critical friction of a contact, and the sampled one.
+
+    Attributes
+    ----------
+    low, high : float
+        The least critical friction over the closed box lies between them; ``high`` is infinite where no state was found
+        in which normal and tangential motion are coupled.
+    at : mapping of str to float
+        Values of the swept quantities in the middle of the box with the least bound; empty if there is none.
+    sampled : CriticalFriction
+        As a scan sees it.
+    """
+
+    low: float
+    high: float
+    at: Mapping[str, float]
+    sampled: CriticalFriction
+
+
+def certified_friction(
+    dynamics: Dynamics,
+    *,
+    over: Sequence[Axis],
+    pins: Mapping[str, Any] | None = None,
+    contact: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> CertifiedFriction:
+    """Enclose the minimum of the critical friction over one to four quantities.
+
+    ``mu_c = G_NN / abs(G_NT)`` is least where ``G_NT^2 / G_NN^2`` is greatest. Its values at points bound this from
+    below, enclosures over boxes from above; boxes that cannot hold the greatest value are left out.
+
+    Parameters
+    ----------
+    dynamics, over, pins, contact, parameters
+        As :func:`hybrid.critical_friction` takes them.
+
+    Returns
+    -------
+    CertifiedFriction
+
+    Raises
+    ------
+    StateError, DeclarationError, BilateralContactError
+        As :func:`hybrid.critical_friction`.
+    ComputationError
+        The pins fix the posture by equations that are not linear.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from fractions import Fraction
+    >>> from hybrid import Axis, certified_friction, derive
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> found = certified_friction(rod, over=[Axis.parse("phi=0:pi")])
+    >>> Fraction(found.low) <= Fraction(4, 3) <= Fraction(found.high), found.high - found.low < 1e-12
+    (True, True)
+    """
+    pins, parameters = dict(pins or {}), dict(parameters or {})
+    sampled = critical_friction(dynamics, over=over, pins=pins, contact=contact, parameters=parameters)
+    middle = {axis.name: (axis.low + axis.high) / 2 for axis in over}
+    declared = dynamics.mechanism.parameters
+    values = dynamics.mechanism.parameter_values({**parameters, **{k: v for k, v in middle.items() if k in declared}})
+    placed = {name: value for name, value in middle.items() if name not in declared}
+    fixed = {name: value for name, value in at_rest(dynamics, {**pins, **placed}, values).items() if name not in middle}
+    states = node_states(dynamics, over, pins=fixed, parameters=parameters)
+    if states.conditions:
+        raise ComputationError("the pins fix the posture by equations that are not linear: pin coordinates instead")
+    coupling = _coupling(states, sampled.contact)
+    return _enclosed(states, coupling, tuple(over), sampled)
+
+
+def _coupling(states: NodeStates, contact: str) -> int:
+    """The node of ``G_NT^2 / G_NN^2``, rigid constraints eliminated."""
+    equations, dynamics, build = states.dynamics.equations, states.dynamics, states.build
+    index = dynamics.contacts.index(contact)
+    columns = [equations.W_N[:, index], *(equations.W_T[:, column] for column in dynamics.columns_of(contact))]
+    columns += [equations.J[row] for row in states.pins.independent]
+    W = [[states.at(entry) for entry in column] for column in columns]
+    M = np.array([[states.at(entry) for entry in line] for line in equations.M], dtype=np.intp)
+    G = [[build.collected(dot(build, one, answer)) for answer in solve_definite(build, M, W)] for one in W]
+    n_tangential = len(dynamics.columns_of(contact))
+    held = list(range(1 + n_tangential, len(W)))
+
+    def reduced(column: int) -> int:
+        """A Schur complement times the determinant of the constraints, which quotients do not contain."""
+        return determinant(build, [[G[row][other] for other in (column, *held)] for row in (0, *held)])
+
+    tangential = [reduced(column) for column in range(1, 1 + n_tangential)]
+    normal = reduced(0)
+    return build.divide(dot(build, tangential, tangential), build.multiply(normal, normal))
+
+
+def _enclosed(
+    states: NodeStates, coupling: int, over: tuple[Axis, ...], sampled: CriticalFriction
+) -> CertifiedFriction:
+    build = states.build
+    slopes = jacobian(build, [coupling], states.names)
+    graph = build.graph()
+    value, slope = tape_of(graph, [coupling], states.names), tape_of(graph, slopes.ravel().tolist(), states.names)
+    boxes = np.array([[[axis.low, axis.high] for axis in over]])
+    widths = boxes[0, :, 1] - boxes[0, :, 0]
+    least, place = 0.0, None
+    if sampled.at:
+        known = np.array([[[sampled.at[axis.name]] * 2 for axis in over]])
+        least, place = max(0.0, float(value(known)[0][0, 0, 0])), known[0, :, 0]
+    most, looked = np.inf, 0
+    while len(boxes) and looked < _MAX_BOXES:
+        looked += len(boxes)
+        low, high, middles = _bounds(value, slope, boxes)
+        best = int(np.argmax(low))
+        if low[best] > least:
+            least, place = float(low[best]), middles[best]
+        is_open = ~(high <= least * (1.0 + _CLOSE))
+        most = max(float(high[is_open].max(initial=0.0)), least * (1.0 + _CLOSE))
+        lengths = (boxes[..., 1] - boxes[..., 0]) / widths
+        is_open &= lengths.max(axis=1) > _CLOSE
+        if not is_open.any():
+            break
+        boxes = _halved(boxes[is_open], lengths[is_open])
+    at = {} if place is None or least == 0.0 else {axis.name: float(x) for axis, x in zip(over, place, strict=True)}
+    return CertifiedFriction(_inverse_root(most, up=False), _inverse_root(least, up=True), at, sampled)
+
+
+def _bounds(value: Tape, slope: Tape, boxes: Array) -> tuple[Array, Array, Array]:
+    """A bound from below of the greatest value over each box, one from above of all, and the middles."""
+    found, broken = value(boxes)
+    middles = boxes.mean(axis=-1)
+    centre, _ = value(np.stack([middles, middles], axis=-1))
+    slopes, broken_slopes = slope(boxes)
+    half = np.maximum(boxes[..., 1] - middles, middles - boxes[..., 0]) * _SLACK
+    with np.errstate(invalid="ignore", over="ignore"):
+        reach = np.sum(np.abs(slopes).max(axis=-1) * half, axis=-1) * _SLACK
+        linear = (centre[:, 0, 1] + reach) * _SLACK
+    usable = ~(broken | broken_slopes) & np.isfinite(linear)
+    return centre[:, 0, 0], np.where(usable, np.minimum(found[:, 0, 1], linear), found[:, 0, 1]), middles
+
+
+def _halved(boxes: Array, lengths: Array) -> Array:
+    rows, longest = np.arange(len(boxes)), lengths.argmax(axis=1)
+    middles = boxes[rows, longest].mean(axis=-1)
+    first, second = boxes.copy(), boxes.copy()
+    first[rows, longest, 1] = second[rows, longest, 0] = middles
+    return np.concatenate([first, second])
+
+
+def _inverse_root(value: float, *, up: bool) -> float:
+    """``1/sqrt(value)``, rounded outwards."""
+    if value == 0.0:
+        return math.inf
+    if not math.isfinite(value):
+        return 0.0
+    found = 1.0 / math.sqrt(value)
+    for _ in range(2):  # a root and a quotient, each off by half a unit
+        found = math.nextafter(found, math.inf if up else 0.0)
+    return found

@@ -98,10 +98,8 @@ def posed_frame(
     if frame.has_unsupported:
         return "unsupported"
     persistent = thresholds.persistent
-    if thresholds.project and any(contact.gap_dot < persistent for contact in frame.contacts):
-        v = persistent_velocities(frame, [contact for contact in frame.contacts if contact.gap_dot <= persistent])
-        if not np.array_equal(v, frame.v):
-            frame = backend.frame({**row, backend.velocity: v}, near=thresholds.gap)
+    if thresholds.project:
+        frame = _projected(backend, row, thresholds, frame)
     elif any(contact.gap_dot < -persistent for contact in frame.contacts):
         return "impact"
     contacts = tuple(contact for contact in frame.contacts if contact.gap_dot <= persistent)
@@ -110,6 +108,23 @@ def posed_frame(
         return "no_contact"
     rests = any(float(np.linalg.norm(np.asarray(contact.slip))) < thresholds.slip_min for contact in rough)
     return PosedFrame(frame, contacts, rests)
+
+
+def _projected(backend: AbstractBackend, row: Mapping[str, Array], thresholds: Thresholds, frame: Frame) -> Frame:
+    """A frame without the normal velocities of contacts that persist or approach.
+
+    What is taken away may push a contact on another one that separated: that one is projected, too.
+    """
+    start, names = frame, set[str]()
+    while True:
+        met = {contact.name for contact in frame.contacts if contact.gap_dot <= thresholds.persistent} - names
+        if not met:
+            return frame
+        names |= met
+        v = persistent_velocities(start, [contact for contact in start.contacts if contact.name in names])
+        if np.array_equal(v, start.v):
+            return start
+        frame = backend.frame({**row, backend.velocity: v}, near=thresholds.gap)
 
 
 def persistent_velocities(frame: Frame, contacts: Sequence[GeometricContact]) -> Array:

@@ -94,6 +94,8 @@ def _contact(m: Any, d: Any, contact: Any, pair: tuple[str, str], name: str, pro
         remainder = remainder_by_differences(m, d, contact, probe)
     rates = J @ d.qvel
     friction = float(contact.friction[0]) if contact.dim > 1 else 0.0
+    if friction <= mujoco_engine().mjMINMU:  # what MuJoCo makes of a declared zero
+        friction = 0.0
     rough: dict[str, Any] = {}
     if contact.dim > 1 and (turned := tangents(J[1:], contact.frame.reshape(3, 3)[1:])) is not None:
         rough = {"W_T": (turned @ J[1:]).T, "slip": turned @ rates[1:], "zeta_T": turned @ remainder[1:]}

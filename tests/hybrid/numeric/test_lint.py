@@ -14,7 +14,7 @@ from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.lint import lint
 from hybrid.numeric.logs import Log, frame_times, read_log
 from hybrid.numeric.posing import Thresholds, posed_frame
-from tests.hybrid.numeric.test_mujoco import ROD, WALKER, swung
+from tests.hybrid.numeric.test_mujoco import ROD, WALKER, swung, written
 
 FRAMES = 500
 
@@ -57,6 +57,29 @@ def test_frames_are_decided_as_single_calls_are(walk, report):
         assert CellVerdict(report.verdict[k]).name == one.verdict.name
         if not posed.rests and report.factor[k] > 1.0 + 1e-6:  # A is a P-matrix then: Samelson, Thrall and Wesler
             assert one.verdict.name == "UNIQUE"
+
+
+def test_no_contact_of_a_projected_frame_approaches(walk):
+    """What is taken away from some contacts must not push on others that are then taken for closed."""
+    backend = load(WALKER)
+    log, thresholds = read_log(walk, backend), Thresholds.of(backend, project=True)
+    pushed = 0
+    for k in range(FRAMES):
+        posed = posed_frame(backend, log.row(k), thresholds)
+        if isinstance(posed, str):
+            continue
+        assert max(abs(contact.gap_dot) for contact in posed.contacts) < 1e-9
+        known = {contact.name: contact.gap_dot for contact in backend.frame(log.row(k), near=thresholds.gap).contacts}
+        pushed += any(known[contact.name] > thresholds.persistent for contact in posed.contacts)
+    assert pushed > 5
+
+
+def test_a_declared_zero_is_no_friction(tmp_path):
+    """MuJoCo puts 1e-5 in its place, which would decide between motions."""
+    backend = written(tmp_path, ROD.format(mu=0))
+    row = next(iter(swung(backend, frames=1, seed=0)))
+    row["qpos"][:] = 0.0
+    assert {contact.friction for contact in backend.frame(row, near=10.0).contacts if contact.W_T is not None} == {0.0}
 
 
 def test_worst_frames_come_first_with_their_problem(report):

@@ -117,7 +117,7 @@ def _one_acceleration(
 ) -> Selection:
     """UNIQUE where the directions of the forces are independent; HYPERSTATIC where two forces are proved."""
     found = _branch(problem, solution)
-    if not _freedom(problem, scale, tolerances, range(problem.n_rows)):
+    if not _freedom(problem, scale, tolerances, _bearing(problem, solution, scale, tolerances)):
         return Selection(problem, Verdict.UNIQUE, (found,), margin, decided_by=COVER, notes=notes)
     corners = _extreme_forces(problem, solution, scale, programs)
     size = 1.0 + float(np.max(np.abs(solution.forces)))
@@ -127,7 +127,7 @@ def _one_acceleration(
     forces = np.array(corners[1:]) * scale.size / scale.row
     forces = np.where(np.abs(forces) <= tolerances.merge * np.max(np.abs(forces)), 0.0, forces)
     pressing = [row for part in solution.parts if part.label is not ContactMode.FREE for row in part.element.rows]
-    dimension = _freedom(problem, scale, tolerances, pressing)
+    dimension = _freedom(problem, scale, tolerances, np.eye(problem.n_rows)[:, pressing])
     listed = ForceSet(force_names(problem), dimension, forces, np.zeros((0, problem.n_rows)))
     told = "of the set of forces those are listed in which one normal force is least or largest, friction in a polygon"
     return Selection(
@@ -140,11 +140,42 @@ def _one_acceleration(
     )
 
 
-def _freedom(problem: ContactProblem, scale: Scale, tolerances: Tolerances, rows: Sequence[int]) -> int:
-    """Number of independent changes of the forces of some rows that change no acceleration."""
-    directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / scale.row
-    lengths = np.linalg.svd(directions[:, list(rows)], compute_uv=False)
-    return len(rows) - int(np.sum(lengths > tolerances.rank))
+def _bearing(problem: ContactProblem, solution: ProvedSolution, scale: Scale, tolerances: Tolerances) -> Array:
+    """Directions (r, k) of the forces that the accelerations leave open, where these are unique.
+
+    A contact that separates carries none; one that begins to slip, or has no friction, one along a line; any other one
+    all of its rows.
+    """
+    a = problem.G @ (solution.forces * scale.size / scale.row) + problem.c
+    limit = max(tolerances.sign, float(scale.lost) * float(np.max(np.abs(solution.forces), initial=0.0)))
+    columns: list[Array] = []
+    for element in problem.elements:
+        rows = np.eye(problem.n_rows)[list(element.rows)]
+        if element.kind is not ElementKind.CONTACT or element.normal is None:
+            columns += list(rows)
+            continue
+        moved = np.abs(a[list(element.rows)]) / (scale.row[list(element.rows)] * scale.size)
+        slip = np.array(element.direction or a[list(element.tangential)], dtype=float)
+        if moved[0] > limit:
+            continue
+        if len(rows) == 1 or not (element.friction or element.static_friction):
+            columns.append(rows[0])
+        elif element.direction is not None or np.max(moved[1:]) > limit:
+            along = slip / np.linalg.norm(slip)
+            columns.append(rows[0] - float(element.friction) * (along @ rows[1:]))
+        else:
+            columns += list(rows)
+    return np.array(columns).reshape(-1, problem.n_rows).T
+
+
+def _freedom(problem: ContactProblem, scale: Scale, tolerances: Tolerances, forces: Array) -> int:
+    """Number of independent changes of forces in some directions (r, k) that change no acceleration."""
+    if not forces.size:
+        return 0
+    answers = np.linalg.cholesky(problem.terms.M).T @ problem.response_W @ forces
+    units = np.linalg.norm(forces * scale.row[:, None], axis=0)
+    lengths = np.linalg.svd(answers / np.where(units > 0.0, units, 1.0), compute_uv=False)
+    return int(forces.shape[1] - np.sum(lengths > tolerances.rank))
 
 
 def _extreme_forces(problem: ContactProblem, solution: ProvedSolution, scale: Scale, programs: Programs) -> list[Array]:

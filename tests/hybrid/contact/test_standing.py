@@ -299,3 +299,52 @@ def test_what_is_no_root_is_not_proved():
         attrs.evolve(root, forces=root.forces * (1 + 1e-6)),
     ):
         assert not is_proved(problem, (part,), scale, moved)
+
+
+def on_feet(points, *, mu=0.5, tilt=0.0, lift=0.0):
+    """A box of 3 kg on feet at points of its lower side, 0.1 below its centre, on an incline down along ``x``."""
+    contacts = []
+    for k, (x, y) in enumerate(points):
+        at = (x, y, -0.1)
+        W_N, *W_T = (np.concatenate([axis, np.cross(at, axis)]) for axis in np.eye(3)[[2, 0, 1]])
+        contacts.append(NumericContact(f"foot{k}", W_N=W_N, W_T=np.array(W_T).T, slip=[0.0, 0.0], friction=mu))
+    h = 3 * 9.81 * np.array([np.sin(tilt), 0, -np.cos(tilt), 0, 0, 0]) + [0, 0, lift, 0, 0, 0]
+    return NumericState(M=np.diag([3, 3, 3, 0.0325, 0.05, 0.0625]), h=h, contacts=contacts)
+
+
+TRIANGLE = [(0.2, 0.0), (-0.2, 0.15), (-0.2, -0.15)]
+
+
+@pytest.mark.parametrize("n_feet", [2, 3])
+def test_feet_that_all_lift_off_carry_nothing(n_feet):
+    found = select(on_feet(TRIANGLE[:n_feet], lift=40.0), standing_budget=60)
+    assert found.verdict is Verdict.UNIQUE
+    assert found.branches[0].acceleration == pytest.approx([0, 0, (40 - 3 * 9.81) / 3, 0, 0, 0], abs=1e-12)
+    assert all(force == 0.0 for force in found.branches[0].lambda_N.values())
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.2])
+def test_three_feet_without_friction_share_the_weight_by_statics(tilt):
+    found = select(on_feet(TRIANGLE, mu=0.0, tilt=tilt), standing_budget=60)
+    assert found.verdict is Verdict.UNIQUE
+    weight = 3 * 9.81 * np.cos(tilt)  # the centre lies in the middle between the first foot and the other two
+    assert list(found.branches[0].lambda_N.values()) == pytest.approx([weight / 2, weight / 4, weight / 4], rel=1e-9)
+
+
+def test_three_feet_that_slide_down_share_the_weight_by_statics():
+    tilt, mu = 0.7, 0.5
+    found = select(on_feet(TRIANGLE, mu=mu, tilt=tilt), standing_budget=120)
+    assert found.verdict is Verdict.UNIQUE
+    weight = 3 * 9.81 * np.cos(tilt)
+    # friction mu*weight at the feet turns the box forwards: the first foot takes 0.1*mu*weight/0.4 more than half
+    first = weight / 2 + 0.1 * mu * weight / 0.4
+    expected = [first, (weight - first) / 2, (weight - first) / 2]
+    assert list(found.branches[0].lambda_N.values()) == pytest.approx(expected, rel=1e-6)
+    assert found.branches[0].acceleration[0] == pytest.approx(9.81 * (np.sin(tilt) - mu * np.cos(tilt)), rel=1e-6)
+
+
+def test_one_foot_that_can_carry_carries_alone():
+    found = select(on_feet([(0.2, 0.1), (0.2, -0.1), (0.1, 0.0)]), standing_budget=60)
+    assert found.verdict is Verdict.UNIQUE  # the box tips backwards over the third foot, the two in front lift off
+    modes = [mode for _, mode in found.branches[0].mode.items()]
+    assert modes[:2] == [ContactMode.FREE, ContactMode.FREE] and modes[2] is not ContactMode.FREE

@@ -119,11 +119,20 @@ def read_json(data: bytes, *, source: str) -> Any:
     {'q': [1, 2]}
     """
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=_once)
     except RecursionError:
         raise FileError("not a JSON file: it is nested too deep", source) from None
     except ValueError as error:
         raise FileError(f"not a JSON file: {error}", source) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a name that is given twice is refused, where the last one would be taken."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is given twice")
+    return found
 
 
 def read_arrays(data: bytes, *, limit: int, source: str) -> dict[str, NDArray[Any]]:

@@ -19,7 +19,7 @@ __all__ = ["import_"]
 @click.option(
     "-o",
     "--output",
-    type=OutputPath(dir_okay=False, path_type=Path),
+    type=OutputPath(dir_okay=False, path_type=Path, endings=(".toml",)),
     metavar="FILE",
     help="Write there instead of to standard output (.toml).",
 )

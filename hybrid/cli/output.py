@@ -101,7 +101,14 @@ def console() -> Console:
 
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
+    class Output(Console):
+        """Leaves a reader that has gone to the program, where rich would end it with another status."""
+
+        def on_broken_pipe(self) -> None:
+            """Go on as other output does."""
+            raise BrokenPipeError
+
+    return Output(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
 
 
 def say(*lines: RenderableType) -> None:

@@ -346,6 +346,17 @@ class _Run:
                 f"{self.with_torsion} frames have contacts with torsional or rolling friction (condim 4 or 6): decided "
                 "without"
             )
+        if self.taken and self.left_out.get("no_contact", 0) == self.taken:
+            notes.append("no frame has a contact: the model may lack a floor, which a URDF file does not declare")
+        if self.thresholds.static_friction is not None:
+            notes.append("where static friction is given below the friction in force, that counts")
+        paradoxical = np.isin(verdict, (CellVerdict.INCONSISTENT, CellVerdict.INDETERMINATE))
+        early = int(np.sum(slides & paradoxical & (self.factor[: self.taken] > 1.0)))
+        if early:
+            notes.append(
+                f"{early} frames are paradoxical though their critical factor is above 1: their contacts depend on "
+                "each other, and minors that vanish whatever the friction do not count in the factor"
+            )
         in_force = tuple((pair, *self.backend.friction_in_force(pair)) for pair in self.pairs)
         notes += _without_effect(in_force)
         return LintReport(
@@ -394,7 +405,7 @@ class _Run:
                     problem.A,
                     problem.b,
                     float(self.margin[k]),
-                    float(self.factor[k]),
+                    float(self.factor[k]) if self.factor[k] <= LARGE_FACTOR else float("inf"),
                     _has_proof(state, self.tolerances),
                     # with the velocities that the problem was posed with
                     factor_gradient(

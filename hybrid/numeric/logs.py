@@ -243,7 +243,7 @@ def _finite(name: str, array: Array, source: str, *, first: int = 0) -> Array:
 def _table(data: bytes, source: str) -> dict[str, NDArray[Any]]:
     """The columns of a CSV table, entries ``name[k]`` side by side."""
     try:
-        rows = list(csv.reader(io.StringIO(data.decode("utf-8"))))
+        rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileError(f"is no CSV table: {error}", source) from None
     rows = [row for row in rows if row]
@@ -253,9 +253,13 @@ def _table(data: bytes, source: str) -> dict[str, NDArray[Any]]:
     for place, title in enumerate(cell.strip() for cell in rows[0]):
         found = _INDEX.match(title)
         name, index = (found[1], int(found[2])) if found else (title, 0)
-        places.setdefault(name, {})[index] = place
+        if index in places.setdefault(name, {}):
+            raise FileError(f"has the column {title!r} twice", source)
+        places[name][index] = place
     numbers = np.empty((len(rows) - 1, len(rows[0])))
     for line, row in enumerate(rows[1:], start=2):
+        if len(row) != len(rows[0]):
+            raise FileError(f"line {line}: {len(row)} entries, the first line names {len(rows[0])}", source)
         try:
             numbers[line - 2] = [float(cell) for cell in row]
         except ValueError as error:

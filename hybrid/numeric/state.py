@@ -22,6 +22,8 @@ _ASYMMETRY = 1e-9  # of the largest entry: what engines leave between the two ha
 
 
 def _array(values: Any) -> Array:
+    if np.iscomplexobj(values):
+        raise StateError("real numbers are wanted, not complex ones")
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array

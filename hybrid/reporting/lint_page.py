@@ -101,6 +101,9 @@ def _share(counts: ThresholdShares, verdict: str) -> str:
     return f"{100 * counts.verdicts.get(verdict, 0) / counts.counted:.3g} %" if counts.counted else "–"
 
 
+_NOTHING = 1e-9  # a derivative of the factor that is rounding
+
+
 def _advice(gradient: Mapping[str, Mapping[str, float]]) -> list[str]:
     """The largest derivatives of each kind in words."""
     found = []
@@ -110,7 +113,7 @@ def _advice(gradient: Mapping[str, Mapping[str, float]]) -> list[str]:
         ("posture", "by {:+.3g} for 0.01 rad or m of {}"),
     ):
         largest = sorted(gradient[kind].items(), key=lambda item: -abs(item[1]))[:2]
-        found += [words.format(0.01 * value, name) for name, value in largest if value]
+        found += [words.format(0.01 * value, name) for name, value in largest if abs(value) > _NOTHING]
     return found
 
 

@@ -155,6 +155,10 @@ class MujocoModel:
             found.append("dry friction of tendons is left out")
         if any(m.jnt_limited[k] and m.jnt_type[k] == engine.mjtJoint.mjJNT_BALL for k in range(m.njnt)):
             found.append("limits of ball joints are left out")
+        if m.ngeom and m.geom_margin.max() > 0.0:
+            found.append(
+                f"MuJoCo lets forces act from a gap of {m.geom_margin.max():.3g} m on (margin); here --gap counts"
+            )
         return tuple(found)
 
     def surface(self, geom: int) -> str:

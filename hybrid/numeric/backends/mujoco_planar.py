@@ -182,9 +182,17 @@ class _Planar:
         if not joint.turns:
             dx, dy = self._turned(joint.parent, joint.along)
             x, y = _sum([x, _product(joint.shift, dx)]), _sum([y, _product(joint.shift, dy)])
-        self.definitions[f"{joint.name}_x"], self.definitions[f"{joint.name}_y"] = x, y
+        self._define(f"{joint.name}_x", x)
+        self._define(f"{joint.name}_y", y)
         self.definitions[f"{joint.name}_angle"] = joint.angle
         self.points[joint.name] = (f"{joint.name}_x", f"{joint.name}_y")
+
+    def _define(self, name: str, text: str) -> None:
+        """A length by name: a definition, or a parameter if it is a number, which then has a unit."""
+        if re.fullmatch(r"\(?-?[0-9.e+-]+\)?", text) and float(text.strip("()")):
+            self.parameters[name] = Parameter(value=float(text.strip("()")), unit="m", doc="fixed by the joints")
+        else:
+            self.definitions[name] = text
 
     def _turned(self, joint: _Joint | None, vector: Array) -> tuple[str, str]:
         """A vector of the reference posture turned with what follows a joint."""
@@ -240,7 +248,8 @@ class _Planar:
                 value=inertia, unit="kg m^2", doc=f"central moment of inertia of {name}"
             )
             x, y = self._point(joint, self._in_plane(self.data.xipos[body]))
-            self.definitions[f"{name}_cx"], self.definitions[f"{name}_cy"] = x, y
+            self._define(f"{name}_cx", x)
+            self._define(f"{name}_cy", y)
             vx, vy = self._velocity(joint, (f"{name}_cx", f"{name}_cy"))
             kinetic.append(f"m_{name}*(({vx})**2 + ({vy})**2)/2")
             spin = _sum([_times(item.turns, f"{item.name}_dot") for item in joint.chain() if item.turns])
@@ -344,9 +353,13 @@ class _Planar:
                 + (f"_{_identifier(self.source.surface(plane))}" if several else "")
             )
             label = f"{label}_geom" if label in self.joint_names else label
+            if self._keeps_height(geom, end, up):
+                self.notes.append(f"geom {self.source.surface(geom)} is left out: it keeps its height")
+                continue
             x, y = self._point(joint, end)
             cx, cy = f"{label}_x", f"{label}_y"
-            self.definitions |= {cx: x, cy: y}
+            self._define(cx, x)
+            self._define(cy, y)
             self.points[label] = (cx, cy)
             links.append((joint.name, label))
             radius = float(self.m.geom_size[geom, 0])
@@ -363,19 +376,28 @@ class _Planar:
 
     def _is_shared(self, geom: int, plane: int, end: Array) -> bool:
         """Whether another geom's end is there at all postures: capsules that share a joint."""
-        m, data = self.m, self.engine.MjData(self.m)
-        local = self.data.geom_xmat[geom].reshape(3, 3).T @ (self.axes.T @ end - self.data.geom_xpos[geom])
-        local[:2] = 0.0  # on the axis of the geom
-        places = [np.array([float(plane), float(m.geom_size[geom, 0])])]
-        for shift in (0.3, 0.7):
-            data.qpos[:] = m.qpos0 + shift * np.cos(np.arange(m.nq))
-            self.engine.mj_kinematics(m, data)
-            places.append(self._in_plane(data.geom_xpos[geom] + data.geom_xmat[geom].reshape(3, 3) @ local))
-        found = np.concatenate(places)
+        found = np.concatenate([[float(plane), float(self.m.geom_size[geom, 0])], *self._elsewhere(geom, end)])
         if any(np.max(np.abs(found - other)) <= _PARALLEL for other in self.shared):
             return True
         self.shared.append(found)
         return False
+
+    def _keeps_height(self, geom: int, end: Array, up: Array) -> bool:
+        """Whether an end of a geom is as high over a plane at all postures."""
+        heights = [float(up @ place) for place in self._elsewhere(geom, end)]
+        return max(heights) - min(heights) <= _PARALLEL
+
+    def _elsewhere(self, geom: int, end: Array) -> list[Array]:
+        """Where an end of a geom is at two postures that are special in no mechanism."""
+        m, data = self.m, self.engine.MjData(self.m)
+        local = self.data.geom_xmat[geom].reshape(3, 3).T @ (self.axes.T @ end - self.data.geom_xpos[geom])
+        local[:2] = 0.0  # on the axis of the geom
+        places = []
+        for shift in (0.3, 0.7):
+            data.qpos[:] = m.qpos0 + shift * np.cos(np.arange(m.nq))
+            self.engine.mj_kinematics(m, data)
+            places.append(self._in_plane(data.geom_xpos[geom] + data.geom_xmat[geom].reshape(3, 3) @ local))
+        return places
 
     def _limits(self) -> Iterator[Contact]:
         for k, name in enumerate(self.joint_names):

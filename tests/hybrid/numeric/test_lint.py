@@ -155,14 +155,17 @@ def test_a_factor_below_the_bound_fails(tmp_path, capsys):
     assert main(["lint", str(model), "--log", str(log), "--no-sweep", "--fail-below", "0.1"]) == 0
 
 
-def test_a_table_says_the_same_as_an_archive(tmp_path):
-    model, log = rod_log(tmp_path)
+def tabulated(log):
     arrays = np.load(log)
     titles = [f"{name}[{k}]" for name in ("qvel", "qpos") for k in range(3)]
     rows = np.concatenate([arrays["qvel"], arrays["qpos"]], axis=1)
+    return "\n".join([",".join(titles), *(",".join(repr(float(value)) for value in row) for row in rows)])
+
+
+def test_a_table_says_the_same_as_an_archive(tmp_path):
+    model, log = rod_log(tmp_path)
     table = tmp_path / "rod.csv"
-    lines = [",".join(titles), *(",".join(repr(float(value)) for value in row) for row in rows)]
-    table.write_text("\n".join(lines), encoding="utf-8")
+    table.write_text(tabulated(log), encoding="utf-8")
     backend = load(model)
     for name, values in read_log(table, backend).columns.items():
         np.testing.assert_array_equal(values, read_log(log, backend).columns[name])
@@ -301,3 +304,25 @@ def test_a_common_change_of_friction_changes_the_factor_by_itself(report):
     for item in report.worst:
         if item.gradient is not None:
             assert sum(item.gradient.friction.values()) == pytest.approx(-item.critical_factor, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("qvel[0]", "qvel[1]", 1), "twice"),
+        (lambda text: text + ",1.0", "entries, the first line names"),
+    ],
+)
+def test_tables_with_columns_twice_or_short_lines_are_refused(tmp_path, capsys, change, message):
+    model, log = rod_log(tmp_path)
+    table = tabulated(log)
+    (tmp_path / "log.csv").write_text(change(table), encoding="utf-8")
+    assert main(["lint", str(model), "--log", str(tmp_path / "log.csv")]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_table_may_begin_with_a_byte_order_mark(tmp_path, capsys):
+    model, log = rod_log(tmp_path)
+    (tmp_path / "log.csv").write_bytes(b"\xef\xbb\xbf" + tabulated(log).encode())
+    assert main(["lint", str(model), "--log", str(tmp_path / "log.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["frames"] > 0

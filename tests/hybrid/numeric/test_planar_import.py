@@ -167,3 +167,35 @@ def test_models_that_are_not_planar_are_refused_by_name(tmp_path, capsys, body, 
     error = capsys.readouterr().err
     assert "model cannot be imported as a planar mechanism" in error and why in error
     assert mujoco.__name__ not in error
+
+
+CART = """
+<mujoco>
+  <worldbody>
+    <geom type="plane" size="5 5 1"/>
+    <body name="cart" pos="0 0 0.5">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <geom name="wheel" type="sphere" size="0.1" mass="3"/>
+      <body name="pole">
+        <joint name="turn" type="hinge" axis="0 1 0"/>
+        <geom name="bob" type="sphere" size="0.05" pos="0 0 0.45" mass="0.5"/>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_a_cart_keeps_its_height_and_its_pole_swings(tmp_path):
+    (tmp_path / "cart.xml").write_text(CART, encoding="utf-8")
+    backend = load(tmp_path / "cart.xml")
+    mechanism, notes = planar_mechanism(backend)
+    assert [contact.name for contact in mechanism.contact] == ["bob"]
+    assert any("wheel" in note and "height" in note for note in notes)
+    dynamics = derive(mechanism)
+    for turn, rate in ((0.3, -1.0), (2.0, 0.5)):
+        terms = dynamics.terms([0.2, turn], [0.1, rate])
+        frame = backend.frame({"qpos": np.array([0.2, turn]), "qvel": np.array([0.1, rate])}, near=10.0)
+        np.testing.assert_allclose(terms.M, frame.M, rtol=1e-9)
+        assert terms.h == pytest.approx(frame.h, rel=1e-9, abs=1e-9)
+        assert terms.gap[0] == pytest.approx(0.5 + 0.45 * np.cos(turn) - 0.05, rel=1e-9)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    branch_option,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -18,6 +19,7 @@ from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import certified_record
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ _STEPS = 1000  # of the progress bar
 )
 @pin_option
 @parameter_option
+@branch_option
 @click.option("--gap", type=float, default=1e-4, show_default=True, help="Largest uncertainty of a region's share.")
 @click.option("--max-boxes", type=int, default=10_000_000, show_default=True, help="Boxes to look at, at most.")
 @click.option("--budget", type=float, metavar="SECONDS", help="Time to work, at most.")
@@ -50,6 +53,7 @@ def certify(
     axes: tuple[str, ...],
     pins: dict[str, str],
     parameters: dict[str, str],
+    branch: dict[str, str],
     gap: float,
     max_boxes: int,
     budget: float | None,
@@ -69,6 +73,7 @@ def certify(
             axes=swept,
             pins=pins,
             parameters=values,
+            branch=branch,
             gap=gap,
             max_boxes=max_boxes,
             budget=budget,
@@ -101,3 +106,4 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         else:
             at = ", ".join(f"{name} = {value!r}" for name, value in answer["witness"][key]["at"].items())
             yield f"{key}: met at {at}."
+    yield from branch_sentences(answer["branch"])

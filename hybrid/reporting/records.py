@@ -307,7 +307,7 @@ def certified_record(certified: CertifiedMap) -> dict[str, Json]:
         ``axes``; the ``gap`` of the bounds that was reached, and ``gap_wanted``; ``complete``; bounds of the share of
         every region that is not excluded; the share of boxes that hold several; for the three verdicts other than
         UNIQUE whether they are ``absent``, with a ``witness`` where not; numbers of ``evaluations`` and ``boxes``.
-        ``branch`` is null: the pins fix the posture by linear equations.
+        ``branch`` as :func:`branch_record` has it.
     """
     return {
         "axes": [{"name": axis.name, "low": axis.low, "high": axis.high} for axis in certified.axes],
@@ -323,7 +323,7 @@ def certified_record(certified: CertifiedMap) -> dict[str, Json]:
         },
         "evaluations": certified.evaluations,
         "boxes": certified.boxes,
-        "branch": None,
+        "branch": plain(branch_record(certified.branch)),
     }
 
 

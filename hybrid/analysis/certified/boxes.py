@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, bound_boxes, bound_shares, halve
+from hybrid.analysis.certified.postures import ClosedPostures, closed_postures
 from hybrid.analysis.certified.tape import Tape, tape_of
-from hybrid.expressions import jacobian
+from hybrid.expressions import Nodes, determinant, dot, jacobian
 
 if TYPE_CHECKING:
     from hybrid.analysis.certified.conditions import Clause, SignConditions
@@ -39,6 +40,8 @@ class BoxBounds:
         Which of ``CLOSED_KEYS`` may occur in the closed box.
     bends : array, (N, k)
         How much slopes along each axis vary, times half its length; NaN where that is unknown.
+    inner : array, (N, m, 3)
+        What is known of coordinates without a closed form, for the halves of the boxes.
     """
 
     codes: NDArray[np.int64]
@@ -46,6 +49,7 @@ class BoxBounds:
     counts: NDArray[np.int64]
     possible: NDArray[np.bool_]
     bends: Array
+    inner: Array
 
 
 @attrs.frozen(eq=False)
@@ -64,6 +68,8 @@ class BoxReader:
         Modes that differ in one force element at most.
     switches : array of int64
         Functions whose sign is a direction of slip, or that of a gap.
+    postures : ClosedPostures
+        Of the coordinates without a closed form.
     """
 
     labels: tuple[str, ...]
@@ -73,10 +79,14 @@ class BoxReader:
     clauses: tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
     adjacent: NDArray[np.bool_]
     switches: NDArray[np.int64]
+    postures: ClosedPostures
 
-    def __call__(self, boxes: Array) -> BoxBounds:
-        """Bounds for boxes (N, k, 2)."""
-        values, broken = self.values(boxes)
+    def __call__(self, boxes: Array, inner: Array) -> BoxBounds:
+        """Bounds for boxes (N, k, 2), with what is known (N, m, 3) of coordinates without a closed form."""
+        u, inner, is_proved = self.postures.enclosed(boxes, inner)
+        states = np.concatenate([boxes, u], axis=1)
+        values, broken = self.values(states)
+        values[~is_proved] = (-np.inf, np.inf)
         n, n_functions = values.shape[:2]
         shares = np.zeros((n, n_functions, 2))
         shares[..., 0], shares[..., 1] = values[..., 0] > 0.0, values[..., 1] >= 0.0
@@ -84,11 +94,11 @@ class BoxReader:
         open_ = np.flatnonzero((shares[..., 0] != shares[..., 1]).any(axis=-1))
         if len(open_):
             centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
-            at_centres, _ = self.values(np.stack([centres, centres], axis=-1))
-            slopes, broken_slopes = self.slopes(boxes[open_])
+            at_centres, is_met = self._at_points(centres, inner[open_])
+            slopes, broken_slopes = self.slopes(states[open_])
             slopes = slopes.reshape(len(open_), n_functions, self.n_axes, 2)
             found = np.empty((len(open_), n_functions, 2))
-            is_broken = broken[open_] | broken_slopes
+            is_broken = broken[open_] | broken_slopes | ~is_met | ~is_proved[open_]
             bound_shares(boxes[open_], values[open_], slopes, at_centres, is_broken, found)
             shares[open_] = found
             half = (boxes[open_, :, 1] - boxes[open_, :, 0]) / 2
@@ -100,9 +110,17 @@ class BoxReader:
         bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
         bound_boxes(shares, *self.clauses, self.adjacent, codes, bounds, counts, possible)
-        return BoxBounds(codes, bounds, counts, possible, bends)
+        counts[~is_proved], possible[~is_proved] = 0, True
+        return BoxBounds(codes, bounds, counts, possible, bends, inner)
 
-    def meets_others(self, boxes: Array) -> NDArray[np.bool_]:
+    def _at_points(self, points: Array, inner: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Enclosures of the functions at values of the axes (N, k), and where the posture there is proved."""
+        boxes = np.stack([points, points], axis=-1)
+        u, _, is_proved = self.postures.enclosed(boxes, inner)
+        values, _ = self.values(np.concatenate([boxes, u], axis=1))
+        return values, is_proved
+
+    def meets_others(self, boxes: Array, inner: Array) -> NDArray[np.bool_]:
         """Where a slip or a gap vanishes in a box (N, k, 2): other modes hold there, and no division helps."""
         found = np.zeros(len(boxes), dtype=np.bool_)
         if not (len(self.switches) and len(boxes)):
@@ -113,9 +131,9 @@ class BoxReader:
         )
         for ends in itertools.product((0, 1), repeat=self.n_axes):
             corner = np.stack([boxes[:, axis, end] for axis, end in enumerate(ends)], axis=-1)
-            values, _ = self.values(np.stack([corner, corner], axis=-1))
-            least = np.fmin(least, values[:, self.switches, 0])
-            most = np.fmax(most, values[:, self.switches, 1])
+            values, is_proved = self._at_points(corner, inner)
+            ends_ = np.where(is_proved[:, None, None], values[:, self.switches], np.nan)
+            least, most = np.fmin(least, ends_[..., 0]), np.fmax(most, ends_[..., 1])
         return np.asarray(((least <= 0.0) & (most >= 0.0)).any(axis=1))
 
     def divided(self, boxes: Array, widths: Array, bends: Array) -> Array:
@@ -125,20 +143,23 @@ class BoxReader:
         return halves
 
 
-def box_reader(states: NodeStates, conditions: SignConditions) -> BoxReader:
+def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[Array], Array]) -> BoxReader:
     """Write the functions of conditions, and their derivatives, as operations on intervals.
 
     Parameters
     ----------
     states : NodeStates
     conditions : SignConditions
+    named : callable
+        Coordinates (N, m) without a closed form on the branch that is meant, at values of the axes (N, k).
 
     Returns
     -------
     BoxReader
     """
-    build, names = states.build, states.names
-    slopes = jacobian(build, conditions.functions, names)
+    build, names, n_axes = states.build, states.names, len(states.axes)
+    slopes = _slopes(states, conditions.functions)
+    postures = closed_postures(states, named)
     graph = build.graph()
     labels = sorted({mode.label for mode in conditions.modes})
     clauses = _Clauses()
@@ -168,13 +189,36 @@ def box_reader(states: NodeStates, conditions: SignConditions) -> BoxReader:
     switching = [*conditions.open, *(clause for mode in conditions.modes for clause in mode.directions)]
     return BoxReader(
         tuple(labels),
-        len(names),
+        n_axes,
         tape_of(graph, conditions.functions, names),
         tape_of(graph, slopes.ravel().tolist(), names),
         arrays,
         adjacent,
         np.array(sorted({f for clause in switching for f in clause.functions}), dtype=np.int64),
+        postures,
     )
+
+
+def _slopes(states: NodeStates, functions: Sequence[int]) -> Nodes:
+    """Derivatives (functions, axes), coordinates that equations fix taken along: ``u_x = -F_u^-1 F_x``."""
+    build, n_axes = states.build, len(states.axes)
+    axes, unknown = states.names[:n_axes], states.names[n_axes:]
+    slopes = jacobian(build, functions, axes)
+    if not unknown:
+        return slopes
+    by_unknown = jacobian(build, functions, unknown)
+    F_u, F_x = (jacobian(build, states.conditions, names) for names in (unknown, axes))
+    divisor = determinant(build, F_u.tolist())
+    for j in range(n_axes):
+        rates = []
+        for place in range(len(unknown)):
+            rows = F_u.copy()
+            rows[:, place] = [build.negate(int(node)) for node in F_x[:, j]]
+            rates.append(build.divide(determinant(build, rows.tolist()), divisor))
+        slopes[:, j] = [
+            dot(build, row, rates, int(own)) for row, own in zip(by_unknown.tolist(), slopes[:, j], strict=True)
+        ]
+    return slopes
 
 
 @attrs.define

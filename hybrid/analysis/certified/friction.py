@@ -27,6 +27,7 @@ __all__ = ["CertifiedFriction", "certified_friction"]
 Array = NDArray[np.float64]
 
 _CLOSE = 2.0**-44  # relative distance of the bounds at which the search ends; point values are known to some 2**-50
+_NEGLIGIBLE = 1e-24  # of the square of G_NT/G_NN: friction of 1e12 is none
 _MAX_BOXES = 2_000_000
 _SLACK = 1.0 + 2.0**-40
 
@@ -146,8 +147,9 @@ def _enclosed(
         best = int(np.argmax(low))
         if low[best] > least:
             least, place = float(low[best]), middles[best]
-        is_open = ~(high <= least * (1.0 + _CLOSE))
-        most = max(float(high[is_open].max(initial=0.0)), least * (1.0 + _CLOSE))
+        enough = max(least * (1.0 + _CLOSE), _NEGLIGIBLE)
+        is_open = ~(high <= enough)
+        most = max(float(high[is_open].max(initial=0.0)), enough)
         lengths = (boxes[..., 1] - boxes[..., 0]) / widths
         is_open &= lengths.max(axis=1) > _CLOSE
         if not is_open.any():

@@ -15,15 +15,17 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.conditions import sign_conditions
 from hybrid.analysis.certified.states import node_states
-from hybrid.analysis.maps.axes import Axis, placed
+from hybrid.analysis.maps.axes import Axis, branch_over, placed
 from hybrid.contact.selection import select
-from hybrid.dynamics.pins import solve_state
+from hybrid.dynamics.pins import solve_state, solve_states
 from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.posture_branch import PostureBranch
+    from hybrid.dynamics.state import States
 
 __all__ = ["CertifiedMap", "Witness", "certified_map"]
 
@@ -82,6 +84,8 @@ class CertifiedMap:
         Their ends.
     region : array of int, (boxes,)
         Number of the only region of each in the order of ``regions``, -1 where several are possible.
+    branch : PostureBranch or None
+        The branch of postures that it is about; None where the pins fix the posture by linear equations.
     is_interrupted : bool
         True after Ctrl-C: bounds are proved all the same.
     """
@@ -98,6 +102,7 @@ class CertifiedMap:
     boxes: int
     parts: Array = attrs.field(repr=False)
     region: NDArray[np.intp] = attrs.field(repr=False)
+    branch: PostureBranch | None = None
     is_interrupted: bool = False
 
 
@@ -110,6 +115,7 @@ def certified_map(
     axes: Sequence[Axis],
     pins: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    branch: Mapping[str, Any] | None = None,
     gap: float = 1e-4,
     max_boxes: int = 10_000_000,
     budget: float | None = None,
@@ -130,6 +136,8 @@ def certified_map(
     pins : mapping of str to float or str, optional
         All other pins of the state.
     parameters : mapping of str to float or str, optional
+    branch : mapping of str to float or str, optional
+        Where several postures satisfy the pins: a posture on the branch that is meant, as for :func:`region_map`.
     gap : float, optional
         Largest difference of the bounds of a region's share.
     max_boxes : int, optional
@@ -152,7 +160,7 @@ def certified_map(
     StateError, DeclarationError
         Bad axes, pins, parameters or gap.
     ComputationError
-        Spatial contacts at rest, redundant contacts, too many modes, or postures without a closed form.
+        Spatial contacts at rest, redundant contacts, or too many modes.
 
     Examples
     --------
@@ -169,14 +177,48 @@ def certified_map(
     keeps = keeps_partial(on_interrupt)
     _check(axes, gap, max_boxes, budget)
     states = node_states(dynamics, axes, pins=pins, parameters=parameters)
-    if states.conditions:
-        raise ComputationError("the pins fix the posture by equations that are not linear: pin coordinates instead")
     _check_values(dynamics, axes, pins, parameters)
-    reader = box_reader(states, sign_conditions(states))
+    followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
+    swept = _Swept(dynamics, axes, pins, parameters, tolerances, followed)
+    unknown = [str(states.build.graph().values[node]) for node in states.names[len(axes) :]]
+    places = [dynamics.mechanism.coordinates.index(name) for name in unknown]
+    reader = box_reader(
+        states, sign_conditions(states), lambda x: np.broadcast_to(swept.states(x).q, (len(x), dynamics.n))[:, places]
+    )
     widths = np.array([axis.width for axis in axes])
     end = None if budget is None else time.perf_counter() + budget
-    search = _Search(dynamics, axes, pins, parameters, tolerances, reader, widths, max_boxes, progress, end)
+    search = _Search(swept, reader, widths, max_boxes, progress, end)
     return search.run(_start(axes), gap, keeps=keeps)
+
+
+@attrs.frozen(eq=False)
+class _Swept:
+    """States in floats at values of the axes."""
+
+    dynamics: Dynamics
+    axes: tuple[Axis, ...]
+    pins: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    tolerances: Tolerances
+    branch: PostureBranch | None
+
+    def states(self, x: Array) -> States:
+        """At the rows of an array (N, k)."""
+        pins, values = placed(self.dynamics, self.axes, list(x.T), pins=self.pins, parameters=self.parameters)
+        return solve_states(self.dynamics, pins, parameters=values, branch=self.branch, tolerances=self.tolerances)
+
+    def verdict(self, x: Array) -> str | None:
+        """The verdict at values of the axes (k,); None where there is no state."""
+        at = [np.asarray(value) for value in x]
+        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
+        bound = self.dynamics.at({name: float(value) for name, value in values.items()})
+        given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
+        start = None if self.branch is None else dict(self.branch.start)
+        try:
+            state = solve_state(bound, given, branch=start, tolerances=self.tolerances)
+            return select(bound, state, tolerances=self.tolerances).verdict.name
+        except (StateError, ComputationError):
+            return None
 
 
 def _start(axes: Sequence[Axis]) -> Array:
@@ -226,6 +268,7 @@ class _Parts:
     possible: NDArray[np.bool_]
     bends: Array
     loose: NDArray[np.bool_]
+    inner: Array
 
     def of(self, chosen: Any) -> _Parts:
         return _Parts(*(getattr(self, field.name)[chosen] for field in attrs.fields(_Parts)))
@@ -243,11 +286,7 @@ class _Parts:
 
 @attrs.define(eq=False)
 class _Search:
-    dynamics: Dynamics
-    axes: tuple[Axis, ...]
-    pins: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    tolerances: Tolerances
+    swept: _Swept
     reader: BoxReader
     widths: Array
     max_boxes: int
@@ -258,7 +297,7 @@ class _Search:
     witness: dict[str, Witness] = attrs.field(factory=dict)
 
     def run(self, root: Array, wanted: float, *, keeps: bool) -> CertifiedMap:
-        parts, done = self.bounded(root), list[_Parts]()
+        parts, done = self.bounded(root, self.reader.postures.start(root)), list[_Parts]()
         reached, is_complete = np.inf, False
         try:
             with interruptible(keeps=keeps):
@@ -277,7 +316,8 @@ class _Search:
                     if not chosen.any() or self.is_spent():
                         break
                     halves = self.reader.divided(parts.boxes[chosen], self.widths, parts.bends[chosen])
-                    parts = parts.of(~chosen).with_(self.bounded(halves))
+                    inner = np.repeat(parts.inner[chosen], 2, axis=0)
+                    parts = parts.of(~chosen).with_(self.bounded(halves, inner))
         except KeyboardInterrupt:
             if not keeps:
                 raise
@@ -299,7 +339,7 @@ class _Search:
         """Boxes that may have a verdict that was neither excluded nor met."""
         open_ = [place for place, key in enumerate(CLOSED_KEYS) if key not in self.witness]
         found = np.asarray(parts.possible[:, open_].any(axis=1))
-        found[found] &= ~self.reader.meets_others(parts.boxes[found])
+        found[found] &= ~self.reader.meets_others(parts.boxes[found], parts.inner[found])
         return found
 
     def gap(self, parts: _Parts) -> float:
@@ -324,7 +364,8 @@ class _Search:
                 continue
             largest = found[np.argsort(-volumes[found], kind="stable")][:_POINTS]
             middles = parts.boxes[largest].mean(axis=-1)
-            has_it = self.reader(np.stack([middles, middles], axis=-1)).possible[:, place]
+            points = np.stack([middles, middles], axis=-1)
+            has_it = self.reader(points, parts.inner[largest]).possible[:, place]
             for index in largest[has_it][:_TRIES]:
                 self.look(parts.boxes[index])
         lengths = ((parts.boxes[..., 1] - parts.boxes[..., 0]) / self.widths).max(axis=1, initial=0.0)
@@ -333,29 +374,25 @@ class _Search:
     def look(self, box: Array) -> None:
         """The verdict in the middle of a box, kept if it is one in question."""
         middle = box.mean(axis=-1)
-        at = [np.asarray(value) for value in middle]
-        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
-        bound = self.dynamics.at({name: float(value) for name, value in values.items()})
-        given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
-        try:
-            verdict = select(bound, solve_state(bound, given), tolerances=self.tolerances).verdict.name
-        except (StateError, ComputationError):
-            return
+        verdict = self.swept.verdict(middle)
         if verdict in CLOSED_KEYS and verdict not in self.witness:
-            ends = {axis.name: (float(low), float(high)) for axis, (low, high) in zip(self.axes, box, strict=True)}
-            place = {axis.name: float(value) for axis, value in zip(self.axes, middle, strict=True)}
+            ends = {
+                axis.name: (float(low), float(high)) for axis, (low, high) in zip(self.swept.axes, box, strict=True)
+            }
+            place = {axis.name: float(value) for axis, value in zip(self.swept.axes, middle, strict=True)}
             self.witness[verdict] = Witness(place, ends)
 
-    def bounded(self, boxes: Array) -> _Parts:
+    def bounded(self, boxes: Array, inner: Array) -> _Parts:
         """Bound boxes in batches, and number the sets of modes that are met."""
-        pieces = [self._bounded(boxes[start : start + _BATCH]) for start in range(0, len(boxes), _BATCH)]
+        starts = range(0, len(boxes), _BATCH)
+        pieces = [self._bounded(boxes[k : k + _BATCH], inner[k : k + _BATCH]) for k in starts]
         whole = pieces[0]
         for piece in pieces[1:]:
             whole = whole.with_(piece)
         return whole
 
-    def _bounded(self, boxes: Array) -> _Parts:
-        found: BoxBounds = self.reader(boxes)
+    def _bounded(self, boxes: Array, inner: Array) -> _Parts:
+        found: BoxBounds = self.reader(boxes, inner)
         self.evaluations += len(boxes)
         is_listed = np.arange(found.codes.shape[1]) < found.counts[:, None]
         used = np.unique(found.codes[is_listed])
@@ -366,7 +403,7 @@ class _Search:
             is_it = is_listed & (found.codes == code)
             low[:, place] = np.where(is_it, found.bounds[..., 0], 0.0).sum(axis=1) * volumes
             high[:, place] = np.where(is_it, found.bounds[..., 1], 0.0).sum(axis=1) * volumes
-        return _Parts(boxes, low, high, found.possible, found.bends, found.counts == 0)
+        return _Parts(boxes, low, high, found.possible, found.bends, found.counts == 0, found.inner)
 
     def finished(
         self, pieces: Sequence[_Parts], reached: float, wanted: float, *, is_interrupted: bool = False
@@ -386,7 +423,7 @@ class _Search:
             absent[key] = False if key in self.witness else None if parts.possible[:, place].any() else True
         places = np.argsort(order + [place for place in range(size) if place not in order])
         return CertifiedMap(
-            axes=self.axes,
+            axes=self.swept.axes,
             gap=reached,
             gap_wanted=wanted,
             complete=reached <= wanted and not is_interrupted,
@@ -398,6 +435,7 @@ class _Search:
             boxes=len(parts.boxes),
             parts=parts.boxes,
             region=np.where(is_split, -1, places[parts.high.argmax(axis=1)] if size else -1),
+            branch=self.swept.branch,
             is_interrupted=is_interrupted,
         )
 

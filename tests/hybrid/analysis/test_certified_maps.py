@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 from hybrid import derive, read_mechanism, select, solve_state
-from hybrid.analysis import Axis, certified_friction, certified_map
+from hybrid.analysis import Axis, certified_friction, certified_map, region_map
 from hybrid.errors import ComputationError, DeclarationError, StateError
 from mechanisms import path
 from tests.catalogue import dynamics_of
@@ -256,12 +256,50 @@ def test_friction_that_becomes_negative_is_refused():
     ("name", "axes", "pins", "message"),
     [
         ("spatial_ball", ["gamma_dot=0:1", "mu=0:1"], ROLLING, "spatial contact at rest"),
-        ("two_link_arm", ["theta1=0:1", "mu=0:1"], {"theta1_dot": 0}, "not linear"),
     ],
 )
 def test_what_is_not_decided_is_refused_by_name(name, axes, pins, message):
     with pytest.raises((ComputationError, StateError), match=message):
         certified(name, axes, pins)
+
+
+def arm(axes, **options):
+    return certified("two_link_arm", axes, {"theta2_dot": 1.0}, **options)
+
+
+def test_postures_that_equations_close_are_enclosed():
+    """The elbow and the shoulder of an arm with its tip on a rail, against verdicts at single states."""
+    found = arm(["theta2=0.1:0.8", "mu=0.1:2"], gap=1e-3)
+    dynamics, names = dynamics_of("two_link_arm"), list(found.regions)
+    assert found.complete and found.branch is not None
+    rng = np.random.default_rng(8)
+    for index in rng.choice(np.flatnonzero(found.region >= 0), 16):
+        box = found.parts[index]
+        theta, mu = (box[:, 0] + rng.uniform(0.01, 0.99, 2) * (box[:, 1] - box[:, 0])).tolist()
+        bound = dynamics.at({"mu": mu})
+        state = solve_state(bound, {"theta2": theta, "theta2_dot": 1.0}, branch=dict(found.branch.start))
+        region = "|".join(sorted(branch.mode.label for branch in select(bound, state).branches)) or "none"
+        assert region == names[found.region[index]]
+
+
+def test_the_other_elbow_has_other_regions():
+    up = arm(["theta2=0.1:0.8", "mu=0.1:2"], gap=1e-2)
+    down = arm(["theta2=0.1:0.8", "mu=0.1:2"], gap=1e-2, branch={"theta1": -1.1})
+    assert up.branch.start["theta1"] > 0.0 > down.branch.start["theta1"]
+    assert max(abs(up.regions[name][0] - down.regions.get(name, (0.0, 0.0))[0]) for name in up.regions) > 0.05
+
+
+def test_beyond_a_fold_nothing_is_claimed():
+    sampled = region_map(
+        dynamics_of("two_link_arm"),
+        axes=[Axis.parse("theta2=0.1:1.1:200"), Axis.parse("mu=0.1:2:200")],
+        pins={"theta2_dot": 1.0},
+    )
+    found = arm(["theta2=0.1:1.1", "mu=0.1:2"], gap=1e-2, max_boxes=3000)
+    assert not found.complete and set(found.absent.values()) == {None}
+    for name, share in sampled.mode_fractions.items():
+        if name != "unreachable":
+            assert encloses(found.regions[name], share, 0.01)
 
 
 def test_infinite_gap_of_an_undefined_region_is_never_certain(tmp_path):
@@ -319,4 +357,4 @@ def test_what_is_never_coupled_has_no_upper_bound():
     found = certified_friction(dynamics_of("rod_on_incline"), over=[Axis.parse("phi=pi/2:pi/2 + 1e-3")])
     assert found.low > 100.0
     slider = certified_friction(dynamics_of("block_on_incline"), over=[Axis.parse("mu=0.1:1")])
-    assert slider.high == np.inf and slider.at == {}
+    assert slider.high == np.inf and slider.at == {} and slider.low >= 1e11

@@ -151,7 +151,9 @@ def _enclosed(
         is_open = ~(high <= enough)
         most = max(float(high[is_open].max(initial=0.0)), enough)
         lengths = (boxes[..., 1] - boxes[..., 0]) / widths
-        is_open &= lengths.max(axis=1) > _CLOSE
+        rows, longest = np.arange(len(boxes)), lengths.argmax(axis=1)
+        ends, half_way = boxes[rows, longest], middles[rows, longest]
+        is_open &= (lengths.max(axis=1) > _CLOSE) & (ends[:, 0] < half_way) & (half_way < ends[:, 1])
         if not is_open.any():
             break
         boxes = _halved(boxes[is_open], lengths[is_open])

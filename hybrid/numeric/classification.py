@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -169,7 +169,7 @@ def classify(
     Parameters
     ----------
     state : NumericState
-        With leading axes. A contact that is absent at some of the states has a positive ``gap`` there.
+        One, or an array of them. A contact that is absent at some has a positive ``gap`` there.
     tolerances : Tolerances, optional
     standing_budget : float, default 2
         Seconds for each state with several spatial contacts at rest; with 0 these are left open.
@@ -188,6 +188,9 @@ def classify(
     >>> [found.labels(k) for k in range(2)]
     [('slide+',), ('free',)]
     """
+    if not state.shape:
+        alone = attrs.evolve(state, M=state.M[None])
+        return _first(classify(alone, tolerances=tolerances, standing_budget=standing_budget))
     shape, found = state.shape, activities(state)
     massive = np.broadcast_to(mass_definiteness(state.terms) > tolerances.rank, shape)
 
@@ -203,3 +206,14 @@ def classify(
             table.mark(label, where)
     factors = critical_factors(state, found, massive)
     return NumericClassification(table.verdict, table.modes, table.margin, factors)
+
+
+def _first(found: NumericClassification) -> NumericClassification:
+    """What is known of the first state, without the leading axis."""
+
+    def first(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        return {name: array[0, ...] for name, array in arrays.items()}
+
+    factors = found.critical
+    critical = CriticalFactors(factors.factor[0, ...], factors.dependent, first(factors.friction), first(factors.worst))
+    return NumericClassification(found.verdict[0, ...], first(found.modes), found.margin[0, ...], critical)

@@ -96,6 +96,19 @@ def test_many_states_are_what_single_calls_and_own_enumeration_find(contacts, re
     assert compared >= 0.8 * count  # the comparison would be empty if all were close to a tie
 
 
+def test_one_state_is_classified_like_the_array_that_holds_it():
+    many = states(3, count=30, contacts=2, resting=0.2)
+    found = classify(many)
+    for k in range(30):
+        one = classify(many.at(k))
+        assert (one.verdict.shape, int(one.verdict)) == ((), int(found.verdict[k]))
+        assert one.labels(()) == found.labels(k)
+        np.testing.assert_allclose(one.margin, found.margin[k], rtol=1e-9)
+        np.testing.assert_allclose(one.critical.factor, found.critical.factor[k], rtol=1e-9)
+        for name, values in found.critical.friction.items():
+            np.testing.assert_allclose(one.critical.friction[name], values[k], rtol=1e-9)
+
+
 @pytest.mark.parametrize("contacts", [1, 2, 3, 4])
 def test_critical_factor_is_where_a_principal_minor_becomes_negative(contacts):
     count, step = 40, 1e-3

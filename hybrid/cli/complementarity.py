@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_json, say, table
@@ -15,14 +17,16 @@ from hybrid.errors import FileError
 from hybrid.files import read_arrays, read_file, read_json
 
 if TYPE_CHECKING:
-    from lcp import LCP
+    from lcp import LCP, SolutionSet
     from lcp.classes import Matrix, Membership
+    from lcp.exact import NoSolutionCertificate
     from lcp.solvability import Solvability
 
 __all__ = ["lcp_", "problem_answer", "read_problem"]
 
 # A problem of the largest order that can be enumerated takes a few kilobytes; JSON takes ten times its size in memory.
 MAX_BYTES = 8_000_000
+MAX_N = 100  # a search that ends without an answer takes some 20 seconds there
 
 
 def read_problem(path: Path) -> LCP:
@@ -68,17 +72,15 @@ def lcp_(*, file: Path, as_json: bool) -> None:
     """Every solution of the problem M, q in a JSON or NPZ FILE, or of a planar FCLIB contact problem (HDF5).
 
     w = M z + q, z >= 0, w >= 0, and z_i w_i = 0 for all i. Each FCLIB contact has the unknowns r_N, r_T + mu r_N and
-    the backward part of the slip.
+    the backward part of the slip. Beyond 20 unknowns: one solution, or a proof that there is none.
     """
-    from lcp.enumeration import MAX_N
-
     problem = read_problem(file)
     if problem.n > MAX_N:
         raise click.ClickException(
-            f"{file}: {problem.n} unknowns have 2**{problem.n} complementary bases, at most 2**{MAX_N} can be covered; "
-            "in Python, lcp.Lemke finds one solution"
+            f"{file}: {problem.n} unknowns have 2**{problem.n} complementary bases, and at most {MAX_N} are looked at; "
+            "in Python, lcp.solve finds one solution"
         )
-    with ProgressBar(f"covering {2**problem.n} complementary bases"):
+    with ProgressBar(f"covering 2**{problem.n} complementary bases"):
         answer = problem_answer(problem)
     if as_json:
         print_json(answer)
@@ -98,7 +100,8 @@ def problem_answer(problem: LCP) -> dict[str, Any]:
     dict
         ``status`` of Lemke's method; ``solutions``, an array (N, n); ``continua``; ``complete``; ``classes``, with None
         where it is not decided; ``witnesses`` of those that M is not in; ``certificate``, None if there
-        is a solution.
+        is a solution. Beyond 20 unknowns ``solutions`` has one at most, which is ``complete`` where M + M^T is positive
+        definite; without solution and certificate nothing is known.
 
     Examples
     --------
@@ -106,13 +109,12 @@ def problem_answer(problem: LCP) -> dict[str, Any]:
     >>> problem_answer(LCP([[-1.0]], [1.0]))["solutions"].tolist()
     [[0.0], [1.0]]
     """
-    from lcp import Lemke, enumerate_solutions
-    from lcp.exact import certificate_to_json, refute, verify
+    from lcp import Lemke
+    from lcp.exact import certificate_to_json, verify
 
-    found = enumerate_solutions(problem)
     lemke = Lemke().solve(problem)
     memberships = _memberships(problem)
-    refutation = refute(problem) if found.is_empty else None
+    found, refutation = _solutions(problem)
     certificate = None
     if refutation is not None:
         certificate = {**certificate_to_json(refutation), "verified": verify(problem, refutation)}
@@ -131,9 +133,32 @@ def problem_answer(problem: LCP) -> dict[str, Any]:
     }
 
 
+def _solutions(problem: LCP) -> tuple[SolutionSet, NoSolutionCertificate | None]:
+    """Every solution, or one of a large problem; a proof if there is none."""
+    from lcp import SolutionSet, Status, enumerate_solutions, solve
+    from lcp.enumeration import MAX_N as ENUMERATED
+    from lcp.exact import NoSolutionCertificate, refute
+    from lcp.relaxations import decide, is_positive_definite
+
+    if problem.n <= ENUMERATED:
+        found = enumerate_solutions(problem)
+        return found, refute(problem) if found.is_empty else None
+    solution = solve(problem)
+    outcome = solution.z if solution.status is Status.SOLVED else decide(problem)
+    bases = 2**problem.n
+    if isinstance(outcome, NoSolutionCertificate):
+        return SolutionSet(np.zeros((0, problem.n)), continua=(), complete=True, n_bases=bases), outcome
+    if outcome is None:
+        return SolutionSet(np.zeros((0, problem.n)), continua=(), complete=False, n_bases=0), None
+    is_only = is_positive_definite(problem.M)
+    return SolutionSet(outcome[None], continua=(), complete=is_only, n_bases=bases if is_only else 0), None
+
+
 def _memberships(problem: LCP) -> dict[str, Membership | Solvability | None]:
     """Classes of M: how many solutions there are, what Lemke's method can conclude; None if undecided."""
     from lcp import classes
+    from lcp.classes import Membership
+    from lcp.relaxations import is_positive_definite
     from lcp.solvability import is_q0_matrix
 
     tests: dict[str, Callable[[Matrix], Membership | Solvability]] = {
@@ -144,7 +169,18 @@ def _memberships(problem: LCP) -> dict[str, Membership | Solvability | None]:
         "strictly_semimonotone": classes.is_strictly_semimonotone,
         "Q0": is_q0_matrix,
     }
-    return {name: test(problem.M) if problem.n <= classes.MAX_N else None for name, test in tests.items()}
+    if problem.n <= classes.MAX_N:
+        return {name: test(problem.M) for name, test in tests.items()}
+    if is_positive_definite(problem.M):
+        return dict.fromkeys(tests, Membership(True))
+    small = next((pair for pair in _pairs(problem.n) if not classes.is_p_matrix(problem.M[np.ix_(pair, pair)])), None)
+    is_p = None if small is None else Membership(False, minor=small)
+    return {name: is_p if name == "P" else None for name in tests}
+
+
+def _pairs(n: int) -> Iterator[tuple[int, ...]]:
+    """Indices of the principal minors that are looked at beyond the order of which all are."""
+    return itertools.chain(((i,) for i in range(n)), itertools.combinations(range(n), 2))
 
 
 def _witness(membership: Membership | Solvability) -> dict[str, Any]:
@@ -157,9 +193,15 @@ def _witness(membership: Membership | Solvability) -> dict[str, Any]:
 
 
 def _tell(problem: LCP, answer: dict[str, Any]) -> None:
+    from lcp.enumeration import MAX_N as ENUMERATED
+    from lcp.relaxations import MAX_PARTS
+
     names = [f"z_{index}" for index in range(1, problem.n + 1)]
     isolated = [[number(value) for value in z] for z in answer["solutions"]]
-    if isolated:
+    if isolated and problem.n > ENUMERATED:
+        rows = [[name, value] for name, value in zip(names, isolated[0], strict=True) if value != number(0.0)]
+        say(table("One solution; its entries that are not zero", ["", "value"], rows))
+    elif isolated:
         say(table("Isolated solutions", names, isolated))
     for piece in answer["continua"]:
         rows = [["vertex", *(number(value) for value in z)] for z in piece["vertices"]]
@@ -167,6 +209,8 @@ def _tell(problem: LCP, answer: dict[str, Any]) -> None:
         say(table(f"Solutions that form a set of dimension {piece['dimension']}", ["", *names], rows))
     if not isolated and not answer["continua"]:
         say("There is no solution." if answer["certificate"] else "No solution was found.")
+        if problem.n > ENUMERATED and not answer["certificate"]:
+            say(f"Nor a proof that there is none, in {MAX_PARTS} parts of the 2**{problem.n} complementary bases.")
     if answer["certificate"]:
         refuted = len(answer["certificate"]["refutations"])
         outcome = "confirmed" if answer["certificate"]["verified"] else "NOT confirmed"

@@ -1,15 +1,20 @@
 """``painleve lcp``: published problems (Cottle, Pang and Stone 1992; Murty 1988) from files."""
 
 import io
+import itertools
 import json
 import pickle
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hybrid.cli import main
+from lcp import LCP
+from lcp.exact import certificate_to_json
+from lcp.relaxations import decide, is_positive_definite
 
 KEYS = {"status", "solutions", "continua", "complete", "classes", "certificate"}
 
@@ -93,7 +98,7 @@ def test_people_read_every_solution(capsys, tmp_path):
         ('{"M": {"a": 1}, "q": [1]}', "numbers"),
         ('{"M": [[1' + 400 * "0" + ']], "q": [1]}', "numbers"),
         ("null", "M and q missing"),
-        (json.dumps({"M": np.eye(21).tolist(), "q": [1] * 21}), "2**21 complementary bases"),
+        (json.dumps({"M": np.eye(101).tolist(), "q": [1] * 101}), "2**101 complementary bases"),
         (json.dumps({"M": np.eye(400).tolist(), "q": [1] * 400}), "2**400 complementary bases"),
     ],
 )
@@ -222,3 +227,104 @@ def test_every_one_of_many_solutions_is_listed(capsys, tmp_path):
     found = answer(capsys, write(tmp_path, (-np.eye(10)).tolist(), [1] * 10))
     assert {tuple(z) for z in found["solutions"]} == {tuple(float(b >> i & 1) for i in range(10)) for b in range(1024)}
     assert found["complete"] is True
+
+
+def is_solution(M, q, z):
+    w = np.asarray(M) @ z + q
+    return np.abs(np.minimum(z, w)).max() < 1e-8
+
+
+@pytest.mark.parametrize("n", [24, 48])
+def test_the_only_solution_of_a_large_problem(n, capsys, tmp_path):
+    # M = D + K, D > 0 diagonal and K skew, q = -M x: the solution is x > 0, the only one since M + M^T = 2 D
+    rng = np.random.default_rng(n)
+    K, x = rng.normal(size=(n, n)), rng.uniform(1.0, 2.0, n)
+    M = np.diag(rng.uniform(1.0, 2.0, n)) + K - K.T
+    found = answer(capsys, write(tmp_path, M.tolist(), (-M @ x).tolist()))
+    np.testing.assert_allclose(found["solutions"], [x], rtol=1e-9)
+    assert (found["complete"], found["certificate"]) == (True, None)
+    assert all(found["classes"].values())
+
+
+def test_a_large_problem_of_dependent_contacts_has_one_solution_and_perhaps_more(capsys, tmp_path):
+    J = np.random.default_rng(5).normal(size=(48, 6))
+    M, q = J @ J.T, J @ np.arange(1.0, 7.0)
+    found = answer(capsys, write(tmp_path, M.tolist(), q.tolist()))
+    assert is_solution(M, q, np.array(found["solutions"][0]))
+    assert found["complete"] is False
+    assert found["classes"]["P"] is not True
+    assert main(["lcp", str(tmp_path / "problem.json")]) == 0
+    assert "There may be further solutions" in capsys.readouterr().out
+
+
+def verified(certificate, M, q):
+    """Whether the refutations hold, and leave no complementary basis: by Fractions, and by their own recursion."""
+    rows, constants = [[Fraction(a) for a in row] for row in M], [Fraction(a) for a in q]
+    zeros = []
+    for item in certificate["refutations"]:
+        y = [Fraction(value) for value in item["multipliers"]]
+        zero_w, zero_z = set(item["zero_w"]), set(item["zero_z"])
+        assert sum(a * b for a, b in zip(y, constants, strict=True)) < 0
+        assert all(a >= 0 for i, a in enumerate(y) if i not in zero_w)
+        columns = range(len(y))
+        assert all(sum(y[i] * rows[i][j] for i in columns) <= 0 for j in columns if j not in zero_z)
+        zeros.append((zero_w, zero_z))
+    # the parts are disjoint: their shares of all bases add up to one
+    disjoint = all(a[0] & b[1] or a[1] & b[0] for a, b in itertools.combinations(zeros, 2))
+    return disjoint and sum(Fraction(1, 2 ** (len(a) + len(b))) for a, b in zeros) == 1
+
+
+def gaussian(seed, n=24):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, n)), rng.normal(size=n)
+
+
+@pytest.mark.parametrize(("seed", "several"), [(0, True), (2, False), (8, True)])
+def test_a_large_problem_without_solution_has_a_certificate(seed, several, capsys, tmp_path):
+    M, q = gaussian(seed)
+    found = answer(capsys, write(tmp_path, M.tolist(), q.tolist()))
+    assert (found["status"], found["solutions"], found["complete"]) == ("RAY", [], True)
+    assert found["certificate"]["verified"] is True
+    assert verified(found["certificate"], M, q)
+    assert (len(found["certificate"]["refutations"]) > 1) == several
+
+
+def test_a_solution_of_a_large_problem_that_lemke_misses(capsys, tmp_path):
+    M, q = gaussian(11)
+    found = answer(capsys, write(tmp_path, M.tolist(), q.tolist()))
+    assert found["status"] == "RAY"
+    assert is_solution(M, q, np.array(found["solutions"][0]))
+    assert found["complete"] is False
+
+
+def test_the_negative_minor_of_a_large_matrix_is_named(capsys, tmp_path):
+    M = np.eye(30)
+    M[4, 17] = M[17, 4] = -2.0  # 1 - 4 < 0
+    found = answer(capsys, write(tmp_path, M.tolist(), [1.0] * 30))
+    assert (found["classes"]["P"], found["witnesses"]["P"]["minor"]) == (False, [4, 17])
+    assert found["classes"]["copositive"] is None
+
+
+def test_a_budget_that_ends_is_said(capsys, tmp_path, monkeypatch):
+    M, q = gaussian(0)
+    assert decide(LCP(M, q), max_parts=5) is None
+    monkeypatch.setattr("lcp.relaxations.decide", lambda problem: None)
+    file = write(tmp_path, M.tolist(), q.tolist())
+    found = answer(capsys, file)
+    assert (found["solutions"], found["complete"], found["certificate"]) == ([], False, None)
+    assert main(["lcp", str(file)]) == 0
+    assert "Nor a proof that there is none, in 300 parts" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("exponent", [-200, 0, 200])
+def test_scales_do_not_change_what_is_decided(exponent):
+    M, q = gaussian(3)
+    rows = np.ldexp(1.0, np.arange(24) % 5 + exponent)
+    certificate = decide(LCP(rows[:, None] * M, rows * q))
+    assert verified(certificate_to_json(certificate), rows[:, None] * M, rows * q)
+
+
+def test_definiteness_is_never_claimed_of_what_rounding_decides():
+    J = np.random.default_rng(0).normal(size=(30, 29))
+    assert not is_positive_definite(J @ J.T)
+    assert is_positive_definite(J @ J.T + 1e-9 * np.eye(30))

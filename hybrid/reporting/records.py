@@ -268,9 +268,9 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
     -------
     dict
         ``axes``, the number of ``cells``, and the share of every verdict and of every set of consistent modes, whose
-        labels are sorted and joined by a bar (``none`` if empty). Of an interrupted map ``complete`` is False,
-        ``missing`` the number of cells that are not there, and shares are those of the others. ``branch`` is what
-        :func:`branch_record` has.
+        labels are sorted and joined by a bar (``none`` if empty); ``sampled`` names what holds as far as cells see. Of
+        an interrupted map ``complete`` is False, ``missing`` the number of cells that are not there, and shares are
+        those of the others. ``branch`` is what :func:`branch_record` has.
 
     Examples
     --------
@@ -288,6 +288,7 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
         "cells": int(region_map.verdict.size),
         "verdict_fractions": plain(region_map.verdict_fractions),
         "mode_fractions": plain(region_map.mode_fractions),
+        "sampled": ["verdict_fractions", "mode_fractions"],
         "missing": region_map.n_missing,
         "complete": region_map.is_complete,
         "branch": plain(branch_record(region_map.branch)),

@@ -29,8 +29,10 @@ MAX_BYTES = 8_000_000
 MAX_N = 100  # a search that ends without an answer takes some 20 seconds there
 
 
-def read_problem(path: Path) -> LCP:
+def read_problem(path: Path) -> tuple[LCP, LCP | None]:
     """The problem in a JSON or NPZ file with the entries ``M`` and ``q``, or a contact problem of FCLIB.
+
+    With ``M_0``, the matrix without friction, the same problem without friction comes with it.
 
     Parameters
     ----------
@@ -40,6 +42,7 @@ def read_problem(path: Path) -> LCP:
     Returns
     -------
     LCP
+    LCP or None
 
     Raises
     ------
@@ -54,7 +57,7 @@ def read_problem(path: Path) -> LCP:
     if path.suffix in (".hdf5", ".h5"):
         from hybrid.cli.fclib import read_fclib
 
-        return read_fclib(data, source=str(path))
+        return read_fclib(data, source=str(path)), None
     if path.suffix == ".npz":
         entries: Any = read_arrays(data, limit=MAX_BYTES, source=str(path))
     else:
@@ -62,7 +65,8 @@ def read_problem(path: Path) -> LCP:
     missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
     if missing:
         raise FileError(f'{" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}', str(path))
-    return LCP(entries["M"], entries["q"])
+    problem = LCP(entries["M"], entries["q"])
+    return problem, LCP(entries["M_0"], entries["q"]) if "M_0" in entries else None
 
 
 @click.command("lcp")
@@ -72,9 +76,10 @@ def lcp_(*, file: Path, as_json: bool) -> None:
     """Every solution of the problem M, q in a JSON or NPZ FILE, or of a planar FCLIB contact problem (HDF5).
 
     w = M z + q, z >= 0, w >= 0, and z_i w_i = 0 for all i. Each FCLIB contact has the unknowns r_N, r_T + mu r_N and
-    the backward part of the slip. Beyond 20 unknowns: one solution, or a proof that there is none.
+    the backward part of the slip. Beyond 20 unknowns: one solution, or a proof that there is none. With M_0, the
+    matrix without friction, also how far friction is from critical.
     """
-    problem = read_problem(file)
+    problem, smooth = read_problem(file)
     if problem.n > MAX_N:
         raise click.ClickException(
             f"{file}: {problem.n} unknowns have 2**{problem.n} complementary bases, and at most {MAX_N} are looked at; "
@@ -82,6 +87,10 @@ def lcp_(*, file: Path, as_json: bool) -> None:
         )
     with ProgressBar(f"covering 2**{problem.n} complementary bases"):
         answer = problem_answer(problem)
+        if smooth is not None:
+            from hybrid.numeric.critical import factor_bounds
+
+            answer["critical_factor"] = factor_bounds(smooth.M, smooth.M - problem.M)
     if as_json:
         print_json(answer)
     else:
@@ -220,6 +229,17 @@ def _tell(problem: LCP, answer: dict[str, Any]) -> None:
         f"Lemke's method: {answer['status']}.",
         *_classes(answer["classes"]),
     )
+    if "critical_factor" in answer:
+        say(_factor(*answer["critical_factor"]))
+
+
+def _factor(low: float, high: float) -> str:
+    if np.isinf(low):
+        return "No multiplier of friction makes a principal minor negative."
+    bounds = f"at {number(low)}" if low == high else f"between {number(low)} and {number(high)}"
+    if np.isinf(high):
+        bounds = f"at {number(low)} or beyond, if anywhere"
+    return f"Critical factor: a principal minor becomes negative {bounds} times the friction."
 
 
 def _classes(classes: dict[str, bool | None]) -> Iterator[str]:

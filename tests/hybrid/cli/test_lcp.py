@@ -328,3 +328,65 @@ def test_definiteness_is_never_claimed_of_what_rounding_decides():
     J = np.random.default_rng(0).normal(size=(30, 29))
     assert not is_positive_definite(J @ J.T)
     assert is_positive_definite(J @ J.T + 1e-9 * np.eye(30))
+
+
+def with_friction(folder, M_0, taken):
+    file = folder / "problem.json"
+    M = np.asarray(M_0) - taken
+    file.write_text(json.dumps({"M": M.tolist(), "M_0": np.asarray(M_0).tolist(), "q": [1.0] * len(M)}))
+    return file
+
+
+def sliding(seed, k):
+    rng = np.random.default_rng(seed)
+    J, T = rng.normal(size=(2, k, 2 * k))
+    return J @ J.T / k, J @ T.T / k
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_critical_factor_is_the_first_at_which_a_principal_minor_is_negative(k, capsys, tmp_path):
+    G, taken = sliding(k, k)
+    low, high = answer(capsys, with_friction(tmp_path, G, taken))["critical_factor"]
+    assert low == high
+    subsets = [subset for m in range(1, k + 1) for subset in itertools.combinations(range(k), m)]
+
+    def least(f):
+        return min(np.linalg.det((G - f * taken)[np.ix_(subset, subset)]) for subset in subsets)
+
+    assert min(least(f) for f in np.linspace(0.0, high * (1 - 1e-6), 300)) > 0.0
+    assert least(high * (1 + 1e-6)) < 0.0
+
+
+def test_critical_factor_of_many_contacts_lies_between_its_bounds(capsys, tmp_path):
+    # contacts in pairs that do not know of each other: the factor is the least of those of the pairs
+    G, taken, factors = np.zeros((24, 24)), np.zeros((24, 24)), []
+    for k in range(0, 24, 2):
+        here = np.s_[k : k + 2, k : k + 2]
+        G[here], taken[here] = sliding(k, 2)
+        # det(G - f B) = 0 is a quadratic equation in f
+        a, b = np.linalg.det(taken[here]), np.linalg.det(G[here])
+        middle = np.linalg.det(G[here] - taken[here]) - a - b
+        roots = np.roots([a, middle, b])
+        positive = [root.real for root in roots if abs(root.imag) < 1e-12 and root.real > 0]
+        factors += [*positive, *(G[i, i] / taken[i, i] for i in (k, k + 1) if taken[i, i] > 0)]
+    low, high = answer(capsys, with_friction(tmp_path, G, taken))["critical_factor"]
+    assert high == pytest.approx(min(factors), rel=1e-9)
+    assert 0.0 < low <= high
+    assert np.linalg.eigvalsh(G - low * (taken + taken.T) / 2)[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_friction_that_takes_nothing_off_has_no_critical_factor(capsys, tmp_path):
+    file = with_friction(tmp_path, np.eye(2), np.zeros((2, 2)))
+    assert main(["lcp", str(file)]) == 0
+    assert "No multiplier of friction makes a principal minor negative" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("M_0", "message"), [([[0.0]], "positive diagonal"), ([[1.0, 0.0], [0.0, 1.0]], "q"), ([["a"]], "numbers")]
+)
+def test_a_matrix_without_friction_that_does_not_fit_is_bad_input(M_0, message, capsys, tmp_path):
+    file = tmp_path / "problem.json"
+    file.write_text(json.dumps({"M": [[1.0]], "M_0": M_0, "q": [1.0]}), encoding="utf-8")
+    assert main(["lcp", str(file), "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, message in err, "Traceback" in err) == ("", True, False)

@@ -47,10 +47,13 @@ class Kernel:
         Shape of each quantity at one state.
     source : str
         The generated Python source, for inspection.
+    used : mapping of str to frozenset of int
+        On which of the arguments each quantity depends.
     """
 
     shapes: Mapping[str, tuple[int, ...]]
     source: str
+    used: Mapping[str, frozenset[int]] = attrs.field(repr=False)
     _function: Callable[..., tuple[Any, ...]] = attrs.field(repr=False)
     _scalar: Callable[..., tuple[Any, ...]] = attrs.field(repr=False)
 
@@ -78,10 +81,14 @@ class Kernel:
         values = [np.asarray(value) for value in arguments]
         batches = {value.shape for value in values} - {()}
         if len(batches) < 2 and all(value.size == 1 and value.dtype == float for value in values):
-            one = next(iter(batches), ())
-            flat = np.array(self._at_one_state([value.item() for value in values]), dtype=float).reshape((*one, -1))
+            flat = np.array(self._at_one_state([value.item() for value in values]), dtype=float)
             flat.setflags(write=False)
-            return {name: flat[..., part].reshape((*one, *shape)) for name, part, shape in self._places}
+            axes = next(iter(batches), ())
+            along = {index for index, value in enumerate(values) if value.ndim}
+            return {
+                name: flat[part].reshape((*axes, *shape) if self.used[name] & along else shape)
+                for name, part, shape in self._places
+            }
         with np.errstate(all="ignore"):
             entries = self._function(*[value[()] for value in values])
         return {name: _stack(entries[part], shape) for name, part, shape in self._places}
@@ -145,7 +152,12 @@ def compile_kernel(graph: Graph, quantities: Mapping[str, Any], arguments: Seque
     exec(code, arrays)  # noqa: S102  # our own generated source
     exec(code, scalars)  # noqa: S102  # our own generated source
     shapes = {name: block.shape for name, block in blocks.items()}
-    return Kernel(shapes, source, arrays["kernel"], scalars["kernel"])
+    places = {int(node): index for index, node in enumerate(arguments)}
+    used = {
+        name: frozenset(places[node] for node in graph.needed(block.ravel().tolist()) if node in places)
+        for name, block in blocks.items()
+    }
+    return Kernel(shapes, source, used, arrays["kernel"], scalars["kernel"])
 
 
 def _texts(

@@ -114,7 +114,7 @@ def sign_conditions(states: NodeStates) -> SignConditions:
     ComputationError
         Spatial contacts at rest, redundant contacts, or too many modes.
     """
-    return _Writer(states).written()
+    return _ConditionWriter(states).written()
 
 
 @attrs.frozen(eq=False)
@@ -129,7 +129,7 @@ class _Participant:
 
 
 @attrs.frozen(eq=False)
-class _Writer:
+class _ConditionWriter:
     states: NodeStates
     functions: dict[int, int] = attrs.field(factory=dict)
 

@@ -187,7 +187,7 @@ def certified_map(
     )
     widths = np.array([axis.width for axis in axes])
     end = None if budget is None else time.perf_counter() + budget
-    search = _Search(swept, reader, widths, max_boxes, progress, end)
+    search = _BoxSearch(swept, reader, widths, max_boxes, progress, end)
     return search.run(_start(axes), gap, keeps=keeps)
 
 
@@ -285,7 +285,7 @@ class _Parts:
 
 
 @attrs.define(eq=False)
-class _Search:
+class _BoxSearch:
     swept: _Swept
     reader: BoxReader
     widths: Array

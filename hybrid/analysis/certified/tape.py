@@ -112,11 +112,11 @@ def tape_of(graph: Graph, roots: Sequence[int], inputs: Sequence[int]) -> Tape:
     KeyError
         A root depends on another name.
     """
-    return _Writer(graph, [int(root) for root in roots], [int(node) for node in inputs]).tape()
+    return _TapeWriter(graph, [int(root) for root in roots], [int(node) for node in inputs]).tape()
 
 
 @attrs.define
-class _Writer:
+class _TapeWriter:
     graph: Graph
     roots: list[int]
     inputs: list[int]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_json, say, table
@@ -156,9 +156,9 @@ def _solutions(problem: LCP) -> tuple[SolutionSet, NoSolutionCertificate | None]
     outcome = solution.z if solution.status is Status.SOLVED else decide(problem)
     bases = 2**problem.n
     if isinstance(outcome, NoSolutionCertificate):
-        return SolutionSet(np.zeros((0, problem.n)), continua=(), complete=True, n_bases=bases), outcome
+        return SolutionSet(problem.M[:0], continua=(), complete=True, n_bases=bases), outcome
     if outcome is None:
-        return SolutionSet(np.zeros((0, problem.n)), continua=(), complete=False, n_bases=0), None
+        return SolutionSet(problem.M[:0], continua=(), complete=False, n_bases=0), None
     is_only = is_positive_definite(problem.M)
     return SolutionSet(outcome[None], continua=(), complete=is_only, n_bases=bases if is_only else 0), None
 
@@ -182,7 +182,8 @@ def _memberships(problem: LCP) -> dict[str, Membership | Solvability | None]:
         return {name: test(problem.M) for name, test in tests.items()}
     if is_positive_definite(problem.M):
         return dict.fromkeys(tests, Membership(True))
-    small = next((pair for pair in _pairs(problem.n) if not classes.is_p_matrix(problem.M[np.ix_(pair, pair)])), None)
+    minors = ((pair, problem.M[list(pair)][:, list(pair)]) for pair in _pairs(problem.n))
+    small = next((pair for pair, minor in minors if not classes.is_p_matrix(minor)), None)
     is_p = None if small is None else Membership(False, minor=small)
     return {name: is_p if name == "P" else None for name in tests}
 
@@ -234,10 +235,10 @@ def _tell(problem: LCP, answer: dict[str, Any]) -> None:
 
 
 def _factor(low: float, high: float) -> str:
-    if np.isinf(low):
+    if math.isinf(low):
         return "No multiplier of friction makes a principal minor negative."
     bounds = f"at {number(low)}" if low == high else f"between {number(low)} and {number(high)}"
-    if np.isinf(high):
+    if math.isinf(high):
         bounds = f"at {number(low)} or beyond, if anywhere"
     return f"Critical factor: a principal minor becomes negative {bounds} times the friction."
 

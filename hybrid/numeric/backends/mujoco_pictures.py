@@ -34,14 +34,20 @@ data = mujoco.MjData(model)
 camera = mujoco.MjvCamera()
 mujoco.mjv_defaultFreeCamera(model, camera)
 camera.azimuth, camera.elevation = 90.0, -10.0
+model.vis.headlight.active = 1
+model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.35, 0.5
+moving = model.geom_bodyid > 0
+if not moving.any():
+    moving[:] = True
 pictures = []
 with mujoco.Renderer(model, 240, 360) as renderer:
     for qpos in postures:
         data.qpos[:] = qpos
         mujoco.mj_forward(model, data)
-        root = int(np.argmax(model.body_mass))
-        camera.lookat[:] = data.subtree_com[model.body_rootid[root]]
-        camera.distance = 1.5 * model.stat.extent
+        places, radii = data.geom_xpos[moving], model.geom_rbound[moving]
+        camera.lookat[:] = (places.min(axis=0) + places.max(axis=0)) / 2
+        size = np.max(np.linalg.norm(places - camera.lookat, axis=1) + radii)
+        camera.distance = 2.6 * size  # a ball of that radius fills the height at 45 degrees
         renderer.update_scene(data, camera)
         pictures.append(renderer.render().copy())
 np.save(sys.argv[3], np.array(pictures))

@@ -79,7 +79,11 @@ def modes_of(contact):
 
 
 @pytest.mark.parametrize(
-    ("contacts", "resting", "count"), [(1, 0.4, 60), (2, 0.4, 60), (3, 0.2, 40), (4, 0.0, 60), (8, 0.0, 6)]
+    ("contacts", "resting", "count"),
+    [
+        *((1, 0.4, 60), (2, 0.4, 60), (3, 0.2, 40), (4, 0.0, 60), (8, 0.0, 6)),
+        *(pytest.param(*case, marks=pytest.mark.long) for case in ((1, 0.3, 800), (2, 0.3, 800), (4, 0.0, 400))),
+    ],
 )
 def test_many_states_are_what_single_calls_and_own_enumeration_find(contacts, resting, count):
     many = states(contacts, count=count, contacts=contacts, resting=resting, n=max(6, 2 * contacts))

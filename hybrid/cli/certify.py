@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from hybrid.cli.arguments import (
     mechanism_argument,
     parameter_option,
     pin_option,
+    plot_option,
     read_parameters,
 )
 from hybrid.cli.boundary import ExitStatus
@@ -46,6 +48,7 @@ _STEPS = 1000  # of the progress bar
 @click.option("--gap", type=float, default=1e-4, show_default=True, help="Largest uncertainty of a region's share.")
 @click.option("--max-boxes", type=int, default=10_000_000, show_default=True, help="Boxes to look at, at most.")
 @click.option("--budget", type=float, metavar="SECONDS", help="Time to work, at most.")
+@plot_option("Draw a map of two axes; what is not decided is black")
 @json_option
 def certify(
     *,
@@ -57,9 +60,12 @@ def certify(
     gap: float,
     max_boxes: int,
     budget: float | None,
+    plot: Path | None,
     as_json: bool,
 ) -> None:
     """Prove which modes of MECH are consistent over a box."""
+    if plot is not None and len(axes) != 2:
+        raise click.UsageError(f"--plot draws two axes, got {len(axes)}")
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"certifying {declared.name}") as bar:
@@ -68,8 +74,9 @@ def certify(
 
         resolved = declared.parameter_values(values)
         swept = [Axis.parse(text, values=resolved) for text in axes]
+        dynamics = derive(declared)
         found = certified_map(
-            derive(declared),
+            dynamics,
             axes=swept,
             pins=pins,
             parameters=values,
@@ -80,8 +87,16 @@ def certify(
             progress=lambda reached, _: bar.advance(int(_STEPS * min(1.0, gap / max(reached, gap))), _STEPS),
             on_interrupt="keep",
         )
+        if plot is not None:
+            from hybrid.reporting.certified_maps import plot_certified_map
+            from hybrid.reporting.labelling import quantities_with_units
+            from hybrid.reporting.plot import save_figure
+
+            units = quantities_with_units(dynamics)
+            save_figure(plot_certified_map(found, units=units, title=declared.title), plot)
     answer = {"mechanism": declared.name, **certified_record(found)}
-    print_answer(answer, _description(answer), as_json=as_json)
+    drawn = [] if plot is None else [f"Drawn in {plot}."]
+    print_answer(answer, _description(answer), iter(drawn), as_json=as_json)
     if found.is_interrupted:
         click.echo(f"interrupted: the bounds are proved, {number(found.gap)} apart", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)

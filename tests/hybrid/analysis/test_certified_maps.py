@@ -10,7 +10,10 @@ from scipy.integrate import quad
 
 from hybrid import derive, read_mechanism, select, solve_state
 from hybrid.analysis import Axis, certified_friction, certified_map, region_map
+from hybrid.cli import main
+from hybrid.contact import CellVerdict
 from hybrid.errors import ComputationError, DeclarationError, StateError
+from hybrid.reporting.certified_maps import rastered
 from mechanisms import path
 from tests.catalogue import dynamics_of
 from tests.incline import fractions_at_rest, fractions_slipping
@@ -358,3 +361,21 @@ def test_what_is_never_coupled_has_no_upper_bound():
     assert found.low > 100.0
     slider = certified_friction(dynamics_of("block_on_incline"), over=[Axis.parse("mu=0.1:1")])
     assert slider.high == np.inf and slider.at == {} and slider.low >= 1e11
+
+
+def test_a_picture_shows_the_regions_where_they_are(tmp_path, capsys):
+    found = rod(["phi=0:pi", "phi_dot=-3:3"], parameters={"mu": 1.5}, gap=1e-3)
+    drawn = rastered(found, cells=200)
+    sampled = region_map(
+        dynamics_of("rod_on_incline"),
+        axes=[Axis.parse("phi=0:pi:200"), Axis.parse("phi_dot=-3:3:200")],
+        pins={"slip.tip": -1},
+        parameters={"mu": 1.5},
+    )
+    decided = drawn.verdict != CellVerdict.UNDECIDED
+    assert decided.mean() > 0.9
+    assert np.array_equal(drawn.verdict[decided], sampled.verdict[decided])
+    words = ["certify", "rod_on_incline", "--axis=phi=0:pi", "--axis=mu=0:2", "--pin=phi_dot=0", "--pin=slip.tip=-1"]
+    assert main([*words, "--gap=0.01", "--plot", str(tmp_path / "map.svg")]) == 0
+    assert (tmp_path / "map.svg").stat().st_size > 5000 and "Drawn" in capsys.readouterr().out
+    assert main([*words, "--axis=phi_dot=0:1", "--plot", str(tmp_path / "other.svg")]) == 2

@@ -321,7 +321,10 @@ class _BoxSearch:
         except KeyboardInterrupt:
             if not keeps:
                 raise
+            self.for_keys(parts)
             return self.finished([*done, parts], reached, wanted, is_interrupted=True)
+        if not is_complete:
+            self.for_keys(parts)
         return self.finished([*done, parts], reached, wanted)
 
     def is_spent(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import io
 import json
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from numpy import dtype
     from numpy.typing import NDArray
 
-__all__ = ["ARCHIVE_ERRORS", "HEADER_BYTES", "array_header", "read_arrays", "read_file", "read_json"]
+__all__ = ["ARCHIVE_ERRORS", "HEADER_BYTES", "array_header", "read_arrays", "read_file", "read_json", "read_table"]
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 16  # bytes read or inflated at once: what lies about its size gains no more
@@ -124,6 +125,54 @@ def read_json(data: bytes, *, source: str) -> Any:
         raise FileError("not a JSON file: it is nested too deep", source) from None
     except ValueError as error:
         raise FileError(f"not a JSON file: {error}", source) from None
+
+
+def read_table(data: bytes, *, source: str) -> dict[str, NDArray[Any]]:
+    """The columns of a CSV table whose first row names them.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8, with or without a byte order mark.
+    source : str
+        The name of the file, for messages.
+
+    Returns
+    -------
+    dict of str to array, (rows,)
+
+    Raises
+    ------
+    FileError
+        It is no table of numbers, has no rows, lines of other lengths, or a column twice.
+
+    Examples
+    --------
+    >>> {name: values.tolist() for name, values in read_table(b"a, b\\n1,2\\n3,4", source="t.csv").items()}
+    {'a': [1.0, 3.0], 'b': [2.0, 4.0]}
+    """
+    import numpy as np
+
+    try:
+        rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"is no CSV table: {error}", source) from None
+    rows = [row for row in rows if row]
+    if not rows:
+        raise FileError("has no frames", source)
+    titles = [cell.strip() for cell in rows[0]]
+    twice = next((title for title in titles if titles.count(title) > 1), None)
+    if twice is not None:
+        raise FileError(f"has the column {twice!r} twice", source)
+    numbers = np.empty((len(rows) - 1, len(titles)))
+    for line, row in enumerate(rows[1:], start=2):
+        if len(row) != len(titles):
+            raise FileError(f"line {line}: {len(row)} entries, the first line names {len(titles)}", source)
+        try:
+            numbers[line - 2] = [float(cell) for cell in row]
+        except ValueError as error:
+            raise FileError(f"line {line}: {error}", source) from None
+    return dict(zip(titles, numbers.T, strict=True))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from .criticality.singularities import (
     GenotBrogliatoPoint as GenotBrogliatoPoint,
     genot_brogliato_points as genot_brogliato_points,
 )
+from .ensembles import Ensemble as Ensemble, ensemble as ensemble
 from .maps.areas import RefinedFractions as RefinedFractions, refined_fractions as refined_fractions
 from .maps.axes import Axis as Axis
 from .maps.boundaries import Boundary as Boundary

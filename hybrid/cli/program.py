@@ -19,6 +19,7 @@ from hybrid.cli.comparison import compare, impact
 from hybrid.cli.comparison_map import compare_map
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
+from hybrid.cli.ensemble import ensemble
 from hybrid.cli.graph import graph
 from hybrid.cli.importing import import_
 from hybrid.cli.lint import lint
@@ -79,6 +80,7 @@ _COMMANDS = (
     map_,
     certify,
     simulate,
+    ensemble,
     impact,
     compare,
     compare_map,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import FileError
-from hybrid.files import read_arrays, read_file
+from hybrid.files import read_arrays, read_file, read_table
 from hybrid.numeric.frames import AbstractBackend
 from hybrid.numeric.streams import StoredColumn, stored_columns, unpacked_size
 
@@ -242,31 +240,15 @@ def _finite(name: str, array: Array, source: str, *, first: int = 0) -> Array:
 
 def _table(data: bytes, source: str) -> dict[str, NDArray[Any]]:
     """The columns of a CSV table, entries ``name[k]`` side by side."""
-    try:
-        rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"is no CSV table: {error}", source) from None
-    rows = [row for row in rows if row]
-    if not rows:
-        raise FileError("has no frames", source)
-    places: dict[str, dict[int, int]] = {}
-    for place, title in enumerate(cell.strip() for cell in rows[0]):
+    titled = read_table(data, source=source)
+    places: dict[str, dict[int, NDArray[Any]]] = {}
+    for title, values in titled.items():
         found = _INDEX.match(title)
         name, index = (found[1], int(found[2])) if found else (title, 0)
-        if index in places.setdefault(name, {}):
-            raise FileError(f"has the column {title!r} twice", source)
-        places[name][index] = place
-    numbers = np.empty((len(rows) - 1, len(rows[0])))
-    for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            raise FileError(f"line {line}: {len(row)} entries, the first line names {len(rows[0])}", source)
-        try:
-            numbers[line - 2] = [float(cell) for cell in row]
-        except ValueError as error:
-            raise FileError(f"line {line}: {error}", source) from None
+        places.setdefault(name, {})[index] = values
     columns = {}
     for name, entries in places.items():
         if sorted(entries) != list(range(len(entries))):
             raise FileError(f"{name} lacks an entry: there are {', '.join(map(str, sorted(entries)))}", source)
-        columns[name] = numbers[:, [entries[k] for k in range(len(entries))]]
+        columns[name] = np.stack([entries[k] for k in range(len(entries))], axis=1)
     return columns

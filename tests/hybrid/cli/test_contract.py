@@ -29,6 +29,11 @@ CONTRACT = {
         ["rod_on_incline", "--pin=phi=0.4", "--pin=phi_dot=0.5", "--pin=slip.tip=0", "--t-end=1"],
         {"events", "termination", "final", "energy"},
     ),
+    "ensemble": (
+        ["rod_on_incline", "--vary=phi=0.2:2.9", "--vary=slip.tip=-1:1", "--pin=phi_dot=0", "--n=3", "--t-end=0.1"],
+        {"n", "seed", "terminations", "verdicts", "events", "handed_over", "handed_over_reasons", "seconds"}
+        | {"compile_seconds"},
+    ),
     "impact": (
         ["rod_on_incline", *PINS, "--law=energetic"],
         {"law", "v_before", "v_after", "gap_dot_after", "slip_after", "impulse_N", "impulse_T"}

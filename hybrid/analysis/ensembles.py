@@ -1,0 +1,321 @@
+"""Ensembles: many motions of one mechanism from drawn or given starts, and how they end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.maps.axes import Axis, check_axes
+from hybrid.contact.selection import select_in_floats
+from hybrid.dynamics.pins import solve_state
+from hybrid.dynamics.state import State
+from hybrid.errors import HybridError, StateError
+from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
+from hybrid.motion import Settings, simulate
+
+if TYPE_CHECKING:
+    from hybrid.contact import AbstractImpactLaw
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion import Trajectory
+
+__all__ = ["Ensemble", "ensemble"]
+
+Array = NDArray[np.float64]
+
+NOT_STARTED = "NOT_STARTED"
+"""Termination and verdict of a start that is refused: it penetrates, cannot be reached, or has no velocity."""
+
+_ONE_BY_ONE = "followed one by one"
+_CHUNK = 50  # motions that are followed without telling
+_MOST = 10_000_000
+
+
+@attrs.frozen(eq=False)
+class Ensemble:
+    """Motions from many starts.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Pins and parameters that differ from start to start.
+    starts : array, (n, number of names)
+    seed : int or None
+        None where the starts were given.
+    termination, verdict : tuple of str or None, length n
+        Why each motion ended, by the names of :class:`hybrid.motion.Termination`, and the verdict at its end;
+        ``NOT_STARTED`` for a refused start, None for one that an interrupt left out.
+    end : array, (n, 1 + 2 * coordinates)
+        Time, coordinates and velocities at the end; NaN where there are none.
+    events : mapping of str to int
+        Events of all motions by kind.
+    reasons : mapping of int to str
+        Of refused starts.
+    handed_over : mapping of str to int
+        Motions that were not followed by compiled code, by reason.
+    seconds, compile_seconds : float
+        Of the clock, compilation included, and of compilation alone.
+    """
+
+    names: tuple[str, ...]
+    starts: Array
+    seed: int | None
+    termination: tuple[str | None, ...]
+    verdict: tuple[str | None, ...]
+    end: Array
+    events: Mapping[str, int]
+    reasons: Mapping[int, str]
+    handed_over: Mapping[str, int]
+    seconds: float
+    compile_seconds: float = 0.0
+
+    @property
+    def n(self) -> int:
+        """Number of starts, refused ones included."""
+        return len(self.starts)
+
+    @property
+    def n_missing(self) -> int:
+        """Number of motions that an interrupt left out."""
+        return sum(item is None for item in self.termination)
+
+    def counts(self, of: tuple[str | None, ...]) -> dict[str, int]:
+        """How often each termination or verdict occurs, the most frequent first."""
+        return dict(Counter(item for item in of if item is not None).most_common())
+
+
+def ensemble(
+    dynamics: Dynamics,
+    *,
+    vary: Mapping[str, tuple[float, float]] | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    starts: Mapping[str, Sequence[float]] | None = None,
+    pins: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    t_end: float,
+    law: AbstractImpactLaw | None = None,
+    rtol: float | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    on_interrupt: OnInterrupt = "raise",
+) -> Ensemble:
+    """Follow motions from uniformly drawn starts, or from given ones.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    vary : mapping of str to (low, high), optional
+        Pins and parameters that are drawn.
+    n : int, optional
+        Number of draws.
+    seed : int, optional
+        Draw ``i`` depends on the seed and on ``i`` only.
+    starts : mapping of str to sequence of float, optional
+        Values of pins and parameters in place of draws, all of one length.
+    pins, parameters : mapping of str to float or str, optional
+        What all starts have in common. Other pins follow the defaults of :func:`hybrid.solve_state`.
+    t_end : float
+    law : AbstractImpactLaw, optional
+        Decides impacts; without one a motion ends there.
+    rtol : float, optional
+        Of the integration, as in :class:`hybrid.Settings`.
+    executor : concurrent.futures.Executor, optional
+        Follows chunks of motions elsewhere.
+    progress : callable, optional
+        Called as ``progress(done, n)``.
+    on_interrupt : {"raise", "keep"}, optional
+        What Ctrl-C does: raise ``KeyboardInterrupt``, or return what is there.
+
+    Returns
+    -------
+    Ensemble
+
+    Raises
+    ------
+    StateError, DeclarationError
+        Unknown names, ranges that are not, or arguments that do not go together. A start that is refused raises
+        nothing: it is counted as ``NOT_STARTED``.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, ensemble
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> ranges = {"phi": (0.2, 2.9), "slip.tip": (-1, 1)}
+    >>> found = ensemble(rod, vary=ranges, pins={"phi_dot": 0}, n=5, seed=1, t_end=0.2)
+    >>> found.n, sum(found.counts(found.termination).values())
+    (5, 5)
+    """
+    keeps = keeps_partial(on_interrupt)
+    pins, parameters = dict(pins or {}), dict(parameters or {})
+    names, rows, used = _starts(dynamics, vary, n, seed, starts, pins=pins, parameters=parameters)
+    settings = Settings() if rtol is None else Settings(rtol=rtol)
+    task = _Task(dynamics, names, pins, parameters, float(t_end), law, settings)
+    begin = time.perf_counter()
+    found: dict[int, _Motion] = {}
+    chunks = [list(range(k, min(k + _CHUNK, len(rows)))) for k in range(0, len(rows), _CHUNK)]
+    try:
+        with interruptible(keeps=keeps):
+            for chunk, motions in _followed(task, rows, chunks, executor):
+                found |= dict(zip(chunk, motions, strict=True))
+                if progress is not None:
+                    progress(len(found), len(rows))
+    except KeyboardInterrupt:
+        if not keeps:
+            raise
+    return _gathered(dynamics, names, rows, used, found, time.perf_counter() - begin)
+
+
+def _starts(
+    dynamics: Dynamics,
+    vary: Mapping[str, tuple[float, float]] | None,
+    n: int | None,
+    seed: int,
+    starts: Mapping[str, Sequence[float]] | None,
+    *,
+    pins: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> tuple[tuple[str, ...], Array, int | None]:
+    """Names and values of what differs, and the seed."""
+    if (vary is None) == (starts is None):
+        raise StateError("give ranges to draw from, as phi=0.2:2.9, or starts, not both")
+    if starts is not None:
+        if n is not None:
+            raise StateError("the number of given starts is that of their rows; leave n out")
+        check_axes(dynamics, [Axis(name, 0.0, 1.0) for name in starts], pins=pins, parameters=parameters)
+        columns = [np.asarray(values, dtype=float) for values in starts.values()]
+        if not columns or len({column.shape for column in columns}) != 1 or columns[0].ndim != 1 or not columns[0].size:
+            raise StateError("starts need at least one row, and as many values of every name")
+        return tuple(starts), np.stack(columns, axis=1), None
+    if n is None or not 1 <= n <= _MOST:
+        raise StateError(f"n {n}: give a number of draws from 1 to {_MOST}")
+    if seed < 0:
+        raise StateError(f"seed {seed}: it must be a whole number, not negative")
+    axes = [Axis(name, *ends) for name, ends in (vary or {}).items()]
+    if not axes:
+        raise StateError("give at least one range to draw from, as phi=0.2:2.9")
+    check_axes(dynamics, axes, pins=pins, parameters=parameters)
+    # a stream for every draw: it depends on nothing but the seed and its number
+    share = np.stack(
+        [np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, k])).random(len(axes)) for k in range(n)]
+    )
+    low, high = np.array([axis.low for axis in axes]), np.array([axis.high for axis in axes])
+    return tuple(axis.name for axis in axes), low + share * (high - low), seed
+
+
+@attrs.frozen(eq=False)
+class _Task:
+    """What all motions have in common; it is sent to the processes that follow them."""
+
+    dynamics: Dynamics
+    names: tuple[str, ...]
+    pins: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    t_end: float
+    law: AbstractImpactLaw | None
+    settings: Settings
+
+
+@attrs.frozen(eq=False)
+class _Motion:
+    """How one motion ended."""
+
+    termination: str
+    verdict: str
+    end: tuple[float, ...] = ()
+    events: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def _followed(
+    task: _Task, rows: Array, chunks: Sequence[list[int]], executor: Executor | None
+) -> Iterator[tuple[list[int], list[_Motion]]]:
+    if executor is None:
+        for chunk in chunks:
+            yield chunk, follow_chunk(task, rows[chunk])
+        return
+    futures = {executor.submit(follow_chunk, task, rows[chunk]): chunk for chunk in chunks}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def follow_chunk(task: _Task, rows: Array) -> list[_Motion]:
+    """Follow some motions, one after the other.
+
+    Parameters
+    ----------
+    task : object
+        What they have in common.
+    rows : array, (m, number of names)
+
+    Returns
+    -------
+    list of object
+        One for every row.
+    """
+    return [_follow(task, dict(zip(task.names, row.tolist(), strict=True))) for row in rows]
+
+
+def _follow(task: _Task, at: Mapping[str, float]) -> _Motion:
+    declared = task.dynamics.mechanism.parameters
+    own = {name: value for name, value in at.items() if name in declared}
+    try:
+        if not all(map(math.isfinite, at.values())):
+            raise StateError("a value is not a finite number")
+        dynamics = task.dynamics.at({**task.parameters, **own})
+        start = solve_state(dynamics, {**task.pins, **{name: value for name, value in at.items() if name not in own}})
+        motion = simulate(dynamics, start, t_end=task.t_end, law=task.law, settings=task.settings)
+    except HybridError as error:
+        return _Motion(NOT_STARTED, NOT_STARTED, reason=str(error))
+    end = (float(motion.t), *motion.q.tolist(), *motion.v.tolist())
+    return _Motion(motion.termination.name, _verdict(dynamics, motion), end, tuple(e.kind.name for e in motion.events))
+
+
+def _verdict(dynamics: Dynamics, motion: Trajectory) -> str:
+    """The verdict where the motion ended."""
+    if motion.selection is not None:
+        return motion.selection.verdict.name
+    try:
+        return select_in_floats(dynamics, State(motion.q, motion.v, float(motion.t))).verdict.name
+    except HybridError:  # at an impact, or where nothing is defined
+        return "UNDECIDED"
+
+
+def _gathered(
+    dynamics: Dynamics,
+    names: tuple[str, ...],
+    rows: Array,
+    seed: int | None,
+    found: Mapping[int, _Motion],
+    seconds: float,
+) -> Ensemble:
+    end = np.full((len(rows), 1 + 2 * dynamics.n), np.nan)
+    for k, motion in found.items():
+        if motion.end:
+            end[k] = motion.end
+    kinds = Counter(kind for motion in found.values() for kind in motion.events)
+    followed = sum(motion.termination != NOT_STARTED for motion in found.values())
+    return Ensemble(
+        names=names,
+        starts=rows,
+        seed=seed,
+        termination=tuple(found[k].termination if k in found else None for k in range(len(rows))),
+        verdict=tuple(found[k].verdict if k in found else None for k in range(len(rows))),
+        end=end,
+        events=dict(kinds.most_common()),
+        reasons={k: motion.reason for k, motion in sorted(found.items()) if motion.reason},
+        handed_over={_ONE_BY_ONE: followed} if followed else {},
+        seconds=seconds,
+    )

@@ -1,0 +1,142 @@
+"""``painleve ensemble``: many motions from drawn or given starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hybrid.cli.arguments import json_option, mechanism_argument, parameter_option, pin_option, read_parameters
+from hybrid.cli.boundary import ExitStatus
+from hybrid.cli.comparison import LAWS, impact_law
+from hybrid.cli.loading import load_mechanism
+from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.progress import ProgressBar
+from hybrid.files import read_file, read_table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hybrid.analysis import Ensemble
+
+__all__ = ["ensemble"]
+
+_MOST_BYTES = 1 << 30
+_MANY = 200  # motions for which starting processes pays
+
+
+@click.command("ensemble")
+@mechanism_argument
+@click.option("--vary", multiple=True, metavar="NAME=LOW:HIGH", help="A pin or a parameter that is drawn; repeatable.")
+@click.option("--n", type=int, help="Number of draws.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
+@click.option(
+    "--starts",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Given starts in place of draws: a CSV table with pins and parameters as columns.",
+)
+@pin_option
+@parameter_option
+@click.option("--t-end", type=float, required=True, metavar="T", help="When every motion ends.")
+@click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="Decides impacts.")
+@click.option("--rtol", type=float, help="Relative tolerance of the integration.")
+@click.option("--workers", type=click.IntRange(1), help="Processes; by default as many as processors for many motions.")
+@json_option
+def ensemble(
+    *,
+    mechanism: str,
+    vary: tuple[str, ...],
+    n: int | None,
+    seed: int,
+    starts: Path | None,
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    t_end: float,
+    law: str,
+    rtol: float | None,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Follow motions of MECH from many starts, and count how they end."""
+    declared = load_mechanism(mechanism)
+    values = read_parameters(declared, parameters)
+    with ProgressBar(f"following motions of {declared.name}") as bar:
+        from hybrid.analysis import Axis, ensemble as follow
+        from hybrid.dynamics import derive
+
+        resolved = declared.parameter_values(values)
+        axes = [Axis.parse(text, values=resolved) for text in vary]
+        twice = next((axis.name for axis in axes if sum(axis.name == other.name for other in axes) > 1), None)
+        if twice is not None:
+            raise click.UsageError(f"--vary {twice} is given twice")
+        with_cells = next((axis.name for axis in axes if axis.n is not None), None)
+        if with_cells is not None:
+            raise click.UsageError(f"--vary {with_cells}: a range has no cells; write {with_cells}=LOW:HIGH")
+        given = None if starts is None else _table(starts)
+        count = n if given is None else len(next(iter(given.values()), ()))
+        processes = workers or ((os.cpu_count() or 1) if (count or 0) >= _MANY else 1)
+        pool = ProcessPoolExecutor(processes, initializer=_leave_interrupts) if processes > 1 else nullcontext()
+        with pool as executor:
+            found = follow(
+                derive(declared),
+                vary={axis.name: (axis.low, axis.high) for axis in axes} if axes or given is None else None,
+                n=n,
+                seed=seed,
+                starts=given,
+                pins=pins,
+                parameters=values,
+                t_end=t_end,
+                law=impact_law(law, None, None),
+                rtol=rtol,
+                executor=executor,
+                progress=bar.advance,
+                on_interrupt="keep",
+            )
+    answer = {"mechanism": declared.name, **_record(found)}
+    print_answer(answer, _description(answer), as_json=as_json)
+    if found.n_missing:
+        click.echo(f"interrupted: {found.n_missing} of {found.n} motions are missing", err=True)
+        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+
+
+def _table(path: Path) -> dict[str, Any]:
+    return read_table(read_file(path, limit=_MOST_BYTES), source=str(path))
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal: the one that was started answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _record(found: Ensemble) -> dict[str, Any]:
+    return {
+        "n": found.n,
+        "seed": found.seed,
+        "terminations": found.counts(found.termination),
+        "verdicts": found.counts(found.verdict),
+        "events": dict(found.events),
+        "handed_over": sum(found.handed_over.values()),
+        "handed_over_reasons": dict(found.handed_over),
+        "not_started": {str(k): reason for k, reason in list(found.reasons.items())[:10]},
+        "missing": found.n_missing,
+        "seconds": found.seconds,
+        "compile_seconds": found.compile_seconds,
+    }
+
+
+def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    drawn = "given" if answer["seed"] is None else f"drawn with seed {answer['seed']}"
+    yield f"{answer['mechanism']}: {answer['n']} starts, {drawn}; {number(answer['seconds'])} s"
+    yield ""
+    for title, key in (("How motions end", "terminations"), ("Verdict at the end", "verdicts"), ("Events", "events")):
+        if answer[key]:
+            yield table(title, (key, "number"), [(name, str(count)) for name, count in answer[key].items()])
+    for k, reason in answer["not_started"].items():
+        yield f"Start {k} is refused: {reason}"

@@ -1,0 +1,140 @@
+"""Ensembles against single motions; draws, refused and paradoxical starts, processes, interrupts, bad input."""
+
+import json
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from hybrid import ensemble, simulate, solve_state
+from hybrid.cli import main
+from hybrid.contact import EnergeticImpact
+from hybrid.errors import StateError
+from tests.catalogue import dynamics_of
+
+RANGES = {"phi": (0.2, 2.9), "slip.tip": (-1, 1)}
+
+
+def rods(n, *, seed=3, t_end=0.5, **options):
+    return ensemble(
+        dynamics_of("rod_on_incline"),
+        vary=options.pop("vary", RANGES),
+        pins={"phi_dot": 0.5, **options.pop("pins", {})},
+        n=n,
+        seed=seed,
+        t_end=t_end,
+        law=EnergeticImpact(),
+        **options,
+    )
+
+
+def test_motions_are_those_of_single_calls():
+    found, rod = rods(25), dynamics_of("rod_on_incline")
+    kinds = Counter()
+    for k, (phi, slip) in enumerate(found.starts.tolist()):
+        state = solve_state(rod, {"phi": phi, "phi_dot": 0.5, "slip.tip": slip})
+        motion = simulate(rod, state, t_end=0.5, law=EnergeticImpact())
+        assert found.termination[k] == motion.termination.name
+        assert found.end[k].tolist() == [motion.t, *motion.q.tolist(), *motion.v.tolist()]
+        kinds.update(event.kind.name for event in motion.events)
+    assert found.events == dict(kinds) and sum(kinds.values()) > 3
+    assert sum(found.counts(found.verdict).values()) == 25 == sum(found.handed_over.values())
+
+
+def test_a_draw_depends_on_the_seed_and_its_number_only():
+    few, many = rods(3, t_end=0.01), rods(8, t_end=0.01)
+    assert np.array_equal(few.starts, many.starts[:3])
+    assert not np.array_equal(rods(3, seed=4, t_end=0.01).starts, few.starts)
+    low, high = np.array(list(RANGES.values())).T
+    assert ((many.starts >= low) & (many.starts <= high)).all()
+    drawn = rods(2000, t_end=1e-9, vary={"phi": (0.5, 0.6)}, pins={"slip.tip": 1}).starts[:, 0]
+    # uniform: the mean of 2000 draws has a standard error of 0.1/sqrt(12*2000)
+    assert abs(drawn.mean() - 0.55) < 5 * 0.1 / np.sqrt(12 * 2000)
+
+
+def test_other_processes_change_nothing():
+    with ProcessPoolExecutor(2) as executor:
+        elsewhere = rods(60, t_end=0.05, executor=executor)
+    here = rods(60, t_end=0.05)
+    assert np.array_equal(elsewhere.end, here.end)
+    assert (elsewhere.termination, elsewhere.verdict, elsewhere.events) == (here.termination, here.verdict, here.events)
+
+
+def test_a_start_that_is_refused_stops_no_other():
+    starts = {"phi": [1.2, float("nan"), 1.2, 1.2], "gap.tip": [0.0, 0.0, -0.1, 0.1], "mu": [3.0, 0.5, 0.5, 0.5]}
+    found = ensemble(
+        dynamics_of("rod_on_incline"),
+        starts=starts,
+        pins={"x": 0, "phi_dot": 0, "gap_dot.tip": 0, "slip.tip": -1},
+        t_end=0.1,
+    )
+    assert found.seed is None
+    assert found.termination == ("INCONSISTENT", "NOT_STARTED", "NOT_STARTED", "END_TIME")
+    assert found.verdict == ("INCONSISTENT", "NOT_STARTED", "NOT_STARTED", "UNIQUE")
+    assert "finite" in found.reasons[1] and "penetrat" in found.reasons[2]
+    assert np.isnan(found.end[1]).all() and np.isfinite(found.end[3]).all()
+
+
+def test_an_interrupt_keeps_what_is_there():
+    def stop(done, _):
+        if done >= 50:
+            raise KeyboardInterrupt
+
+    found = rods(120, t_end=0.01, progress=stop, on_interrupt="keep")
+    assert found.n == 120 and found.n_missing == 70
+    with pytest.raises(KeyboardInterrupt):
+        rods(120, t_end=0.01, progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 0}, "n 0"),
+        ({"n": None}, "n None"),
+        ({"seed": -1}, "seed -1"),
+        ({"vary": {}}, "at least one range"),
+        ({"vary": {"phi": (1.0, 0.0)}}, "upwards"),
+        ({"vary": {"phi": (0.0, float("nan"))}}, "finite"),
+        ({"vary": {"phi_dot": (0.0, 1.0)}}, "phi_dot is an axis"),
+        ({"vary": {"psi": (0.0, 1.0)}}, "no such pin"),
+        ({"vary": None}, "ranges"),
+    ],
+)
+def test_bad_ranges_are_named(options, message):
+    with pytest.raises(StateError, match=message):
+        rods(**{"n": 3, **options})
+
+
+@pytest.mark.parametrize(
+    "starts", [{}, {"phi": []}, {"phi": [1.0], "slip.tip": [1.0, 2.0]}, {"phi": [1.0], "psi": [1.0]}]
+)
+def test_starts_that_do_not_fit_are_refused(starts):
+    with pytest.raises(StateError):
+        ensemble(dynamics_of("rod_on_incline"), starts=starts, t_end=1.0)
+
+
+def test_the_command_counts_the_same(tmp_path, capsys):
+    table = tmp_path / "starts.csv"
+    table.write_text("phi,slip.tip\n0.4,0.5\n2.0,-0.3\n", encoding="utf-8")
+    words = ["ensemble", "rod_on_incline", "--pin=phi_dot=0.5", "--t-end=0.5", "--json"]
+    assert main([*words, "--starts", str(table)]) == 0
+    given = json.loads(capsys.readouterr().out)
+    assert given["n"] == 2 == sum(given["terminations"].values()) and given["seed"] is None
+    assert main([*words, "--vary=phi=0.2:2.9", "--vary=slip.tip=-1:1", "--n=25", "--seed=3"]) == 0
+    drawn, own = json.loads(capsys.readouterr().out), rods(25)
+    assert drawn["events"] == own.events and drawn["terminations"] == own.counts(own.termination)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--vary=phi=0:1", "--vary=phi=1:2", "--n=2"], "twice"),
+        (["--vary=phi=0:1:5", "--n=2"], "no cells"),
+        (["--vary=phi=0:1"], "n None"),
+        (["--n=2"], "range"),
+    ],
+)
+def test_bad_words_are_refused(words, message, capsys):
+    assert main(["ensemble", "rod_on_incline", "--pin=phi_dot=0", "--t-end=1", *words]) == 2
+    assert message in capsys.readouterr().err

@@ -13,10 +13,10 @@ Batch = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
 
-SEVERAL = 1 << 20
+SEVERAL = 1 << 60
 """Bit of a set with one label but several solutions."""
 
-PENETRATING = 1 << 21
+PENETRATING = 1 << 61
 """Bit of states in which a contact penetrates."""
 
 CLOSED_KEYS = ("INCONSISTENT", "INDETERMINATE", "HYPERSTATIC")

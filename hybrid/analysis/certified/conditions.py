@@ -29,6 +29,9 @@ __all__ = ["Clause", "ModeClauses", "SignConditions", "sign_conditions"]
 MAX_MODES = 16
 """Combinations of modes at most: those of two planar contacts at rest."""
 
+MAX_LABELS = 60
+"""Different modes at most, over all directions of slip: a set of them is a number of 64 bits."""
+
 _NEXT_TO_NOTHING = Fraction(1, 10**300)
 
 
@@ -144,6 +147,12 @@ class _ConditionWriter:
         modes: list[ModeClauses] = []
         for chosen in itertools.product(*(item.directions for item in participants)):
             modes += self._modes(participants, chosen, names)
+        labels = {mode.label for mode in modes}
+        if len(labels) > MAX_LABELS:
+            raise ComputationError(
+                f"{len(labels)} different modes over all directions of slip; certified maps tell {MAX_LABELS} apart: "
+                "pin slips"
+            )
         open_, needed = tuple(map(self.clause, gaps)), tuple(_open(required))
         return SignConditions(tuple(self.functions), tuple(modes), open_, needed)  # all functions are numbered by now
 

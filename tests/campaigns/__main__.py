@@ -10,7 +10,7 @@ import time
 
 from tests.campaigns.tally import Tally
 
-CAMPAIGNS = ("verdicts", "invariance", "motions", "impacts", "files", "maps")
+CAMPAIGNS = ("verdicts", "invariance", "motions", "impacts", "files", "maps", "certified")
 
 
 def main() -> int:

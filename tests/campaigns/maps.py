@@ -46,9 +46,9 @@ def run(n: int, *, seed: int) -> Tally:
     """Compare about ``n`` cells."""
     rng = np.random.default_rng(seed)
     tally = Tally()
-    planes = _planes(rng)
+    found = planes(rng)
     while tally.tried < n:
-        _compare(next(planes), rng, tally)
+        _compare(next(found), rng, tally)
     return tally
 
 
@@ -61,7 +61,7 @@ def _compare(plane: Plane, rng: np.random.Generator, tally: Tally) -> None:
     for i, j in product(range(CELLS), repeat=2):
         tally.tried += 1
         region = found.regions[found.region[i, j]]
-        expected = _expected(plane, float(x[i]), float(y[j]))
+        expected = expected_region(plane, float(x[i]), float(y[j]))
         where = f"{plane.label} cell {i},{j} ({plane.axes[0].name}={x[i]!r}, {plane.axes[1].name}={y[j]!r})"
         if region == "undecided":
             tally.undecided += 1
@@ -71,7 +71,7 @@ def _compare(plane: Plane, rng: np.random.Generator, tally: Tally) -> None:
             tally.wrong.append(f"{where}: {region} in the map, {single} alone")
 
 
-def _expected(plane: Plane, x: float, y: float) -> set[str] | None:
+def expected_region(plane: Plane, x: float, y: float) -> set[str] | None:
     """The region of a cell, or None where rounding decides."""
     q = plane.posture(x, y)
     if q is None:
@@ -169,7 +169,7 @@ def consistent_modes(
     return found, float(margin)
 
 
-def _planes(rng: np.random.Generator) -> Iterator[Plane]:
+def planes(rng: np.random.Generator) -> Iterator[Plane]:
     rods = {name: derive(mechanisms.load(name)) for name in ("rod_on_incline", "ladder_in_corner")}
     while True:
         own = _random_chain(rng)

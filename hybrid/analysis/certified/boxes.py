@@ -70,6 +70,10 @@ class BoxReader:
         Functions whose sign is a direction of slip, or that of a gap.
     postures : ClosedPostures
         Of the coordinates without a closed form.
+    needed : array of int64
+        Functions that are positive wherever a state exists.
+    needs : tuple of Tape
+        Their values and slopes alone.
     """
 
     labels: tuple[str, ...]
@@ -80,32 +84,20 @@ class BoxReader:
     adjacent: NDArray[np.bool_]
     switches: NDArray[np.int64]
     postures: ClosedPostures
+    needed: NDArray[np.int64]
+    needs: tuple[Tape, Tape]
 
     def __call__(self, boxes: Array, inner: Array) -> BoxBounds:
         """Bounds for boxes (N, k, 2), with what is known (N, m, 3) of coordinates without a closed form."""
         u, inner, is_proved = self.postures.enclosed(boxes, inner)
         states = np.concatenate([boxes, u], axis=1)
-        values, broken = self.values(states)
-        values[~is_proved] = (-np.inf, np.inf)
-        n, n_functions = values.shape[:2]
-        shares = np.zeros((n, n_functions, 2))
-        shares[..., 0], shares[..., 1] = values[..., 0] > 0.0, values[..., 1] >= 0.0
-        bends = np.full((n, self.n_axes), np.nan)
-        open_ = np.flatnonzero((shares[..., 0] != shares[..., 1]).any(axis=-1))
-        if len(open_):
-            centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
-            at_centres, is_met = self._at_points(centres, inner[open_])
-            slopes, broken_slopes = self.slopes(states[open_])
-            slopes = slopes.reshape(len(open_), n_functions, self.n_axes, 2)
-            found = np.empty((len(open_), n_functions, 2))
-            is_broken = broken[open_] | broken_slopes | ~is_met | ~is_proved[open_]
-            bound_shares(boxes[open_], values[open_], slopes, at_centres, is_broken, found)
-            shares[open_] = found
-            half = (boxes[open_, :, 1] - boxes[open_, :, 0]) / 2
-            is_open = found[..., 0] != found[..., 1]
-            with np.errstate(invalid="ignore", over="ignore"):
-                variation = np.where(is_open[..., None], slopes[..., 1] - slopes[..., 0], 0.0).max(axis=1) * half
-            bends[open_] = np.where(is_broken[:, None] | ~np.isfinite(variation), np.nan, variation)
+        shares, bends = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
+        if len(self.needed):  # without what else is undefined there
+            own, own_bends = self._shares(*self.needs, boxes, states, inner, is_proved)
+            shares[:, self.needed] = own
+            is_open = (own[..., 0] != 1.0).any(axis=1)
+            bends[is_open] = own_bends[is_open]
+        n = len(boxes)
         codes = np.zeros((n, MAX_PATTERNS), dtype=np.int64)
         bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
@@ -113,11 +105,39 @@ class BoxReader:
         counts[~is_proved], possible[~is_proved] = 0, True
         return BoxBounds(codes, bounds, counts, possible, bends, inner)
 
-    def _at_points(self, points: Array, inner: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _shares(
+        self, tape: Tape, slope_tape: Tape, boxes: Array, states: Array, inner: Array, is_proved: NDArray[np.bool_]
+    ) -> tuple[Array, Array]:
+        """Bounds of the shares of boxes in which functions are positive, and how much their slopes vary."""
+        values, broken = tape(states)
+        values[~is_proved] = (-np.inf, np.inf)
+        n, n_functions = values.shape[:2]
+        shares = np.zeros((n, n_functions, 2))
+        shares[..., 0], shares[..., 1] = values[..., 0] > 0.0, values[..., 1] >= 0.0
+        bends = np.full((n, self.n_axes), np.nan)
+        open_ = np.flatnonzero((shares[..., 0] != shares[..., 1]).any(axis=-1))
+        if not len(open_):
+            return shares, bends
+        centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
+        at_centres, is_met = self._at_points(tape, centres, inner[open_])
+        slopes, broken_slopes = slope_tape(states[open_])
+        slopes = slopes.reshape(len(open_), n_functions, self.n_axes, 2)
+        found = np.empty((len(open_), n_functions, 2))
+        is_broken = broken[open_] | broken_slopes | ~is_met | ~is_proved[open_]
+        bound_shares(boxes[open_], values[open_], slopes, at_centres, is_broken, found)
+        shares[open_] = found
+        half = (boxes[open_, :, 1] - boxes[open_, :, 0]) / 2
+        is_open = found[..., 0] != found[..., 1]
+        with np.errstate(invalid="ignore", over="ignore"):
+            variation = np.where(is_open[..., None], slopes[..., 1] - slopes[..., 0], 0.0).max(axis=1) * half
+        bends[open_] = np.where(is_broken[:, None] | ~np.isfinite(variation), np.nan, variation)
+        return shares, bends
+
+    def _at_points(self, tape: Tape, points: Array, inner: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Enclosures of the functions at values of the axes (N, k), and where the posture there is proved."""
         boxes = np.stack([points, points], axis=-1)
         u, _, is_proved = self.postures.enclosed(boxes, inner)
-        values, _ = self.values(np.concatenate([boxes, u], axis=1))
+        values, _ = tape(np.concatenate([boxes, u], axis=1))
         return values, is_proved
 
     def meets_others(self, boxes: Array, inner: Array) -> NDArray[np.bool_]:
@@ -131,7 +151,7 @@ class BoxReader:
         )
         for ends in itertools.product((0, 1), repeat=self.n_axes):
             corner = np.stack([boxes[:, axis, end] for axis, end in enumerate(ends)], axis=-1)
-            values, is_proved = self._at_points(corner, inner)
+            values, is_proved = self._at_points(self.values, corner, inner)
             ends_ = np.where(is_proved[:, None, None], values[:, self.switches], np.nan)
             least, most = np.fmin(least, ends_[..., 0]), np.fmax(most, ends_[..., 1])
         return np.asarray(((least <= 0.0) & (most >= 0.0)).any(axis=1))
@@ -186,6 +206,7 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
         ],
         dtype=np.bool_,
     ).reshape(len(conditions.modes), len(conditions.modes))
+    needed = sorted({f for clause in conditions.required for f in clause.functions})
     switching = [*conditions.open, *(clause for mode in conditions.modes for clause in mode.directions)]
     return BoxReader(
         tuple(labels),
@@ -196,6 +217,11 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
         adjacent,
         np.array(sorted({f for clause in switching for f in clause.functions}), dtype=np.int64),
         postures,
+        np.array(needed, dtype=np.int64),
+        (
+            tape_of(graph, [conditions.functions[k] for k in needed], names),
+            tape_of(graph, slopes[needed].ravel().tolist(), names),
+        ),
     )
 
 

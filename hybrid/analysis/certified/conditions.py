@@ -19,7 +19,7 @@ from hybrid.contact.active_elements import ActiveElement, ElementKind, ModeCondi
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.errors import ComputationError, StateError
-from hybrid.expressions import Builder, Term, determinant, dot, solve_definite
+from hybrid.expressions import Builder, Nodes, Term, determinant, dot, solve_definite
 
 if TYPE_CHECKING:
     from hybrid.analysis.certified.states import NodeStates
@@ -32,6 +32,7 @@ MAX_MODES = 16
 MAX_LABELS = 60
 """Different modes at most, over all directions of slip: a set of them is a number of 64 bits."""
 
+_FEW = 4  # coordinates, up to which determinants are short
 _NEXT_TO_NOTHING = Fraction(1, 10**300)
 
 
@@ -377,10 +378,29 @@ class _ConditionWriter:
         W = [[states.at(entry) for entry in column] for column in columns]
         M = np.array([[states.at(entry) for entry in line] for line in equations.M], dtype=np.intp)
         h = [states.at(entry) for entry in equations.h]
+        if len(h) <= _FEW:
+            return self._scaled_response(M, h, W, [states.at(rest) for rest in zeta])
         a_free, *answers = solve_definite(build, M, [h, *W])
         G = [[build.collected(dot(build, column, answer)) for answer in answers] for column in W]
         c = [build.collected(dot(build, column, a_free, states.at(rest))) for column, rest in zip(W, zeta, strict=True)]
         return G, c
+
+    def _scaled_response(
+        self, M: Nodes, h: list[int], W: list[list[int]], zeta: list[int]
+    ) -> tuple[list[list[int]], list[int]]:
+        """The same times the determinant of the mass matrix, which is positive: no quotient may be undefined.
+
+        ``det [[M, y], [-x, z]] = det M (z + x M^-1 y)``.
+        """
+        build = self.build
+
+        def bordered(x: list[int], y: list[int], z: int) -> int:
+            rows = [[*line, entry] for line, entry in zip(M.tolist(), y, strict=True)]
+            return build.collected(determinant(build, [*rows, [*(build.negate(entry) for entry in x), z]]))
+
+        zero = build.number(0)
+        G = [[bordered(one, two, zero) for two in W] for one in W]
+        return G, [bordered(one, h, rest) for one, rest in zip(W, zeta, strict=True)]
 
     def _minors(self) -> list[Clause]:
         """Leading principal minors of the mass matrix, which is positive definite where a state exists."""

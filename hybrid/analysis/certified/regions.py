@@ -15,17 +15,15 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.conditions import sign_conditions
 from hybrid.analysis.certified.states import node_states
+from hybrid.analysis.certified.swept import SweptStates
 from hybrid.analysis.maps.axes import Axis, branch_over, placed
-from hybrid.contact.selection import select
-from hybrid.dynamics.pins import solve_state, solve_states
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.posture_branch import PostureBranch
-    from hybrid.dynamics.state import States
 
 __all__ = ["CertifiedMap", "Witness", "certified_map"]
 
@@ -70,7 +68,8 @@ class CertifiedMap:
     complete : bool
         False where the number of boxes or the time ended the work before the gap was reached.
     regions : mapping of str to (low, high)
-        Bounds of the share of every region that is not excluded; largest first. The names are those of a map.
+        Bounds of the share of every region that is not excluded; largest first. The names are those of a map; any
+        region that is not listed has no more than ``undecided``, where nothing is known.
     undecided : float
         Share of the boxes with more than one possible region.
     absent : mapping of str to bool or None
@@ -179,7 +178,7 @@ def certified_map(
     states = node_states(dynamics, axes, pins=pins, parameters=parameters)
     _check_values(dynamics, axes, pins, parameters)
     followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
-    swept = _Swept(dynamics, axes, pins, parameters, tolerances, followed)
+    swept = SweptStates(dynamics, axes, pins, parameters, tolerances, followed)
     unknown = [str(states.build.graph().values[node]) for node in states.names[len(axes) :]]
     places = [dynamics.mechanism.coordinates.index(name) for name in unknown]
     reader = box_reader(
@@ -189,36 +188,6 @@ def certified_map(
     end = None if budget is None else time.perf_counter() + budget
     search = _BoxSearch(swept, reader, widths, max_boxes, progress, end)
     return search.run(_start(axes), gap, keeps=keeps)
-
-
-@attrs.frozen(eq=False)
-class _Swept:
-    """States in floats at values of the axes."""
-
-    dynamics: Dynamics
-    axes: tuple[Axis, ...]
-    pins: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    tolerances: Tolerances
-    branch: PostureBranch | None
-
-    def states(self, x: Array) -> States:
-        """At the rows of an array (N, k)."""
-        pins, values = placed(self.dynamics, self.axes, list(x.T), pins=self.pins, parameters=self.parameters)
-        return solve_states(self.dynamics, pins, parameters=values, branch=self.branch, tolerances=self.tolerances)
-
-    def verdict(self, x: Array) -> str | None:
-        """The verdict at values of the axes (k,); None where there is no state."""
-        at = [np.asarray(value) for value in x]
-        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
-        bound = self.dynamics.at({name: float(value) for name, value in values.items()})
-        given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
-        start = None if self.branch is None else dict(self.branch.start)
-        try:
-            state = solve_state(bound, given, branch=start, tolerances=self.tolerances)
-            return select(bound, state, tolerances=self.tolerances).verdict.name
-        except (StateError, ComputationError):
-            return None
 
 
 def _start(axes: Sequence[Axis]) -> Array:
@@ -286,7 +255,7 @@ class _Parts:
 
 @attrs.define(eq=False)
 class _BoxSearch:
-    swept: _Swept
+    swept: SweptStates
     reader: BoxReader
     widths: Array
     max_boxes: int
@@ -417,7 +386,8 @@ class _BoxSearch:
         volumes, size = self.volumes(parts.boxes), len(self.codes)
         width = parts.low.shape[1]
         low, high = (np.pad(item.sum(axis=0), (0, size - width)) for item in (parts.low, parts.high))
-        high = (high + float((parts.loose * volumes).sum())) * (1.0 + _VOLUME_ROUNDING)
+        loose = min(1.0, float((parts.loose * volumes).sum()) * (1.0 + _VOLUME_ROUNDING))
+        high = (high + loose) * (1.0 + _VOLUME_ROUNDING)
         low, high = np.maximum(0.0, low * (1.0 - _VOLUME_ROUNDING)), np.minimum(1.0, high)
         order = sorted((place for place in range(size) if high[place] > 0.0), key=lambda place: (-high[place], place))
         is_split = ((parts.high > 0.0).sum(axis=1) > 1) | parts.loose
@@ -430,7 +400,8 @@ class _BoxSearch:
             gap=reached,
             gap_wanted=wanted,
             complete=reached <= wanted and not is_interrupted,
-            regions={self.region(self.codes[place]): (float(low[place]), float(high[place])) for place in order},
+            regions={self.region(self.codes[place]): (float(low[place]), float(high[place])) for place in order}
+            | ({"undecided": (0.0, loose)} if loose else {}),
             undecided=float(volumes[is_split].sum()),
             absent=absent,
             witness={key: self.witness[key] for key in CLOSED_KEYS if key in self.witness},

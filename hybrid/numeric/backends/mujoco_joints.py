@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.errors import ComputationError
+from hybrid.errors import StateError
 from hybrid.numeric.backends.rows import limit_contacts
 from hybrid.numeric.frames import GeometricContact
 
@@ -25,13 +25,13 @@ def mujoco_engine() -> Any:
 
     Raises
     ------
-    ComputationError
+    StateError
         It is not installed.
     """
     try:
         import mujoco
     except ImportError:
-        raise ComputationError("MuJoCo is not installed: pip install 'painleve[mujoco]'") from None
+        raise StateError("MuJoCo is not installed: pip install 'painleve[mujoco]'") from None
     return mujoco
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from hybrid.errors import ComputationError
+from hybrid.errors import StateError
 
 __all__ = ["ModelJoint", "model_joints", "pinocchio_engine"]
 
@@ -24,13 +24,13 @@ def pinocchio_engine() -> Any:
 
     Raises
     ------
-    ComputationError
+    StateError
         It is not installed.
     """
     try:
         import pinocchio
     except ImportError:
-        raise ComputationError("pinocchio is not installed: pip install 'painleve[pinocchio]'") from None
+        raise StateError("pinocchio is not installed: pip install 'painleve[pinocchio]'") from None
     return pinocchio
 
 

@@ -269,7 +269,7 @@ def test_times_are_multiples_of_the_step_where_the_log_has_one_frame_a_step(walk
 def test_a_missing_engine_is_one_line(tmp_path, capsys, monkeypatch):
     model, log = rod_log(tmp_path)
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    assert main(["lint", str(model), "--log", str(log)]) == 3
+    assert main(["lint", str(model), "--log", str(log)]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == "error: MuJoCo is not installed: pip install 'painleve[mujoco]'"
 
 

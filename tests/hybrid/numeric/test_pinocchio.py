@@ -336,7 +336,7 @@ def test_a_missing_engine_is_one_line(tmp_path, capsys, monkeypatch):
     log = rod_log(tmp_path)
     monkeypatch.setitem(sys.modules, "pinocchio", None)
     status, _, err = linted(capsys, model, log, contacts)
-    assert status == 3
+    assert status == 2
     assert err.endswith("error: pinocchio is not installed: pip install 'painleve[pinocchio]'")
 
 

@@ -110,8 +110,10 @@ def position_problem(dynamics: Dynamics, pins: Pins) -> tuple[PositionProblem, t
     def flat(value: Any) -> NDArray[np.float64]:
         return np.broadcast_to(np.asarray(value, dtype=float), shape).reshape(-1)
 
+    # of the parameters on which no position depends, whose arrays have other axes, any value will do
+    plain = {name: np.ravel(value)[0] for name, value in dynamics.given.items() if np.ndim(value) and np.size(value)}
     problem = PositionProblem(
-        dynamics,
+        dynamics.at(plain),
         {coordinates.index(name): flat(value) for name, value in pins.positions.items() if name in coordinates},
         {
             dynamics.contacts.index(name.removeprefix("gap.")): flat(value)

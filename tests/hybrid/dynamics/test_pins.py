@@ -212,3 +212,13 @@ def test_a_linear_gap_has_one_position_however_its_quotient_rounds():
         pins = {"gap.one": 0, "gap.two": 0, "y_dot": 0, "z_dot": 0}
         state = solve_state(dynamics, pins, parameters={"c": float(c), "d": 0.7})
         assert state.alternatives == ()
+
+
+def test_positions_over_two_parameters_of_which_one_moves_them():
+    rod = derive(mechanisms.load("painleve_rod"))
+    lengths, shapes = np.array([[1.0], [2.0], [3.0]]), np.array([[2.0, 3.0, 4.0, 5.0]])
+    pins = {"x": 0, "theta": 0.6, "theta_dot": 0, "gap.tip": 0, "gap_dot.tip": 0, "slip.tip": 1}
+    for parameters in ({"l": lengths, "alpha": shapes}, {"alpha": shapes.T, "l": lengths.T}):
+        heights = solve_states(rod, pins, parameters=parameters).q[..., 1]
+        expected = parameters["l"] * np.sin(0.6)  # the tip is on the floor
+        np.testing.assert_allclose(heights, expected, rtol=1e-12)

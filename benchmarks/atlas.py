@@ -21,7 +21,7 @@ import numpy as np
 import mechanisms
 from hybrid import Axis, certified_friction, certified_map, derive
 from hybrid.analysis.certified.conditions import sign_conditions
-from hybrid.analysis.certified.states import node_states
+from hybrid.analysis.maps.node_states import node_states
 from hybrid.expressions import Graph, jacobian
 
 MU = 1.5

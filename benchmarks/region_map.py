@@ -5,15 +5,22 @@ which is how one would write it first, and the rod's own formulas in numpy, whic
 general. Rounds are interleaved, so that a busy machine slows all of them; the best round of each counts. The three
 maps are compared cell by cell before anything is printed.
 
-    python benchmarks/region_map.py [CELLS] [ROUNDS]
+With a revision of the repository, large maps of the rod and of a ladder are timed in its tree as well as in this one,
+in processes that take turns.
+
+    python benchmarks/region_map.py [CELLS] [ROUNDS] [REVISION]
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from math import pi
+from pathlib import Path
 
 import numpy as np
 
@@ -66,6 +73,50 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+LARGE = """
+import sys, time
+import mechanisms
+from hybrid import Axis, derive, region_map
+name, n, axes = sys.argv[1], int(sys.argv[2]), sys.argv[3:5]
+closed = {f"{quantity}.{name}": 0 for quantity in ("gap", "gap_dot") for name in ("floor", "wall")}
+pins = {"slip.tip": "+0"} if name == "rod_on_incline" else closed
+dynamics = derive(mechanisms.load(name))
+best = float("inf")
+for cells in (n // 4, n, n, n):
+    start = time.perf_counter()
+    region_map(dynamics, axes=[Axis.parse(f"{axis}:{cells}") for axis in axes], pins=pins, parameters={"mu": 1.5})
+    best = min(best, time.perf_counter() - start) if cells == n else best
+print(best)
+"""
+
+LARGE_MAPS = {
+    "rod_on_incline": (4000, "phi=0:pi", "phi_dot=-3:3"),
+    "ladder_in_corner": (2000, "theta=0:pi/2", "theta_dot=0:6"),
+}
+
+
+def timed(tree: Path, name: str, n: int, axes: list[str]) -> float:
+    """Best time of a large map by the code of a tree."""
+    given = {**os.environ, "PYTHONPATH": str(tree)}
+    command = [sys.executable, "-c", LARGE, name, str(n), *axes]
+    return float(subprocess.run(command, env=given, cwd=tree, check=True, capture_output=True, text=True).stdout)
+
+
+def compare(revision: str, rounds: int) -> None:
+    root = Path(__file__).parent.parent
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        git = ["git", "-C", str(root), "worktree"]
+        subprocess.run([*git, "add", "--detach", str(tree), revision], check=True, capture_output=True)
+        try:
+            for name, (n, *axes) in LARGE_MAPS.items():
+                times = [(timed(tree, name, n, axes), timed(root, name, n, axes)) for _ in range(rounds)]
+                before, now = (min(column) for column in zip(*times, strict=True))
+                print(f"{name}, {n} x {n}: {before:.2f} s at {revision}, {now:.3f} s now, {before / now:.1f} times")
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=False, capture_output=True)
+
+
 def main(n: int = 400, rounds: int = 7) -> None:
     start = time.perf_counter()
     dynamics = derive(mechanisms.load("rod_on_incline"))
@@ -93,3 +144,5 @@ def main(n: int = 400, rounds: int = 7) -> None:
 
 if __name__ == "__main__":
     main(*map(int, sys.argv[1:3]))
+    if len(sys.argv) > 3:
+        compare(sys.argv[3], 2)

@@ -49,6 +49,18 @@ def labels(phi: Array, w: Array, *, mu: float, epsilon: float) -> dict[str, Arra
     return found
 
 
+def regions(phi: Array, omega: Array, *, mu: float, epsilon: float, side: int) -> Array:
+    """Names of the regions at postures and rates that broadcast, at rest (side 0) or as the slip vanishes."""
+    phi, w = np.broadcast_arrays(phi, omega**2)
+    if side == 0:
+        found = labels(phi, w, mu=mu, epsilon=epsilon)
+    else:
+        A, line, _ = slide(phi, epsilon, mu, side)
+        b = at(line, w)
+        found = {"free": b >= 0, f"slide{'+' if side > 0 else '-'}": b / A <= 0}
+    return np.char.rstrip(_joined(found).astype(str), "|")
+
+
 def _joined(found: dict[str, Array]) -> Array:
     joined = np.full(next(iter(found.values())).shape, "", dtype=object)
     for name in sorted(found):

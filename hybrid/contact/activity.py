@@ -133,7 +133,7 @@ def moves(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tol
     array of bool, (...)
     """
     size = np.max(scale, axis=-1)
-    return np.asarray(np.linalg.norm(slip, axis=-1) > tolerances.velocity * size)
+    return np.asanyarray(np.linalg.norm(slip, axis=-1) > tolerances.velocity * size)
 
 
 def _tangential_activity(

@@ -109,7 +109,7 @@ def side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     array, (..., number of arrays)
     """
     if len({array.shape for array in arrays}) == 1:
-        return np.moveaxis(np.array(arrays), 0, -1)
+        return np.stack(arrays, axis=-1)
     return np.stack(np.broadcast_arrays(*arrays), axis=-1)
 
 

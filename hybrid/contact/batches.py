@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -104,7 +105,8 @@ class _Outcome:
 
     def forces(self, r: int, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
         """Scaled forces (k, r) at some of the states."""
-        forces = self.solution.forces(r, where, self.fits.shape)
+        entries = [np.broadcast_to(force, self.fits.shape)[where] for force in self.solution.forces(r)]
+        forces = np.stack(entries, axis=-1) if entries else np.zeros((len(where[0]), 0))
         if self.family_forces.size:
             number = np.cumsum(self.is_family.ravel()).reshape(self.fits.shape)[where] - 1
             of_family = self.is_family[where]
@@ -174,8 +176,8 @@ def _outcome(
     with np.errstate(all="ignore"):
         solution = solve_mode(parts, modes)
         least, regularity = solution.least, solution.regularity
-        is_singular = np.broadcast_to(~(regularity > np.maximum(tolerances.rank, parts.lost)), shape)
-        limit = np.maximum(tolerances.sign, parts.lost * solution.size)
+        least_regularity, limit = thresholds(parts, solution, tolerances)
+        is_singular = np.broadcast_to(~(regularity > least_regularity), shape)
         is_tied = np.broadcast_to(~(np.abs(least) > limit), shape) & ~is_singular
         fits = np.broadcast_to(least > limit, shape) & ~is_singular
         # a mode that fails is as far from fitting as its worst slack tells, however close to singular
@@ -193,6 +195,38 @@ def _outcome(
     distance[is_singular] = np.where(found.is_refuted, found.distance, np.nan)
     centre = found.forces[found.is_consistent & is_dependent]
     return _Outcome(modes, fits | is_family, is_family, is_tied, is_open, distance, solution, centre)
+
+
+def thresholds(parts: Components, solution: ModeSolution, tolerances: Tolerances) -> tuple[Any, Any]:
+    """Regularity down to which the equations of a mode count as singular, and slack that has a sign.
+
+    Parameters
+    ----------
+    parts : Components
+    solution : ModeSolution
+    tolerances : Tolerances
+
+    Returns
+    -------
+    least_regularity, limit : array, (...)
+    """
+    return np.maximum(tolerances.rank, parts.lost), np.maximum(tolerances.sign, parts.lost * solution.size)
+
+
+def contrast(later: Any, earlier: Any) -> tuple[Any, Any]:
+    """How far the accelerations of two modes are apart, and next to what that is judged.
+
+    Parameters
+    ----------
+    later, earlier : sequence of array, (...)
+        Scaled contact accelerations, one for every row.
+
+    Returns
+    -------
+    gap, size : array, (...)
+    """
+    gaps = [np.abs(one - other) for one, other in zip(later, earlier, strict=True)]
+    return reduce(np.maximum, gaps, np.zeros(())), 1.0 + reduce(np.maximum, map(np.abs, later), np.zeros(()))
 
 
 def _gathered(
@@ -260,9 +294,8 @@ def _distinct(fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolera
     for later in range(len(fit)):
         repeated = np.zeros(fit.shape[1], dtype=bool)
         for earlier in range(later):
-            gap = np.max(np.abs(accelerations[later] - accelerations[earlier]), axis=-1, initial=0.0)
-            size = 1.0 + np.max(np.abs(accelerations[later]), axis=-1, initial=0.0)
             with np.errstate(invalid="ignore"):
+                gap, size = contrast(accelerations[later].T, accelerations[earlier].T)
                 repeated |= fit[earlier] & (gap <= tolerances.merge * size)
         distinct += fit[later] & ~repeated
     return distinct
@@ -277,8 +310,8 @@ def _is_unclear(parts: Components, outcomes: list[_Outcome], shape: tuple[int, .
             if not len(where[0]):
                 continue
             first, second = (item.forces(len(parts.c), where) for item in (outcome, other))
-            one, two = (_accelerations(parts, item, where) for item in (outcome, other))
-            size, gap = 1 + np.max(np.abs(one), axis=-1, initial=0.0), np.max(np.abs(one - two), axis=-1, initial=0.0)
+            one, two = (_accelerations(parts, item, where).T for item in (outcome, other))
+            gap, size = contrast(one, two)
             apart = np.max(np.abs(first - second), axis=-1, initial=0.0)
             same = apart <= tolerances.merge * (1 + np.max(np.abs(first), axis=-1, initial=0.0))
             unclear[where] |= (gap <= tolerances.merge * size) & (same | (gap > tolerances.sign * size))

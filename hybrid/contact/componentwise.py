@@ -77,16 +77,15 @@ class ModeSolution:
         """Magnitude of the largest unknown, or 0 without any."""
         return reduce(np.maximum, map(np.abs, self.unknowns.values()), np.zeros(()))
 
-    def forces(self, r: int, where: tuple[NDArray[np.intp], ...], shape: tuple[int, ...]) -> Array:
-        """Scaled forces (k, r) at some states of a batch of the given shape."""
-        forces = np.zeros((len(where[0]), r))
-        known = {index: np.broadcast_to(value, shape)[where] for index, value in self.unknowns.items()}
-        for index, value in known.items():
-            forces[:, index] = value
+    def forces(self, r: int) -> list[Any]:
+        """Scaled force of every one of ``r`` rows."""
+        forces: list[Any] = [np.zeros(())] * r
+        for index, value in self.unknowns.items():
+            forces[index] = value
         for index, (other, factor) in self.factors.items():
-            forces[:, index] = np.broadcast_to(factor, shape)[where] * known[other]
+            forces[index] = factor * self.unknowns[other]
         for index, constant in self.constants.items():
-            forces[:, index] += np.broadcast_to(constant, shape)[where]
+            forces[index] = forces[index] + constant
         return forces
 
 
@@ -170,6 +169,25 @@ def solve_mode(problem: Components, modes: Sequence[ModeConditions]) -> ModeSolu
     return ModeSolution(solved, factors, constants, least, regularity * np.abs(determinant))
 
 
+def accelerations(problem: Components, solution: ModeSolution) -> list[Array]:
+    """Scaled contact accelerations under the forces of a mode, one for every row.
+
+    Parameters
+    ----------
+    problem : Components
+    solution : ModeSolution
+
+    Returns
+    -------
+    list of array
+    """
+    x = solution.forces(len(problem.c))
+    return [
+        _sum([c, *(entry * force for entry, force in zip(line, x, strict=True))])
+        for line, c in zip(problem.G, problem.c, strict=True)
+    ]
+
+
 @attrs.frozen(eq=False)
 class _Answers:
     """Contact accelerations as linear functions of the unknown forces."""
@@ -196,7 +214,7 @@ class _Answers:
 def _force_terms(problem: Components, row: Row) -> list[tuple[int, Array]]:
     """Scaled coefficients of the forces in a row, the largest 1."""
     weight = _weight(problem, row)
-    return [(index, np.asarray(value / problem.row[index] / weight)) for index, value in row.beta.items()]
+    return [(index, np.asanyarray(value / problem.row[index] / weight)) for index, value in row.beta.items()]
 
 
 def _weight(problem: Components, row: Row) -> Array:
@@ -241,12 +259,12 @@ def _inverse(matrix: list[list[Array]]) -> tuple[Array, list[list[Array]]]:
         return determinant, [[d / determinant, -b / determinant], [-c / determinant, a / determinant]]
     stacked = np.stack([np.stack(np.broadcast_arrays(*line), axis=-1) for line in matrix], axis=-2)
     inverse = solve_each(stacked, np.broadcast_to(np.eye(n), stacked.shape))
-    return np.asarray(np.linalg.det(stacked)), [[inverse[..., i, j] for j in range(n)] for i in range(n)]
+    return np.asanyarray(np.linalg.det(stacked)), [[inverse[..., i, j] for j in range(n)] for i in range(n)]
 
 
 def _length(values: Iterable[Array]) -> Array:
-    return np.asarray(np.sqrt(_sum(value * value for value in values)))
+    return np.asanyarray(np.sqrt(_sum(value * value for value in values)))
 
 
 def _sum(values: Iterable[Any]) -> Array:
-    return np.asarray(reduce(np.add, values))
+    return np.asanyarray(reduce(np.add, values))

@@ -110,7 +110,7 @@ def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
     array, (...)
         Dimensionless.
     """
-    return np.asarray(np.fmax(_taken(problem), _INVERTED * amplification(problem)))
+    return np.asanyarray(np.fmax(_taken(problem), _INVERTED * amplification(problem)))
 
 
 def dependence(problem: ContactProblem) -> NDArray[np.float64]:
@@ -139,7 +139,7 @@ def dependence(problem: ContactProblem) -> NDArray[np.float64]:
 def _taken(problem: ContactProblem) -> NDArray[np.float64]:
     diagonal = _roots(problem)
     taken = np.divide(problem.length, diagonal, out=np.ones_like(diagonal), where=diagonal > 0.0)
-    return np.asarray(LOST * np.max(taken, axis=-1, initial=1.0))
+    return np.asanyarray(LOST * np.max(taken, axis=-1, initial=1.0))
 
 
 def amplification(problem: ContactProblem) -> NDArray[np.float64]:
@@ -161,11 +161,11 @@ def amplification(problem: ContactProblem) -> NDArray[np.float64]:
     changes = np.sum(size * (np.abs(problem.terms.M) @ size), axis=-2)
     own = np.abs(np.diagonal(problem.G, axis1=-2, axis2=-1))
     shares = np.divide(changes, own, out=np.ones_like(changes), where=own > 0.0)
-    return np.asarray(np.max(shares, axis=-1, initial=1.0))
+    return np.asanyarray(np.max(shares, axis=-1, initial=1.0))
 
 
 def _roots(problem: ContactProblem) -> NDArray[np.float64]:
-    return np.asarray(np.sqrt(np.maximum(np.diagonal(problem.G, axis1=-2, axis2=-1), 0.0)))
+    return np.asanyarray(np.sqrt(np.maximum(np.diagonal(problem.G, axis1=-2, axis2=-1), 0.0)))
 
 
 def least_size(c: NDArray[np.float64], rounding: NDArray[np.float64]) -> NDArray[np.float64]:

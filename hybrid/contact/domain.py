@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import State
     from hybrid.dynamics.structure import AbstractStructure
 
-_NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constraint_friction")
+NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constraint_friction")
 
 
 def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
@@ -36,7 +36,7 @@ def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
     StateError
         With the least value.
     """
-    for name in _NOT_NEGATIVE:
+    for name in NOT_NEGATIVE:
         values = getattr(terms, name)
         if values.size and np.nanmin(values) < 0:
             kind = "limit force" if "limit" in name else "friction"

@@ -86,7 +86,7 @@ class ContactProblem:
 
     @length.default
     def _nothing_cancelled(self) -> NDArray[np.float64]:
-        return np.asarray(np.sqrt(np.abs(np.diagonal(self.G, axis1=-2, axis2=-1))))
+        return np.asanyarray(np.sqrt(np.abs(np.diagonal(self.G, axis1=-2, axis2=-1))))
 
     @property
     def n_rows(self) -> int:
@@ -101,7 +101,7 @@ class ContactProblem:
 
     def acceleration(self, forces: NDArray[np.float64]) -> NDArray[np.float64]:
         """Generalised accelerations (..., n) under contact forces (..., r)."""
-        return np.asarray(self.a_free + (self.response_W @ forces[..., None])[..., 0]) + 0.0
+        return np.asanyarray(self.a_free + (self.response_W @ forces[..., None])[..., 0]) + 0.0
 
     def element(self, name: str) -> ActiveElement:
         """The force element of a name; KeyError if it does not take part."""

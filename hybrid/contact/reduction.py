@@ -107,11 +107,11 @@ def answer(motion: FreeMotion, W: NDArray[Any]) -> Answer:
 
 def _length(W: NDArray[Any], response: NDArray[Any]) -> NDArray[Any]:
     """Lengths (..., r) of directions (..., n, r) with the accelerations that they cause."""
-    return np.asarray(np.sqrt(np.abs(np.sum(W * response, axis=-2))))
+    return np.asanyarray(np.sqrt(np.abs(np.sum(W * response, axis=-2))))
 
 
 def _symmetric(G: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray((G + np.swapaxes(G, -1, -2)) / 2 + 0.0)  # no negative zeros
+    return np.asanyarray((G + np.swapaxes(G, -1, -2)) / 2 + 0.0)  # no negative zeros
 
 
 def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Summands | None = None) -> FreeMotion:
@@ -164,7 +164,7 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
 
 
 def _applied(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray((matrix @ vector[..., None])[..., 0])
+    return np.asanyarray((matrix @ vector[..., None])[..., 0])
 
 
 def pseudo_inverse(mobility: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.equations import Equations, equations_of
-from hybrid.expressions import FUNCTIONS, Builder, Kernel, compile_kernel, jacobian
+from hybrid.expressions import FUNCTIONS, Builder, Kernel, Nodes, compile_kernel, jacobian
 
 if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
@@ -313,12 +313,31 @@ def _bound(mechanism: Mechanism, given: Values) -> Dynamics:
 
 
 def _compile_turns(equations: Equations) -> tuple[Kernel, bool]:
-    """Compile how fast the arguments of functions such as ``sin`` change with every coordinate.
+    """Compile :func:`turn_nodes`, and say whether any of that depends on the position or on time."""
+    build = Builder(equations.graph)
+    found = turn_nodes(build, equations)
+    names = build.graph().names(int(node) for rates in found.values() for node in rates)
+    varies = names - equations.parameters.keys()
+    return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
+
+
+def turn_nodes(build: Builder, equations: Equations) -> dict[str, Nodes]:
+    """How fast the arguments of functions such as ``sin`` change with every coordinate, as nodes.
 
     These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
-    The second answer is whether any of that depends on the position or on time.
+
+    Parameters
+    ----------
+    build : Builder
+        Of the graph of the equations.
+    equations : Equations
+
+    Returns
+    -------
+    dict of str to array of int
+        By the number of the coordinate.
     """
-    graph, build = equations.graph, Builder(equations.graph)
+    graph = equations.graph
     blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
     roots = [int(node) for block in (*blocks, *equations.coefficients.values()) for node in block.ravel()]
     inner = {
@@ -328,9 +347,7 @@ def _compile_turns(equations: Equations) -> tuple[Kernel, bool]:
     }
     rates = jacobian(build, sorted(inner), equations.coordinates)
     turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
-    found = {index: nodes for index, nodes in turns.items() if len(nodes)}
-    varies = build.graph().names(rates.ravel().tolist()) - equations.parameters.keys()
-    return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
+    return {index: nodes for index, nodes in turns.items() if len(nodes)}
 
 
 def _columns(mechanism: Mechanism) -> dict[str, slice]:

@@ -68,10 +68,10 @@ def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, radians: Array
     >>> coordinate_sizes(rod, [0.0, 2.0, 0.3]).tolist()
     [0.0, 2.0, 1.0]
     """
-    q = np.asarray(q, dtype=float)
+    q = np.asanyarray(q)
     if radians is None:
         radians = dynamics.radians
-    return np.asarray(np.fmax(np.abs(q), dynamics.radians_at(q, t) if radians is None else radians))
+    return np.asanyarray(np.fmax(np.abs(q), dynamics.radians_at(q, t) if radians is None else radians))
 
 
 def scales_of(
@@ -115,12 +115,10 @@ def scales_of(
     """
     sizes = coordinate_sizes(dynamics, q, t=t)
     inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
-    turning = inertia * (
-        dynamics.radians_at(np.asarray(q, dtype=float), t) if dynamics.radians is None else dynamics.radians
-    )
+    turning = inertia * (dynamics.radians_at(np.asanyarray(q), t) if dynamics.radians is None else dynamics.radians)
     gyration = np.max(turning, axis=-1, keepdims=True, initial=0.0) / np.where(inertia > 0.0, inertia, np.inf)
     sizes = np.fmax(sizes, gyration)
-    speeds = np.abs(np.asarray(v, dtype=float))
+    speeds = np.abs(np.asanyarray(v))
     if reach is not None:
         sizes, speeds = np.fmax(sizes, reach[0]), np.fmax(speeds, reach[1])
     accelerations = _accelerations(terms)
@@ -129,7 +127,7 @@ def scales_of(
         """Sizes of what has the gradients ``rows`` (..., n, c), of its rate by summands, and of its acceleration."""
         across = np.swapaxes(np.abs(rows), -1, -2)
         length, speed, lift = ((across @ item[..., None])[..., 0] for item in (sizes, speeds, accelerations))
-        drift = np.abs(rate - (np.swapaxes(rows, -1, -2) @ np.asarray(v, dtype=float)[..., None])[..., 0])
+        drift = np.abs(rate - (np.swapaxes(rows, -1, -2) @ np.asanyarray(v)[..., None])[..., 0])
         return length, speed + drift, lift
 
     with np.errstate(invalid="ignore", over="ignore"):  # states that are no states have no sizes
@@ -150,7 +148,7 @@ def scales_of(
 def _of_like_energy(inertia: Array, speeds: Array) -> Array:
     """Speeds (..., n) of the energy of the fastest coordinate; zero for a coordinate without inertia."""
     largest = np.max(inertia * speeds, axis=-1, keepdims=True, initial=0.0)
-    return np.asarray(np.where(inertia > 0.0, largest / np.where(inertia > 0.0, inertia, 1.0), 0.0))
+    return np.asanyarray(np.where(inertia > 0.0, largest / np.where(inertia > 0.0, inertia, 1.0), 0.0))
 
 
 def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:
@@ -200,4 +198,4 @@ def _accelerations(terms: Terms) -> Array:
         return np.zeros(terms.h.shape)
     inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
     largest = np.max(inertia * found, axis=-1, keepdims=True, initial=0.0)
-    return np.asarray(largest / np.where(inertia > 0.0, inertia, np.inf))
+    return np.asanyarray(largest / np.where(inertia > 0.0, inertia, np.inf))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,8 +13,10 @@ from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.equations import Equations
+    from hybrid.expressions import Nodes
 
-__all__ = ["Summands", "single_terms", "summands_of"]
+__all__ = ["Summands", "single_terms", "summand_nodes", "summands_of", "with_sums"]
 
 Array = NDArray[np.float64]
 _FIELDS = ("h", "zeta_N", "zeta_T", "zeta_B")
@@ -85,22 +88,50 @@ def summands_of(dynamics: Dynamics, terms: Terms, q: Any, v: Any, *, t: Any = 0.
     kernel: Kernel = dynamics.programs[Summands]
     if not kernel.shapes:
         return None
+    return with_sums(terms, kernel(dynamics.kernel_arguments(q, v, t)))
+
+
+def with_sums(terms: Terms, sums: Mapping[str, Array]) -> Summands:
+    """Summands of terms of which some are known to be sums.
+
+    Parameters
+    ----------
+    terms : Terms
+    sums : mapping of str to array
+        Magnitudes of their terms, by field.
+
+    Returns
+    -------
+    Summands
+    """
     plain = single_terms(terms)
-    found = kernel(dynamics.kernel_arguments(q, v, t))
-    return Summands(*(_larger(getattr(plain, field), found.get(field)) for field in _FIELDS))
+    larger = {field: np.fmax(getattr(plain, field), sizes) for field, sizes in sums.items()}
+    return attrs.evolve(plain, **larger)
 
 
-def _larger(plain: Array, found: Array | None) -> Array:
-    return plain if found is None else np.fmax(plain, found)
+def summand_nodes(build: Builder, equations: Equations) -> dict[str, Nodes]:
+    """Magnitudes of the terms of the quantities in which something may cancel, as nodes.
+
+    Parameters
+    ----------
+    build : Builder
+        Of the graph of the equations.
+    equations : Equations
+
+    Returns
+    -------
+    dict of str to array of int
+        Empty if there is none.
+    """
+    graph, blocks = equations.graph, {field: getattr(equations, field) for field in _FIELDS}
+    return {
+        field: magnitudes(build, block)
+        for field, block in blocks.items()
+        if any(graph.operations[node] == "+" for node in graph.needed(np.ravel(block)))
+    }
 
 
 def _compiled(dynamics: Dynamics) -> Kernel:
-    """A kernel of the quantities in which something may cancel."""
-    equations, build = dynamics.equations, Builder(dynamics.equations.graph)
-    graph = equations.graph
-    sums = {}
-    for field in _FIELDS:
-        block = getattr(equations, field)
-        if any(graph.operations[node] == "+" for node in graph.needed(block)):
-            sums[field] = magnitudes(build, block)
-    return compile_kernel(build.graph(), sums, equations.arguments)
+    build = Builder(dynamics.equations.graph)
+    sums = summand_nodes(build, dynamics.equations)
+    return compile_kernel(build.graph(), sums, dynamics.equations.arguments)

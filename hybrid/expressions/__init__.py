@@ -18,6 +18,8 @@ from hybrid.expressions.graph import Builder, Graph
 from hybrid.expressions.kernel import Kernel, Program, compile_kernel, compile_program
 from hybrid.expressions.linear import determinant, dot, solve_definite
 from hybrid.expressions.magnitudes import magnitudes
+from hybrid.expressions.recorded_arrays import RecordedArray
+from hybrid.expressions.recording import NotRecordable, Recorded, Recording, recorded_nodes
 from hybrid.expressions.switches import Switch, switches
 from hybrid.expressions.terms import Term
 
@@ -31,7 +33,11 @@ __all__ = [
     "Nodes",
     "NotDifferentiable",
     "NotRationalError",
+    "NotRecordable",
     "Program",
+    "Recorded",
+    "RecordedArray",
+    "Recording",
     "Switch",
     "Term",
     "changes",
@@ -48,6 +54,7 @@ __all__ = [
     "magnitudes",
     "must_not_change",
     "plain",
+    "recorded_nodes",
     "solve_definite",
     "switches",
     "sympy_expressions",

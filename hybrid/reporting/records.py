@@ -270,7 +270,8 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
         ``axes``, the number of ``cells``, and the share of every verdict and of every set of consistent modes, whose
         labels are sorted and joined by a bar (``none`` if empty); ``sampled`` names what holds as far as cells see. Of
         an interrupted map ``complete`` is False, ``missing`` the number of cells that are not there, and shares are
-        those of the others. ``branch`` is what :func:`branch_record` has.
+        those of the others. ``general_cells`` were decided by the general method, the others by compiled operations.
+        ``branch`` is what :func:`branch_record` has.
 
     Examples
     --------
@@ -291,6 +292,7 @@ def map_record(region_map: RegionMap) -> dict[str, Json]:
         "sampled": ["verdict_fractions", "mode_fractions"],
         "missing": region_map.n_missing,
         "complete": region_map.is_complete,
+        "general_cells": region_map.n_general,
         "branch": plain(branch_record(region_map.branch)),
     }
 

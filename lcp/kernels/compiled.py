@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar, cast
@@ -15,7 +16,19 @@ from typing import Any, TypeVar, cast
 from numba import njit
 from numba.core.caching import FunctionCache
 
-__all__ = ["compiled", "entry", "finite", "inlined", "kept_in", "rigorous", "threaded", "unordered"]
+__all__ = [
+    "Readiness",
+    "compiled",
+    "entry",
+    "finite",
+    "inlined",
+    "kept_in",
+    "readiness",
+    "released",
+    "rigorous",
+    "threaded",
+    "unordered",
+]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -85,6 +98,35 @@ def _interrupts_wait() -> Iterator[None]:
         signal.signal(signal.SIGINT, usual)
     if met:
         usual(*met[0])
+
+
+class Readiness(Enum):
+    """Where the code of a compiled function is: in this process, on disk, or still to be made."""
+
+    LOADED = 0
+    KEPT = 1
+    UNKNOWN = 2
+
+
+def readiness(function: Callable[..., object]) -> Readiness:
+    """How soon a compiled function can be called.
+
+    Parameters
+    ----------
+    function : callable
+        As from the decorators of this module.
+
+    Returns
+    -------
+    Readiness
+        ``KEPT`` may be an older version's code, which is then compiled anew.
+    """
+    dispatcher: Any = function
+    if dispatcher.signatures:
+        return Readiness.LOADED
+    place = kept_in(dispatcher.py_func)
+    name = f"{Path(inspect.getfile(dispatcher.py_func)).stem}.{dispatcher.py_func.__qualname__}-*.nbi"
+    return Readiness.KEPT if place is not None and any(Path(place).glob(name)) else Readiness.UNKNOWN
 
 
 def compiled(function: F) -> F:
@@ -197,6 +239,22 @@ def rigorous(function: F) -> F:
         With the same arguments; a division by zero gives infinity or NaN, and bits do not depend on the processor.
     """
     return _jit(function, error_model="numpy")
+
+
+def released(function: F) -> F:
+    """As :func:`rigorous`, and other threads of Python run meanwhile.
+
+    Parameters
+    ----------
+    function : callable
+        What numba can compile.
+
+    Returns
+    -------
+    callable
+        With the same arguments, arrays of which no other thread may change meanwhile.
+    """
+    return _jit(function, error_model="numpy", nogil=True)
 
 
 def threaded(function: F) -> F:

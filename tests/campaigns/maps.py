@@ -16,6 +16,8 @@ import numpy as np
 
 import mechanisms
 from hybrid import Axis, derive, region_map, select, solve_state
+from hybrid.analysis.maps.compiled_cells import CompiledCells
+from hybrid.analysis.maps.plane import plane_of
 from hybrid.errors import StateError
 from tests.campaigns.tally import Tally
 from tests.chains import Chain
@@ -57,6 +59,7 @@ def _compare(plane: Plane, rng: np.random.Generator, tally: Tally) -> None:
         plane.dynamics, axes=plane.axes, pins=plane.pins, parameters=plane.parameters, branch=plane.branch
     )
     x, y = (axis.values for axis in plane.axes)
+    compiled = _compiled(plane)
     alone = {tuple(cell) for cell in rng.integers(0, CELLS, (SINGLE, 2)).tolist()}
     for i, j in product(range(CELLS), repeat=2):
         tally.tried += 1
@@ -67,8 +70,19 @@ def _compare(plane: Plane, rng: np.random.Generator, tally: Tally) -> None:
             tally.undecided += 1
         elif expected is not None and region not in expected:
             tally.wrong.append(f"{where}: {region}, not {' or '.join(sorted(expected))}")
+        if compiled[i, j] != region:
+            tally.wrong.append(f"{where}: {region} by the general method, {compiled[i, j]} by compiled operations")
         if (i, j) in alone and (single := _alone(plane, found, float(x[i]), float(y[j]))) not in (region, None):
             tally.wrong.append(f"{where}: {region} in the map, {single} alone")
+
+
+def _compiled(plane: Plane) -> np.ndarray:
+    """Regions of all cells by compiled operations, however few cells there are."""
+    given = plane_of(plane.dynamics, plane.axes, pins=plane.pins, parameters=plane.parameters, branch=plane.branch)
+    cells = CompiledCells(given, few=0)
+    found = cells.classified(*(axis.values for axis in plane.axes))
+    codes = cells.dictionary.codes(found)
+    return np.array([cells.dictionary.region(int(code)) for code in codes.ravel()]).reshape(codes.shape)
 
 
 def expected_region(plane: Plane, x: float, y: float) -> set[str] | None:

@@ -17,7 +17,7 @@ from hybrid.expressions import Nodes, determinant, dot, jacobian
 
 if TYPE_CHECKING:
     from hybrid.analysis.certified.conditions import Clause, SignConditions
-    from hybrid.analysis.certified.states import NodeStates
+    from hybrid.analysis.maps.node_states import NodeStates
 
 __all__ = ["BoxBounds", "BoxReader", "box_reader"]
 

@@ -22,7 +22,7 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.expressions import Builder, Nodes, Term, determinant, dot, solve_definite
 
 if TYPE_CHECKING:
-    from hybrid.analysis.certified.states import NodeStates
+    from hybrid.analysis.maps.node_states import NodeStates
 
 __all__ = ["Clause", "ModeClauses", "SignConditions", "sign_conditions"]
 
@@ -132,6 +132,15 @@ class _Participant:
     static_friction: Any
 
 
+def _active(item: _Participant, direction: tuple[Any, ...] | None, first: int) -> ActiveElement:
+    """A participant that slips one way, its rows from a given one on."""
+    normal = first if item.element.has_normal else None
+    start = first + (normal is not None)
+    tangential = tuple(range(start, start + len(item.element.columns)))
+    kind = item.element.kind
+    return ActiveElement(item.element.name, kind, normal, tangential, direction, item.friction, item.static_friction)
+
+
 @attrs.frozen(eq=False)
 class _ConditionWriter:
     states: NodeStates
@@ -145,15 +154,18 @@ class _ConditionWriter:
         participants, gaps, required = self._participants()
         required += [*self._minors(), *(self.clause(node, square=True) for node in self.states.required)]
         names = [item.name for item in force_elements(self.states.dynamics)]
+        different = math.prod(
+            len({mode.label for way in item.directions for mode in solvable_modes(_active(item, way, 0))})
+            for item in participants
+        )
+        if different > MAX_LABELS:
+            raise ComputationError(
+                f"{different} different modes over all directions of slip; certified maps tell {MAX_LABELS} apart: "
+                "pin slips"
+            )
         modes: list[ModeClauses] = []
         for chosen in itertools.product(*(item.directions for item in participants)):
             modes += self._modes(participants, chosen, names)
-        labels = {mode.label for mode in modes}
-        if len(labels) > MAX_LABELS:
-            raise ComputationError(
-                f"{len(labels)} different modes over all directions of slip; certified maps tell {MAX_LABELS} apart: "
-                "pin slips"
-            )
         open_, needed = tuple(map(self.clause, gaps)), tuple(_open(required))
         return SignConditions(tuple(self.functions), tuple(modes), open_, needed)  # all functions are numbered by now
 
@@ -260,14 +272,8 @@ class _ConditionWriter:
     ) -> Iterator[ModeClauses]:
         elements, rows = [], 0
         for item, direction in zip(participants, chosen, strict=True):
-            normal = rows if item.element.has_normal else None
-            first = rows + (normal is not None)
-            tangential = tuple(range(first, first + len(item.element.columns)))
-            rows = first + len(tangential)
-            kind = item.element.kind
-            element = ActiveElement(
-                item.element.name, kind, normal, tangential, direction, item.friction, item.static_friction
-            )
+            element = _active(item, direction, rows)
+            rows += len(element.rows)
             elements.append(element)
         combinations = list(itertools.product(*map(solvable_modes, elements)))
         if len(combinations) > MAX_MODES:

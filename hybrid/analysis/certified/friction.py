@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.certified.states import NodeStates, node_states
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.analysis.criticality.friction import critical_friction
 from hybrid.analysis.criticality.response import at_rest
+from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.errors import ComputationError
 from hybrid.expressions import determinant, dot, jacobian, solve_definite
 

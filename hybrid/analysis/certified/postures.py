@@ -13,7 +13,7 @@ from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.expressions import jacobian
 
 if TYPE_CHECKING:
-    from hybrid.analysis.certified.states import NodeStates
+    from hybrid.analysis.maps.node_states import NodeStates
 
 __all__ = ["ClosedPostures", "closed_postures"]
 

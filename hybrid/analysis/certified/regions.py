@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.conditions import sign_conditions
-from hybrid.analysis.certified.states import node_states
 from hybrid.analysis.certified.swept import SweptStates
 from hybrid.analysis.maps.axes import Axis, branch_over, placed
+from hybrid.analysis.maps.node_states import node_states
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances

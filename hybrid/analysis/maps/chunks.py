@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import numpy as np
@@ -12,6 +17,13 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.plane import Plane, RegionCodes
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
+
+if TYPE_CHECKING:
+    from hybrid.analysis.maps.compiled_cells import CompiledCells
+
+Found = TypeVar("Found")
+_TABLE_SIZE = np.uint64(1 << 12)
+_BLOCK = 1 << 15
 
 Progress = Callable[[int, int], None]
 """Called with the numbers of finished and of all cells."""
@@ -70,30 +82,90 @@ def chunks(shape: tuple[int, int], cells: int) -> tuple[Chunk, ...]:
 
 @attrs.define(eq=False)
 class Draft:
-    """A map under construction; bits of ``modes`` are those of ``dictionary``."""
+    """A map under construction; bits of ``modes`` are those of ``dictionary``.
+
+    Attributes
+    ----------
+    verdict, modes, margin : array, (n0, n1)
+    region : array of uint16, (n0, n1)
+        Number of the cell's code among those met so far.
+    dictionary : RegionCodes
+    n_codes, n_verdicts : mapping of int to int
+        How often codes and verdicts occur; codes in the order in which they were met.
+    used : int
+        Bits of all modes that occur.
+    """
 
     verdict: NDArray[np.uint8]
     modes: NDArray[np.uint64]
     margin: NDArray[np.float64]
+    region: NDArray[np.uint16]
     dictionary: RegionCodes = attrs.field(factory=RegionCodes)
-    done: int = 0
+    n_codes: dict[int, int] = attrs.field(factory=dict)
+    n_verdicts: dict[int, int] = attrs.field(factory=dict)
+    used: int = 0
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
 
     @classmethod
     def of(cls, shape: tuple[int, int]) -> Draft:
         """A map of which nothing is known yet."""
-        return cls(np.full(shape, CellVerdict.MISSING, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.nan))
+        verdict = np.full(shape, CellVerdict.MISSING, np.uint8)
+        return cls(verdict, np.zeros(shape, np.uint64), np.full(shape, np.nan), np.zeros(shape, np.uint16))
 
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of cells."""
         return self.verdict.shape[0], self.verdict.shape[1]
 
+    @property
+    def done(self) -> int:
+        """Number of cells that are there."""
+        return sum(self.n_verdicts.values())
+
     def put(self, chunk: Chunk, found: Classification) -> None:
-        """Fill in a finished chunk; an interrupt in between leaves its cells missing."""
-        self.modes[chunk.place] = self.dictionary.translated(found.modes, found.labels)
-        self.margin[chunk.place] = found.margin
-        self.verdict[chunk.place] = found.verdict
-        self.done += found.verdict.size
+        """Fill in a finished chunk, from any thread; an interrupt in between leaves its cells missing."""
+        with self._lock:
+            modes = self.dictionary.translated(found.modes, found.labels)
+            labels = tuple(self.dictionary.labels)
+        rows = max(1, _BLOCK // found.verdict.shape[1])  # so few that they stay in the cache
+        for start in range(0, found.verdict.shape[0], rows):
+            own = slice(start, start + rows)
+            self._put(
+                (slice(chunk.start0 + start, min(chunk.start0 + start + rows, chunk.stop0)), chunk.place[1]),
+                Classification(found.verdict[own], modes[own], labels, found.margin[own]),
+            )
+
+    def _put(self, place: tuple[slice, slice], found: Classification) -> None:
+        codes = self.dictionary.codes(found)
+        sizes = np.bincount(found.verdict.ravel())
+        used = int(np.bitwise_or.reduce(found.modes, axis=None))
+        if codes.max(initial=np.uint64(0)) < _TABLE_SIZE:  # few labels: a table is quicker than sorting the cells
+            index = codes.astype(np.intp)
+            counts = np.bincount(index.ravel(), minlength=int(_TABLE_SIZE))
+            values = np.flatnonzero(counts)
+            counts = counts[values]
+            table = np.zeros(int(_TABLE_SIZE), dtype=np.uint16)
+            table[values] = self._numbers(values.tolist(), counts.tolist())
+            self.region[place] = table[index]
+        else:
+            values, index, counts = np.unique(codes, return_inverse=True, return_counts=True)
+            numbers = np.array(self._numbers(values.tolist(), counts.tolist()), dtype=np.uint16)
+            self.region[place] = numbers[index.reshape(codes.shape)]
+        self.modes[place] = found.modes
+        self.margin[place] = found.margin
+        self.verdict[place] = found.verdict
+        with self._lock:
+            self.used |= used
+            for value in np.flatnonzero(sizes).tolist():
+                self.n_verdicts[value] = self.n_verdicts.get(value, 0) + int(sizes[value])
+
+    def _numbers(self, codes: list[int], counts: list[int]) -> list[int]:
+        """Count codes, and number those that are new."""
+        with self._lock:
+            for code, count in zip(codes, counts, strict=True):
+                self.n_codes[code] = self.n_codes.get(code, 0) + count
+            places = {code: place for place, code in enumerate(self.n_codes)}
+        return [places[code] for code in codes]
 
     def codes(self) -> NDArray[np.uint64]:
         """Region codes of all cells."""
@@ -108,30 +180,58 @@ def _classified(plane: Plane, chunk: Chunk) -> Classification:
     return plane.classified(first.values[rows, None], second.values[None, columns])
 
 
-def classified_chunks(
-    plane: Plane, todo: Sequence[Chunk], executor: Executor | None
-) -> Iterator[tuple[Chunk, Classification]]:
-    """Chunks with their classification, each as soon as it is finished.
+def _compiled(cells: CompiledCells, draft: Draft, chunk: Chunk) -> None:
+    rows, columns = chunk.place
+    first, second = cells.plane.axes
+    draft.put(chunk, cells.classified(first.values[rows], second.values[columns]))
+
+
+def fill(
+    draft: Draft, plane: Plane, todo: Sequence[Chunk], executor: Executor | None, cells: CompiledCells | None = None
+) -> Iterator[None]:
+    """Classify chunks and put them in, each as soon as it is finished.
 
     Parameters
     ----------
+    draft : Draft
     plane : Plane
     todo : sequence of Chunk
     executor : concurrent.futures.Executor or None
         With one the order is that of completion; what has not begun is cancelled when the iteration ends early.
+    cells : CompiledCells, optional
+        Decides them by compiled operations, in threads of this process.
 
     Returns
     -------
-    iterator of (Chunk, Classification)
+    iterator of None
+        One for every chunk that is there.
     """
-    if executor is None:
+    if cells is not None:
+        n_threads = os.cpu_count() or 1
+        with ThreadPoolExecutor(n_threads) as threads:
+            yield from (None for _ in _finished(threads, partial(_compiled, cells, draft), todo, 2 * n_threads))
+    elif executor is None:
         for chunk in todo:
-            yield chunk, _classified(plane, chunk)
-        return
-    futures = {executor.submit(_classified, plane, chunk): chunk for chunk in todo}
+            draft.put(chunk, _classified(plane, chunk))
+            yield
+    else:
+        for chunk, found in _finished(executor, partial(_classified, plane), todo, len(todo)):
+            draft.put(chunk, found)
+            yield
+
+
+def _finished(
+    executor: Executor, work: Callable[[Chunk], Found], todo: Sequence[Chunk], at_once: int
+) -> Iterator[tuple[Chunk, Found]]:
+    """Chunks as they are finished, of which so many are handed out at once: results that wait take memory."""
+    rest, futures = iter(todo), dict[Future[Found], Chunk]()
     try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        while True:
+            futures |= {executor.submit(work, chunk): chunk for chunk in islice(rest, at_once - len(futures))}
+            if not futures:
+                return
+            for future in wait(futures, return_when=FIRST_COMPLETED).done:
+                yield futures.pop(future), future.result()
     finally:
         for future in futures:
             future.cancel()

@@ -166,16 +166,16 @@ class RegionCodes:
         for index, label in enumerate(labels):
             if used >> index & 1:
                 bit = (modes >> np.uint64(index)) & np.uint64(1)
-                translated |= bit << np.uint64(self._place(label))
+                translated |= bit << np.uint64(self.place(label))
         return translated
 
     def codes(self, found: Classification) -> NDArray[np.uint64]:
         """One code for each state: its consistent modes, and if a single one is indeterminate, or undecided."""
         codes = self.translated(found.modes, found.labels)
-        several = (found.verdict == CellVerdict.INDETERMINATE) & (codes & (codes - np.uint64(1)) == 0) & (codes != 0)
+        several, undecided = found.verdict == CellVerdict.INDETERMINATE, found.verdict == CellVerdict.UNDECIDED
         if several.any():
-            codes = np.where(several, codes | _SEVERAL, codes)
-        undecided = found.verdict == CellVerdict.UNDECIDED
+            several &= (codes & (codes - np.uint64(1)) == 0) & (codes != 0)
+            codes = np.where(several, codes | _SEVERAL, codes) if several.any() else codes
         return np.where(undecided, UNDECIDED_CODE, codes) if undecided.any() else codes
 
     def region(self, code: int) -> str:
@@ -188,7 +188,8 @@ class RegionCodes:
         names = "|".join(sorted(label for i, label in enumerate(self.labels) if code >> i & 1)) or "none"
         return f"{names} (indeterminate)" if code & int(_SEVERAL) else names
 
-    def _place(self, label: str) -> int:
+    def place(self, label: str) -> int:
+        """The bit of a label, a new one if it has not been met; ComputationError if there are too many."""
         if label not in self.labels:
             self.labels.append(label)
         if len(self.labels) > _MOST_LABELS:

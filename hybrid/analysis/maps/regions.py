@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
-from hybrid.analysis.maps.chunks import Draft, Progress, chunks, classified_chunks
+from hybrid.analysis.maps.chunks import Draft, Progress, chunks, fill
+from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
 from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 100_000_000
 """Cells of a map at most: 19 bytes each are 2 GB."""
-_TABLE_SIZE = np.uint64(1 << 12)
+_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
 
 
 @attrs.frozen(eq=False)
@@ -59,6 +60,8 @@ class RegionMap:
         posture by linear equations. A cell in which the branch has no posture is ``unreachable``.
     is_complete : bool
         False if the computation was interrupted.
+    n_general : int
+        Cells that the general method decided; the others were decided by compiled operations, as it would have.
     """
 
     axes: tuple[Axis, Axis]
@@ -73,6 +76,7 @@ class RegionMap:
     boundaries: tuple[Boundary, ...] = ()
     is_complete: bool = True
     branch: PostureBranch | None = None
+    n_general: int = 0
 
     @property
     def cells(self) -> int:
@@ -94,7 +98,7 @@ def region_map(
     branch: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
     with_boundaries: bool = False,
-    chunk_cells: int = 1 << 15,
+    chunk_cells: int | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
     on_interrupt: OnInterrupt = "raise",
@@ -121,7 +125,7 @@ def region_map(
         Trace the curves between the regions.
     chunk_cells : int, optional
         Cells classified at once, which bounds the memory used besides the result; about 300 bytes a cell for one
-        contact.
+        contact, 20 by compiled operations. By default some 10 MB.
     progress : callable, optional
         Called as ``progress(done, total)`` with numbers of cells.
     executor : concurrent.futures.Executor, optional
@@ -160,12 +164,14 @@ def region_map(
             f"a map of {cells:.3g} cells is beyond the limit of {MAX_CELLS:.3g}: take fewer cells per axis"
         )
     draft = Draft.of((plane.axes[0].cells, plane.axes[1].cells))
+    compiled = CompiledCells(plane, draft.dictionary) if executor is None and pays(cells) else None
+    usual = _CELLS if compiled is None else _COMPILED_CELLS
+    todo = chunks(draft.shape, usual if chunk_cells is None else chunk_cells)
     boundaries: tuple[Boundary, ...] = ()
     is_complete = False
     try:
         with interruptible(keeps=keeps):
-            for chunk, found in classified_chunks(plane, chunks(draft.shape, chunk_cells), executor):
-                draft.put(chunk, found)
+            for _ in fill(draft, plane, todo, executor, compiled):
                 if progress is not None:
                     progress(draft.done, draft.verdict.size)
             if with_boundaries:
@@ -174,7 +180,8 @@ def region_map(
     except KeyboardInterrupt:
         if not keeps:
             raise
-    return _finished(plane, draft, boundaries, is_complete)
+    n_general = draft.done if compiled is None else compiled.n_general
+    return _finished(plane, draft, boundaries, is_complete, n_general)
 
 
 def traced(
@@ -206,57 +213,38 @@ def traced(
     return attrs.evolve(region_map, boundaries=trace_boundaries(plane, codes, dictionary))
 
 
-def _finished(plane: Plane, draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool) -> RegionMap:
+def _finished(
+    plane: Plane, draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool, n_general: int
+) -> RegionMap:
     """Sort labels by name and regions by size, whatever the order in which chunks came."""
-    present = None if is_complete else draft.verdict != CellVerdict.MISSING
-    labels, modes = _sorted_modes(draft)
-    codes, place, counts = _counted(draft.codes(), present)
-    names = [draft.dictionary.region(int(code)) for code in codes]
-    order = sorted(range(len(names)), key=lambda index: (-counts[index], names[index]))
-    verdicts, _, sizes = _counted(draft.verdict.astype(np.uint64), present)
-    by_size = sorted(zip(-sizes, verdicts, strict=True))
+    counts, dictionary = draft.n_codes, draft.dictionary
+    names = [dictionary.region(code) for code in counts]
+    order = sorted(range(len(names)), key=lambda index: (-list(counts.values())[index], names[index]))
+    labels = tuple(sorted(label for index, label in enumerate(dictionary.labels) if draft.used >> index & 1))
+    place = np.zeros(max(1, len(order)), dtype=np.uint16)
+    place[order] = range(len(order))
+    regions_move, labels_move = order != sorted(order), labels != tuple(dictionary.labels)
+    for row in range(draft.shape[0]):
+        if regions_move:
+            draft.region[row] = place[draft.region[row]]
+        if labels_move:
+            draft.modes[row] = RegionCodes(list(labels)).translated(draft.modes[row], dictionary.labels)
+    by_size = sorted((-size, verdict) for verdict, size in draft.n_verdicts.items())
     return RegionMap(
         axes=plane.axes,
         verdict=_read_only(draft.verdict),
-        modes=_read_only(modes),
+        modes=_read_only(draft.modes),
         labels=labels,
         margin=_read_only(draft.margin),
-        region=_read_only(np.argsort(order).astype(np.uint16)[place] if order else place.astype(np.uint16)),
+        region=_read_only(draft.region),
         regions=tuple(names[index] for index in order),
-        verdict_fractions={CellVerdict(int(value)).name: float(-size / sizes.sum()) for size, value in by_size},
-        mode_fractions={names[index]: float(counts[index] / counts.sum()) for index in order},
+        verdict_fractions={CellVerdict(verdict).name: -size / draft.done for size, verdict in by_size},
+        mode_fractions={names[index]: list(counts.values())[index] / draft.done for index in order},
         boundaries=boundaries,
         is_complete=is_complete,
         branch=plane.branch,
+        n_general=n_general,
     )
-
-
-def _sorted_modes(draft: Draft) -> tuple[tuple[str, ...], NDArray[np.uint64]]:
-    used = int(np.bitwise_or.reduce(draft.modes, axis=None))
-    given = draft.dictionary.labels
-    labels = sorted(label for index, label in enumerate(given) if used >> index & 1)
-    if given == labels:
-        return tuple(labels), draft.modes
-    codes, place, _ = _counted(draft.modes, None)
-    return tuple(labels), RegionCodes(labels).translated(codes, given)[place]
-
-
-def _counted(
-    codes: NDArray[np.uint64], present: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
-    """Different codes, the index of each cell's code among them (0 where absent), and how often each occurs."""
-    if codes.max(initial=np.uint64(0)) < _TABLE_SIZE:
-        # few labels: a table of all codes is quicker than sorting the cells
-        small = codes.astype(np.intp)
-        sizes = np.bincount(small.ravel() if present is None else small[present], minlength=int(_TABLE_SIZE))
-        found = np.flatnonzero(sizes)
-        index = np.zeros(int(_TABLE_SIZE), dtype=np.intp)
-        index[found] = np.arange(len(found))
-        return found.astype(np.uint64), index[small], sizes[found]
-    unique, inverse = np.unique(codes, return_inverse=True)
-    place = inverse.reshape(codes.shape)
-    sizes = np.bincount(place.ravel() if present is None else place[present], minlength=len(unique))
-    return unique, place, sizes
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

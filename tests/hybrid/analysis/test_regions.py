@@ -13,7 +13,7 @@ from hybrid.dynamics import solve_state
 from hybrid.errors import StateError
 from tests.catalogue import dynamics_of
 from tests.constrained import particle
-from tests.incline import fractions_at_rest, fractions_slipping, labels, slide
+from tests.incline import fractions_at_rest, fractions_slipping, regions
 
 AXES = [Axis("phi", 0, pi, 400), Axis("phi_dot", -3, 3, 400)]
 
@@ -32,17 +32,7 @@ def names(found):
 
 def by_hand(mu, epsilon, side):
     """Regions of the rod from its closed form, cell by cell."""
-    phi, w = AXES[0].values[:, None], AXES[1].values[None, :] ** 2
-    if side == 0:
-        consistent = labels(*np.broadcast_arrays(phi, w), mu=mu, epsilon=epsilon)
-    else:
-        A, _, _ = slide(phi, epsilon, mu, side)
-        b = w * np.sin(phi) - 1
-        consistent = {"free": b >= 0, f"slide{'+' if side > 0 else '-'}": b / A <= 0}
-    joined = np.full((400, 400), "", dtype=object)
-    for name in sorted(consistent):
-        joined = np.where(consistent[name], joined + "|" + name, joined)
-    return np.where(joined == "", "none", np.char.lstrip(joined.astype(str), "|"))
+    return regions(AXES[0].values[:, None], AXES[1].values[None, :], mu=mu, epsilon=epsilon, side=side)
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.5])

@@ -19,7 +19,10 @@ CONTRACT = {
     "verdict": (["rod_on_incline", *PINS], VERDICT),
     "graph": (["rod_on_incline"], {"nodes", "edges"}),
     "critical-friction": (["rod_on_incline", "--over=phi=0:pi"], {"minimum", "at", "paradox_intervals"}),
-    "map": (["rod_on_incline", *SWEPT], {"axes", "cells", "verdict_fractions", "mode_fractions", "sampled", "branch"}),
+    "map": (
+        ["rod_on_incline", *SWEPT],
+        {"axes", "cells", "verdict_fractions", "mode_fractions", "sampled", "general_cells", "branch"},
+    ),
     "certify": (
         ["rod_on_incline", "--axis=phi=0:pi", "--axis=phi_dot=-3:3", "--pin=slip.tip=-1", "--gap=0.01"],
         {"axes", "gap", "gap_wanted", "complete", "regions", "undecided", "absent", "witness", "evaluations", "boxes"}

@@ -10,13 +10,13 @@ import pytest
 # The child sends itself a true SIGINT after the first chunk of cells, or after so much of the motion.
 AT_CHUNK = """
 from hybrid.analysis.maps import regions
-whole = regions.classified_chunks
-def interrupted(plane, chunks, executor):
-    for found in whole(plane, list(chunks), executor):
+whole = regions.fill
+def interrupted(draft, plane, *rest):
+    for found in whole(draft, plane, *rest):
         yield found
         if plane.axes[0].cells > 8:  # a report begins with a coarse map
             os.kill(os.getpid(), signal.SIGINT)
-regions.classified_chunks = interrupted
+regions.fill = interrupted
 """
 AT_HALF = """
 from hybrid.cli.progress import ProgressBar

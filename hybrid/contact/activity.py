@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
+
+from hybrid.numbered import NumberedEnum
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 
-class Activity(IntEnum):
+class Activity(NumberedEnum):
     """How a force element takes part in the acceleration-level problem."""
 
     OPEN = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import IntEnum
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from hybrid.contact.mode_certificate import MAX_MODES
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed, unnamed_labels
 from hybrid.errors import ComputationError
+from hybrid.numbered import NumberedEnum
 
 if TYPE_CHECKING:
     from hybrid.contact.active_elements import ModeConditions
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Flags = NDArray[np.bool_]
 
 
-class CellVerdict(IntEnum):
+class CellVerdict(NumberedEnum):
     """Verdict of a state of a map, including states at which no acceleration-level question arises.
 
     ``MISSING`` marks the cells that an interrupted map leaves out; no state gets it.

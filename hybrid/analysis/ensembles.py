@@ -7,34 +7,29 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, MotionTask, follow_chunk
 from hybrid.analysis.maps.axes import Axis, check_axes
-from hybrid.contact.selection import select_in_floats
-from hybrid.dynamics.pins import solve_state
-from hybrid.dynamics.state import State
-from hybrid.errors import HybridError, StateError
+from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
-from hybrid.motion import Settings, simulate
+from hybrid.motion import Settings
 
 if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion import Trajectory
 
 __all__ = ["Ensemble", "ensemble"]
 
 Array = NDArray[np.float64]
 
-NOT_STARTED = "NOT_STARTED"
-"""Termination and verdict of a start that is refused: it penetrates, cannot be reached, or has no velocity."""
-
-_ONE_BY_ONE = "followed one by one"
-_CHUNK = 50  # motions that are followed without telling
+_LEAST, _LARGEST = 1024, 32768  # motions of a chunk
+_SHARE = 4  # chunks at least, but for small ones
 _MOST = 10_000_000
 
 
@@ -54,14 +49,14 @@ class Ensemble:
         ``NOT_STARTED`` for a refused start, None for one that an interrupt left out.
     end : array, (n, 1 + 2 * coordinates)
         Time, coordinates and velocities at the end; NaN where there are none.
-    events : mapping of str to int
-        Events of all motions by kind.
+    log : EnsembleEvents
+        All events.
     reasons : mapping of int to str
         Of refused starts.
     handed_over : mapping of str to int
-        Motions that were not followed by compiled code, by reason.
+        Motions that were not followed side by side but one by one, by reason.
     seconds, compile_seconds : float
-        Of the clock, compilation included, and of compilation alone.
+        Of the clock, compilation included, and of writing and compiling the programs of modes alone.
     """
 
     names: tuple[str, ...]
@@ -70,7 +65,7 @@ class Ensemble:
     termination: tuple[str | None, ...]
     verdict: tuple[str | None, ...]
     end: Array
-    events: Mapping[str, int]
+    log: EnsembleEvents
     reasons: Mapping[int, str]
     handed_over: Mapping[str, int]
     seconds: float
@@ -80,6 +75,11 @@ class Ensemble:
     def n(self) -> int:
         """Number of starts, refused ones included."""
         return len(self.starts)
+
+    @property
+    def events(self) -> dict[str, int]:
+        """Events of all motions by kind."""
+        return self.log.counts()
 
     @property
     def n_missing(self) -> int:
@@ -158,16 +158,18 @@ def ensemble(
     pins, parameters = dict(pins or {}), dict(parameters or {})
     names, rows, used = _starts(dynamics, vary, n, seed, starts, pins=pins, parameters=parameters)
     settings = Settings() if rtol is None else Settings(rtol=rtol)
-    task = _Task(dynamics, names, pins, parameters, float(t_end), law, settings)
+    task = MotionTask(dynamics, names, pins, parameters, float(t_end), law, settings)
     begin = time.perf_counter()
-    found: dict[int, _Motion] = {}
-    chunks = [list(range(k, min(k + _CHUNK, len(rows)))) for k in range(0, len(rows), _CHUNK)]
+    found: dict[int, FollowedChunk] = {}
+    size = min(max(math.ceil(len(rows) / _SHARE), _LEAST), _LARGEST)
+    done = 0
     try:
         with interruptible(keeps=keeps):
-            for chunk, motions in _followed(task, rows, chunks, executor):
-                found |= dict(zip(chunk, motions, strict=True))
+            for first, chunk in _followed(task, rows, range(0, len(rows), size), size, executor, progress):
+                found[first] = chunk
+                done += len(chunk.termination)
                 if progress is not None:
-                    progress(len(found), len(rows))
+                    progress(done, len(rows))
     except KeyboardInterrupt:
         if not keeps:
             raise
@@ -203,46 +205,26 @@ def _starts(
     if not axes:
         raise StateError("give at least one range to draw from, as phi=0.2:2.9")
     check_axes(dynamics, axes, pins=pins, parameters=parameters)
-    # a stream for every draw: it depends on nothing but the seed and its number
-    share = np.stack(
-        [np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, k])).random(len(axes)) for k in range(n)]
-    )
+    # row by row from one stream: a draw depends on nothing but the seed and its number
+    share = np.random.Generator(np.random.Philox(key=seed)).random((n, len(axes)))
     low, high = np.array([axis.low for axis in axes]), np.array([axis.high for axis in axes])
     return tuple(axis.name for axis in axes), low + share * (high - low), seed
 
 
-@attrs.frozen(eq=False)
-class _Task:
-    """What all motions have in common; it is sent to the processes that follow them."""
-
-    dynamics: Dynamics
-    names: tuple[str, ...]
-    pins: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    t_end: float
-    law: AbstractImpactLaw | None
-    settings: Settings
-
-
-@attrs.frozen(eq=False)
-class _Motion:
-    """How one motion ended."""
-
-    termination: str
-    verdict: str
-    end: tuple[float, ...] = ()
-    events: tuple[str, ...] = ()
-    reason: str = ""
-
-
 def _followed(
-    task: _Task, rows: Array, chunks: Sequence[list[int]], executor: Executor | None
-) -> Iterator[tuple[list[int], list[_Motion]]]:
+    task: MotionTask,
+    rows: Array,
+    firsts: Sequence[int],
+    size: int,
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[tuple[int, FollowedChunk]]:
     if executor is None:
-        for chunk in chunks:
-            yield chunk, follow_chunk(task, rows[chunk])
+        for first in firsts:
+            tell = None if progress is None else partial(_tell, progress, first, len(rows))
+            yield first, follow_chunk(task, rows[first : first + size], tell)
         return
-    futures = {executor.submit(follow_chunk, task, rows[chunk]): chunk for chunk in chunks}
+    futures = {executor.submit(follow_chunk, task, rows[first : first + size]): first for first in firsts}
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -251,46 +233,8 @@ def _followed(
             future.cancel()
 
 
-def follow_chunk(task: _Task, rows: Array) -> list[_Motion]:
-    """Follow some motions, one after the other.
-
-    Parameters
-    ----------
-    task : object
-        What they have in common.
-    rows : array, (m, number of names)
-
-    Returns
-    -------
-    list of object
-        One for every row.
-    """
-    return [_follow(task, dict(zip(task.names, row.tolist(), strict=True))) for row in rows]
-
-
-def _follow(task: _Task, at: Mapping[str, float]) -> _Motion:
-    declared = task.dynamics.mechanism.parameters
-    own = {name: value for name, value in at.items() if name in declared}
-    try:
-        if not all(map(math.isfinite, at.values())):
-            raise StateError("a value is not a finite number")
-        dynamics = task.dynamics.at({**task.parameters, **own})
-        start = solve_state(dynamics, {**task.pins, **{name: value for name, value in at.items() if name not in own}})
-        motion = simulate(dynamics, start, t_end=task.t_end, law=task.law, settings=task.settings)
-    except HybridError as error:
-        return _Motion(NOT_STARTED, NOT_STARTED, reason=str(error))
-    end = (float(motion.t), *motion.q.tolist(), *motion.v.tolist())
-    return _Motion(motion.termination.name, _verdict(dynamics, motion), end, tuple(e.kind.name for e in motion.events))
-
-
-def _verdict(dynamics: Dynamics, motion: Trajectory) -> str:
-    """The verdict where the motion ended."""
-    if motion.selection is not None:
-        return motion.selection.verdict.name
-    try:
-        return select_in_floats(dynamics, State(motion.q, motion.v, float(motion.t))).verdict.name
-    except HybridError:  # at an impact, or where nothing is defined
-        return "UNDECIDED"
+def _tell(progress: Callable[[int, int], None], before: int, n: int, ended: int) -> None:
+    progress(before + ended, n)
 
 
 def _gathered(
@@ -298,24 +242,28 @@ def _gathered(
     names: tuple[str, ...],
     rows: Array,
     seed: int | None,
-    found: Mapping[int, _Motion],
+    found: Mapping[int, FollowedChunk],
     seconds: float,
 ) -> Ensemble:
     end = np.full((len(rows), 1 + 2 * dynamics.n), np.nan)
-    for k, motion in found.items():
-        if motion.end:
-            end[k] = motion.end
-    kinds = Counter(kind for motion in found.values() for kind in motion.events)
-    followed = sum(motion.termination != NOT_STARTED for motion in found.values())
+    termination: list[str | None] = [None] * len(rows)
+    verdict: list[str | None] = [None] * len(rows)
+    reasons, handed_over = dict[int, str](), Counter[str]()
+    for first, chunk in sorted(found.items()):
+        own = slice(first, first + len(chunk.termination))
+        end[own], termination[own], verdict[own] = chunk.end, chunk.termination, chunk.verdict
+        reasons |= {first + k: reason for k, reason in chunk.reasons.items()}
+        handed_over.update(chunk.handed_over)
     return Ensemble(
         names=names,
         starts=rows,
         seed=seed,
-        termination=tuple(found[k].termination if k in found else None for k in range(len(rows))),
-        verdict=tuple(found[k].verdict if k in found else None for k in range(len(rows))),
+        termination=tuple(termination),
+        verdict=tuple(verdict),
         end=end,
-        events=dict(kinds.most_common()),
-        reasons={k: motion.reason for k, motion in sorted(found.items()) if motion.reason},
-        handed_over={_ONE_BY_ONE: followed} if followed else {},
+        log=EnsembleEvents.joined({first: chunk.events for first, chunk in found.items()}),
+        reasons=reasons,
+        handed_over=dict(handed_over.most_common()),
         seconds=seconds,
+        compile_seconds=max((chunk.compile_seconds for chunk in found.values()), default=0.0),
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ensemble"]
 
 _MOST_BYTES = 1 << 30
-_MANY = 200  # motions for which starting processes pays
+_MANY = 8192  # motions for which starting processes pays
 
 
 @click.command("ensemble")

@@ -152,29 +152,30 @@ def _of_like_energy(inertia: Array, speeds: Array) -> Array:
 
 
 def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:
-    """Sizes of the coordinates and velocities of a motion, (2n,), also of those that are zero, from those of others.
+    """Sizes of the coordinates and velocities of motions, (..., 2n), also of those that are zero, from those of others.
 
     What moves one coordinate moves all of them, at speeds of like energy: ``M_ii v_i^2`` is of the size of the largest.
 
     Parameters
     ----------
     terms : Terms
-        At one state.
-    sizes, speeds : array, (n,)
+        At one state or many.
+    sizes, speeds : array, (..., n)
         Of the coordinates and velocities themselves, as far as they have any.
 
     Returns
     -------
-    array, (2n,)
+    array, (..., 2n)
         1 where neither the position nor the forces have any size.
     """
-    inertia = np.sqrt(np.abs(np.diagonal(terms.M)))
-    length, speed, force = (float(np.max(inertia * item)) for item in (sizes, speeds, _accelerations(terms)))
-    speed = max(speed, np.sqrt(length * force))
-    if length == 0.0 and force > 0.0:
-        length = speed**2 / force
+    inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
+    length, speed, force = (
+        np.max(inertia * item, axis=-1, keepdims=True) for item in (sizes, speeds, _accelerations(terms))
+    )
+    speed = np.maximum(speed, np.sqrt(length * force))
+    length = np.where((length == 0.0) & (force > 0.0), speed**2 / np.where(force > 0.0, force, 1.0), length)
     unit = np.where(inertia > 0.0, inertia, 1.0)
-    found = np.concatenate([length / unit, speed / unit])
+    found = np.concatenate(np.broadcast_arrays(length / unit, speed / unit), axis=-1)
     return np.where(np.isfinite(found) & (found > 0.0), found, 1.0)
 
 

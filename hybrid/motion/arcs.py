@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hybrid.motion.projection import Constraints
     from hybrid.motion.settings import Settings
 
-__all__ = ["FollowedArc", "follow", "touch_limit"]
+__all__ = ["FollowedArc", "follow", "hops", "touch_limit"]
 
 Array = NDArray[np.float64]
 
@@ -238,9 +238,23 @@ def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: S
     -------
     float or None
     """
-    hops = [
-        2.0 * (rate + (rate**2 - 2.0 * a * max(gap, 0.0)) ** 0.5) / -a
-        for rate, a, gap in zip(gap_dot, acceleration, gaps, strict=True)
-        if rate > 0.0 and a < 0.0
-    ]
-    return min(hops, default=None)
+    limit = float(np.min(hops(*map(np.asarray, (gap_dot, acceleration, gaps))), initial=np.inf))
+    return limit if limit < np.inf else None
+
+
+def hops(gap_dot: Array, acceleration: Array, gap: Array) -> Array:
+    """Twice the durations of hops with constant accelerations; infinite where nothing comes back.
+
+    Parameters
+    ----------
+    gap_dot, acceleration, gap : array, (...)
+        At the start, where a gap below zero counts as zero.
+
+    Returns
+    -------
+    array, (...)
+    """
+    returns = (gap_dot > 0.0) & (acceleration < 0.0)
+    rate, a = np.where(returns, gap_dot, 1.0), np.where(returns, acceleration, -1.0)
+    lasts = 2.0 * (rate + np.sqrt(rate**2 - 2.0 * a * np.maximum(gap, 0.0))) / -a
+    return np.asarray(np.where(returns, lasts, np.inf))

@@ -126,9 +126,40 @@ def check_start(
     terms = PointTerms(dynamics)(state.t, state.q, state.v)
     for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
         if activities[name] is Activity.PENETRATING:
-            raise StateError(f"contact {name!r} penetrates at the start: gap = {gap:.6g}; start with gap >= 0")
+            raise StateError(penetration(name, gap))
         if activities[name] is Activity.APPROACHING and not collides:
-            raise StateError(
-                f"contact {name!r} is closed and approaches at the start (gap_dot = {rate:.6g}): give an impact law"
-            )
+            raise StateError(approach(name, rate))
     check_consistency(dynamics, state, tolerances=tolerances)
+
+
+def penetration(name: str, gap: float) -> str:
+    """Why a start within a surface is refused.
+
+    Parameters
+    ----------
+    name : str
+        Of the contact.
+    gap : float
+
+    Returns
+    -------
+    str
+    """
+    return f"contact {name!r} penetrates at the start: gap = {gap:.6g}; start with gap >= 0"
+
+
+def approach(name: str, rate: float) -> str:
+    """Why a start that collides is refused where no law decides impacts.
+
+    Parameters
+    ----------
+    name : str
+        Of the contact.
+    rate : float
+        Of its gap.
+
+    Returns
+    -------
+    str
+    """
+    return f"contact {name!r} is closed and approaches at the start (gap_dot = {rate:.6g}): give an impact law"

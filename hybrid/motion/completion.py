@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.selecting import Decision
 
-__all__ = ["complete"]
+__all__ = ["LASTING", "complete"]
 
 _PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
 _JUMPS = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION)
-_LASTING = (*_JUMPS, EventKind.WATCH)
+LASTING = (*_JUMPS, EventKind.WATCH)
 
 
 def complete(dynamics: Dynamics, events: list[Event], t: float, after: Mode | None, decision: Decision) -> int:
@@ -58,7 +58,7 @@ def complete(dynamics: Dynamics, events: list[Event], t: float, after: Mode | No
             _check_exit(dynamics, known, after)
         note = "; ".join(part for part in (known.note, decision.note) if part)
         events[at] = attrs.evolve(known, mode_after=after, verdict=decision.verdict, note=note)
-        if after is not None and after == known.mode_before and known.kind not in _LASTING:
+        if after is not None and after == known.mode_before and known.kind not in LASTING:
             del events[at]
             dropped += 1
     return dropped

@@ -126,7 +126,7 @@ def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
     equations, extra = nodes.equations, nodes.extra
     solved = eliminate(nodes)
     forces = [*solved.lambda_N, *solved.lambda_T]
-    guards = [guard.distance(_NodeView(nodes, solved)).node for guard in guards_of(parts)]
+    guards = [guard.distance(NodeView(nodes, solved)).node for guard in guards_of(parts)]
     rate = equations.program(nodes.build, [*equations.velocities, *solved.acceleration], extra=extra)
     observed = equations.program(nodes.build, [*solved.acceleration, *forces, *guards], extra=extra)
     sizes = (dynamics.n, len(equations.gap), len(equations.slip))
@@ -134,7 +134,7 @@ def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
 
 
 @attrs.frozen(eq=False)
-class _NodeView:
+class NodeView:
     """Quantities of a mode as terms of its graph."""
 
     nodes: ModeNodes

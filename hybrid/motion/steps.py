@@ -26,11 +26,11 @@ _TRANSFORM = 2 / N_COEFFICIENTS * np.cos(np.outer(np.arange(N_COEFFICIENTS), np.
 _TRANSFORM[0] /= 2
 # The dense output of DOP853 is s (F_0 + (1 - s) (F_1 + s (F_2 + ...))) (Hairer, Norsett and Wanner 1993, section II.6).
 _FACTORS = np.cumprod([_POINTS, 1 - _POINTS] * 3 + [_POINTS], axis=0)
-_FROM_DIFFERENCES = _TRANSFORM @ _FACTORS.T
+FROM_DIFFERENCES = _TRANSFORM @ _FACTORS.T
 PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 """Where guards are looked at in every step: both ends and the Chebyshev points."""
 _ORDERS = np.arange(N_COEFFICIENTS)
-_AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
+AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
 
 _STABLE = 3.0  # half of -h times the eigenvalue to which DOP853 is stable (6.1 in dop853.f): steps hover below that
 _STIFF = 15  # steps beyond that, without _OTHERS others in a row, make an arc stiff (both as in dop853.f)
@@ -61,7 +61,7 @@ class Step:
 
     def at_places(self) -> Array:
         """States at ``PLACES``, (2n, 19)."""
-        states = (_AT_PLACES @ self.coefficients).T
+        states = (AT_PLACES @ self.coefficients).T
         states[:, 0] = self.first
         states[:, -1] = self.last
         return states
@@ -179,7 +179,7 @@ class Stepper:
             if self._is_explicit and solver.t_bound - solver.t > _FAR * (solver.t - solver.t_old):
                 self._count(first, solver.t - solver.t_old)
         if self._is_explicit:
-            coefficients = _FROM_DIFFERENCES @ dense.F
+            coefficients = FROM_DIFFERENCES @ dense.F
             coefficients[0] += first
         else:
             coefficients = _TRANSFORM @ dense(solver.t_old + _POINTS * (solver.t - solver.t_old)).T

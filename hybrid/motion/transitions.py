@@ -42,11 +42,13 @@ _KINDS = (
 )
 
 
-_LOWEST_HOP = 1024.0  # in units of the rounding of the gap
+LOWEST_HOP = 1024.0  # in units of the rounding of the gap
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
+TOLD_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
+"""Kinds of events of several force elements at once of which the modes before and after tell which it was."""
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS, Activity.TENDING)
 
-_HOLDS = {
+HOLDS = {
     Activity.OPEN: ContactMode.FREE,
     Activity.APPROACHING: ContactMode.FREE,
     Activity.RESTING: ContactMode.STICK,
@@ -108,15 +110,14 @@ def named_by_modes(event: Event, after: Mode | None) -> Event:
     Event
         The same one where the modes tell nothing more.
     """
-    known = (EventKind.DETACHMENT, EventKind.SLIP_START)
-    if event.kind not in known or len(event.elements) < 2 or event.mode_before is None or after is None:
+    if event.kind not in TOLD_BY_MODES or len(event.elements) < 2 or event.mode_before is None or after is None:
         return event
     before = event.mode_before
     changed = tuple(name for name in event.elements if before[name] is not after[name])
     if not changed:
         return event
     leaves = any(after[name] is ContactMode.FREE for name in changed)
-    return attrs.evolve(event, elements=changed, kind=known[0] if leaves else known[1])
+    return attrs.evolve(event, elements=changed, kind=TOLD_BY_MODES[0 if leaves else 1])
 
 
 def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mapping[str, tuple[float, ...]]) -> Moment:
@@ -354,7 +355,7 @@ def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: 
     index = context.dynamics.contacts.index(name)
     motion = free_motion(terms, eliminated=tuple(range(len(context.dynamics.rigid))))
     a = float(terms.W_N[:, index] @ motion.a_free + terms.zeta_N[index])
-    return a < 0.0 and rate * rate / (-2.0 * a) <= _LOWEST_HOP * gap_floor(terms, q, index)
+    return a < 0.0 and rate * rate / (-2.0 * a) <= LOWEST_HOP * gap_floor(terms, q, index)
 
 
 def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array) -> tuple[Array, Array]:
@@ -376,7 +377,7 @@ def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Ar
     if any(activity is Activity.APPROACHING for activity in activities.values()):
         closed = {n: Activity.FRICTIONLESS if a is Activity.APPROACHING else a for n, a in activities.items()}
         q, _ = settle(context, closed, t, q, v)
-    labels = {name: _HOLDS.get(activity, ContactMode.CLOSED) for name, activity in activities.items()}
+    labels = {name: HOLDS.get(activity, ContactMode.CLOSED) for name, activity in activities.items()}
     constraints = context.holding(rows_of(context.dynamics, Mode(labels)))
     constraints.anchor(t, q)
     return constraints.project(t, q, v)

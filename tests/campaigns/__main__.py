@@ -10,7 +10,7 @@ import time
 
 from tests.campaigns.tally import Tally
 
-CAMPAIGNS = ("verdicts", "invariance", "motions", "impacts", "files", "maps", "certified")
+CAMPAIGNS = ("verdicts", "invariance", "motions", "ensembles", "impacts", "files", "maps", "certified")
 
 
 def main() -> int:

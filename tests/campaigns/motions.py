@@ -278,7 +278,7 @@ def _stepped(body, load, q0, v0, p, end, steps):  # type: ignore[no-untyped-def]
     return q, v, True
 
 
-def _random(rng: np.random.Generator, body: str) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
+def drawn(rng: np.random.Generator, body: str) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
     """Parameters, each switched off or 1 at times, and a start in the air or at a contact."""
 
     def some(low: float, high: float, *special: float) -> float:
@@ -337,7 +337,7 @@ def run(n: int, *, seed: int) -> Tally:
     for case in range(n):
         rng = np.random.default_rng([seed, case])
         body, load = list(BODIES)[case % 4], int(rng.integers(len(LOADS)))
-        values, q, v = _random(rng, body)
+        values, q, v = drawn(rng, body)
         literal = case % 20 == 10 + case // 20 % 4
         if literal:
             dynamics = derive(declared(body, LOADS[load], values, literal=True))

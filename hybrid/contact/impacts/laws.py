@@ -88,7 +88,7 @@ class PoissonImpact(AbstractRestitutionLaw):
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by two complementarity problems."""
         e = self.coefficients(problem)
-        if len(problem.elements) == 1 and problem.elements[0].tangential:
+        if len(problem.elements) == 1:
             return _along_path(problem, e.tolist()[0], "poisson")
         compression = joint_impulse(problem, problem.gamma)
         found = _restituted(problem, compression.values, e, compression.warnings)
@@ -116,7 +116,7 @@ class EnergeticImpact(AbstractRestitutionLaw):
     def impulses(self, problem: ImpactProblem) -> Impulses:
         """Impulses along the normal impulse, or by scaled restitution."""
         e = self.coefficients(problem)
-        if len(problem.elements) == 1 and problem.elements[0].tangential:
+        if len(problem.elements) == 1:
             return _along_path(problem, e.tolist()[0], "energetic")
         compression = joint_impulse(problem, problem.gamma)
         values, warnings = scaled_restitution(problem, compression.values, e)
@@ -155,8 +155,22 @@ def _once(warnings: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(warnings))
 
 
+def _without_friction(problem: ImpactProblem, e: float) -> Impulses:
+    """The impulse of one contact without friction, whose velocity is linear in it: all laws agree."""
+    (gamma,), (mobility,) = problem.gamma.tolist(), problem.G[0].tolist()
+    with tie_means("an impact of a contact that does not approach"):
+        if gamma >= 0.0:
+            return Impulses(np.zeros(1), ())
+    if not plain(mobility) > 0.0:
+        raise ComputationError("no impulse stops the contact: nothing that it pushes can move")
+    values = np.array([(1 + e) * (-gamma / mobility)])
+    return Impulses(values, _jump(problem, values))
+
+
 def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energetic"]) -> Impulses:
     """Impulses of one contact, followed along its normal impulse."""
+    if not problem.elements[0].tangential:
+        return _without_friction(problem, e)
     if len(problem.elements[0].tangential) == 2:
         return spatial_impulses(problem, e, law=law)
     legs = routh_path(problem.G, problem.gamma, problem.friction.tolist()[0])

@@ -78,13 +78,13 @@ def test_a_start_that_is_refused_stops_no_other():
 
 def test_an_interrupt_keeps_what_is_there():
     def stop(done, _):
-        if done >= 50:
+        if done > 1024:
             raise KeyboardInterrupt
 
-    found = rods(120, t_end=0.01, progress=stop, on_interrupt="keep")
-    assert found.n == 120 and found.n_missing == 70
+    found = rods(3000, t_end=0.01, progress=stop, on_interrupt="keep")
+    assert found.n == 3000 and found.n_missing == 3000 - 1024  # the second chunk was under way
     with pytest.raises(KeyboardInterrupt):
-        rods(120, t_end=0.01, progress=stop)
+        rods(3000, t_end=0.01, progress=stop)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,291 @@
+"""Modes in which many motions go on: by the verdict and, where several modes tie, along their own flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.activity import Activity
+from hybrid.contact.batches import CellTable, CellVerdict, contrast, decide_together, thresholds
+from hybrid.contact.candidates import mode_combinations
+from hybrid.contact.componentwise import accelerations, components, solve_mode
+from hybrid.contact.guards import GuardKind
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.problem import pose
+from hybrid.contact.table import rows_of
+from hybrid.declaration.names import TIME
+from hybrid.dynamics.summands import summands_of
+from hybrid.motion.arcs import hops
+from hybrid.motion.completion import LASTING
+from hybrid.motion.outcome import EventKind, Termination
+from hybrid.motion.steps import AT_PLACES, PLACES
+from hybrid.motion.together.descents import KNOWN
+from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
+from hybrid.motion.together.holding import settled
+from hybrid.motion.together.integrator import attempted, first_lengths, series_of
+from hybrid.motion.transitions import TOLD_BY_MODES
+
+if TYPE_CHECKING:
+    from hybrid.contact.problem import ContactProblem
+    from hybrid.motion.together.fleet import Fleet
+
+__all__ = ["decide"]
+
+Array = NDArray[np.float64]
+Lanes = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap or a slip
+_RANK = 1e-10
+_NOISE = 1e-12  # relative to a guard's values over a trial step
+_ENDINGS = {
+    CellVerdict.INCONSISTENT: Termination.INCONSISTENT,
+    CellVerdict.INDETERMINATE: Termination.INDETERMINATE,
+}
+
+
+def decide(fleet: Fleet, lanes: Lanes) -> None:
+    """Choose the modes in which motions go on, or say why they do not.
+
+    Parameters
+    ----------
+    fleet : Fleet
+        Changed in place: its states lie on what their activities hold at zero.
+    lanes : array of int, (m,)
+
+    Returns
+    -------
+    None
+    """
+    for pattern, own in fleet.patterns(lanes).items():
+        _decide_pattern(fleet, pattern, own)
+
+
+def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -> None:
+    dynamics, tolerances = fleet.at(lanes), fleet.settings.tolerances
+    q, v, t = fleet.states(lanes)
+    terms = dynamics.terms(q, v, t=t)
+    is_defined = np.isfinite(terms.M).all(axis=(-2, -1)) & np.isfinite(terms.h).all(axis=-1)
+    if not is_defined.all() or (terms.friction < 0.0).any() or (terms.static_friction != terms.friction).any():
+        fleet.hand_over(lanes, "static friction above kinetic, or terms without a value")
+        return
+    summands = summands_of(dynamics, terms, q, v, t=t)
+    problem = pose(dynamics, terms, pattern, sides={}, summands=summands)
+    if any(element.is_spatial_at_rest for element in problem.elements):
+        fleet.hand_over(lanes, "contacts at rest in space")
+        return
+    table, everywhere = CellTable.of((len(lanes),)), np.ones(len(lanes), dtype=bool)
+    is_open = decide_together(problem, everywhere, tolerances, table)
+    n_labels = sum((holds.astype(int) for holds in table.modes.values()), np.zeros(len(lanes), dtype=int))
+    is_unique = ~is_open & (table.verdict == CellVerdict.UNIQUE) & (n_labels == 1)
+    names = {element.name for element in problem.elements}
+    for label, holds in table.modes.items():
+        mode = _mode(fleet, label)
+        chosen = is_unique & holds
+        if chosen.any():
+            _enter(fleet, mode, lanes[chosen], names)
+    for verdict, termination in _ENDINGS.items():
+        ended = ~is_open & (table.verdict == verdict)
+        if ended.any():
+            _complete(fleet, lanes[ended], NOWHERE)
+            fleet.end(lanes[ended], termination, verdict.name)
+    rests = ~is_open & (table.verdict == CellVerdict.HYPERSTATIC) & (n_labels == 1)
+    if rests.any() and TIME not in fleet.dynamics.equations.all_names:
+        for label, holds in table.modes.items():
+            _stay(fleet, _mode(fleet, label), lanes[rests & holds])
+    tied = (fleet.stage[lanes] == Stage.DECIDE) & (is_open | (table.verdict == CellVerdict.UNIQUE))
+    if tied.any():
+        _resolve_ties(fleet, problem, lanes, tied, names)
+    left = lanes[fleet.stage[lanes] == Stage.DECIDE]
+    fleet.hand_over(left, "a verdict that needs more than the signs of one step")
+
+
+def _stay(fleet: Fleet, mode: Mode, lanes: Lanes) -> None:
+    """End motions whose contacts leave none, so that nothing changes any more, whatever their forces are."""
+    if not len(lanes):
+        return
+    terms = fleet.at(lanes).terms(*fleet.states(lanes)[:2], t=fleet.t[lanes])
+    rows = rows_of(fleet.dynamics, mode, None)
+    W = [terms.W_N[..., row.index] for row in rows if row.presses and row.element.is_unilateral]
+    W += [terms.W_T[..., column] for row in rows if row.sticks for column in row.columns]
+    if len(W) < fleet.n:
+        return
+    held = np.stack([np.broadcast_to(row, (len(lanes), fleet.n)) for row in W], axis=-1)
+    own = lanes[np.linalg.matrix_rank(held, rtol=_RANK) == fleet.n]
+    _complete(fleet, own, fleet.number_of(mode))
+    fleet.mode[own], fleet.t[own] = fleet.number_of(mode), fleet.t_end
+    fleet.y[fleet.n :, own] = 0.0
+    fleet.end(own, Termination.END_TIME, CellVerdict.HYPERSTATIC.name)
+
+
+def _mode(fleet: Fleet, label: str) -> Mode:
+    """The mode of a label, in which open contacts are named too."""
+    if len(fleet.names) == 1:
+        return Mode({fleet.names[0]: label})
+    return Mode(dict(part.split("=") for part in label.split(",")) if fleet.names else {})
+
+
+def _resolve_ties(fleet: Fleet, problem: ContactProblem, lanes: Lanes, tied: Flags, names: set[str]) -> None:
+    """Go on in the one mode of those that give the same accelerations which its own flow keeps consistent."""
+    parts, tolerances = components(problem), fleet.settings.tolerances
+    shape = lanes.shape
+    possible: list[tuple[Mode, Flags]] = []
+    first: list[Array] | None = None
+    alike, regular = np.ones(shape, dtype=bool), np.ones(shape, dtype=bool)
+    for modes in mode_combinations(problem):
+        with np.errstate(all="ignore"):
+            solution = solve_mode(parts, modes)
+            least_regularity, limit = thresholds(parts, solution, tolerances)
+            is_regular = np.broadcast_to(solution.regularity > least_regularity, shape)
+            holds = np.broadcast_to(~(solution.least < -limit), shape) & is_regular
+            own = [np.broadcast_to(row, shape) for row in accelerations(parts, solution)]
+        regular &= is_regular
+        if not (holds & tied).any():
+            continue
+        labels = {item.element.name: item.label for item in modes}
+        mode = Mode({name: labels.get(name, ContactMode.FREE) for name in fleet.names})
+        possible.append((mode, holds))
+        if first is None:
+            first = [np.where(holds, row, np.nan) for row in own]
+            continue
+        is_new = np.isnan(first[0])
+        first = [np.where(is_new & holds, row, known) for row, known in zip(own, first, strict=True)]
+        with np.errstate(invalid="ignore"):
+            gap, size = contrast(own, first)
+        alike &= ~holds | (gap <= tolerances.merge * size)
+    tied = tied & alike & regular
+    n_coherent, choice = np.zeros(shape, dtype=int), np.full(shape, -1)
+    for index, (mode, holds) in enumerate(possible):
+        # a mode whose own guard has just ended it is the last to go on: left to the method of one motion
+        ended = fleet.mode[lanes] == fleet.number_of(mode)
+        asked = np.flatnonzero(tied & holds & ~ended)
+        if not len(asked):
+            continue
+        coherent = asked[_is_coherent(fleet, mode, lanes[asked], names)]
+        n_coherent[coherent] += 1
+        choice[coherent] = index
+    for index, (mode, _) in enumerate(possible):
+        chosen = tied & (n_coherent == 1) & (choice == index)
+        if chosen.any():
+            _enter(fleet, mode, lanes[chosen], names)
+
+
+def _is_coherent(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> Flags:
+    """Where the inequalities of a mode that are tight at a state become satisfied along its own flow."""
+    flow = fleet.flow(fleet.number_of(mode))
+    if flow is None:
+        return np.zeros(len(lanes), dtype=bool)
+    zero = _zeros(fleet, mode, lanes, names)
+    parameters, t = fleet.parameters(lanes), fleet.t[lanes]
+    q, v, _ = settled(fleet, lanes, rows_of(fleet.dynamics, mode, None))
+    y = np.concatenate([q.T, v.T])
+    rates, guards, settings = flow.rates(parameters), flow.guard_values(parameters), fleet.settings
+    with np.errstate(all="ignore"):
+        slope = rates(t, y)
+        atol = settings.atol * fleet.sizes[:, lanes]
+        rest = np.maximum(fleet.t_end - t, 1e-12)
+        h = first_lengths(rates, t, y, slope, rtol=settings.rtol, atol=atol, rest=rest)
+        last, K = attempted(rates, t, y, slope, h)
+        series = series_of(rates, t, y, last, h, K)
+        states = np.swapaxes((AT_PLACES @ series.reshape(len(series), -1)).reshape(-1, *y.shape), 0, 1)
+        states[:, 0], states[:, -1] = y, last
+        values = guards(t + PLACES[:, None] * h, states)
+    keeps = np.asarray(np.isfinite(last).all(axis=0))
+    for number, guard in enumerate(flow.guards):
+        if guard.kind is GuardKind.SINGULAR:
+            continue
+        row = values[number]
+        size = np.max(np.abs(row), axis=0)
+        if guard.kind in (GuardKind.TOUCHDOWN, GuardKind.SLIP):
+            starts = zero[fleet.names.index(guard.element)]
+        else:
+            starts = np.abs(row[0]) <= KNOWN * size
+        clear = np.abs(row - row[0]) > _NOISE * size
+        first = np.argmax(clear, axis=0)
+        falls = clear.any(axis=0) & (row[first, np.arange(len(lanes))] < row[0])
+        keeps = keeps & np.where(starts, ~falls, row[0] >= 0.0)
+    return keeps
+
+
+def _zeros(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> NDArray[np.bool_]:
+    """Gaps and slips that are zero where a mode begins, (number of force elements, m)."""
+    zero = np.zeros((len(fleet.names), len(lanes)), dtype=bool)
+    for index, name in enumerate(fleet.names):
+        if mode[name] is ContactMode.FREE:
+            zero[index] = fleet.touches[index, lanes] | (name in names)
+        elif mode[name].slip_sign:
+            zero[index] = fleet.activities[index, lanes] == Activity.RESTING
+    return zero
+
+
+def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
+    """Begin arcs in a mode."""
+    number = fleet.number_of(mode)
+    _complete(fleet, lanes, number)
+    flow = fleet.flow(number)
+    if flow is None:
+        fleet.hand_over(lanes, "a mode whose equations need pivoting")
+        return
+    is_over = ~(fleet.t[lanes] < fleet.t_end)
+    fleet.end(lanes[is_over], Termination.END_TIME)
+    lanes = lanes[~is_over]
+    if not len(lanes):
+        return
+    fleet.starts_at_zero[:, lanes] = _zeros(fleet, mode, lanes, names)
+    fleet.touches[:, lanes] = False
+    q, v, terms = settled(fleet, lanes, flow.parts)
+    y, t = np.concatenate([q.T, v.T]), fleet.t[lanes]
+    for part in flow.parts:
+        W, x = (terms.W_N[..., part.index], q) if part.is_open else (terms.W_T[..., list(part.columns)].sum(axis=-1), v)
+        fleet.floors[fleet.names.index(part.name), lanes] = ROUNDING * np.sum(np.abs(W) * np.abs(x), axis=-1)
+    parameters, settings = fleet.parameters(lanes), fleet.settings
+    rates, guards = flow.rates(parameters), flow.guard_values(parameters)
+    with np.errstate(all="ignore"):
+        slope = rates(t, y)
+        atol, rest = settings.atol * fleet.sizes[:, lanes], fleet.t_end - t
+        h = first_lengths(rates, t, y, slope, rtol=settings.rtol, atol=atol, rest=rest)
+        for part in flow.parts:
+            at_zero = fleet.starts_at_zero[fleet.names.index(part.name), lanes]
+            if part.is_open and at_zero.any():
+                a = np.sum(slope[fleet.n :].T * terms.W_N[..., part.index], axis=-1) + terms.zeta_N[..., part.index]
+                limits = hops(terms.gap_dot[..., part.index], a, terms.gap[..., part.index])
+                h = np.where(at_zero, np.minimum(h, limits), h)
+        if flow.guards and flow.guards[-1].kind is GuardKind.SINGULAR:
+            mobility = guards(t, y)[-1]
+            fleet.singular_sign[lanes] = np.where(mobility < 0.0, -1.0, 1.0)
+    fleet.y[:, lanes], fleet.slope[:, lanes], fleet.h[lanes] = y, slope, h
+    fleet.is_fresh[lanes], fleet.was_rejected[lanes] = True, False
+    fleet.mode[lanes], fleet.stage[lanes] = number, Stage.FOLLOW
+
+
+def _named(fleet: Fleet, lanes: Lanes, number: int) -> NDArray[np.intp]:
+    """Numbers of the kinds of events: where the guards of several contacts fired, the modes tell which."""
+    kinds = fleet.pending[lanes].copy()
+    several = np.isin(kinds, [KIND_NUMBERS[kind] for kind in TOLD_BY_MODES]) & (fleet.fired[:, lanes].sum(axis=0) > 1)
+    if number == NOWHERE:
+        return kinds
+    after = fleet.modes[number]
+    for place in np.flatnonzero(several & (fleet.mode[lanes] != NOWHERE)).tolist():
+        before, fired = fleet.modes[fleet.mode[lanes[place]]], fleet.fired[:, lanes[place]]
+        changed = [
+            name for name, has in zip(fleet.names, fired, strict=True) if has and before[name] is not after[name]
+        ]
+        if changed:
+            leaves = any(after[name] is ContactMode.FREE for name in changed)
+            kinds[place] = KIND_NUMBERS[TOLD_BY_MODES[0 if leaves else 1]]
+    return kinds
+
+
+def _complete(fleet: Fleet, lanes: Lanes, number: int) -> None:
+    """Record the events that led to a mode, but for those that changed nothing."""
+    before, kinds = fleet.mode[lanes], _named(fleet, lanes, number)
+    lasting = np.isin(kinds, [KIND_NUMBERS[kind] for kind in LASTING])
+    told = (kinds != NOWHERE) & (lasting | (before != number) | (number == NOWHERE))
+    fleet.log.add(lanes[told], fleet.t[lanes[told]], kinds[told], before[told], number)
+    limits = fleet.limit[lanes]
+    ends = np.isfinite(limits)
+    fleet.log.add(lanes[ends], limits[ends], KIND_NUMBERS[EventKind.ACCUMULATION], NOWHERE, number)
+    fleet.n_events[lanes] += kinds != NOWHERE
+    fleet.pending[lanes], fleet.limit[lanes] = NOWHERE, np.nan

@@ -1,0 +1,151 @@
+"""The loop: decide, step, turn, collide, until every motion has ended or is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.activity import Activity, element_activities
+from hybrid.contact.classify import CellVerdict, classify
+from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.state import States
+from hybrid.motion.arguments import approach, penetration
+from hybrid.motion.together.deciding import decide
+from hybrid.motion.together.fleet import Fleet, Stage
+from hybrid.motion.together.stepping import step
+from hybrid.motion.together.turning import begin, collide, turn
+
+if TYPE_CHECKING:
+    from hybrid.contact import AbstractImpactLaw
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.settings import Settings
+
+__all__ = ["Starts", "follow_together"]
+
+Array = NDArray[np.float64]
+
+_BLOCK = 4096  # motions stepped at once: their stages stay in the cache
+_SPATIAL = (Activity.SLIPPING, Activity.TENDING)
+
+
+@attrs.frozen(eq=False)
+class Starts:
+    """Where motions start.
+
+    Attributes
+    ----------
+    states : States
+        N of them.
+    varied : mapping of str to array, (N,)
+        Parameters that differ.
+    """
+
+    states: States
+    varied: Mapping[str, Array]
+
+
+def follow_together(
+    dynamics: Dynamics,
+    starts: Starts,
+    *,
+    t_end: float,
+    law: AbstractImpactLaw | None,
+    settings: Settings,
+    progress: Callable[[int], None] | None = None,
+) -> Fleet:
+    """Follow motions side by side.
+
+    Every motion goes as :func:`hybrid.simulate` has it go, with events at the same zeros and modes by the same verdict,
+    or it is handed over.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        At the parameters that all have in common.
+    starts : Starts
+    t_end : float
+    law : AbstractImpactLaw or None
+    settings : Settings
+    progress : callable, optional
+        Called now and then with the number of motions that have ended.
+
+    Returns
+    -------
+    Fleet
+        Every motion has ended, or is handed over with a reason.
+    """
+    states = starts.states
+    shape = states.shape
+    q, v = (np.broadcast_to(array, (*shape, dynamics.n)) for array in (states.q, states.v))
+    t = np.array(np.broadcast_to(states.t, shape), dtype=float)
+    fleet = Fleet(dynamics, starts.varied, settings, t_end, t, np.ascontiguousarray(np.concatenate([q.T, v.T])))
+    everyone = np.arange(shape[0])
+    reached = np.broadcast_to(states.reached, shape) & np.isfinite(fleet.y).all(axis=0)
+    fleet.hand_over(everyone[~reached], "a start that is refused, or has no posture")
+    if states.sides or dynamics.rigid:
+        fleet.hand_over(everyone[reached], "rigid constraints" if dynamics.rigid else "slips that vanish from a side")
+        return fleet
+    if reached.any():
+        _start(fleet, everyone[reached], collides=law is not None)
+    while _round(fleet, law):
+        if progress is not None:
+            progress(int(np.count_nonzero(fleet.stage >= Stage.ENDED)))
+    _tell_verdicts(fleet)
+    return fleet
+
+
+def _start(fleet: Fleet, lanes: NDArray[np.intp], *, collides: bool) -> None:
+    dynamics, tolerances = fleet.at(lanes), fleet.settings.tolerances
+    q, v, t = fleet.states(lanes)
+    terms = dynamics.terms(q, v, t=t)
+    scales = scales_of(dynamics, terms, q, v, t=t)
+    activities = np.broadcast_to(
+        element_activities(dynamics, terms, scales, sides={}, tolerances=tolerances), (len(lanes), len(fleet.names))
+    )
+    closed = np.broadcast_to(np.abs(terms.gap) <= tolerances.gap * scales.gap, (len(lanes), len(dynamics.contacts)))
+    begin(fleet, lanes, activities, closed)
+    fleet.hand_over(lanes[np.isin(activities, _SPATIAL).any(axis=-1)], "slips in space")
+    for index, name in enumerate(dynamics.contacts):
+        waits = fleet.stage[lanes] == Stage.DECIDE
+        within = waits & (activities[:, index] == Activity.PENETRATING)
+        gaps = np.broadcast_to(terms.gap[..., index], lanes.shape)[within]
+        fleet.refuse(lanes[within], [penetration(name, gap) for gap in gaps.tolist()])
+        strikes = waits & (activities[:, index] == Activity.APPROACHING) & ~np.bool_(collides)
+        rates = np.broadcast_to(terms.gap_dot[..., index], lanes.shape)[strikes]
+        fleet.refuse(lanes[strikes], [approach(name, rate) for rate in rates.tolist()])
+
+
+def _round(fleet: Fleet, law: AbstractImpactLaw | None) -> bool:
+    """One step of every motion, and what its events ask for; False if none is left."""
+    waiting = np.flatnonzero(fleet.stage == Stage.DECIDE)
+    if len(waiting):
+        approaching = (fleet.activities[:, waiting] == Activity.APPROACHING).any(axis=0)
+        if approaching.any():
+            collide(fleet, waiting[approaching], law)
+        waiting = waiting[fleet.stage[waiting] == Stage.DECIDE]
+    if len(waiting):
+        decide(fleet, waiting)
+    followed = np.flatnonzero(fleet.stage == Stage.FOLLOW)
+    for mode in np.unique(fleet.mode[followed]).tolist():
+        lanes = followed[fleet.mode[followed] == mode]
+        for start in range(0, len(lanes), _BLOCK):
+            turn(fleet, step(fleet, mode, lanes[start : start + _BLOCK]))
+    return len(followed) > 0 or bool((fleet.stage == Stage.DECIDE).any())
+
+
+def _tell_verdicts(fleet: Fleet) -> None:
+    """The verdicts where motions ended, as far as the last decision has not told them."""
+    asked = [lane for lane in np.flatnonzero(fleet.stage == Stage.ENDED).tolist() if fleet.verdict[lane] is None]
+    if not asked:
+        return
+    lanes = np.array(asked)
+    q, v, t = fleet.states(lanes)
+    varied = {name: values[lanes] for name, values in fleet.varied.items()}
+    found = classify(fleet.dynamics, States(q, v, t), parameters=varied, tolerances=fleet.settings.tolerances)
+    for lane, verdict in zip(asked, found.verdict.tolist(), strict=True):
+        named = CellVerdict(verdict)
+        fleet.verdict[lane] = "UNDECIDED" if named > CellVerdict.UNDECIDED else named.name

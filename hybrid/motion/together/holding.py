@@ -1,0 +1,75 @@
+"""States of many motions brought onto what their modes hold at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from hybrid.contact.table import ElementMode
+    from hybrid.dynamics.derive import Terms
+    from hybrid.motion.together.fleet import Fleet
+
+__all__ = ["settled"]
+
+Array = NDArray[np.float64]
+
+_ITERATIONS = 3
+_ENOUGH = 2e-16  # of the terms of a gap
+_DEPENDENT = 1e-10  # determinant next to the product of the diagonal
+
+
+def settled(fleet: Fleet, lanes: NDArray[np.intp], rows: Sequence[ElementMode]) -> tuple[Array, Array, Terms]:
+    """Nearest positions and velocities, in the metric of the mass matrix, that satisfy what a mode holds.
+
+    Gaps of contacts that press are zero, and so are their rates and the slips of those that stick.
+
+    Parameters
+    ----------
+    fleet : Fleet
+    lanes : array of int, (m,)
+    rows : sequence of ElementMode
+
+    Returns
+    -------
+    q, v : array, (m, n)
+    terms : Terms
+        There.
+    """
+    dynamics = fleet.at(lanes)
+    q, v, t = fleet.states(lanes)
+    normals = [row.index for row in rows if row.presses and row.element.is_unilateral]
+    sticking = [column for row in rows if row.sticks for column in row.columns]
+    terms = dynamics.terms(q, v, t=t)
+    if not normals and not sticking:
+        return q, v, terms
+    for _ in range(_ITERATIONS):
+        W, gap = terms.W_N[..., normals], terms.gap[..., normals]
+        allowed = _ENOUGH * (np.swapaxes(np.abs(W), -1, -2) @ np.abs(q)[..., None])[..., 0]
+        if not (np.abs(gap) > allowed).any():
+            break
+        q = q - _correction(terms, W, gap, len(q))
+        terms = dynamics.terms(q, v, t=t)
+    directions = terms.W_N[..., normals], terms.W_T[..., sticking]
+    W = np.concatenate([np.broadcast_to(item, (len(q), *item.shape[-2:])) for item in directions], axis=-1)
+    speeds = terms.gap_dot[..., normals], terms.slip[..., sticking]
+    rates = np.concatenate([np.broadcast_to(item, (len(q), item.shape[-1])) for item in speeds], axis=-1)
+    v = v - _correction(terms, W, rates, len(q))
+    return q, v, dynamics.terms(q, v, t=t)
+
+
+def _correction(terms: Terms, W: Array, residual: Array, m: int) -> Array:
+    """Least change (m, n), in the metric of the mass matrix, by which rows change as much as a residual (m, c)."""
+    M = np.broadcast_to(terms.M, (m, *terms.M.shape[-2:]))
+    W = np.broadcast_to(W, (m, *W.shape[-2:]))
+    lift = np.linalg.solve(M, W)
+    mobility = np.swapaxes(W, -1, -2) @ lift
+    sizes = np.prod(np.diagonal(mobility, axis1=-2, axis2=-1), axis=-1)
+    if W.shape[-1] < 2 or (np.linalg.det(mobility) > _DEPENDENT * sizes).all():
+        share = np.linalg.solve(mobility, residual[..., None])
+    else:
+        share = np.linalg.pinv(mobility, rcond=_DEPENDENT, hermitian=True) @ residual[..., None]
+    return np.asarray((lift @ share)[..., 0])

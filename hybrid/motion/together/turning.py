@@ -1,0 +1,358 @@
+"""What the force elements of many motions do at their events, and impacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.activity import Activity
+from hybrid.contact.guards import CONES, RELEASES, GuardKind
+from hybrid.contact.impacts.impact import ImpactProblem
+from hybrid.contact.impacts.velocities import without_rounding
+from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.table import rows_of
+from hybrid.dynamics.scales import Scales, coordinate_sizes, motion_sizes, scales_of
+from hybrid.errors import ComputationError
+from hybrid.motion.accumulating import completed
+from hybrid.motion.context import Context
+from hybrid.motion.outcome import EventKind, Termination
+from hybrid.motion.rules import Stop
+from hybrid.motion.selecting import Moment
+from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
+from hybrid.motion.together.holding import settled
+from hybrid.motion.transitions import HOLDS, LOWEST_HOP, event_kind
+from hybrid.motion.zeno import accumulation
+
+if TYPE_CHECKING:
+    from hybrid.contact import AbstractImpactLaw
+    from hybrid.contact.table import ElementMode
+    from hybrid.dynamics.derive import Terms
+    from hybrid.motion.together.fleet import Fleet
+    from hybrid.motion.together.stepping import Met
+
+__all__ = ["begin", "collide", "measured", "turn"]
+
+Array = NDArray[np.float64]
+Lanes = NDArray[np.intp]
+
+_ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap
+_TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
+_MOST_EVENTS = 500
+_MOST_TURNS = 8
+_SLIPPING = (Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+_KINDS = {GuardKind.TOUCHDOWN, GuardKind.SLIP, *CONES, *RELEASES}
+
+
+def measured(fleet: Fleet, lanes: Lanes, terms: Terms) -> Scales:
+    """Sizes of gaps and contact velocities, with what the motions have had before; they are kept.
+
+    Parameters
+    ----------
+    fleet : Fleet
+    lanes : array of int, (m,)
+    terms : Terms
+
+    Returns
+    -------
+    Scales
+    """
+    dynamics = fleet.at(lanes)
+    q, v, t = fleet.states(lanes)
+    found = np.stack([coordinate_sizes(dynamics, q, t=t).T, np.abs(v).T])
+    fleet.reach[:, :, lanes] = np.fmax(fleet.reach[:, :, lanes], found)
+    reach = fleet.reach[0][:, lanes].T, fleet.reach[1][:, lanes].T
+    fleet.sizes[:, lanes] = motion_sizes(terms, *reach).T
+    return scales_of(dynamics, terms, q, v, t=t, reach=reach)
+
+
+def begin(fleet: Fleet, lanes: Lanes, activities: NDArray[np.int8], closed: NDArray[np.bool_]) -> None:
+    """Enter what force elements do at starts.
+
+    Parameters
+    ----------
+    fleet : Fleet
+    lanes : array of int, (m,)
+    activities : array of int8, (m, number of force elements)
+    closed : array of bool, (m, number of contacts)
+        Contacts whose gap vanishes.
+
+    Returns
+    -------
+    None
+    """
+    fleet.activities[:, lanes] = activities.T
+    for index in range(len(fleet.dynamics.contacts)):
+        fleet.touches[index, lanes] = closed[:, index] & (activities[:, index] == Activity.OPEN)
+
+
+def turn(fleet: Fleet, met: Met) -> None:
+    """What force elements do where a guard of their mode has vanished: the guard tells, not small numbers.
+
+    Parameters
+    ----------
+    fleet : Fleet
+    met : Met
+
+    Returns
+    -------
+    None
+    """
+    flow = fleet.flow(met.mode)
+    if flow is None or not len(met.lanes):
+        return
+    for fired, lanes in _by_guards(met):
+        guards = [guard for guard, has_fired in zip(flow.guards, fired, strict=True) if has_fired]
+        kinds = {guard.kind for guard in guards}
+        if not kinds <= _KINDS or (GuardKind.TOUCHDOWN in kinds and len(kinds) > 1):
+            fleet.hand_over(lanes, f"guards of the kinds {', '.join(sorted(kind.value for kind in kinds))}")
+            continue
+        fleet.pending[lanes] = KIND_NUMBERS[event_kind(guards)]
+        fleet.fired[:, lanes] = np.array([[any(guard.element == name for guard in guards)] for name in fleet.names])
+        for part in flow.parts:
+            own = {guard.kind for guard in guards if guard.element == part.name}
+            fleet.activities[fleet.names.index(part.name), lanes] = _activity(part, own)
+        _settle(fleet, lanes)
+        if GuardKind.TOUCHDOWN in kinds:
+            _check_approach(fleet, lanes)
+
+
+def _by_guards(met: Met) -> Iterator[tuple[NDArray[np.bool_], Lanes]]:
+    found, which = np.unique(met.fired, axis=1, return_inverse=True)
+    for number in range(found.shape[1]):
+        yield found[:, number], met.lanes[which.ravel() == number]
+
+
+def _activity(part: ElementMode, kinds: set[GuardKind]) -> Activity:
+    """What a force element does where some of its guards have vanished."""
+    if part.is_open:
+        return Activity.APPROACHING if kinds else Activity.OPEN
+    if not part.columns:
+        return Activity.FRICTIONLESS
+    if part.sticks or GuardKind.SLIP in kinds:
+        return Activity.RESTING
+    return Activity.SLIPPING_PLUS if part.slip_sign > 0 else Activity.SLIPPING_MINUS
+
+
+def _settle(fleet: Fleet, lanes: Lanes) -> Terms:
+    """Bring states onto what their force elements hold; an approaching contact is brought to its gap alone."""
+    activities = {name: Activity(int(fleet.activities[index, lanes[0]])) for index, name in enumerate(fleet.names)}
+    labels = {name: HOLDS.get(activity, ContactMode.CLOSED) for name, activity in activities.items()}
+    if Activity.APPROACHING in activities.values():
+        touching = {n: ContactMode.CLOSED if a is Activity.APPROACHING else labels[n] for n, a in activities.items()}
+        q, _, _ = settled(fleet, lanes, rows_of(fleet.dynamics, Mode(touching)))
+        fleet.y[: fleet.n, lanes] = q.T
+    q, v, terms = settled(fleet, lanes, rows_of(fleet.dynamics, Mode(labels)))
+    fleet.y[:, lanes] = np.concatenate([q.T, v.T])
+    measured(fleet, lanes, terms)
+    return terms
+
+
+def _check_approach(fleet: Fleet, lanes: Lanes) -> None:
+    """Hand over what touches without a velocity, or while another open contact touches as well."""
+    dynamics, tolerances = fleet.at(lanes), fleet.settings.tolerances
+    q, v, t = fleet.states(lanes)
+    terms = dynamics.terms(q, v, t=t)
+    scales = measured(fleet, lanes, terms)
+    slow = np.zeros(lanes.shape, dtype=bool)
+    for other in range(len(fleet.dynamics.contacts)):
+        is_slow = terms.gap_dot[..., other] >= -tolerances.velocity * scales.gap_dot[..., other]
+        slow |= is_slow & (fleet.activities[other, lanes] == Activity.APPROACHING)
+        floor = _ROUNDING * (np.abs(terms.W_N[..., other]) * np.abs(q)).sum(axis=-1)
+        near = terms.gap[..., other] <= _TOUCHING * floor
+        slow |= near & (fleet.activities[other, lanes] == Activity.OPEN)
+    fleet.hand_over(lanes[slow], "a contact that closes without a velocity")
+
+
+def collide(fleet: Fleet, lanes: Lanes, law: AbstractImpactLaw | None) -> None:
+    """Resolve impacts of motions in which a contact approaches.
+
+    Parameters
+    ----------
+    fleet : Fleet
+    lanes : array of int, (m,)
+    law : AbstractImpactLaw or None
+
+    Returns
+    -------
+    None
+    """
+    if law is None:
+        told = fleet.pending[lanes] != NOWHERE
+        fleet.log.add(lanes[told], fleet.t[lanes[told]], fleet.pending[lanes[told]], fleet.mode[lanes[told]], NOWHERE)
+        fleet.pending[lanes] = NOWHERE
+        fleet.end(lanes, Termination.NO_IMPACT_LAW)
+        return
+    crowded = fleet.n_events[lanes] > _MOST_EVENTS
+    fleet.hand_over(lanes[crowded], "very many events")
+    for pattern, own in fleet.patterns(lanes[~crowded]).items():
+        _collide(fleet, pattern, own, law)
+
+
+def _collide(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes, law: AbstractImpactLaw) -> None:
+    dynamics = fleet.at(lanes)
+    q, v, t = fleet.states(lanes)
+    terms = dynamics.terms(q, v, t=t)
+    asked = tuple(
+        Activity.OPEN
+        if activity is Activity.OPEN or name in fleet.dynamics.elements
+        else Activity.RESTING
+        if fleet.dynamics.dimension(name)
+        else Activity.FRICTIONLESS
+        for name, activity in zip(fleet.names, pattern, strict=True)
+    )
+    posed = pose(dynamics, terms, asked, sides={})
+    gamma = _contact_velocities(fleet, posed, terms, v)
+    after = np.array(v)
+    gamma_after = np.zeros_like(gamma)
+    failed = np.zeros(len(lanes), dtype=bool)
+    for place in range(len(lanes)):
+        problem = _single(fleet, posed, terms, gamma[place], place)
+        try:
+            impulses = law.impulses(problem).values
+        except ComputationError:
+            failed[place] = True
+            continue
+        after[place] = v[place] + problem.response_W @ impulses
+        gamma_after[place] = problem.velocities_after(impulses)
+    fleet.hand_over(lanes[failed], "an impact that the law does not resolve")
+    lanes, after, gamma_after = lanes[~failed], after[~failed], gamma_after[~failed]
+    if not len(lanes):
+        return
+    measured(fleet, lanes, fleet.at(lanes).terms(*fleet.states(lanes)[:2], t=fleet.t[lanes]))
+    fleet.y[fleet.n :, lanes] = after.T
+    fleet.pending[lanes] = KIND_NUMBERS[EventKind.IMPACT]
+    touching = [name for name, activity in zip(fleet.names, pattern, strict=True) if activity is Activity.APPROACHING]
+    _leave(fleet, lanes, posed, gamma_after, touching, law)
+
+
+def _contact_velocities(fleet: Fleet, posed: ContactProblem, terms: Terms, v: Array) -> Array:
+    """Contact velocities (m, r) before impacts."""
+    gamma = np.zeros((len(v), posed.n_rows))
+    for element in posed.elements:
+        gamma[:, element.rows[0]] = terms.gap_dot[..., fleet.dynamics.contacts.index(element.name)]
+        for row, column in zip(element.tangential, fleet.dynamics.columns_of(element.name), strict=True):
+            gamma[:, row] = terms.slip[..., column]
+    return without_rounding(gamma, posed.W, v)
+
+
+def _single(fleet: Fleet, posed: ContactProblem, terms: Terms, gamma: Array, place: int) -> ImpactProblem:
+    """The impact of one motion."""
+
+    def of(array: Array, core: int) -> Array:
+        return np.asarray(array[place] if array.ndim > core else array)
+
+    elements, restitution = [], []
+    for element in posed.elements:
+        sliding, static = (float(of(np.asarray(mu), 0)) for mu in (element.friction, element.static_friction))
+        elements.append(attrs.evolve(element, friction=sliding, static_friction=static))
+        restitution.append(float(of(terms.restitution, 1)[fleet.dynamics.contacts.index(element.name)]))
+    own = attrs.evolve(
+        posed,
+        elements=tuple(elements),
+        G=of(posed.G, 2),
+        c=of(posed.c, 1),
+        rounding=of(posed.rounding, 1),
+        W=of(posed.W, 2),
+        a_free=of(posed.a_free, 1),
+        response_W=of(posed.response_W, 2),
+        length=of(posed.length, 1),
+        redundancy=int(of(np.asarray(posed.redundancy), 0)),
+    )
+    return ImpactProblem(own, gamma, np.array(restitution))
+
+
+def _leave(
+    fleet: Fleet, lanes: Lanes, posed: ContactProblem, gamma: Array, touching: list[str], law: AbstractImpactLaw
+) -> None:
+    """What force elements do after impacts: contacts that leave are open, the others closed with zero velocity."""
+    dynamics, tolerances = fleet.at(lanes), fleet.settings.tolerances
+    q, v, t = fleet.states(lanes)
+    terms = dynamics.terms(q, v, t=t)
+    scales = measured(fleet, lanes, terms)
+    again = np.zeros(len(lanes), dtype=bool)
+    free = pose(dynamics, terms, tuple(Activity.OPEN for _ in fleet.names), sides={}).a_free
+    for element in posed.elements:
+        index = fleet.dynamics.contacts.index(element.name)
+        rate = gamma[:, element.rows[0]]
+        limit = tolerances.velocity * scales.gap_dot[..., index]
+        a = np.sum(terms.W_N[..., index] * free, axis=-1) + terms.zeta_N[..., index]
+        floor = _ROUNDING * (np.abs(terms.W_N[..., index]) * np.abs(q)).sum(axis=-1)
+        with np.errstate(all="ignore"):
+            low = (a < 0.0) & (rate * rate / (-2.0 * a) <= LOWEST_HOP * floor)
+        leaves = (rate > limit) & ~low
+        again |= rate < -limit
+        activity = np.where(leaves, Activity.OPEN, Activity.FRICTIONLESS)
+        if element.tangential:
+            slip = gamma[:, element.tangential[0]]
+            moves = np.abs(slip) > tolerances.velocity * scales.slip[..., fleet.dynamics.columns_of(element.name)[0]]
+            sliding = np.where(slip > 0.0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+            activity = np.where(leaves, Activity.OPEN, np.where(moves, sliding, Activity.RESTING))
+        fleet.activities[index, lanes] = activity
+        fleet.touches[index, lanes] = leaves
+    fleet.hand_over(lanes[again], "an impact after which a contact still approaches")
+    lanes = lanes[~again]
+    _close(fleet, lanes)
+    for lane in lanes[fleet.stage[lanes] == Stage.DECIDE].tolist():
+        if _may_accumulate(fleet, lane, touching):
+            _rest(fleet, lane, law)
+
+
+def _close(fleet: Fleet, lanes: Lanes) -> None:
+    """Bring closed contacts to rest along their normals, and read their slips off the velocities that satisfy that.
+
+    That one is held at rest may end other slips in turn: they are asked until no more come to rest.
+    """
+    tolerances = fleet.settings.tolerances
+    for _ in range(_MOST_TURNS):
+        changed = np.zeros(len(fleet.t), dtype=bool)
+        for own in fleet.patterns(lanes).values():
+            before = fleet.activities[:, own].copy()
+            terms = _settle(fleet, own)
+            scales = measured(fleet, own, terms)
+            for index, name in enumerate(fleet.names):
+                for column in fleet.dynamics.columns_of(name):
+                    if before[index, 0] not in _SLIPPING:
+                        continue
+                    slip = np.broadcast_to(terms.slip[..., column], own.shape)
+                    moves = np.abs(slip) > tolerances.velocity * scales.slip[..., column]
+                    sliding = np.where(slip > 0.0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+                    fleet.activities[index, own] = np.where(moves, sliding, Activity.RESTING)
+            changed[own] = (fleet.activities[:, own] != before).any(axis=0)
+        lanes = lanes[changed[lanes]]
+        if not len(lanes):
+            return
+    fleet.hand_over(lanes, "an impact after which slips end in turn")
+
+
+def _may_accumulate(fleet: Fleet, lane: int, touching: list[str]) -> bool:
+    """Keep the times of impacts; True where they may have come to their limit."""
+    is_near = False
+    for name in touching:
+        times = fleet.impacts.setdefault(lane, {}).setdefault(name, [])
+        times.append(float(fleet.t[lane]))
+        limit = accumulation(times)
+        if limit is not None and limit.t < fleet.t_end:
+            closed = fleet.activities[fleet.names.index(name), lane] != Activity.OPEN
+            is_near |= bool(closed) or limit.rest <= fleet.settings.zeno_rest * limit.elapsed
+    return is_near
+
+
+def _rest(fleet: Fleet, lane: int, law: AbstractImpactLaw) -> None:
+    """Complete an accumulation of impacts as that of one motion."""
+    own = np.array([lane])
+    (q,), (v,), (t,) = fleet.states(own)
+    dynamics = fleet.dynamics.at({name: float(values[lane]) for name, values in fleet.varied.items()})
+    context = Context(dynamics, {}, fleet.settings, law, Stop())
+    activities = {name: Activity(int(fleet.activities[index, lane])) for index, name in enumerate(fleet.names)}
+    moment, event = completed(context, Moment(float(t), q, v, activities), fleet.impacts[lane], fleet.t_end)
+    if event is None:
+        return
+    fleet.limit[lane] = event.t
+    fleet.y[:, lane] = np.concatenate([moment.q, moment.v])
+    fleet.activities[:, lane] = [moment.activities[name] for name in fleet.names]
+    fleet.touches[:, lane] &= fleet.activities[: len(fleet.names), lane] == Activity.OPEN

@@ -1,0 +1,88 @@
+"""Motions of random mechanisms followed side by side against single calls: the same events at the same times.
+
+The mechanisms are those of the campaign of motions, without its rail: springs, slopes, walls and rods that fall on two
+tips, with loads in time, friction and restitution, each of them switched off at times. Where a start moved by a
+billionth has other events, the case lies next to a tie and counts as undecided.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybrid import Settings, State, derive, ensemble, simulate
+from hybrid.analysis import Ensemble
+from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.errors import HybridError
+from tests.campaigns.motions import BODIES, LOADS, drawn, declared
+from tests.campaigns.tally import Tally
+
+END = 1.2
+N = 40
+COMPARED = 3
+SHIFT = 1e-9
+LAWS = (NewtonImpact(), PoissonImpact(), EnergeticImpact())
+SIDE_BY_SIDE = tuple(body for body, (_, rails) in BODIES.items() if not rails)
+
+Told = tuple[np.ndarray, list[tuple[str, str | None]]]
+
+
+def _events(found: Ensemble, k: int) -> Told:
+    log = found.log
+    own = np.flatnonzero(log.motion == k).tolist()
+    named = [(log.kinds[log.kind[e]], None if log.mode[e] < 0 else log.modes[log.mode[e]]) for e in own]
+    return log.t[own], named
+
+
+def run(n: int, *, seed: int) -> Tally:
+    """Follow ensembles of so many mechanisms, and compare some motions of each."""
+    tally, known = Tally(), {}
+    for case in range(n):
+        rng = np.random.default_rng([seed, case])
+        body, load = SIDE_BY_SIDE[case % len(SIDE_BY_SIDE)], int(rng.integers(len(LOADS)))
+        values, q, v = drawn(rng, body)
+        if (body, load) not in known:
+            known[body, load] = derive(declared(body, LOADS[load], values, literal=False))
+        dynamics, law = known[body, load], LAWS[case % len(LAWS)]
+        names = (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
+        size = len(BODIES[body][0])
+        centre = np.concatenate([q[:size], v[:size]])
+        spread = rng.uniform(-0.2, 0.2, (2 * size, N))
+        spread[:, 0] = 0.0  # the start of the other campaign, which may be at rest
+        starts = dict(zip(names, centre[:, None] + spread, strict=True))
+
+        def followed(by: float) -> Ensemble:
+            moved = {name: column + by for name, column in starts.items()}  # noqa: B023
+            return ensemble(dynamics, starts=moved, parameters=values, t_end=END, law=law, rtol=1e-12)  # noqa: B023
+
+        found, shifted = followed(0.0), followed(SHIFT)
+        handed = sum(found.handed_over.values())
+        tally.parts.setdefault("handed over", Tally()).tried += handed
+        for k in (0, *rng.choice(np.arange(1, N), COMPARED - 1, replace=False).tolist()):
+            at = np.array([column[k] for column in starts.values()])
+            where = f"seed {seed}, case {case} ({body}, load {LOADS[load]}, {law.name}), start {k}"
+            tally.tried += 1
+            try:
+                motion = simulate(
+                    dynamics, State(at[:size], at[size:]), t_end=END, parameters=values, law=law, settings=Settings()
+                )
+            except HybridError:
+                if found.termination[k] != "NOT_STARTED":
+                    tally.wrong.append(f"{where}: refused alone, {found.termination[k]} together")
+                continue
+            times, named = _events(found, k)
+            late, nearby = _events(shifted, k)
+            own = [(e.kind.name, None if e.mode_after is None else e.mode_after.label) for e in motion.events]
+            if (named, found.termination[k]) != (own, motion.termination.name):
+                if (nearby, shifted.termination[k]) != (named, found.termination[k]):
+                    tally.undecided += 1
+                else:
+                    tally.wrong.append(f"{where}: {own} {motion.termination.name}, {named} {found.termination[k]}")
+                continue
+            if nearby != named:
+                tally.undecided += 1
+                continue
+            slope = np.abs(late - times) / SHIFT
+            expected = np.array([event.t for event in motion.events])
+            if (np.abs(times - expected) > 1e-8 * np.maximum(1.0, slope)).any():
+                tally.wrong.append(f"{where}: events at {times} instead of {expected}")
+    return tally

@@ -1,0 +1,171 @@
+"""Motions followed side by side against those of single calls, closed forms and functions with known zeros."""
+
+import numpy as np
+import pytest
+
+from hybrid import Settings, ensemble, simulate, solve_state
+from hybrid.analysis.ensemble_chunks import FEW
+from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.motion.together.descents import first_descents
+from tests.catalogue import dynamics_of
+
+# ranges of pins, other pins, the time, and whether a law of impacts is given
+CASES = {
+    "rod_on_incline": ({"phi": (0.15, 3.0), "phi_dot": (-1.5, 1.5), "slip.tip": (-1, 1)}, {}, 4.0),
+    "two_carts": ({"q1": (0.05, 2), "q2": (-1.5, 1.5), "q1_dot": (-1, 1), "q2_dot": (-1, 1)}, {}, 6.0),
+    "ladder_in_corner": (
+        {"theta": (0.3, 1.3), "theta_dot": (-1, 1)},
+        {"gap.floor": 0, "gap.wall": 0, "gap_dot.floor": 0, "gap_dot.wall": 0},
+        1.5,
+    ),
+    "rod_two_ends": (
+        {"phi": (-0.2, 0.8), "gap.left": (0.35, 0.6), "x_dot": (-1, 1), "y_dot": (-1, 1), "phi_dot": (-1, 1)},
+        {"x": 0},
+        4.0,
+    ),
+    "double_pendulum_over_floor": (
+        {"theta1": (0.6, 1.2), "theta2": (-1.5, 1.5), "theta1_dot": (-1, 1), "theta2_dot": (-1, 1)},
+        {},
+        2.5,
+    ),
+    "woodpecker": (
+        {"phi_M": (-0.1, 0.1), "phi_S": (-0.3, 0.05), "y_dot": (-0.3, 0), "phi_M_dot": (-5, 5), "phi_S_dot": (-5, 5)},
+        {"y": 0},
+        0.2,
+    ),
+}
+WITHIN = {"rod_on_incline": 0.05, "two_carts": 0.05}  # share that may be handed over; 0.2 of the others
+FINE = 1e-12
+ENERGETIC = EnergeticImpact()
+
+
+def followed(name, n, *, shift=0.0, law=ENERGETIC, rtol=FINE, seed=7):
+    ranges, pins, t_end = CASES[name]
+    drawn = np.random.default_rng(seed).random((n, len(ranges)))
+    starts = {pin: a + drawn[:, k] * (b - a) + shift for k, (pin, (a, b)) in enumerate(ranges.items())}
+    return ensemble(dynamics_of(name), starts=starts, pins=pins, t_end=t_end, law=law, rtol=rtol)
+
+
+def single(name, found, k, *, law=ENERGETIC, rtol=FINE):
+    _, pins, t_end = CASES[name]
+    start = solve_state(dynamics_of(name), {**pins, **dict(zip(found.names, found.starts[k].tolist(), strict=True))})
+    return simulate(dynamics_of(name), start, t_end=t_end, law=law, settings=Settings(rtol=rtol))
+
+
+def events_of(found, k):
+    log = found.log
+    own = np.flatnonzero(log.motion == k)
+    return log.t[own], [
+        (log.kinds[log.kind[e]], None if log.mode[e] < 0 else log.modes[log.mode[e]]) for e in own.tolist()
+    ]
+
+
+def check_is_that_of_single_calls(name, n, compared):
+    found, shifted = followed(name, n), followed(name, n, shift=1e-7)
+    started = [k for k in range(n) if found.termination[k] != "NOT_STARTED"]
+    assert sum(found.handed_over.values()) <= WITHIN.get(name, 0.2) * n
+    assert set(found.handed_over).isdisjoint({f"fewer than {FEW} motions"})
+    n_events = []
+    for k in started[:compared]:
+        motion = single(name, found, k)
+        times, named = events_of(found, k)
+        own = [(e.kind.name, None if e.mode_after is None else e.mode_after.label) for e in motion.events]
+        assert named == own, k
+        assert found.termination[k] == motion.termination.name
+        n_events.append(len(own))
+        late, same = events_of(shifted, k)
+        slope = np.abs(late - times) / 1e-7 if same == named else np.full(len(times), np.inf)
+        expected = np.array([event.t for event in motion.events])
+        assert (np.abs(times - expected) <= 1e-9 * np.maximum(1.0, slope)).all(), k
+        state = np.concatenate([[motion.t], motion.q, motion.v])
+        if not len(times) or slope.max() < 10.0:
+            np.testing.assert_allclose(found.end[k], state, atol=1e-7)
+    return n_events
+
+
+@pytest.mark.parametrize(("name", "compared"), [("rod_on_incline", 25), ("two_carts", 8), ("ladder_in_corner", 6)])
+def test_events_are_those_of_single_calls(name, compared):
+    assert max(check_is_that_of_single_calls(name, 60, compared)) >= 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CASES)
+def test_events_of_a_thousand_starts_are_those_of_single_calls(name):
+    n_events = check_is_that_of_single_calls(name, 1500, 1000)
+    assert len(n_events) == 1000
+    assert np.median(n_events) >= 3
+
+
+@pytest.mark.parametrize("law", [NewtonImpact(), PoissonImpact(), EnergeticImpact()])
+def test_every_law_decides_impacts(law):
+    found = followed("rod_on_incline", 60, law=law)
+    hits = [k for k in range(60) if any(kind == "IMPACT" for kind, _ in events_of(found, k)[1])][:4]
+    assert len(hits) == 4
+    for k in hits:
+        motion = single("rod_on_incline", found, k, law=law)
+        np.testing.assert_allclose(found.end[k], [motion.t, *motion.q, *motion.v], atol=1e-8)
+
+
+def test_parameters_that_differ_are_those_of_every_motion():
+    mu = np.linspace(0.1, 0.6, 40)
+    rod = dynamics_of("rod_on_incline")
+    starts = {"mu": mu, "phi": np.linspace(0.5, 1.0, 40)}
+    pins = {"phi_dot": 0.3, "slip.tip": 0.5}
+    found = ensemble(rod, starts=starts, pins=pins, t_end=0.8, law=EnergeticImpact(), rtol=FINE)
+    for k in (0, 13, 39):
+        start = solve_state(rod, {**pins, "phi": starts["phi"][k]}, parameters={"mu": mu[k]})
+        motion = simulate(rod, start, t_end=0.8, parameters={"mu": mu[k]}, law=EnergeticImpact())
+        np.testing.assert_allclose(found.end[k], [motion.t, *motion.q, *motion.v], atol=1e-10)
+    assert not found.handed_over
+
+
+def test_a_block_that_slides_stops_by_coulombs_law():
+    # a = -mu g, so it stops at v^2/(2 mu g) after v/(mu g), and stays
+    block = dynamics_of("block_on_incline")
+    speeds = np.linspace(0.2, 3.0, 50)
+    parameters = {"alpha": 0.0, "mu": 0.5}
+    g = float(block.values["g"])
+    pins = {"x": 0, "gap.block": 0, "gap_dot.block": 0}
+    pins = {"x": 0, **{pin: value for pin, value in pins.items() if pin != "x"}}
+    found = ensemble(block, starts={"x_dot": speeds}, pins=pins, parameters=parameters, t_end=2.0, rtol=FINE)
+    stops = [events_of(found, k)[0][0] for k in range(50) if events_of(found, k)[1]]
+    np.testing.assert_allclose(stops, (speeds / (0.5 * g))[: len(stops)], rtol=1e-12)
+    np.testing.assert_allclose(found.end[: len(stops), 1], (speeds**2 / g)[: len(stops)], rtol=1e-11)
+
+
+def test_a_paradox_ends_a_motion_with_its_verdict():
+    starts = {"phi": np.full(40, 1.2), "mu": np.linspace(0.3, 3.0, 40)}
+    pins = {"phi_dot": 0.0, "slip.tip": -1.0}
+    rod = dynamics_of("rod_on_incline")
+    found = ensemble(rod, starts=starts, pins=pins, t_end=0.05)
+    # without solution where A = 1 + 3 cos^2 - 3 mu sin cos < 0 at phi_dot = 0: the free contact would penetrate
+    critical = (1 + 3 * np.cos(1.2) ** 2) / (3 * np.sin(1.2) * np.cos(1.2))
+    paradox = starts["mu"] > critical
+    assert paradox.any() and (~paradox).any()
+    assert [found.verdict[k] == "INCONSISTENT" for k in range(40)] == paradox.tolist()
+    assert [found.end[k, 0] == 0.0 for k in range(40)] == paradox.tolist()
+
+
+FUNCTIONS = (
+    (lambda s: s - 0.3 + 0 * s, np.inf),  # rises: negative from the start
+    (lambda s: 0.3 - s, 0.3),
+    (lambda s: (s - 0.5) ** 2 - 1e-6, 0.5 - 1e-3),  # a pair of crossings between the points
+    (lambda s: (s - 0.5) ** 2 + 1e-6, np.inf),
+    (lambda s: s * (0.25 - s), 0.25),  # from a known zero
+    (lambda s: s**2 * (0.7 - s), 0.7),  # tangentially
+    (lambda s: s**3 + 0 * s, np.inf),
+    (lambda s: np.cos(9 * s), np.pi / 18),
+)
+
+
+def test_first_descents_are_the_first_zeros():
+    starts = np.array([function(0.0) for function, _ in FUNCTIONS])
+
+    def values(rows, s):
+        return np.stack([FUNCTIONS[row][0](s[:, place]) for place, row in enumerate(rows.tolist())], axis=1)
+
+    is_zero = starts == 0.0
+    nothing = np.zeros(len(FUNCTIONS))
+    places, is_open = first_descents(values, starts, is_zero, nothing.astype(bool), nothing)
+    assert is_open.tolist() == [True] + [False] * 7
+    np.testing.assert_allclose(places[1:], [place for _, place in FUNCTIONS[1:]], rtol=1e-12)

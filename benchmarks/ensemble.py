@@ -1,7 +1,7 @@
 """Motions per second of an ensemble, next to a loop over ``simulate``; both on one processor.
 
-The rod on an incline from random starts to t = 1 at ``rtol`` 1e-9. With a revision of the repository its ``simulate`` is
-timed as well, in its own tree and in processes that take turns with those of this one.
+The rod on an incline from random starts to t = 1 at ``rtol`` 1e-9. With a revision of the repository its ``simulate``
+is timed as well, in its own tree and in processes that take turns with those of this one.
 
     python benchmarks/ensemble.py [MOTIONS] [ROUNDS] [REVISION]
 """

@@ -13,7 +13,7 @@ from hybrid import Settings, State, derive, ensemble, simulate
 from hybrid.analysis import Ensemble
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.errors import HybridError
-from tests.campaigns.motions import BODIES, LOADS, drawn, declared
+from tests.campaigns.motions import BODIES, LOADS, declared, drawn
 from tests.campaigns.tally import Tally
 
 END = 1.2

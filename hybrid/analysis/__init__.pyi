@@ -25,6 +25,13 @@ from .criticality.singularities import (
     GenotBrogliatoPoint as GenotBrogliatoPoint,
     genot_brogliato_points as genot_brogliato_points,
 )
+from .ensemble_chunks import EnsembleEvents as EnsembleEvents
+from .ensemble_tables import (
+    ensemble_columns as ensemble_columns,
+    event_columns as event_columns,
+    save_ensemble as save_ensemble,
+    statistics as statistics,
+)
 from .ensembles import Ensemble as Ensemble, ensemble as ensemble
 from .maps.areas import RefinedFractions as RefinedFractions, refined_fractions as refined_fractions
 from .maps.axes import Axis as Axis

@@ -41,6 +41,8 @@ class Ensemble:
     ----------
     names : tuple of str
         Pins and parameters that differ from start to start.
+    columns : tuple of str
+        What ``end`` has: ``t``, the coordinates and the velocities.
     starts : array, (n, number of names)
     seed : int or None
         None where the starts were given.
@@ -60,6 +62,7 @@ class Ensemble:
     """
 
     names: tuple[str, ...]
+    columns: tuple[str, ...]
     starts: Array
     seed: int | None
     termination: tuple[str | None, ...]
@@ -85,6 +88,15 @@ class Ensemble:
     def n_missing(self) -> int:
         """Number of motions that an interrupt left out."""
         return sum(item is None for item in self.termination)
+
+    def place_of(self, coordinate: str | None) -> int:
+        """Column of a coordinate in ``end``; by default of the last one. StateError if there is none of that name."""
+        coordinates = self.columns[1 : 1 + len(self.columns) // 2]
+        if coordinate is None:
+            return len(coordinates)
+        if coordinate not in coordinates:
+            raise StateError(f"no coordinate {coordinate!r}; there are {', '.join(coordinates)}")
+        return self.columns.index(coordinate)
 
     def counts(self, of: tuple[str | None, ...]) -> dict[str, int]:
         """How often each termination or verdict occurs, the most frequent first."""
@@ -256,6 +268,7 @@ def _gathered(
         handed_over.update(chunk.handed_over)
     return Ensemble(
         names=names,
+        columns=("t", *dynamics.mechanism.coordinates, *dynamics.mechanism.velocities),
         starts=rows,
         seed=seed,
         termination=tuple(termination),

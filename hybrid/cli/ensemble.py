@@ -7,12 +7,21 @@ import signal
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hybrid.cli.arguments import json_option, mechanism_argument, parameter_option, pin_option, read_parameters
+from hybrid.cli.arguments import (
+    OutputPath,
+    json_option,
+    mechanism_argument,
+    parameter_option,
+    pin_option,
+    plot_option,
+    read_parameters,
+)
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
@@ -29,6 +38,13 @@ __all__ = ["ensemble"]
 
 _MOST_BYTES = 1 << 30
 _MANY = 8192  # motions for which starting processes pays
+
+
+def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse what could not be written before anything is computed."""
+    if value is not None and find_spec("pyarrow") is None:
+        raise click.BadParameter("Parquet needs pyarrow; install it with: pip install 'painleve[parquet]'")
+    return value
 
 
 @click.command("ensemble")
@@ -48,6 +64,16 @@ _MANY = 8192  # motions for which starting processes pays
 @click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="Decides impacts.")
 @click.option("--rtol", type=float, help="Relative tolerance of the integration.")
 @click.option("--workers", type=click.IntRange(1), help="Processes; by default as many as processors for many motions.")
+@plot_option("Draw how motions end, when their events are, their starts, and a phase portrait of the ends")
+@click.option("--portrait", metavar="NAME", help="Coordinate of the phase portrait; by default the last one.")
+@click.option(
+    "-o",
+    "--output",
+    type=OutputPath(dir_okay=False, path_type=Path, endings=(".parquet",)),
+    metavar="FILE",
+    callback=_needs_pyarrow,
+    help="Write a row for every motion, and beside it a table of the events (.parquet).",
+)
 @json_option
 def ensemble(
     *,
@@ -62,14 +88,22 @@ def ensemble(
     law: str,
     rtol: float | None,
     workers: int | None,
+    plot: Path | None,
+    portrait: str | None,
+    output: Path | None,
     as_json: bool,
 ) -> None:
     """Follow motions of MECH from many starts, and count how they end."""
     declared = load_mechanism(mechanism)
+    if portrait is not None and (plot is None or portrait not in declared.coordinates):
+        known = ", ".join(declared.coordinates)
+        raise click.UsageError(f"--portrait {portrait}: it needs --plot, and a coordinate, which are {known}")
     values = read_parameters(declared, parameters)
     with ProgressBar(f"following motions of {declared.name}") as bar:
-        from hybrid.analysis import Axis, ensemble as follow
+        from hybrid.analysis import Axis, ensemble as follow, save_ensemble
         from hybrid.dynamics import derive
+
+        dynamics = derive(declared)
 
         resolved = declared.parameter_values(values)
         axes = [Axis.parse(text, values=resolved) for text in vary]
@@ -85,7 +119,7 @@ def ensemble(
         pool = ProcessPoolExecutor(processes, initializer=_leave_interrupts) if processes > 1 else nullcontext()
         with pool as executor:
             found = follow(
-                derive(declared),
+                dynamics,
                 vary={axis.name: (axis.low, axis.high) for axis in axes} if axes or given is None else None,
                 n=n,
                 seed=seed,
@@ -99,8 +133,16 @@ def ensemble(
                 progress=bar.advance,
                 on_interrupt="keep",
             )
+        files = [] if output is None else list(save_ensemble(found, output))
+        if plot is not None:
+            from hybrid.reporting import plot_ensemble, save_figure
+            from hybrid.reporting.labelling import quantities_with_units
+
+            units = quantities_with_units(dynamics)
+            save_figure(plot_ensemble(found, coordinate=portrait, units=units, title=declared.title), plot)
     answer = {"mechanism": declared.name, **_record(found)}
-    print_answer(answer, _description(answer), as_json=as_json)
+    written = [f"Drawn in {plot}."] * (plot is not None) + [f"Written to {file}." for file in files]
+    print_answer(answer, _description(answer), written, as_json=as_json)
     if found.n_missing:
         click.echo(f"interrupted: {found.n_missing} of {found.n} motions are missing", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
@@ -116,6 +158,8 @@ def _leave_interrupts() -> None:
 
 
 def _record(found: Ensemble) -> dict[str, Any]:
+    from hybrid.analysis import statistics
+
     return {
         "n": found.n,
         "seed": found.seed,
@@ -126,6 +170,7 @@ def _record(found: Ensemble) -> dict[str, Any]:
         "handed_over_reasons": dict(found.handed_over),
         "not_started": {str(k): reason for k, reason in list(found.reasons.items())[:10]},
         "missing": found.n_missing,
+        "statistics": statistics(found),
         "seconds": found.seconds,
         "compile_seconds": found.compile_seconds,
     }
@@ -138,5 +183,11 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     for title, key in (("How motions end", "terminations"), ("Verdict at the end", "verdicts"), ("Events", "events")):
         if answer[key]:
             yield table(title, (key, "number"), [(name, str(count)) for name, count in answer[key].items()])
+    if answer["statistics"]:
+        rows = [
+            (name, *(number(row[key]) for key in ("mean", "deviation", "q05", "median", "q95")))
+            for name, row in answer["statistics"].items()
+        ]
+        yield table("At the ends", ("quantity", "mean", "deviation", "5 %", "median", "95 %"), rows)
     for k, reason in answer["not_started"].items():
         yield f"Start {k} is refused: {reason}"

@@ -11,6 +11,7 @@ from .comparisons import (
     comparison_record as comparison_record,
 )
 from .configurations import plot_configuration_space as plot_configuration_space, plot_realisation as plot_realisation
+from .ensembles import plot_ensemble as plot_ensemble
 from .motion_plot import plot_motion as plot_motion, plot_tree as plot_tree
 from .motions import motion_record as motion_record
 from .plot import figure_svg as figure_svg, plot_map as plot_map, save_figure as save_figure

@@ -6,11 +6,14 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from hybrid import ensemble, simulate, solve_state
+from hybrid.analysis import save_ensemble, statistics
 from hybrid.cli import main
 from hybrid.contact import EnergeticImpact
 from hybrid.errors import StateError
+from hybrid.reporting import plot_ensemble
 from tests.catalogue import dynamics_of
 
 RANGES = {"phi": (0.2, 2.9), "slip.tip": (-1, 1)}
@@ -138,3 +141,66 @@ def test_the_command_counts_the_same(tmp_path, capsys):
 def test_bad_words_are_refused(words, message, capsys):
     assert main(["ensemble", "rod_on_incline", "--pin=phi_dot=0", "--t-end=1", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def falls(heights, *, t_end=0.1):
+    """Balls that fall from rest: y = h - g t^2/2."""
+    return ensemble(dynamics_of("bouncing_ball"), starts={"y": heights}, pins={"y_dot": 0}, t_end=t_end)
+
+
+def test_statistics_are_those_of_falling_balls():
+    heights = np.linspace(1.0, 2.0, 101)
+    found = statistics(falls(heights))
+    drop = float(dynamics_of("bouncing_ball").values["g"]) * 0.1**2 / 2
+    assert found["y"] == pytest.approx(
+        {"mean": 1.5 - drop, "deviation": heights.std(), "least": 1 - drop, "q05": 1.05 - drop}
+        | {"median": 1.5 - drop, "q95": 1.95 - drop, "greatest": 2 - drop},
+        rel=1e-12,
+    )
+    assert found["events"]["greatest"] == 0.0
+    assert found["t"]["deviation"] < 1e-15
+    assert statistics(falls([-1.0])) == {}
+
+
+def test_tables_have_every_motion_and_every_event(tmp_path):
+    heights = [0.01, 1.0, -1.0, 0.04]
+    found = falls(heights, t_end=0.2)
+    motions, events = (parquet.read_table(path).to_pydict() for path in save_ensemble(found, tmp_path / "e.parquet"))
+    assert motions["start.y"] == heights
+    assert motions["termination"] == ["NO_IMPACT_LAW", "END_TIME", "NOT_STARTED", "NO_IMPACT_LAW"]
+    assert motions["events"] == [1, 0, 0, 1]
+    g = float(dynamics_of("bouncing_ball").values["g"])
+    assert events["motion"] == [0, 3]
+    assert events["kind"] == ["TOUCHDOWN"] * 2
+    np.testing.assert_allclose(events["t"], np.sqrt(2 * np.array([0.01, 0.04]) / g), rtol=1e-11)
+    np.testing.assert_allclose(np.array(motions["end.t"])[[0, 3]], events["t"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.events.parquet", "e.parquet"]
+    with pytest.raises(StateError, match="parquet"):
+        save_ensemble(found, tmp_path / "e.csv")
+
+
+def test_a_picture_shows_counts_and_points():
+    found = rods(60)
+    ends, times, starts, portrait = plot_ensemble(found, coordinate="x", title="rods").axes
+    counts = [*found.counts(found.termination).values(), *found.counts(found.verdict).values()]
+    assert [bar.get_width() for bar in ends.patches] == counts
+    assert sum(patch.get_height() for patch in times.patches) == sum(found.events.values())
+    assert sum(len(line.get_xdata()) for line in starts.lines) == 60
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([line.get_xdata() for line in portrait.lines])), np.sort(found.end[:, 1])
+    )
+    with pytest.raises(StateError, match="coordinate 'z'"):
+        plot_ensemble(found, coordinate="z")
+    assert len(plot_ensemble(falls([1.0, 2.0])).axes) == 4
+
+
+def test_the_command_draws_and_writes(tmp_path, capsys):
+    words = ["ensemble", "rod_on_incline", "--vary=phi=0.2:2.9", "--vary=slip.tip=-1:1", "--pin=phi_dot=0"]
+    words += ["--n=40", "--t-end=0.2", "--plot", str(tmp_path / "e.png"), "--portrait=phi"]
+    assert main([*words, "-o", str(tmp_path / "e.parquet")]) == 0
+    assert (tmp_path / "e.png").read_bytes().startswith(b"\x89PNG")
+    assert "e.events.parquet" in capsys.readouterr().out
+    assert main([*words[:-1], "--portrait=z"]) == 2
+    assert "x, y, phi" in capsys.readouterr().err
+    assert main([*words[:-3], "-o", str(tmp_path / "e.csv")]) == 2
+    assert ".parquet" in capsys.readouterr().err

@@ -35,7 +35,7 @@ CONTRACT = {
     "ensemble": (
         ["rod_on_incline", "--vary=phi=0.2:2.9", "--vary=slip.tip=-1:1", "--pin=phi_dot=0", "--n=3", "--t-end=0.1"],
         {"n", "seed", "terminations", "verdicts", "events", "handed_over", "handed_over_reasons", "seconds"}
-        | {"compile_seconds"},
+        | {"compile_seconds", "statistics"},
     ),
     "impact": (
         ["rod_on_incline", *PINS, "--law=energetic"],

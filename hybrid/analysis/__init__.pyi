@@ -26,17 +26,21 @@ from .criticality.singularities import (
     genot_brogliato_points as genot_brogliato_points,
 )
 from .ensemble_chunks import EnsembleEvents as EnsembleEvents
+from .ensemble_result import Ensemble as Ensemble
+from .ensemble_store import load_ensemble as load_ensemble
 from .ensemble_tables import (
     ensemble_columns as ensemble_columns,
     event_columns as event_columns,
     save_ensemble as save_ensemble,
     statistics as statistics,
 )
-from .ensembles import Ensemble as Ensemble, ensemble as ensemble
+from .ensembles import ensemble as ensemble
 from .maps.areas import RefinedFractions as RefinedFractions, refined_fractions as refined_fractions
 from .maps.axes import Axis as Axis
 from .maps.boundaries import Boundary as Boundary
-from .maps.regions import RegionMap as RegionMap, region_map as region_map
+from .maps.region_map import RegionMap as RegionMap
+from .maps.regions import region_map as region_map
+from .maps.store import load_map as load_map, save_map as save_map
 from .sensitivities.continuation import (
     Continuation as Continuation,
     StabilityChange as StabilityChange,

@@ -118,6 +118,40 @@ class FollowedChunk:
     handed_over: Mapping[str, int]
     compile_seconds: float = 0.0
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything but the seconds as arrays of numbers and text."""
+        log = self.events
+        return {
+            "termination": np.array(self.termination, dtype=np.str_),
+            "verdict": np.array(self.verdict, dtype=np.str_),
+            "end": self.end,
+            "motion": log.motion,
+            "t": log.t,
+            "kind": log.kind,
+            "mode": log.mode,
+            "modes": np.array(log.modes, dtype=np.str_),
+            "refused": np.array(list(self.reasons), dtype=np.intp),
+            "reasons": np.array(list(self.reasons.values()), dtype=np.str_),
+            "handed": np.array(list(self.handed_over.values()), dtype=np.intp),
+            "handed_reasons": np.array(list(self.handed_over), dtype=np.str_),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> FollowedChunk:
+        """The same from such arrays."""
+        text = {name: [str(item) for item in arrays[name]] for name in ("modes", "reasons", "handed_reasons")}
+        log = EnsembleEvents(
+            motion=arrays["motion"], t=arrays["t"], kind=arrays["kind"], mode=arrays["mode"], modes=tuple(text["modes"])
+        )
+        return cls(
+            tuple(map(str, arrays["termination"])),
+            tuple(map(str, arrays["verdict"])),
+            arrays["end"],
+            log,
+            dict(zip(arrays["refused"].tolist(), text["reasons"], strict=True)),
+            dict(zip(text["handed_reasons"], arrays["handed"].tolist(), strict=True)),
+        )
+
 
 @attrs.frozen(eq=False)
 class _Motion:

@@ -10,7 +10,7 @@ import numpy as np
 from hybrid.errors import ComputationError, StateError
 
 if TYPE_CHECKING:
-    from hybrid.analysis.ensembles import Ensemble
+    from hybrid.analysis.ensemble_result import Ensemble
 
 __all__ = ["ensemble_columns", "event_columns", "save_ensemble", "statistics"]
 

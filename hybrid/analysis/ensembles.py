@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.engines import Engine, worked_off
 from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, MotionTask, follow_chunk
+from hybrid.analysis.ensemble_result import Ensemble
+from hybrid.analysis.ensemble_store import store_ensemble
+from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes
-from hybrid.errors import StateError
+from hybrid.analysis.maps.kept import about_mechanism
+from hybrid.analysis.maps.store import check_folder
+from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion import Settings
 
@@ -33,76 +41,6 @@ _SHARE = 4  # chunks at least, but for small ones
 _MOST = 10_000_000
 
 
-@attrs.frozen(eq=False)
-class Ensemble:
-    """Motions from many starts.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Pins and parameters that differ from start to start.
-    columns : tuple of str
-        What ``end`` has: ``t``, the coordinates and the velocities.
-    starts : array, (n, number of names)
-    seed : int or None
-        None where the starts were given.
-    termination, verdict : tuple of str or None, length n
-        Why each motion ended, by the names of :class:`hybrid.motion.Termination`, and the verdict at its end;
-        ``NOT_STARTED`` for a refused start, None for one that an interrupt left out.
-    end : array, (n, 1 + 2 * coordinates)
-        Time, coordinates and velocities at the end; NaN where there are none.
-    log : EnsembleEvents
-        All events.
-    reasons : mapping of int to str
-        Of refused starts.
-    handed_over : mapping of str to int
-        Motions that were not followed side by side but one by one, by reason.
-    seconds, compile_seconds : float
-        Of the clock, compilation included, and of writing and compiling the programs of modes alone.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[str, ...]
-    starts: Array
-    seed: int | None
-    termination: tuple[str | None, ...]
-    verdict: tuple[str | None, ...]
-    end: Array
-    log: EnsembleEvents
-    reasons: Mapping[int, str]
-    handed_over: Mapping[str, int]
-    seconds: float
-    compile_seconds: float = 0.0
-
-    @property
-    def n(self) -> int:
-        """Number of starts, refused ones included."""
-        return len(self.starts)
-
-    @property
-    def events(self) -> dict[str, int]:
-        """Events of all motions by kind."""
-        return self.log.counts()
-
-    @property
-    def n_missing(self) -> int:
-        """Number of motions that an interrupt left out."""
-        return sum(item is None for item in self.termination)
-
-    def place_of(self, coordinate: str | None) -> int:
-        """Column of a coordinate in ``end``; by default of the last one. StateError if there is none of that name."""
-        coordinates = self.columns[1 : 1 + len(self.columns) // 2]
-        if coordinate is None:
-            return len(coordinates)
-        if coordinate not in coordinates:
-            raise StateError(f"no coordinate {coordinate!r}; there are {', '.join(coordinates)}")
-        return self.columns.index(coordinate)
-
-    def counts(self, of: tuple[str | None, ...]) -> dict[str, int]:
-        """How often each termination or verdict occurs, the most frequent first."""
-        return dict(Counter(item for item in of if item is not None).most_common())
-
-
 def ensemble(
     dynamics: Dynamics,
     *,
@@ -115,7 +53,8 @@ def ensemble(
     t_end: float,
     law: AbstractImpactLaw | None = None,
     rtol: float | None = None,
-    executor: Executor | None = None,
+    executor: Executor | Engine | None = None,
+    store: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     on_interrupt: OnInterrupt = "raise",
 ) -> Ensemble:
@@ -139,8 +78,12 @@ def ensemble(
         Decides impacts; without one a motion ends there.
     rtol : float, optional
         Of the integration, as in :class:`hybrid.Settings`.
-    executor : concurrent.futures.Executor, optional
-        Follows chunks of motions elsewhere.
+    executor : concurrent.futures.Executor, or callable that makes one, optional
+        Follows chunks of motions elsewhere. A chunk that raises an error, or takes its process along where executors
+        can be made anew, does not stop the others: its motions are missing, and ``failures`` names it.
+    store : str or Path, optional
+        Folder for the finished ensemble, as of :func:`hybrid.analysis.load_ensemble`. Chunks are kept beside it, in a
+        folder that ends in ``.part``, as they are finished: after whatever ended it the same call goes on from there.
     progress : callable, optional
         Called as ``progress(done, n)``.
     on_interrupt : {"raise", "keep"}, optional
@@ -172,20 +115,60 @@ def ensemble(
     settings = Settings() if rtol is None else Settings(rtol=rtol)
     task = MotionTask(dynamics, names, pins, parameters, float(t_end), law, settings)
     begin = time.perf_counter()
-    found: dict[int, FollowedChunk] = {}
     size = min(max(math.ceil(len(rows) / _SHARE), _LEAST), _LARGEST)
-    done = 0
-    try:
-        with interruptible(keeps=keeps):
-            for first, chunk in _followed(task, rows, range(0, len(rows), size), size, executor, progress):
-                found[first] = chunk
-                done += len(chunk.termination)
-                if progress is not None:
-                    progress(done, len(rows))
-    except KeyboardInterrupt:
-        if not keeps:
-            raise
-    return _gathered(dynamics, names, rows, used, found, time.perf_counter() - begin)
+    found: dict[int, FollowedChunk] = {}
+    failures: dict[int, str] = {}
+    folder = None if store is None else Path(store)
+    about = {} if folder is None else _specification(task, rows, used, size)
+    with nullcontext() if folder is None else _opened(folder, about) as kept:
+        try:
+            with interruptible(keeps=keeps):
+                is_told = executor is not None or kept is not None
+                failed = (lambda first, reason: failures.update({first: reason})) if is_told else None
+                done = 0
+                for first, chunk in _worked_off(
+                    task, rows, size, executor, kept=kept, progress=progress, failed=failed
+                ):
+                    found[first] = chunk
+                    done += len(chunk.termination)
+                    if progress is not None:
+                        progress(done, len(rows))
+        except KeyboardInterrupt:
+            if not keeps:
+                raise
+        texts = tuple(f"motions {k} to {min(k + size, len(rows)) - 1}: {why}" for k, why in failures.items())
+        if texts and not found:
+            raise ComputationError(texts[0])
+        answer = _gathered(dynamics, names, rows, used, found, time.perf_counter() - begin, texts)
+        if folder is not None and kept is not None:
+            store_ensemble(answer, folder, about=about)
+            if not answer.n_missing:
+                kept.remove()
+    return answer
+
+
+@contextmanager
+def _opened(folder: Path, about: Mapping[str, Any]) -> Iterator[KeptTasks]:
+    check_folder(folder)
+    with kept_tasks(folder, about) as kept:
+        yield kept
+
+
+def _specification(task: MotionTask, rows: Array, seed: int | None, size: int) -> dict[str, Any]:
+    """What an ensemble is of, as JSON values."""
+    return {
+        "kind": "ensemble",
+        **about_mechanism(task.dynamics.at(task.parameters)),
+        "pins": {name: str(value) for name, value in task.pins.items()},
+        "names": list(task.names),
+        "n": len(rows),
+        "seed": seed,
+        "starts": hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest(),
+        "t_end": task.t_end,
+        "law": repr(task.law),
+        "rtol": task.settings.rtol,
+        "chunk": size,
+    }
 
 
 def _starts(
@@ -223,30 +206,44 @@ def _starts(
     return tuple(axis.name for axis in axes), low + share * (high - low), seed
 
 
-def _followed(
+def _worked_off(
     task: MotionTask,
     rows: Array,
-    firsts: Sequence[int],
     size: int,
-    executor: Executor | None,
+    engine: Executor | Engine | None,
+    *,
+    kept: KeptTasks | None,
     progress: Callable[[int, int], None] | None,
+    failed: Callable[[int, str], None] | None,
 ) -> Iterator[tuple[int, FollowedChunk]]:
-    if executor is None:
-        for first in firsts:
-            tell = None if progress is None else partial(_tell, progress, first, len(rows))
-            yield first, follow_chunk(task, rows[first : first + size], tell)
-        return
-    futures = {executor.submit(follow_chunk, task, rows[first : first + size]): first for first in firsts}
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:
-        for future in futures:
-            future.cancel()
+    """Chunks by the numbers of their first motions; those that are kept come first."""
+    firsts = range(0, len(rows), size)
+    if kept is not None:
+        for number in sorted(kept.done):
+            yield firsts[number], FollowedChunk.from_arrays(kept.get(number))
+    todo = [first for first in firsts if kept is None or first // size not in kept.done]
+    work: Callable[[Array], FollowedChunk] = partial(follow_chunk, task)
+    if engine is None and progress is not None:
+        work = _telling(task, progress, todo, size, len(rows))
+    tell = None if failed is None else lambda number, reason: failed(todo[number], reason)
+    pieces = [rows[first : first + size] for first in todo]
+    for number, chunk in worked_off(work, pieces, engine=engine, failed=tell):
+        if kept is not None:
+            kept.put(todo[number] // size, chunk.arrays())
+        yield todo[number], chunk
 
 
-def _tell(progress: Callable[[int, int], None], before: int, n: int, ended: int) -> None:
-    progress(before + ended, n)
+def _telling(
+    task: MotionTask, progress: Callable[[int, int], None], todo: Sequence[int], size: int, n: int
+) -> Callable[[Array], FollowedChunk]:
+    """Follows chunks here, one after the other, and tells how far each is."""
+    before = iter(todo)
+
+    def work(rows: Array) -> FollowedChunk:
+        first = next(before)
+        return follow_chunk(task, rows, lambda ended: progress(first + ended, n))
+
+    return work
 
 
 def _gathered(
@@ -256,6 +253,7 @@ def _gathered(
     seed: int | None,
     found: Mapping[int, FollowedChunk],
     seconds: float,
+    failures: tuple[str, ...],
 ) -> Ensemble:
     end = np.full((len(rows), 1 + 2 * dynamics.n), np.nan)
     termination: list[str | None] = [None] * len(rows)
@@ -278,5 +276,6 @@ def _gathered(
         reasons=reasons,
         handed_over=dict(handed_over.most_common()),
         seconds=seconds,
+        failures=failures,
         compile_seconds=max((chunk.compile_seconds for chunk in found.values()), default=0.0),
     )

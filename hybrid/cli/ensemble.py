@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +20,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.comparison import LAWS, impact_law
+from hybrid.cli.engines import engine_options, opened_engine, store_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
@@ -63,7 +60,8 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 @click.option("--t-end", type=float, required=True, metavar="T", help="When every motion ends.")
 @click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="Decides impacts.")
 @click.option("--rtol", type=float, help="Relative tolerance of the integration.")
-@click.option("--workers", type=click.IntRange(1), help="Processes; by default as many as processors for many motions.")
+@store_option("Keep all motions and events as a Zarr group in a new folder")
+@engine_options
 @plot_option("Draw how motions end, when their events are, their starts, and a phase portrait of the ends")
 @click.option("--portrait", metavar="NAME", help="Coordinate of the phase portrait; by default the last one.")
 @click.option(
@@ -88,9 +86,11 @@ def ensemble(
     law: str,
     rtol: float | None,
     workers: int | None,
+    scheduler: str | None,
     plot: Path | None,
     portrait: str | None,
     output: Path | None,
+    store: Path | None,
     as_json: bool,
 ) -> None:
     """Follow motions of MECH from many starts, and count how they end."""
@@ -115,9 +115,7 @@ def ensemble(
             raise click.UsageError(f"--vary {with_cells}: a range has no cells; write {with_cells}=LOW:HIGH")
         given = None if starts is None else _table(starts)
         count = n if given is None else len(next(iter(given.values()), ()))
-        processes = workers or ((os.cpu_count() or 1) if (count or 0) >= _MANY else 1)
-        pool = ProcessPoolExecutor(processes, initializer=_leave_interrupts) if processes > 1 else nullcontext()
-        with pool as executor:
+        with opened_engine(workers, scheduler, is_long=(count or 0) >= _MANY) as engine:
             found = follow(
                 dynamics,
                 vary={axis.name: (axis.low, axis.high) for axis in axes} if axes or given is None else None,
@@ -129,7 +127,8 @@ def ensemble(
                 t_end=t_end,
                 law=impact_law(law, None, None),
                 rtol=rtol,
-                executor=executor,
+                executor=engine,
+                store=store,
                 progress=bar.advance,
                 on_interrupt="keep",
             )
@@ -141,8 +140,11 @@ def ensemble(
             units = quantities_with_units(dynamics)
             save_figure(plot_ensemble(found, coordinate=portrait, units=units, title=declared.title), plot)
     answer = {"mechanism": declared.name, **_record(found)}
-    written = [f"Drawn in {plot}."] * (plot is not None) + [f"Written to {file}." for file in files]
+    written = [f"Drawn in {plot}."] * (plot is not None) + [f"Written to {file}." for file in (*files, store) if file]
     print_answer(answer, _description(answer), written, as_json=as_json)
+    if found.failures:
+        click.echo(f"not computed: {'; '.join(found.failures)}", err=True)
+        raise click.exceptions.Exit(ExitStatus.NOT_COMPUTED)
     if found.n_missing:
         click.echo(f"interrupted: {found.n_missing} of {found.n} motions are missing", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
@@ -150,11 +152,6 @@ def ensemble(
 
 def _table(path: Path) -> dict[str, Any]:
     return read_table(read_file(path, limit=_MOST_BYTES), source=str(path))
-
-
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal: the one that was started answers it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _record(found: Ensemble) -> dict[str, Any]:

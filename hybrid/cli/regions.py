@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hybrid.cli.arguments import (
-    OutputPath,
     axes_option,
     branch_option,
     json_option,
@@ -22,6 +20,7 @@ from hybrid.cli.arguments import (
     two_axes,
 )
 from hybrid.cli.boundary import ExitStatus
+from hybrid.cli.engines import engine_options, opened_engine, store_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
@@ -33,23 +32,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hybrid.analysis import RegionMap
-    from hybrid.declaration import Mechanism
     from hybrid.dynamics import Dynamics
 
 __all__ = ["map_"]
 
-
-def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
-    """A folder that a map can be kept in, or the reason why not, before anything is computed."""
-    if folder is None:
-        return None
-    if folder.exists() and any(folder.iterdir()):
-        raise click.BadParameter(f"{folder} exists already: choose another folder, or remove it", param=option)
-    missing = [name for name in ("xarray", "zarr") if find_spec(name) is None]
-    if missing:
-        advice = "install it with: pip install 'painleve[store]'"
-        raise click.BadParameter(f"keeping a map needs {' and '.join(missing)}; {advice}", param=option)
-    return folder
+_SHOWN = 5
 
 
 @click.command("map")
@@ -59,13 +46,8 @@ def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) 
 @parameter_option
 @branch_option
 @plot_option("Draw the map, its boundaries refined")
-@click.option(
-    "--store",
-    type=OutputPath(file_okay=False, path_type=Path),
-    metavar="DIR",
-    callback=_new_folder,
-    help="Keep every cell as a Zarr group in a new folder; after Ctrl-C, what was computed.",
-)
+@store_option("Keep every cell as a Zarr group in a new folder")
+@engine_options
 @json_option
 def map_(
     *,
@@ -76,6 +58,8 @@ def map_(
     branch: dict[str, str],
     plot: Path | None,
     store: Path | None,
+    workers: int | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """Which modes of MECH are consistent over two quantities."""
@@ -89,47 +73,35 @@ def map_(
         from hybrid.dynamics import derive
 
         dynamics = derive(declared)
-        found = region_map(
-            dynamics,
-            axes=swept,
-            pins=pins,
-            parameters=values,
-            branch=branch,
-            with_boundaries=plot is not None,
-            progress=bar.advance,
-            on_interrupt="keep",
-        )
-        if store is not None:  # first, in case the picture fails
-            _keep(declared, found, pins=pins, parameters=values, folder=store)
+        with opened_engine(workers, scheduler, is_long=False) as engine:
+            found = region_map(
+                dynamics,
+                axes=swept,
+                pins=pins,
+                parameters=values,
+                branch=branch,
+                with_boundaries=plot is not None,
+                progress=bar.advance,
+                executor=engine,
+                store=store,
+                on_interrupt="keep",
+            )
         is_drawn = plot is None or _draw(dynamics, found, plot)
     answer = {"mechanism": declared.name, **map_record(found)}
     print_answer(answer, _description(answer), _written(plot if is_drawn else None, store), as_json=as_json)
+    if found.failures:
+        for failure in found.failures[:_SHOWN]:
+            click.echo(f"not computed: {failure}", err=True)
+        more = len(found.failures) - _SHOWN
+        if more > 0:
+            click.echo(f"... and {more} more", err=True)
+        raise click.exceptions.Exit(ExitStatus.NOT_COMPUTED)
     if not found.is_complete:
         click.echo(f"interrupted: {found.n_missing} of {found.cells} cells are missing", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
     if not is_drawn:
         click.echo("interrupted: the map is not drawn", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
-
-
-def _keep(
-    mechanism: Mechanism,
-    found: RegionMap,
-    *,
-    pins: Mapping[str, str],
-    parameters: Mapping[str, float],
-    folder: Path,
-) -> None:
-    from hybrid.analysis.maps.store import save_map
-    from hybrid.declaration import mechanism_to_toml
-
-    about = {
-        "mechanism": mechanism.name,
-        "declaration": mechanism_to_toml(mechanism),
-        "pins": dict(pins),
-        "parameters": dict(parameters),
-    }
-    save_map(found, folder, about=about)
 
 
 def _draw(dynamics: Dynamics, found: RegionMap, path: Path) -> bool:

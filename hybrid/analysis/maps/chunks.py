@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.engines import Engine, worked_off
 from hybrid.analysis.maps.plane import Plane, RegionCodes
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
@@ -21,7 +21,6 @@ from hybrid.errors import StateError
 if TYPE_CHECKING:
     from hybrid.analysis.maps.compiled_cells import CompiledCells
 
-Found = TypeVar("Found")
 _TABLE_SIZE = np.uint64(1 << 12)
 _BLOCK = 1 << 15
 
@@ -174,7 +173,18 @@ class Draft:
         )
 
 
-def _classified(plane: Plane, chunk: Chunk) -> Classification:
+def classified_chunk(plane: Plane, chunk: Chunk) -> Classification:
+    """Verdicts and modes of a chunk by the general method.
+
+    Parameters
+    ----------
+    plane : Plane
+    chunk : Chunk
+
+    Returns
+    -------
+    Classification
+    """
     rows, columns = chunk.place
     first, second = plane.axes
     return plane.classified(first.values[rows, None], second.values[None, columns])
@@ -187,7 +197,12 @@ def _compiled(cells: CompiledCells, draft: Draft, chunk: Chunk) -> None:
 
 
 def fill(
-    draft: Draft, plane: Plane, todo: Sequence[Chunk], executor: Executor | None, cells: CompiledCells | None = None
+    draft: Draft,
+    plane: Plane,
+    todo: Sequence[Chunk],
+    engine: Executor | Engine | None,
+    cells: CompiledCells | None = None,
+    failed: Callable[[int, str], None] | None = None,
 ) -> Iterator[None]:
     """Classify chunks and put them in, each as soon as it is finished.
 
@@ -196,10 +211,12 @@ def fill(
     draft : Draft
     plane : Plane
     todo : sequence of Chunk
-    executor : concurrent.futures.Executor or None
+    engine : concurrent.futures.Executor, or callable that makes one, or None
         With one the order is that of completion; what has not begun is cancelled when the iteration ends early.
     cells : CompiledCells, optional
         Decides them by compiled operations, in threads of this process.
+    failed : callable, optional
+        As in :func:`hybrid.analysis.engines.worked_off`.
 
     Returns
     -------
@@ -207,31 +224,9 @@ def fill(
         One for every chunk that is there.
     """
     if cells is not None:
-        n_threads = os.cpu_count() or 1
-        with ThreadPoolExecutor(n_threads) as threads:
-            yield from (None for _ in _finished(threads, partial(_compiled, cells, draft), todo, 2 * n_threads))
-    elif executor is None:
-        for chunk in todo:
-            draft.put(chunk, _classified(plane, chunk))
-            yield
-    else:
-        for chunk, found in _finished(executor, partial(_classified, plane), todo, len(todo)):
-            draft.put(chunk, found)
-            yield
-
-
-def _finished(
-    executor: Executor, work: Callable[[Chunk], Found], todo: Sequence[Chunk], at_once: int
-) -> Iterator[tuple[Chunk, Found]]:
-    """Chunks as they are finished, of which so many are handed out at once: results that wait take memory."""
-    rest, futures = iter(todo), dict[Future[Found], Chunk]()
-    try:
-        while True:
-            futures |= {executor.submit(work, chunk): chunk for chunk in islice(rest, at_once - len(futures))}
-            if not futures:
-                return
-            for future in wait(futures, return_when=FIRST_COMPLETED).done:
-                yield futures.pop(future), future.result()
-    finally:
-        for future in futures:
-            future.cancel()
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            yield from (None for _ in worked_off(partial(_compiled, cells, draft), todo, engine=threads))
+        return
+    for number, found in worked_off(partial(classified_chunk, plane), todo, engine=engine, failed=failed):
+        draft.put(todo[number], found)
+        yield

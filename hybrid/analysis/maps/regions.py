@@ -4,89 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.engines import Engine
+from hybrid.analysis.kept_tasks import kept_tasks
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
-from hybrid.analysis.maps.chunks import Draft, Progress, chunks, fill
+from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, chunks, fill
 from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
+from hybrid.analysis.maps.kept import fill_kept, specification
 from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
+from hybrid.analysis.maps.region_map import RegionMap
+from hybrid.analysis.maps.store import check_folder, save_map
 from hybrid.contact.classify import CellVerdict, Classification
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.dynamics.posture_branch import PostureBranch
 
 MAX_CELLS = 100_000_000
 """Cells of a map at most: 19 bytes each are 2 GB."""
 _CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
-
-
-@attrs.frozen(eq=False)
-class RegionMap:
-    """Verdicts and consistent modes at the midpoints of the cells of a map.
-
-    Attributes
-    ----------
-    axes : tuple of two Axis
-        Cell ``(i, j)`` is at ``axes[0].values[i]``, ``axes[1].values[j]``.
-    verdict : array of uint8, (n0, n1)
-        Values of :class:`hybrid.contact.CellVerdict`; ``MISSING`` where an interrupted map was not computed.
-    modes : array of uint64, (n0, n1)
-        Bit ``i`` is set where mode ``labels[i]`` is consistent.
-    labels : tuple of str
-        Modes that occur, sorted; also ``impact``, ``penetrating`` and ``unreachable``.
-    margin : array, (n0, n1)
-        Smallest scaled distance of a mode's decision to its flip.
-    region : array of uint16, (n0, n1)
-        Index into ``regions``; meaningless where the verdict is ``MISSING``.
-    regions : tuple of str
-        The labels of all modes that are consistent in a cell, sorted and joined by bars; ``none`` without any,
-        ``undecided`` where the verdict is.
-    verdict_fractions, mode_fractions : mapping of str to float
-        Shares of the computed cells, which are areas by the midpoint rule, by name of the verdict and by region;
-        largest first.
-    boundaries : tuple of Boundary
-        Curves between the regions, if they were asked for.
-    branch : PostureBranch or None
-        The branch of postures that the map shows, with its start, its folds and seams; None where the pins fix the
-        posture by linear equations. A cell in which the branch has no posture is ``unreachable``.
-    is_complete : bool
-        False if the computation was interrupted.
-    n_general : int
-        Cells that the general method decided; the others were decided by compiled operations, as it would have.
-    """
-
-    axes: tuple[Axis, Axis]
-    verdict: NDArray[np.uint8]
-    modes: NDArray[np.uint64]
-    labels: tuple[str, ...]
-    margin: NDArray[np.float64]
-    region: NDArray[np.uint16]
-    regions: tuple[str, ...]
-    verdict_fractions: Mapping[str, float]
-    mode_fractions: Mapping[str, float]
-    boundaries: tuple[Boundary, ...] = ()
-    is_complete: bool = True
-    branch: PostureBranch | None = None
-    n_general: int = 0
-
-    @property
-    def cells(self) -> int:
-        """Number of cells."""
-        return int(self.verdict.size)
-
-    @property
-    def n_missing(self) -> int:
-        """Number of cells that an interrupted computation left out."""
-        return int(np.count_nonzero(self.verdict == CellVerdict.MISSING))
 
 
 def region_map(
@@ -100,7 +45,8 @@ def region_map(
     with_boundaries: bool = False,
     chunk_cells: int | None = None,
     progress: Progress | None = None,
-    executor: Executor | None = None,
+    executor: Executor | Engine | None = None,
+    store: str | Path | None = None,
     on_interrupt: OnInterrupt = "raise",
 ) -> RegionMap:
     """Classify the cells of a map.
@@ -128,8 +74,12 @@ def region_map(
         contact, 20 by compiled operations. By default some 10 MB.
     progress : callable, optional
         Called as ``progress(done, total)`` with numbers of cells.
-    executor : concurrent.futures.Executor, optional
-        Classifies chunks elsewhere. Processes derive the equations anew for each chunk: give them large ones.
+    executor : concurrent.futures.Executor, or callable that makes one, optional
+        Classifies chunks elsewhere. A chunk that raises an error, or takes its process along where executors can be
+        made anew, does not stop the others: its cells are ``MISSING``, and ``failures`` names it.
+    store : str or Path, optional
+        Folder for the finished map, as of :func:`hybrid.analysis.load_map`. Chunks are kept beside it, in a folder that
+        ends in ``.part``, as they are finished: after whatever ended it the same call goes on from there.
     on_interrupt : {"raise", "keep"}, optional
         What Ctrl-C does: raise ``KeyboardInterrupt``, or end the computation with what is finished; the other cells
         are then ``MISSING``, ``is_complete`` is False, and shares are those of the cells that are there.
@@ -164,6 +114,9 @@ def region_map(
             f"a map of {cells:.3g} cells is beyond the limit of {MAX_CELLS:.3g}: take fewer cells per axis"
         )
     draft = Draft.of((plane.axes[0].cells, plane.axes[1].cells))
+    if store is not None:
+        return _kept(plane, draft, Path(store), executor, progress, keeps=keeps, with_boundaries=with_boundaries)
+    failures: dict[Chunk, str] = {}
     compiled = CompiledCells(plane, draft.dictionary) if executor is None and pays(cells) else None
     usual = _CELLS if compiled is None else _COMPILED_CELLS
     todo = chunks(draft.shape, usual if chunk_cells is None else chunk_cells)
@@ -171,17 +124,69 @@ def region_map(
     is_complete = False
     try:
         with interruptible(keeps=keeps):
-            for _ in fill(draft, plane, todo, executor, compiled):
+            failed = None if executor is None else lambda number, reason: failures.update({todo[number]: reason})
+            for _ in fill(draft, plane, todo, executor, compiled, failed):
                 if progress is not None:
                     progress(draft.done, draft.verdict.size)
             if with_boundaries:
                 boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
-            is_complete = True
+            is_complete = not failures
     except KeyboardInterrupt:
         if not keeps:
             raise
     n_general = draft.done if compiled is None else compiled.n_general
-    return _finished(plane, draft, boundaries, is_complete, n_general)
+    return _finished(plane, draft, boundaries, is_complete, n_general, _named(plane, failures))
+
+
+def _kept(
+    plane: Plane,
+    draft: Draft,
+    folder: Path,
+    engine: Executor | Engine | None,
+    progress: Progress | None,
+    *,
+    keeps: bool,
+    with_boundaries: bool,
+) -> RegionMap:
+    """A map whose chunks are kept, and which is written when it is there, or what is there after an interrupt."""
+    check_folder(folder)
+    about, failures = specification(plane), dict[Chunk, str]()
+    boundaries: tuple[Boundary, ...] = ()
+    is_complete, n_general = False, 0
+    with kept_tasks(folder, about) as kept:
+        try:
+            with interruptible(keeps=keeps):
+                n_general = fill_kept(
+                    draft,
+                    plane,
+                    kept,
+                    engine,
+                    progress=progress,
+                    failed=lambda chunk, why: failures.update({chunk: why}),
+                )
+                if with_boundaries:
+                    boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
+                is_complete = not failures
+        except KeyboardInterrupt:
+            if not keeps:
+                raise
+        found = _finished(plane, draft, boundaries, is_complete, n_general, _named(plane, failures))
+        save_map(found, folder, about=about)
+        if is_complete:
+            kept.remove()
+    return found
+
+
+def _named(plane: Plane, failures: Mapping[Chunk, str]) -> tuple[str, ...]:
+    """Chunks that failed, by the ranges of their axes; the first reason is raised if nothing else is there."""
+    texts = []
+    for chunk, reason in failures.items():
+        ranges = (
+            f"{axis.name} = {axis.values[own.start]:.6g} to {axis.values[own.stop - 1]:.6g}"
+            for axis, own in zip(plane.axes, chunk.place, strict=True)
+        )
+        texts.append(f"{', '.join(ranges)}: {reason}")
+    return tuple(texts)
 
 
 def traced(
@@ -214,9 +219,16 @@ def traced(
 
 
 def _finished(
-    plane: Plane, draft: Draft, boundaries: tuple[Boundary, ...], is_complete: bool, n_general: int
+    plane: Plane,
+    draft: Draft,
+    boundaries: tuple[Boundary, ...],
+    is_complete: bool,
+    n_general: int,
+    failures: tuple[str, ...] = (),
 ) -> RegionMap:
     """Sort labels by name and regions by size, whatever the order in which chunks came."""
+    if failures and not draft.done:
+        raise ComputationError(failures[0])
     counts, dictionary = draft.n_codes, draft.dictionary
     names = [dictionary.region(code) for code in counts]
     order = sorted(range(len(names)), key=lambda index: (-list(counts.values())[index], names[index]))
@@ -244,6 +256,7 @@ def _finished(
         is_complete=is_complete,
         branch=plane.branch,
         n_general=n_general,
+        failures=failures,
     )
 
 

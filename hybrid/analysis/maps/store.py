@@ -11,13 +11,42 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.analysis.kept_tasks import SCHEMA
+from hybrid.analysis.maps.axes import Axis
+from hybrid.analysis.maps.boundaries import Boundary
+from hybrid.analysis.maps.region_map import RegionMap
 from hybrid.contact.classify import CellVerdict
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, FileError, StateError
 
 if TYPE_CHECKING:
-    from hybrid.analysis.maps.regions import RegionMap
+    from numpy.typing import NDArray
 
-__all__ = ["save_map"]
+__all__ = ["check_folder", "load_map", "read_group", "save_map", "written_whole"]
+
+_ARRAYS = ("verdict", "region", "modes", "margin")
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that holds something other than an unfinished result of a run that can be gone on with.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    None
+        It is not there, it is empty, or what it holds is to be replaced.
+
+    Raises
+    ------
+    StateError
+        It holds something.
+    """
+    if path.exists() and not path.is_dir():
+        raise StateError(f"{path} exists already, and is no folder")
+    if path.exists() and any(path.iterdir()) and not path.with_name(f"{path.name}.part").exists():
+        raise StateError(f"{path} exists already: choose another folder, or remove it")
 
 
 def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
@@ -30,7 +59,7 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
     region_map : RegionMap
         May be incomplete; cells that were not computed have the verdict ``MISSING``.
     path : str or Path
-        A folder that does not exist yet, or an empty one.
+        A folder that does not exist yet, an empty one, or an unfinished map of the same run.
     about : mapping, optional
         What the map is of, as JSON values: mechanism, pins, parameters.
 
@@ -43,6 +72,8 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
     ------
     StateError
         The folder holds something.
+    ComputationError
+        It cannot be written.
 
     Examples
     --------
@@ -59,34 +90,151 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
     import xarray
 
     place = Path(path)
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise StateError(f"{place} exists already: choose another folder, or remove it")
+    check_folder(place)
     first, second = region_map.axes
     dims = (first.name, second.name)
     data = xarray.Dataset(
-        {
-            "verdict": (dims, region_map.verdict),
-            "region": (dims, region_map.region),
-            "modes": (dims, region_map.modes),
-            "margin": (dims, region_map.margin),
-        },
+        {name: (dims, getattr(region_map, name)) for name in _ARRAYS},
         coords={first.name: first.values, second.name: second.values},
         attrs={
             **(about or {}),
+            "schema": SCHEMA,
             "verdicts": {verdict.name: verdict.value for verdict in CellVerdict},
             "labels": list(region_map.labels),
             "regions": list(region_map.regions),
             "axes": [attrs.asdict(axis) for axis in region_map.axes],
             "complete": region_map.is_complete,
+            "general_cells": region_map.n_general,
+            "failures": list(region_map.failures),
+            "verdict_fractions": dict(region_map.verdict_fractions),
+            "mode_fractions": dict(region_map.mode_fractions),
+            "between": [list(item.between) for item in region_map.boundaries],
             "boundaries": [np.asarray(item.points).tolist() for item in region_map.boundaries],
         },
     )
-    place.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+    written_whole(data, place)
+
+
+def written_whole(data: Any, place: Path) -> None:
+    """Write a dataset as a Zarr group beside its place, then rename it.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+    place : Path
+        What is there is replaced.
+
+    Returns
+    -------
+    None
+        The group is there.
+
+    Raises
+    ------
+    ComputationError
+        It cannot be written.
+    """
     try:
-        data.to_zarr(draft / "map", consolidated=False)
-        if place.exists():
-            place.rmdir()
-        (draft / "map").rename(place)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+        try:
+            data.to_zarr(draft / "map", consolidated=False)
+            if place.exists():
+                place.rename(draft / "before")
+            (draft / "map").rename(place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    except OSError as error:
+        raise ComputationError(f"{place} cannot be written: {error.strerror or error}") from error
+
+
+def read_group(path: Path, kind: str) -> Any:
+    """A dataset that was written by this package.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str
+        What is expected in it, in one word.
+
+    Returns
+    -------
+    xarray.Dataset
+
+    Raises
+    ------
+    FileError
+        There is none, or it is of another layout.
+    """
+    import xarray
+
+    try:
+        data = xarray.open_zarr(path, consolidated=False).load()
+    except (OSError, ValueError, KeyError) as error:
+        raise FileError(f"no stored {kind}: {error}", str(path)) from error
+    if data.attrs.get("schema") != SCHEMA:
+        raise FileError(f"stored with layout {data.attrs.get('schema')!r}; this version reads {SCHEMA}", str(path))
+    return data
+
+
+def load_map(path: str | Path) -> RegionMap:
+    """A map that was stored.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+
+    Returns
+    -------
+    RegionMap
+        With the same arrays, to the bit; the branch of postures is not stored.
+
+    Raises
+    ------
+    FileError
+        The folder holds no map, or one of another layout.
+
+    Examples
+    --------
+    >>> import tempfile, mechanisms
+    >>> from hybrid import derive
+    >>> from hybrid.analysis import Axis, region_map
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> axes = [Axis("phi", 0, 3, 4), Axis("phi_dot", 0, 1, 3)]
+    >>> folder = Path(tempfile.mkdtemp()) / "map.zarr"
+    >>> made = region_map(rod, axes=axes, pins={"slip.tip": 1}, store=folder)
+    >>> load_map(folder).mode_fractions == made.mode_fractions
+    True
+    """
+    data = read_group(Path(path), "map")
+    about = data.attrs
+    try:
+        verdict, region, modes, margin = (_read_only(data[name].values) for name in _ARRAYS)
+        first, second = (Axis(**axis) for axis in about["axes"])
+        return RegionMap(
+            axes=(first, second),
+            labels=tuple(about["labels"]),
+            regions=tuple(about["regions"]),
+            verdict_fractions=about["verdict_fractions"],
+            mode_fractions=about["mode_fractions"],
+            boundaries=tuple(
+                Boundary((low, high), np.array(points))
+                for (low, high), points in zip(about["between"], about["boundaries"], strict=True)
+            ),
+            is_complete=about["complete"],
+            n_general=about["general_cells"],
+            failures=tuple(about["failures"]),
+            verdict=verdict,
+            region=region,
+            modes=modes,
+            margin=margin,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError(f"no stored map: {error}", str(path)) from error
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array = np.array(array)
+    array.setflags(write=False)
+    return array

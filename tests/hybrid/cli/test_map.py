@@ -130,7 +130,7 @@ def test_a_folder_that_cannot_keep_the_map_is_refused_before_anything_is_compute
     assert "exists already" in capsys.readouterr().err
     assert main([*ARGUMENTS, "--store", str(drawing), "--plot", str(drawing)]) == 2
     assert "both name" in capsys.readouterr().err
-    monkeypatch.setattr("hybrid.cli.regions.find_spec", lambda name: None)
+    monkeypatch.setattr("hybrid.cli.engines.find_spec", lambda name: None)
     assert main([*ARGUMENTS, "--store", str(tmp_path / "new")]) == 2
     assert "pip install 'painleve[store]'" in capsys.readouterr().err
 

@@ -1,0 +1,90 @@
+"""What is known of an ensemble of motions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.ensemble_chunks import EnsembleEvents
+from hybrid.errors import StateError
+
+__all__ = ["Ensemble"]
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Ensemble:
+    """Motions from many starts.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Pins and parameters that differ from start to start.
+    columns : tuple of str
+        What ``end`` has: ``t``, the coordinates and the velocities.
+    starts : array, (n, number of names)
+    seed : int or None
+        None where the starts were given.
+    termination, verdict : tuple of str or None, length n
+        Why each motion ended, by the names of :class:`hybrid.motion.Termination`, and the verdict at its end;
+        ``NOT_STARTED`` for a refused start, None for one that an interrupt left out.
+    end : array, (n, 1 + 2 * coordinates)
+        Time, coordinates and velocities at the end; NaN where there are none.
+    log : EnsembleEvents
+        All events.
+    reasons : mapping of int to str
+        Of refused starts.
+    handed_over : mapping of str to int
+        Motions that were not followed side by side but one by one, by reason.
+    failures : tuple of str
+        Chunks of motions that could not be followed, and why.
+    seconds, compile_seconds : float
+        Of the clock, compilation included, and of writing and compiling the programs of modes alone.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    starts: Array
+    seed: int | None
+    termination: tuple[str | None, ...]
+    verdict: tuple[str | None, ...]
+    end: Array
+    log: EnsembleEvents
+    reasons: Mapping[int, str]
+    handed_over: Mapping[str, int]
+    seconds: float
+    compile_seconds: float = 0.0
+    failures: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of starts, refused ones included."""
+        return len(self.starts)
+
+    @property
+    def events(self) -> dict[str, int]:
+        """Events of all motions by kind."""
+        return self.log.counts()
+
+    @property
+    def n_missing(self) -> int:
+        """Number of motions that an interrupt left out."""
+        return sum(item is None for item in self.termination)
+
+    def place_of(self, coordinate: str | None) -> int:
+        """Column of a coordinate in ``end``; by default of the last one. StateError if there is none of that name."""
+        coordinates = self.columns[1 : 1 + len(self.columns) // 2]
+        if coordinate is None:
+            return len(coordinates)
+        if coordinate not in coordinates:
+            raise StateError(f"no coordinate {coordinate!r}; there are {', '.join(coordinates)}")
+        return self.columns.index(coordinate)
+
+    def counts(self, of: tuple[str | None, ...]) -> dict[str, int]:
+        """How often each termination or verdict occurs, the most frequent first."""
+        return dict(Counter(item for item in of if item is not None).most_common())

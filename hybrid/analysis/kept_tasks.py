@@ -1,0 +1,174 @@
+"""Runs that can be gone on with: a folder in which every finished task is kept until the whole result is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.errors import ComputationError, FileError, StateError
+from hybrid.files import read_arrays, read_file, read_json
+
+__all__ = ["SCHEMA", "KeptTasks", "kept_tasks"]
+
+SCHEMA = 1
+"""Number of the layout of unfinished runs and of finished folders."""
+
+_SPECIFICATION, _LOCK = "specification.json", "lock"
+_MOST_BYTES = 1 << 33
+_TASK = re.compile(r"task-(\d{8})\.npz")
+
+
+@attrs.define(eq=False)
+class KeptTasks:
+    """The tasks of one run that are finished.
+
+    Attributes
+    ----------
+    folder : Path
+        Beside the folder of the result, with ``.part`` at its end.
+    done : set of int
+        Their numbers.
+    """
+
+    folder: Path
+    done: set[int]
+
+    def put(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep the result of a task: first its data, then its name, so that what has the name is whole."""
+        try:
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".draft-", delete=False) as draft:
+                try:
+                    np.savez(draft, **arrays)  # type: ignore[arg-type]
+                    draft.flush()
+                    os.fsync(draft.fileno())
+                    Path(draft.name).replace(self._path(number))
+                finally:
+                    Path(draft.name).unlink(missing_ok=True)  # which it is not if it has its name
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        self.done.add(number)
+
+    def get(self, number: int) -> dict[str, NDArray[Any]]:
+        """The arrays of a finished task."""
+        path = self._path(number)
+        return read_arrays(read_file(path, limit=_MOST_BYTES), limit=_MOST_BYTES, source=str(path))
+
+    def remove(self) -> None:
+        """Remove the folder, as the result is elsewhere."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"task-{number:08d}.npz"
+
+
+@contextmanager
+def kept_tasks(target: str | Path, specification: Mapping[str, Any]) -> Iterator[KeptTasks]:
+    """The tasks of a run whose result will be in a folder; those that an earlier run has finished are there.
+
+    Parameters
+    ----------
+    target : str or Path
+        Folder of the result, which is not there yet.
+    specification : mapping
+        What the run computes, as JSON values. The same target with another one is refused.
+
+    Returns
+    -------
+    context manager of KeptTasks
+
+    Raises
+    ------
+    StateError
+        The folder holds a run of another specification, or another process is at it.
+    ComputationError
+        The folder cannot be written.
+    """
+    place = Path(target)
+    folder = place.with_name(f"{place.name}.part")
+    asked = {"schema": SCHEMA, "painleve": version("painleve"), **specification}
+    try:
+        _create(folder, asked)
+        lock = (folder / _LOCK).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    with lock:
+        _hold(lock, folder)
+        _check_same(folder, asked)
+        for draft in folder.glob(".draft-*"):  # of a run that was killed
+            draft.unlink(missing_ok=True)
+        found = (_TASK.fullmatch(path.name) for path in folder.iterdir())
+        yield KeptTasks(folder, {int(match[1]) for match in found if match})
+
+
+def _create(folder: Path, asked: Mapping[str, Any]) -> None:
+    """Make the folder with its specification, at once or not at all."""
+    if folder.exists():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        (draft / _SPECIFICATION).write_text(json.dumps(asked, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        draft.rename(folder)
+    except OSError:
+        shutil.rmtree(draft, ignore_errors=True)
+        if not folder.exists():  # else another run has made it meanwhile
+            raise
+
+
+def _hold(lock: Any, folder: Path) -> None:
+    """Keep other runs out; the system lets go of it however this process ends."""
+    try:
+        import fcntl
+    except ImportError:  # a system without it
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        holder = lock.read().strip()
+        raise StateError(
+            f"{folder} is in use by process {holder or 'unknown'}: wait for it, or choose another folder"
+        ) from None
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+
+
+def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
+    path = folder / _SPECIFICATION
+    try:
+        known = read_json(read_file(path, limit=_MOST_BYTES), source=str(path))
+    except FileError as error:
+        raise StateError(f"{folder} holds no run that can be gone on with: {error}") from None
+    wanted = json.loads(json.dumps(asked))
+    for name in ("schema", *sorted({*known, *wanted} - {"schema"})):
+        if known.get(name) != wanted.get(name):
+            was, now = (
+                _difference(each.get(name), other.get(name)) for each, other in ((known, wanted), (wanted, known))
+            )
+            raise StateError(f"{folder} is a run with {name} = {was}, not {now}: remove it, or choose another folder")
+
+
+def _difference(value: Any, other: Any) -> str:
+    """What differs from another value, in few words."""
+    if isinstance(value, dict) and isinstance(other, dict):
+        own = {key: item for key, item in value.items() if other.get(key) != item}
+        return json.dumps(own) if own else "nothing more"
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _unwritable(folder: Path, error: OSError) -> ComputationError:
+    return ComputationError(f"{folder} cannot be written: {error.strerror or error}; what it holds already is kept")

@@ -1,0 +1,153 @@
+"""Maps that are kept while they are computed, and gone on with after whatever ended them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.analysis.engines import Engine, worked_off
+from hybrid.analysis.kept_tasks import KeptTasks
+from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, chunks, classified_chunk
+from hybrid.analysis.maps.compiled_cells import CompiledCells
+from hybrid.analysis.maps.plane import RegionCodes
+from hybrid.contact.classify import Classification
+from hybrid.declaration import mechanism_to_toml
+
+if TYPE_CHECKING:
+    from hybrid.analysis.maps.plane import Plane
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["about_mechanism", "fill_kept", "specification"]
+
+# What decides a chunk must hang on the map alone: margins of the two methods agree to rounding, not to the bit.
+_MANY = 1 << 23
+_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 22
+
+
+def about_mechanism(dynamics: Dynamics) -> dict[str, Any]:
+    """What tells a mechanism and its parameters from others, as JSON values.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    dict
+        ``mechanism, declaration, sha256, parameters``.
+    """
+    text = mechanism_to_toml(dynamics.mechanism)
+    return {
+        "mechanism": dynamics.name,
+        "declaration": text,
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "parameters": {name: np.asarray(value).tolist() for name, value in dynamics.values.items()},
+    }
+
+
+def specification(plane: Plane) -> dict[str, Any]:
+    """What a map is of, as JSON values.
+
+    Parameters
+    ----------
+    plane : Plane
+
+    Returns
+    -------
+    dict
+    """
+    branch = None if plane.branch is None else {name: str(value) for name, value in plane.branch.start.items()}
+    return {
+        "kind": "map",
+        **about_mechanism(plane.dynamics.at(dict(plane.parameters))),
+        "pins": {name: str(value) for name, value in plane.pins.items()},
+        "axes": [attrs.asdict(axis) for axis in plane.axes],
+        "branch": branch,
+        "tolerances": attrs.asdict(plane.tolerances),
+    }
+
+
+def fill_kept(
+    draft: Draft,
+    plane: Plane,
+    kept: KeptTasks,
+    engine: Executor | Engine | None,
+    *,
+    progress: Progress | None,
+    failed: Callable[[Chunk, str], None],
+) -> int:
+    """Work off the tasks of a map that are not kept yet, then put all of them in.
+
+    Parameters
+    ----------
+    draft : Draft
+    plane : Plane
+    kept : KeptTasks
+    engine : concurrent.futures.Executor, or callable that makes one, or None
+    progress : callable, optional
+    failed : callable
+        Called with a chunk and the reason where it cannot be decided.
+
+    Returns
+    -------
+    int
+        Cells that the general method has decided. The draft has what is kept, also after an interrupt.
+    """
+    cells = draft.verdict.size
+    tasks = chunks(draft.shape, _COMPILED_CELLS if cells >= _MANY else _CELLS)
+    todo = [number for number in range(len(tasks)) if number not in kept.done]
+    work = partial(_task, plane, cells >= _MANY)
+    try:
+        for index, arrays in worked_off(
+            work,
+            [tasks[number] for number in todo],
+            engine=engine,
+            failed=lambda index, reason: failed(tasks[todo[index]], reason),
+        ):
+            kept.put(todo[index], arrays)
+            if progress is not None:
+                progress(sum(_size(tasks[number]) for number in kept.done), cells)
+    finally:
+        n_general = 0
+        for number in sorted(kept.done):
+            arrays = kept.get(number)
+            n_general += int(arrays["n_general"])
+            draft.put(tasks[number], _classification(arrays))
+    return n_general
+
+
+def _size(chunk: Chunk) -> int:
+    return (chunk.stop0 - chunk.start0) * (chunk.stop1 - chunk.start1)
+
+
+def _task(plane: Plane, is_compiled: bool, chunk: Chunk) -> dict[str, NDArray[Any]]:
+    """A chunk with its labels in the order of their names, whoever decides it."""
+    if is_compiled:
+        rows, columns = chunk.place
+        first, second = plane.axes
+        cells = CompiledCells(plane)
+        found, n_general = cells.classified(first.values[rows], second.values[columns]), cells.n_general
+    else:
+        found, n_general = classified_chunk(plane, chunk), _size(chunk)
+    used = int(np.bitwise_or.reduce(found.modes, axis=None))
+    labels = sorted(label for index, label in enumerate(found.labels) if used >> index & 1)
+    modes = RegionCodes(list(labels)).translated(found.modes, found.labels)
+    return {
+        "verdict": np.ascontiguousarray(found.verdict),
+        "modes": np.ascontiguousarray(modes),
+        "margin": np.ascontiguousarray(found.margin),
+        "labels": np.array(labels, dtype=np.str_),
+        "n_general": np.array(n_general),
+    }
+
+
+def _classification(arrays: Mapping[str, NDArray[Any]]) -> Classification:
+    labels = tuple(str(label) for label in arrays["labels"])
+    return Classification(arrays["verdict"], arrays["modes"], labels, arrays["margin"])

@@ -1,0 +1,141 @@
+"""Where long work is done: in processes of this machine, or on those that a scheduler has."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hybrid.cli.arguments import OutputPath
+
+if TYPE_CHECKING:
+    from hybrid.analysis.engines import Engine
+
+__all__ = ["engine_options", "opened_engine", "store_option"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_PATIENCE = "10s"
+
+
+def _needs_distributed(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what could not be reached before anything is computed."""
+    if value is not None and find_spec("distributed") is None:
+        advice = "install it with: pip install 'painleve[cluster]'"
+        raise click.BadParameter(f"a scheduler needs Dask's distributed; {advice}", param=param)
+    return value
+
+
+def engine_options(command: Command) -> Command:
+    """The options ``--workers N`` and ``--scheduler ADDRESS``.
+
+    Parameters
+    ----------
+    command : callable
+        Takes them as ``workers`` and ``scheduler``.
+
+    Returns
+    -------
+    callable
+    """
+    scheduler = click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        callback=_needs_distributed,
+        help="Work on the machines of a Dask scheduler, as tcp://HOST:8786.",
+    )
+    workers = click.option(
+        "--workers", type=click.IntRange(1), help="Processes; by default as many as processors for long work."
+    )
+    return workers(scheduler(command))
+
+
+def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+    """A folder that a map can be kept in, or the reason why not, before anything is computed."""
+    if folder is None:
+        return None
+    unfinished = folder.with_name(f"{folder.name}.part").exists()
+    if folder.exists() and any(folder.iterdir()) and not unfinished:
+        raise click.BadParameter(f"{folder} exists already: choose another folder, or remove it", param=option)
+    missing = [name for name in ("xarray", "zarr") if find_spec(name) is None]
+    if missing:
+        advice = "install it with: pip install 'painleve[store]'"
+        raise click.BadParameter(f"a store needs {' and '.join(missing)}; {advice}", param=option)
+    return folder
+
+
+def store_option(help_text: str) -> Callable[[Command], Command]:
+    """The option ``--store DIR`` for results that are kept while they are computed.
+
+    Parameters
+    ----------
+    help_text : str
+
+    Returns
+    -------
+    callable
+        Decorates a command, which takes the folder as ``store``.
+    """
+    return click.option(
+        "--store",
+        type=OutputPath(file_okay=False, path_type=Path),
+        metavar="DIR",
+        callback=_new_folder,
+        help=f"{help_text}; what is finished is kept, and the same command goes on.",
+    )
+
+
+@contextmanager
+def opened_engine(workers: int | None, scheduler: str | None, *, is_long: bool) -> Iterator[Executor | Engine | None]:
+    """What works tasks off, for as long as it is needed.
+
+    Parameters
+    ----------
+    workers : int or None
+    scheduler : str or None
+    is_long : bool
+        Whether processes pay by default.
+
+    Returns
+    -------
+    context manager of an executor, a function that makes executors, or None for this process
+
+    Raises
+    ------
+    UsageError
+        Both are asked for, or the scheduler does not answer.
+    """
+    if scheduler is not None:
+        if workers is not None:
+            raise click.UsageError("--scheduler has workers of its own: leave out --workers")
+        with _scheduled(scheduler) as executor:
+            yield executor
+        return
+    processes = workers or ((os.cpu_count() or 1) if is_long else 1)
+    yield None if processes == 1 else partial(ProcessPoolExecutor, processes, initializer=_leave_interrupts)
+
+
+@contextmanager
+def _scheduled(address: str) -> Iterator[Executor]:
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise click.UsageError(f"no scheduler answers at {address}: {reason}") from None
+    with client:
+        yield client.get_executor(retries=3)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal: the one that was started answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

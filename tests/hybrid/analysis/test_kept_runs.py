@@ -1,0 +1,230 @@
+"""Runs that are killed and gone on with, locks, other specifications, poison, and the cluster of one machine."""
+
+import errno
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import numpy as np
+import pytest
+
+from hybrid import ensemble, region_map
+from hybrid.analysis import Axis, kept_tasks as keeping, load_ensemble, load_map
+from hybrid.analysis.engines import worked_off
+from hybrid.analysis.maps import plane as planes
+from hybrid.cli import engines, main
+from hybrid.errors import ComputationError, FileError, StateError
+from tests.catalogue import dynamics_of
+
+MAP = ["map", "rod_on_incline", "--pin=slip.tip=-1", "--param=mu=3/2", "--axis=phi=0:pi:400", "--axis=phi_dot=-3:3:400"]
+MANY = ["ensemble", "rod_on_incline", "--vary=phi=0.2:2.9", "--vary=slip.tip=-1:1", "--pin=phi_dot=0", "--n=4000"]
+MANY += ["--t-end=0.3", "--seed=3"]
+# The child kills itself, as the system would, in the middle of keeping so many tasks.
+KILLED = """
+import os, signal, sys
+from hybrid.analysis import kept_tasks
+from pathlib import Path
+whole, left = Path.replace, [{0}]
+def killed(self, target):
+    left[0] -= ".part/task-" in str(target)
+    if left[0] < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return whole(self, target)
+Path.replace = killed
+from hybrid.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+PINS = {"slip.tip": -1}
+
+
+def axes(n=300):
+    return [Axis("phi", 0, np.pi, n), Axis("phi_dot", -3, 3, n)]
+
+
+def digests(folder):
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def check_goes_on(words, folder, kept):
+    """Kill a run in the middle, go on, and compare every byte with a run that was left alone."""
+    killed = folder / "killed"
+    done = subprocess.run([sys.executable, "-c", KILLED.format(kept), *words, "--store", str(killed)], timeout=300)
+    assert done.returncode == -signal.SIGKILL
+    assert not killed.exists()
+    assert len(list((folder / "killed.part").glob("task-*"))) == kept
+    for target in (killed, folder / "left_alone"):
+        assert main([*words, "--store", str(target)]) == 0
+    assert digests(killed) == digests(folder / "left_alone")
+    assert sorted(path.name for path in folder.iterdir()) == ["killed", "left_alone"]
+
+
+@pytest.mark.parametrize("words", [MAP, MANY], ids=["map", "ensemble"])
+def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(words, tmp_path):
+    check_goes_on(words, tmp_path, kept=2)
+
+
+@pytest.mark.long
+def test_ten_kills_at_random_moments_leave_no_trace(tmp_path):
+    words = [*MAP[:-2], "--axis=phi=0:pi:1500", "--axis=phi_dot=-3:3:1500", "--workers=2"]
+    shuffled, kills = random.Random(5), 0
+    while kills < 10:
+        child = subprocess.Popen([sys.executable, "-m", "hybrid", *words, "--store", str(tmp_path / "killed")])
+        time.sleep(1.5 + shuffled.random())
+        child.kill()
+        kills += child.wait() == -signal.SIGKILL
+        assert not (tmp_path / "killed").exists(), "the map is finished before ten kills: take a larger one"
+    for name in ("killed", "left_alone"):
+        assert main([*words, "--store", str(tmp_path / name)]) == 0
+    assert digests(tmp_path / "killed") == digests(tmp_path / "left_alone")
+
+
+def test_a_stored_map_is_the_map(tmp_path):
+    made = region_map(
+        dynamics_of("rod_on_incline"), axes=axes(), pins=PINS, parameters={"mu": 1.5}, store=tmp_path / "m",
+        with_boundaries=True,
+    )  # fmt: skip
+    alone = region_map(dynamics_of("rod_on_incline"), axes=axes(), pins=PINS, parameters={"mu": 1.5})
+    loaded = load_map(tmp_path / "m")
+    for name in ("verdict", "modes", "margin", "region"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(made, name))
+        np.testing.assert_array_equal(getattr(alone, name), getattr(made, name))
+    assert (loaded.labels, loaded.regions, loaded.axes) == (made.labels, made.regions, made.axes)
+    assert loaded.mode_fractions == alone.mode_fractions
+    assert [b.points.tolist() for b in loaded.boundaries] == [b.points.tolist() for b in made.boundaries]
+    assert loaded.is_complete
+
+
+def test_a_stored_ensemble_is_the_ensemble(tmp_path):
+    starts = {"phi": np.linspace(0.3, 1.2, 50), "mu": np.linspace(0.2, 3.0, 50), "gap.tip": np.zeros(50)}
+    starts["gap.tip"][7] = -0.1
+    pins = {"x": 0, "phi_dot": 0, "gap_dot.tip": 0, "slip.tip": -1}
+    made = ensemble(dynamics_of("rod_on_incline"), starts=starts, pins=pins, t_end=0.3, store=tmp_path / "e")
+    loaded = load_ensemble(tmp_path / "e")
+    assert (loaded.termination, loaded.verdict, loaded.reasons) == (made.termination, made.verdict, made.reasons)
+    assert {"INCONSISTENT", "NOT_STARTED", "END_TIME"} <= set(loaded.termination)
+    assert (loaded.handed_over, loaded.events, loaded.names) == (made.handed_over, made.events, made.names)
+    np.testing.assert_array_equal(loaded.end, made.end)
+    np.testing.assert_array_equal(loaded.log.t, made.log.t)
+    with pytest.raises(FileError, match="no stored map"):
+        load_map(tmp_path / "e")
+    with pytest.raises(FileError, match="no stored ensemble"):
+        load_ensemble(tmp_path / "nothing")
+
+
+def unfinished(folder, **other):
+    with keeping.kept_tasks(folder, {"kind": "map", "parameters": {"mu": 1.5, "g": 1.0}, **other}):
+        pass
+
+
+def test_another_specification_is_refused_with_the_difference(tmp_path):
+    unfinished(tmp_path / "m")
+    with pytest.raises(StateError, match=r'parameters = \{"mu": 1.5\}, not \{"mu": 0.5\}'):
+        unfinished(tmp_path / "m", parameters={"mu": 0.5, "g": 1.0})
+    unfinished(tmp_path / "m")
+    told = tmp_path / "m.part" / "specification.json"
+    told.write_text(told.read_text().replace('"schema": 1', '"schema": 0'))
+    with pytest.raises(StateError, match="schema = 0, not 1"):
+        unfinished(tmp_path / "m")
+    told.write_text("{")
+    with pytest.raises(StateError, match="no run that can be gone on with"):
+        unfinished(tmp_path / "m")
+
+
+def test_two_runs_on_one_folder_are_refused(tmp_path, capsys):
+    with keeping.kept_tasks(tmp_path / "m", {}):
+        assert main([*MAP, "--store", str(tmp_path / "m")]) == 2
+    assert f"in use by process {os.getpid()}" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_and_what_is_kept_is_gone_on_with(tmp_path, monkeypatch, capsys):
+    whole, calls = np.savez, []
+
+    def full(file, **arrays):
+        calls.append(file)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        whole(file, **arrays)
+
+    monkeypatch.setattr(np, "savez", full)
+    assert main([*MAP, "--store", str(tmp_path / "m")]) == 3
+    assert "No space left on device; what it holds already is kept" in capsys.readouterr().err
+    assert len(list((tmp_path / "m.part").iterdir())) == 2 + 2  # tasks, specification and lock
+    monkeypatch.undo()
+    assert main([*MAP, "--store", str(tmp_path / "m"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["complete"]
+
+
+def doubled(number):
+    if number == 3:
+        raise ValueError("three is poison")
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2 * number
+
+
+def test_poison_stops_no_other_task():
+    for engine in (None, partial(ProcessPoolExecutor, 2)):
+        failures = {}
+        tasks = [n for n in range(9) if engine is not None or n != 5]
+        found = dict(worked_off(doubled, tasks, engine=engine, failed=failures.__setitem__))
+        assert {tasks[k]: value for k, value in found.items()} == {n: 2 * n for n in tasks if n not in (3, 5)}
+        assert failures == {3: "three is poison"} | ({5: "its process died"} if engine is not None else {})
+    with ProcessPoolExecutor(1) as executor, pytest.raises(ComputationError, match="makes executors"):
+        list(worked_off(doubled, [5, 1], engine=executor))
+    with pytest.raises(ValueError, match="poison"):
+        list(worked_off(doubled, [1, 3], engine=None))
+
+
+def test_a_chunk_that_fails_is_named_and_the_others_are_there(monkeypatch):
+    whole = planes.classify
+
+    def poisoned(dynamics, states, **options):
+        if (np.abs(states.q[..., 2] - 1.0) < 0.02).any():
+            raise ComputationError("a posture of which nothing is known")
+        return whole(dynamics, states, **options)
+
+    monkeypatch.setattr(planes, "classify", poisoned)
+    found = region_map(
+        dynamics_of("rod_on_incline"), axes=axes(40), pins=PINS, parameters={"mu": 1.5}, chunk_cells=80,
+        executor=partial(ProcessPoolExecutor, 2),
+    )  # fmt: skip
+    assert not found.is_complete
+    assert 80 <= found.n_missing <= 160
+    assert all("phi = " in text and "nothing is known" in text for text in found.failures)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, capsys):
+    nowhere = f"tcp://{'.'.join(['127', '0', '0', '1'])}:9"
+    monkeypatch.setattr(engines, "_PATIENCE", "300ms")
+    assert main([*MAP, f"--scheduler={nowhere}"]) == 2
+    assert f"no scheduler answers at {nowhere}" in capsys.readouterr().err
+    assert main([*MAP, f"--scheduler={nowhere}", "--workers=2"]) == 2
+    assert "leave out --workers" in capsys.readouterr().err
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_of_a_cluster_that_is_killed_loses_nothing(tmp_path):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        workers = [worker.process.process.pid for worker in cluster.workers.values()]
+        words = [*MANY[:-3], "--n=6000", "--t-end=1", "--seed=3", "--scheduler", cluster.scheduler_address]
+        child = subprocess.Popen([sys.executable, "-m", "hybrid", *words, "--store", str(tmp_path / "far")])
+        while not any((tmp_path / "far.part").glob("task-*")):
+            time.sleep(0.05)
+        os.kill(workers[0], signal.SIGKILL)
+        assert child.wait(timeout=300) == 0
+    assert main([*words[:-2], "--store", str(tmp_path / "near")]) == 0
+    assert digests(tmp_path / "far") == digests(tmp_path / "near")

@@ -34,6 +34,7 @@ from .analysis import (
     saltation_matrix as saltation_matrix,
     sensitivity as sensitivity,
     singular_configurations as singular_configurations,
+    sliced as sliced,
 )
 from .automaton import (
     Automaton as Automaton,

@@ -5,6 +5,7 @@ from .certified import (
     CertifiedMap as CertifiedMap,
     certified_friction as certified_friction,
     certified_map as certified_map,
+    sliced as sliced,
 )
 from .comparison.agreement import ComparisonMap as ComparisonMap, compare_map as compare_map
 from .comparison.restitution import RestitutionMap as RestitutionMap, restitution_map as restitution_map

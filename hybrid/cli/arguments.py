@@ -28,6 +28,7 @@ __all__ = [
     "pin_option",
     "plot_option",
     "read_parameters",
+    "slice_option",
     "two_axes",
 ]
 
@@ -140,6 +141,29 @@ def branch_option(command: Command) -> Command:
         callback=_assignments,
         help="Where several postures satisfy the pins, as elbow up and down: take the one nearest to this value of a "
         "coordinate that the pins leave open. A pinned or swept quantity: where that choice is made; repeatable.",
+    )(command)
+
+
+def slice_option(command: Command) -> Command:
+    """The repeatable option ``--slice NAME=VALUE``.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``slice_at``, a dict of str to str.
+
+    Returns
+    -------
+    callable
+        The command with the option.
+    """
+    return click.option(
+        "--slice",
+        "slice_at",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_assignments,
+        help="Show also what is proved where an axis has this value; repeatable.",
     )(command)
 
 

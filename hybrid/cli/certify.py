@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from hybrid.cli.arguments import (
@@ -16,20 +17,25 @@ from hybrid.cli.arguments import (
     pin_option,
     plot_option,
     read_parameters,
+    slice_option,
 )
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences
-from hybrid.reporting.records import certified_record
+from hybrid.reporting.records import certified_record, slice_record
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from hybrid.analysis import Boundary, CertifiedMap
+    from hybrid.dynamics import Dynamics
+
 __all__ = ["certify"]
 
 _STEPS = 1000  # of the progress bar
+_SCAN = 160  # cells of a side between which the curves of a picture are looked for
 
 
 @click.command("certify")
@@ -48,7 +54,8 @@ _STEPS = 1000  # of the progress bar
 @click.option("--gap", type=float, default=1e-4, show_default=True, help="Largest uncertainty of a region's share.")
 @click.option("--max-boxes", type=int, default=10_000_000, show_default=True, help="Boxes to look at, at most.")
 @click.option("--budget", type=float, metavar="SECONDS", help="Time to work, at most.")
-@plot_option("Draw a map of two axes; what is not decided is black")
+@slice_option
+@plot_option("Draw a map of the two axes that slices leave; what is not decided is black")
 @json_option
 def certify(
     *,
@@ -60,20 +67,25 @@ def certify(
     gap: float,
     max_boxes: int,
     budget: float | None,
+    slice_at: dict[str, str],
     plot: Path | None,
     as_json: bool,
 ) -> None:
     """Prove which modes of MECH are consistent over a box."""
-    if plot is not None and len(axes) != 2:
-        raise click.UsageError(f"--plot draws two axes, got {len(axes)}")
+    left = len(axes) - len(slice_at)
+    if plot is not None and left != 2:
+        raise click.UsageError(f"--plot draws two axes, got {left}: fix the others, as --slice mu=3/2")
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"certifying {declared.name}") as bar:
-        from hybrid.analysis import Axis, certified_map
+        from hybrid.analysis import Axis, certified_map, sliced
+        from hybrid.analysis.certified.slices import check_slice
         from hybrid.dynamics import derive
 
         resolved = declared.parameter_values(values)
         swept = [Axis.parse(text, values=resolved) for text in axes]
+        at = {name: _number(name, text, resolved) for name, text in slice_at.items()}
+        check_slice(swept, at)
         dynamics = derive(declared)
         found = certified_map(
             dynamics,
@@ -87,19 +99,51 @@ def certify(
             progress=lambda reached, _: bar.advance(int(_STEPS * min(1.0, gap / max(reached, gap))), _STEPS),
             on_interrupt="keep",
         )
+        shown = sliced(found, at) if at else found
         if plot is not None:
             from hybrid.reporting.certified_maps import plot_certified_map
             from hybrid.reporting.labelling import quantities_with_units
             from hybrid.reporting.plot import save_figure
 
             units = quantities_with_units(dynamics)
-            save_figure(plot_certified_map(found, units=units, title=declared.title), plot)
-    answer = {"mechanism": declared.name, **certified_record(found)}
+            boundaries = _boundaries(dynamics, shown, at, pins, values)
+            picture = plot_certified_map(shown, boundaries=boundaries, units=units, title=declared.title)
+            save_figure(picture, plot)
+    answer = {"mechanism": declared.name, **certified_record(found), "slice": slice_record(shown, at)}
     drawn = [] if plot is None else [f"Drawn in {plot}."]
     print_answer(answer, _description(answer), iter(drawn), as_json=as_json)
     if found.is_interrupted:
         click.echo(f"interrupted: the bounds are proved, {number(found.gap)} apart", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+
+
+def _number(name: str, text: str, values: Mapping[str, float]) -> float:
+    """The value of a slice, an expression of parameters."""
+    from hybrid.declaration.expressions import evaluate, parse_expression
+
+    return float(evaluate(parse_expression(text, known=values.keys(), field=f"slice {name}"), dict(values)))
+
+
+def _boundaries(
+    dynamics: Dynamics,
+    shown: CertifiedMap,
+    at: Mapping[str, float],
+    pins: Mapping[str, str],
+    parameters: Mapping[str, float],
+) -> tuple[Boundary, ...]:
+    """The curves between regions, by bisection."""
+    from hybrid.analysis import region_map
+
+    declared = dynamics.mechanism.parameters
+    sampled = region_map(
+        dynamics,
+        axes=[attrs.evolve(axis, n=_SCAN) for axis in shown.axes],
+        pins={**pins, **{name: value for name, value in at.items() if name not in declared}},
+        parameters={**parameters, **{name: value for name, value in at.items() if name in declared}},
+        branch=None if shown.branch is None else dict(shown.branch.start),
+        with_boundaries=True,
+    )
+    return sampled.boundaries
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -112,6 +156,12 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         wanted, reached = number(answer["gap_wanted"]), number(answer["gap"])
         yield f"The work ended before the gap of {wanted} was reached: it is {reached}."
     yield f"{answer['boxes']} boxes; {answer['undecided']:.3g} of the volume is in boxes with several possible regions."
+    cut = answer["slice"]
+    if cut is not None:
+        yield ""
+        where = ", ".join(f"{name} = {number(value)}" for name, value in cut["at"].items())
+        rows = [(name, f"{low:.9f}", f"{high:.9f}") for name, (low, high) in cut["regions"].items()]
+        yield table(f"Shares of the slice at {where}, proved", ("consistent modes", "at least", "at most"), rows)
     yield ""
     for key, is_absent in answer["absent"].items():
         if is_absent:

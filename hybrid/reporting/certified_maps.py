@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,7 +15,7 @@ from hybrid.reporting.plot import plot_map
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hybrid.analysis import CertifiedMap, RegionMap
+    from hybrid.analysis import Boundary, CertifiedMap, RegionMap
 
 __all__ = ["plot_certified_map", "rastered"]
 
@@ -73,12 +73,20 @@ def rastered(certified: CertifiedMap, *, cells: int = _CELLS) -> RegionMap:
     )
 
 
-def plot_certified_map(certified: CertifiedMap, *, units: Mapping[str, str] | None = None, title: str = "") -> Figure:
+def plot_certified_map(
+    certified: CertifiedMap,
+    *,
+    boundaries: Sequence[Boundary] = (),
+    units: Mapping[str, str] | None = None,
+    title: str = "",
+) -> Figure:
     """A certified map of two axes as a figure; what is not decided is black.
 
     Parameters
     ----------
     certified : CertifiedMap
+    boundaries : sequence of Boundary, optional
+        Curves to draw, as those of a map of the same axes.
     units : mapping of str to str, optional
         Of what is swept, by name.
     title : str, optional
@@ -87,7 +95,10 @@ def plot_certified_map(certified: CertifiedMap, *, units: Mapping[str, str] | No
     -------
     matplotlib Figure
     """
-    return plot_map(rastered(certified), units=units, title=title)
+    figure = plot_map(attrs.evolve(rastered(certified), boundaries=tuple(boundaries)), units=units, title=title)
+    for boundary in boundaries:  # they run where nothing is decided
+        figure.axes[0].plot(*boundary.points.T, color="white", linewidth=0.6, zorder=4)
+    return figure
 
 
 def _labels(name: str) -> list[str]:

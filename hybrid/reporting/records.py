@@ -26,6 +26,7 @@ __all__ = [
     "map_record",
     "numeric_verdict_record",
     "plain",
+    "slice_record",
     "state_record",
     "verdict_record",
 ]
@@ -327,6 +328,32 @@ def certified_record(certified: CertifiedMap) -> dict[str, Json]:
         "evaluations": certified.evaluations,
         "boxes": certified.boxes,
         "branch": plain(branch_record(certified.branch)),
+    }
+
+
+def slice_record(shown: CertifiedMap, at: Mapping[str, float]) -> dict[str, Json] | None:
+    """What a certified map proves about a slice of its box.
+
+    Parameters
+    ----------
+    shown : CertifiedMap
+        The slice, as :func:`hybrid.sliced` returns it.
+    at : mapping of str to float
+        Values of the axes that were given up.
+
+    Returns
+    -------
+    dict or None
+        ``at``; bounds of the shares of ``regions``, the ``undecided`` share and the number of ``boxes`` of the slice.
+        None for no slice.
+    """
+    if not at:
+        return None
+    return {
+        "at": dict(at),
+        "regions": {name: list(bounds) for name, bounds in shown.regions.items()},
+        "undecided": shown.undecided,
+        "boxes": shown.boxes,
     }
 
 

@@ -2,5 +2,6 @@
 
 from hybrid.analysis.certified.friction import CertifiedFriction, certified_friction
 from hybrid.analysis.certified.regions import CertifiedMap, Witness, certified_map
+from hybrid.analysis.certified.slices import sliced
 
-__all__ = ["CertifiedFriction", "CertifiedMap", "Witness", "certified_friction", "certified_map"]
+__all__ = ["CertifiedFriction", "CertifiedMap", "Witness", "certified_friction", "certified_map", "sliced"]

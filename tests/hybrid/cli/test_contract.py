@@ -26,7 +26,7 @@ CONTRACT = {
     "certify": (
         ["rod_on_incline", "--axis=phi=0:pi", "--axis=phi_dot=-3:3", "--pin=slip.tip=-1", "--gap=0.01"],
         {"axes", "gap", "gap_wanted", "complete", "regions", "undecided", "absent", "witness", "evaluations", "boxes"}
-        | {"branch"},
+        | {"branch", "slice"},
     ),
     "simulate": (
         ["rod_on_incline", "--pin=phi=0.4", "--pin=phi_dot=0.5", "--pin=slip.tip=0", "--t-end=1"],

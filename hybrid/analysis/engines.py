@@ -93,7 +93,7 @@ def _round(
                 try:
                     futures[executor.submit(work, tasks[waiting[0]])] = waiting[0]
                 except BrokenExecutor:
-                    return sorted(futures.values())
+                    return sorted(futures.values()) or [waiting.popleft()]
                 waiting.popleft()
             for future in wait(futures, return_when=FIRST_COMPLETED).done:
                 error = future.exception()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 
 import numpy as np
@@ -182,6 +183,11 @@ def test_poison_stops_no_other_task():
         assert failures == {3: "three is poison"} | ({5: "its process died"} if engine is not None else {})
     with ProcessPoolExecutor(1) as executor, pytest.raises(ComputationError, match="makes executors"):
         list(worked_off(doubled, [5, 1], engine=executor))
+    with ProcessPoolExecutor(1) as executor:
+        with pytest.raises(BrokenProcessPool):
+            executor.submit(doubled, 5).result()
+        with pytest.raises(ComputationError, match="makes executors"):  # dead before it is handed over
+            list(worked_off(doubled, [1, 2], engine=executor))
     with pytest.raises(ValueError, match="poison"):
         list(worked_off(doubled, [1, 3], engine=None))
 

@@ -134,7 +134,8 @@ def _hold(lock: Any, folder: Path) -> None:
     except ImportError:  # a system without it
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # of this process alone: its workers, which may outlive it for a moment, do not inherit it
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.seek(0)
         holder = lock.read().strip()

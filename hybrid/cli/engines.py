@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +26,7 @@ __all__ = ["engine_options", "opened_engine", "store_option"]
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PATIENCE = "10s"
+_LOOK = 1.0  # seconds between two looks at the process that was started
 
 
 def _needs_distributed(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -120,7 +123,11 @@ def opened_engine(workers: int | None, scheduler: str | None, *, is_long: bool) 
             yield executor
         return
     processes = workers or ((os.cpu_count() or 1) if is_long else 1)
-    yield None if processes == 1 else partial(ProcessPoolExecutor, processes, initializer=_leave_interrupts)
+    yield (
+        None
+        if processes == 1
+        else partial(ProcessPoolExecutor, processes, initializer=_begin_as_worker)
+    )
 
 
 @contextmanager
@@ -136,6 +143,14 @@ def _scheduled(address: str) -> Iterator[Executor]:
         yield client.get_executor(retries=3)
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal: the one that was started answers it."""
+def _begin_as_worker() -> None:
+    """Ctrl-C reaches every process of a terminal: the one that was started answers it. Without that one, end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End when the process that asked for the work has gone, killed perhaps: nobody hands out any more."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)

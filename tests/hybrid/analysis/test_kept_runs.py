@@ -142,10 +142,12 @@ def test_another_specification_is_refused_with_the_difference(tmp_path):
         unfinished(tmp_path / "m")
 
 
-def test_two_runs_on_one_folder_are_refused(tmp_path, capsys):
+def test_two_runs_on_one_folder_are_refused(tmp_path):
+    words = [sys.executable, "-m", "hybrid", *MAP, "--store", str(tmp_path / "m")]
     with keeping.kept_tasks(tmp_path / "m", {}):
-        assert main([*MAP, "--store", str(tmp_path / "m")]) == 2
-    assert f"in use by process {os.getpid()}" in capsys.readouterr().err
+        done = subprocess.run(words, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 2
+    assert f"in use by process {os.getpid()}" in done.stderr
 
 
 def test_a_full_disk_is_told_and_what_is_kept_is_gone_on_with(tmp_path, monkeypatch, capsys):

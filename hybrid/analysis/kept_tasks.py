@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,15 @@ from numpy.typing import NDArray
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.files import read_arrays, read_file, read_json
 
-__all__ = ["SCHEMA", "KeptTasks", "kept_tasks"]
+__all__ = ["DRAFT", "SCHEMA", "KeptTasks", "kept_tasks", "part_of"]
 
 SCHEMA = 1
 """Number of the layout of unfinished runs and of finished folders."""
 
-_SPECIFICATION, _LOCK = "specification.json", "lock"
+DRAFT = ".draft-"
+"""Begins the names of what is not finished yet; the next run removes what a kill has left of it."""
+
+_SPECIFICATION, _LOCK = _OWN = "specification.json", "lock"
 _MOST_BYTES = 1 << 33
 _TASK = re.compile(r"task-(\d{8})\.npz")
 
@@ -48,7 +50,7 @@ class KeptTasks:
     def put(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep the result of a task: first its data, then its name, so that what has the name is whole."""
         try:
-            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".draft-", delete=False) as draft:
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=DRAFT, delete=False) as draft:
                 try:
                     np.savez(draft, **arrays)  # type: ignore[arg-type]
                     draft.flush()
@@ -67,10 +69,29 @@ class KeptTasks:
 
     def remove(self) -> None:
         """Remove the folder, as the result is elsewhere."""
+        for path in self.folder.iterdir():  # the specification last: without it nothing else is left to be taken for
+            if path.name not in _OWN:
+                _removed(path)
+        _removed(self.folder / _SPECIFICATION)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, number: int) -> Path:
         return self.folder / f"task-{number:08d}.npz"
+
+
+def part_of(target: Path) -> Path:
+    """Folder beside that of a result in which the tasks of its run are kept.
+
+    Parameters
+    ----------
+    target : Path
+
+    Returns
+    -------
+    Path
+    """
+    place = target.resolve()
+    return place.with_name(f"{place.name}.part")
 
 
 @contextmanager
@@ -95,36 +116,48 @@ def kept_tasks(target: str | Path, specification: Mapping[str, Any]) -> Iterator
     ComputationError
         The folder cannot be written.
     """
-    place = Path(target)
-    folder = place.with_name(f"{place.name}.part")
-    asked = {"schema": SCHEMA, "painleve": version("painleve"), **specification}
+    folder = part_of(Path(target))
+    asked = {"schema": SCHEMA, **specification}
     try:
-        _create(folder, asked)
+        _check_own(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / _LOCK).open("a+", encoding="utf-8")
     except OSError as error:
         raise _unwritable(folder, error) from error
     with lock:
         _hold(lock, folder)
+        for draft in folder.glob(f"{DRAFT}*"):  # of a run that was killed
+            _removed(draft)
+        if not (folder / _SPECIFICATION).exists():
+            _specify(folder, asked)
         _check_same(folder, asked)
-        for draft in folder.glob(".draft-*"):  # of a run that was killed
-            draft.unlink(missing_ok=True)
         found = (_TASK.fullmatch(path.name) for path in folder.iterdir())
         yield KeptTasks(folder, {int(match[1]) for match in found if match})
 
 
-def _create(folder: Path, asked: Mapping[str, Any]) -> None:
-    """Make the folder with its specification, at once or not at all."""
-    if folder.exists():
+def _check_own(folder: Path) -> None:
+    """Refuse a folder that no run has made; one that was killed as it began may have no specification yet."""
+    if not folder.exists() or (folder / _SPECIFICATION).exists():
         return
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    if any(path.name not in _OWN and not path.name.startswith(DRAFT) for path in folder.iterdir()):
+        raise StateError(f"{folder} holds no run that can be gone on with: remove it, or choose another folder")
+
+
+def _specify(folder: Path, asked: Mapping[str, Any]) -> None:
+    """Write the specification at once or not at all."""
+    draft = folder / f"{DRAFT}specification"
     try:
-        (draft / _SPECIFICATION).write_text(json.dumps(asked, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        draft.rename(folder)
-    except OSError:
-        shutil.rmtree(draft, ignore_errors=True)
-        if not folder.exists():  # else another run has made it meanwhile
-            raise
+        draft.write_text(json.dumps(asked, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        draft.replace(folder / _SPECIFICATION)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _removed(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _hold(lock: Any, folder: Path) -> None:

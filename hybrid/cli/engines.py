@@ -65,9 +65,13 @@ def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) 
     """A folder that a map can be kept in, or the reason why not, before anything is computed."""
     if folder is None:
         return None
-    unfinished = folder.with_name(f"{folder.name}.part").exists()
-    if folder.exists() and any(folder.iterdir()) and not unfinished:
-        raise click.BadParameter(f"{folder} exists already: choose another folder, or remove it", param=option)
+    from hybrid.analysis.maps.store import check_folder
+    from hybrid.errors import StateError
+
+    try:
+        check_folder(folder)
+    except StateError as error:
+        raise click.BadParameter(str(error), param=option) from None
     missing = [name for name in ("xarray", "zarr") if find_spec(name) is None]
     if missing:
         advice = "install it with: pip install 'painleve[store]'"

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from functools import partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -41,10 +42,11 @@ def about_mechanism(dynamics: Dynamics) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``mechanism, declaration, sha256, parameters``.
+        ``painleve`` (its version), ``mechanism, declaration, sha256, parameters``.
     """
     text = mechanism_to_toml(dynamics.mechanism)
     return {
+        "painleve": version("painleve"),
         "mechanism": dynamics.name,
         "declaration": text,
         "sha256": hashlib.sha256(text.encode()).hexdigest(),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.analysis.kept_tasks import SCHEMA
+from hybrid.analysis.kept_tasks import DRAFT, SCHEMA, part_of
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary
 from hybrid.analysis.maps.region_map import RegionMap
@@ -41,18 +41,21 @@ def check_folder(path: Path) -> None:
     Raises
     ------
     StateError
-        It holds something.
+        It holds something, or it is the working directory.
     """
+    if path.resolve() == Path.cwd().resolve():
+        raise StateError(f"{path} is the folder this runs in, which cannot be replaced: name a new one")
     if path.exists() and not path.is_dir():
         raise StateError(f"{path} exists already, and is no folder")
-    if path.exists() and any(path.iterdir()) and not path.with_name(f"{path.name}.part").exists():
+    is_ours = (path / "zarr.json").exists() and part_of(path).exists()
+    if path.exists() and any(path.iterdir()) and not is_ours:
         raise StateError(f"{path} exists already: choose another folder, or remove it")
 
 
 def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
     """Write a map so that it is there as a whole or not at all.
 
-    The group is written beside its place under a temporary name, then renamed.
+    The group is written under a temporary name, then renamed.
 
     Parameters
     ----------
@@ -116,7 +119,7 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
 
 
 def written_whole(data: Any, place: Path) -> None:
-    """Write a dataset as a Zarr group beside its place, then rename it.
+    """Write a dataset as a Zarr group under a temporary name, then rename it.
 
     Parameters
     ----------
@@ -136,7 +139,8 @@ def written_whole(data: Any, place: Path) -> None:
     """
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+        kept = part_of(place)
+        draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=kept if kept.exists() else place.parent))
         try:
             data.to_zarr(draft / "map", consolidated=False)
             if place.exists():

@@ -77,11 +77,11 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(words, tmp_path):
 
 @pytest.mark.long
 def test_ten_kills_at_random_moments_leave_no_trace(tmp_path):
-    words = [*MAP[:-2], "--axis=phi=0:pi:1500", "--axis=phi_dot=-3:3:1500", "--workers=2"]
+    words = [*MAP[:-2], "--axis=phi=0:pi:2800", "--axis=phi_dot=-3:3:2800", "--workers=2"]
     shuffled, kills = random.Random(5), 0
     while kills < 10:
         child = subprocess.Popen([sys.executable, "-m", "hybrid", *words, "--store", str(tmp_path / "killed")])
-        time.sleep(1.5 + shuffled.random())
+        time.sleep(0.9 + 0.7 * shuffled.random())
         child.kill()
         kills += child.wait() == -signal.SIGKILL
         assert not (tmp_path / "killed").exists(), "the map is finished before ten kills: take a larger one"

@@ -11,7 +11,7 @@ from tests.catalogue import dynamics_of
 
 # ranges of pins, other pins, the time, and whether a law of impacts is given
 CASES = {
-    "rod_on_incline": ({"phi": (0.15, 3.0), "phi_dot": (-1.5, 1.5), "slip.tip": (-1, 1)}, {}, 4.0),
+    "rod_on_incline": ({"phi": (0.15, 3.0), "phi_dot": (-1.5, 1.5), "slip.tip": (-1, 1)}, {}, 8.0),
     "two_carts": ({"q1": (0.05, 2), "q2": (-1.5, 1.5), "q1_dot": (-1, 1), "q2_dot": (-1, 1)}, {}, 6.0),
     "ladder_in_corner": (
         {"theta": (0.3, 1.3), "theta_dot": (-1, 1)},

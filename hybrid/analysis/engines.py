@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from typing import TypeVar
 
 from hybrid.errors import ComputationError, HybridError
@@ -49,7 +49,7 @@ def worked_off(
     Raises
     ------
     ComputationError
-        The processes of a given executor have died, which only who made it can replace.
+        A given executor has lost tasks, as processes or a scheduler died: only who made it can replace it.
     """
     if engine is None:
         for number, task in enumerate(tasks):
@@ -64,7 +64,8 @@ def worked_off(
         suspects = yield from _round(work, tasks, deque(range(len(tasks))), engine, failed)
         if suspects:
             raise ComputationError(
-                "a process of the executor has died; hand over a function that makes executors instead"
+                "the executor has lost tasks: a process of it has died, or its scheduler;"
+                " a function that makes executors can replace it"
             )
         return
     waiting = deque(range(len(tasks)))
@@ -96,8 +97,8 @@ def _round(
                     return sorted(futures.values()) or [waiting.popleft()]
                 waiting.popleft()
             for future in wait(futures, return_when=FIRST_COMPLETED).done:
-                error = future.exception()
-                if isinstance(error, BrokenExecutor):
+                error = CancelledError() if future.cancelled() else future.exception()
+                if isinstance(error, BrokenExecutor | CancelledError):
                     return sorted(futures.values())
                 if error is not None:
                     _tell(failed, futures.pop(future), error)

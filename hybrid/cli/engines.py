@@ -136,8 +136,12 @@ def opened_engine(workers: int | None, scheduler: str | None, *, is_long: bool) 
 
 @contextmanager
 def _scheduled(address: str) -> Iterator[Executor]:
+    import logging
+
     from distributed import Client
 
+    for name in ("distributed", "distributed.client"):  # they would print tracebacks where a scheduler goes away
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError, TypeError) as error:

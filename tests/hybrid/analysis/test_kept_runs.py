@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -236,3 +237,36 @@ def test_a_worker_of_a_cluster_that_is_killed_loses_nothing(tmp_path):
         assert child.wait(timeout=300) == 0
     assert main([*words[:-2], "--store", str(tmp_path / "near")]) == 0
     assert digests(tmp_path / "far") == digests(tmp_path / "near")
+
+
+@pytest.mark.long
+def test_a_scheduler_that_dies_ends_the_run_in_one_line_and_another_engine_goes_on(tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = str(probe.getsockname()[1])
+    address, quiet = f"tcp://localhost:{port}", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask, words = [sys.executable, "-m"], [*MAP[:-2], "--axis=phi=0:pi:1500", "--axis=phi_dot=-3:3:1500"]
+    scheduler = ["distributed.cli.dask_scheduler", "--host", "localhost", "--port", port, "--no-dashboard"]
+    worker = ["distributed.cli.dask_worker", address, "--nthreads=1", "--no-nanny", "--no-dashboard"]
+    processes = [subprocess.Popen([*dask, *scheduler], **quiet)]
+    processes.append(subprocess.Popen([*dask, *worker, "--local-directory", str(tmp_path)], **quiet))
+    try:
+        words += ["--store", str(tmp_path / "map")]
+        run = subprocess.Popen(
+            [sys.executable, "-m", "hybrid", *words, "--scheduler", address], stderr=subprocess.PIPE, text=True
+        )
+        processes.append(run)
+        while not any((tmp_path / "map.part").glob("task-*")):
+            assert run.poll() is None
+            time.sleep(0.05)
+        processes[0].kill()
+        told = run.communicate(timeout=120)[1]
+        assert run.returncode == 3
+        assert [line for line in told.splitlines() if "its scheduler" in line and line.startswith("error: ")]
+        assert "Traceback" not in told and "defect" not in told
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert main(words) == 0
+    assert load_map(tmp_path / "map").is_complete

@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 _CLOSE = 2.0**-44  # relative distance of the bounds at which the search ends; point values are known to some 2**-50
 _NEGLIGIBLE = 1e-24  # of the square of G_NT/G_NN: friction of 1e12 is none
 _MAX_BOXES = 2_000_000
+_STALLED = 16  # times the boxes at which the bounds last came closer by a tenth: then divisions do not help
+_ENOUGH = 2048  # boxes before which that is not asked
 _SLACK = 1.0 + 2.0**-40
 
 
@@ -140,8 +142,8 @@ def _enclosed(
     if sampled.at:
         known = np.array([[[sampled.at[axis.name]] * 2 for axis in over]])
         least, place = max(0.0, float(value(known)[0][0, 0, 0])), known[0, :, 0]
-    most, looked = np.inf, 0
-    while len(boxes) and looked < _MAX_BOXES:
+    most, looked, closest, at_closest = np.inf, 0, np.inf, _ENOUGH
+    while len(boxes) and looked < min(_MAX_BOXES, _STALLED * at_closest):
         looked += len(boxes)
         low, high, middles = _bounds(value, slope, boxes)
         best = int(np.argmax(low))
@@ -150,6 +152,8 @@ def _enclosed(
         enough = max(least * (1.0 + _CLOSE), _NEGLIGIBLE)
         is_open = ~(high <= enough)
         most = max(float(high[is_open].max(initial=0.0)), enough)
+        if most - least < 0.9 * closest:
+            closest, at_closest = most - least, max(looked, _ENOUGH)
         lengths = (boxes[..., 1] - boxes[..., 0]) / widths
         rows, longest = np.arange(len(boxes)), lengths.argmax(axis=1)
         ends, half_way = boxes[rows, longest], middles[rows, longest]

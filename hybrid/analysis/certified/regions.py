@@ -36,6 +36,8 @@ _SHARE = 0.7  # of the gap, carried by the boxes that are divided next
 _BATCH = 20_000  # boxes bounded at once
 _POINTS = 64  # middles of boxes a round at which the conditions of a verdict are looked at
 _TRIES = 2  # of them at which the verdict itself is
+_STALLED = 32  # times the boxes at which the gap was last less by a hundredth: then divisions do not help
+_ENOUGH = 4096  # boxes before which that is not asked
 _NARROW = 1e-10  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
 _VOLUME_ROUNDING = 1e-14  # of sums of products of lengths, relative
 
@@ -66,7 +68,8 @@ class CertifiedMap:
     gap, gap_wanted : float
         Largest difference of the bounds of a region's share, reached and asked for.
     complete : bool
-        False where the number of boxes or the time ended the work before the gap was reached.
+        False where the number of boxes or the time ended the work before the gap was reached, or divisions no longer
+        helped.
     regions : mapping of str to (low, high)
         Bounds of the share of every region that is not excluded; largest first. The names are those of a map; any
         region that is not listed has no more than ``undecided``, where nothing is known.
@@ -262,6 +265,9 @@ class _BoxSearch:
     progress: Progress | None
     end: float | None = None
     evaluations: int = 0
+    began: float = attrs.field(factory=time.perf_counter)
+    least_gap: float = np.inf
+    at_least_gap: int = _ENOUGH
     codes: list[int] = attrs.field(factory=list)
     witness: dict[str, Witness] = attrs.field(factory=dict)
 
@@ -282,8 +288,9 @@ class _BoxSearch:
                     is_complete = reached <= wanted
                     chosen = self.for_keys(parts) if is_complete else self.widest(spread)
                     chosen &= self.is_divisible(parts.boxes)
-                    if not chosen.any() or self.is_spent():
+                    if not chosen.any() or self.is_spent() or not (is_complete or self.is_getting_on(reached)):
                         break
+                    chosen = self.affordable(chosen, spread)
                     halves = self.reader.divided(parts.boxes[chosen], self.widths, parts.bends[chosen])
                     inner = np.repeat(parts.inner[chosen], 2, axis=0)
                     parts = parts.of(~chosen).with_(self.bounded(halves, inner))
@@ -298,6 +305,26 @@ class _BoxSearch:
 
     def is_spent(self) -> bool:
         return self.evaluations >= self.max_boxes or (self.end is not None and time.perf_counter() > self.end)
+
+    def is_getting_on(self, reached: float) -> bool:
+        """Whether divisions still bring bounds closer: an angle of 1e300 has no sine, however small a box."""
+        if reached < 0.99 * self.least_gap:
+            self.least_gap, self.at_least_gap = reached, max(self.evaluations, _ENOUGH)
+        return self.evaluations <= _STALLED * self.at_least_gap
+
+    def affordable(self, chosen: NDArray[np.bool_], spread: Array) -> NDArray[np.bool_]:
+        """As many of the boxes as numbers and time allow, the most uncertain ones."""
+        most = (self.max_boxes - self.evaluations) / 2
+        if self.end is not None:
+            now = time.perf_counter()
+            most = min(most, (self.end - now) * self.evaluations / (now - self.began) / 2)
+        places = np.flatnonzero(chosen)
+        if len(places) <= most:
+            return chosen
+        kept = places[np.argsort(-spread[places], kind="stable")[: max(1, int(most))]]
+        found = np.zeros_like(chosen)
+        found[kept] = True
+        return found
 
     def is_divisible(self, boxes: Array) -> NDArray[np.bool_]:
         middles = boxes.mean(axis=-1)

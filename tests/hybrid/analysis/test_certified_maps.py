@@ -212,10 +212,26 @@ def test_the_work_ends_with_bounds_that_hold():
     for options in ({"max_boxes": 50}, {"max_boxes": 500}, {"budget": 1e-9}):
         found = rod(["phi=0:pi", "phi_dot=-3:3"], parameters={"mu": 1.5}, gap=1e-5, **options)
         assert not found.complete and found.gap > 1e-5
+        assert found.evaluations <= options.get("max_boxes", 10) + 1
         for name, (low, high) in whole.regions.items():
             assert found.regions[name][0] <= low and high <= found.regions[name][1]
         if found.regions["none"][0] > 0.0:  # what is proved to be somewhere is met
             assert found.absent["INCONSISTENT"] is False
+
+
+@pytest.mark.long
+def test_the_work_ends_where_divisions_do_not_help():
+    """No interval arithmetic has the sine of 1e300, the text of which is no float: however small the boxes are."""
+    found = rod(["mu=0:1", "phi_dot=-3:3"], {"phi": 1e300}, gap=1e-2)
+    assert not found.complete and found.gap > 0.5 and found.evaluations < 400_000
+    low, high = found.regions["slide-"]
+    assert low < 0.2 and high == 1.0 and None in found.absent.values()
+    least = certified_friction(dynamics_of("rod_on_incline"), over=[Axis.parse("m=0:1")], pins={"phi": 1})
+    assert least.low <= smallest_at(1.0) <= least.high
+
+
+def smallest_at(phi):
+    return (1 + 3 * np.cos(phi) ** 2) / (3 * np.sin(phi) * np.cos(phi))
 
 
 def interrupted(reached, evaluations):

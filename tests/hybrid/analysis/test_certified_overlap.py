@@ -97,9 +97,9 @@ def test_the_least_slope_of_an_overlap_is_enclosed(reader, mu, distance):
 
 @pytest.mark.long
 def test_no_slope_below_the_closed_form_has_an_overlap(reader):
-    """Every friction from 1.34 to 3, not only some: cells in which the closed form varies by some 2e-3."""
+    """Every friction from 1.34 to 2, not only some: cells in which the closed form varies by some 2e-3."""
     mu = 1.34
-    while mu < 3.0:
+    while mu < 2.0:
         width = 1e-4
         while least_slope(mu) - least_slope(mu + 2 * width) < 2e-3:
             width *= 2

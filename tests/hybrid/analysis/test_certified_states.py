@@ -34,7 +34,7 @@ class Inwards:
 
 
 def states_beside_boundaries(rng, n):
-    """States (n, 3) within 1e-12 of ``A = 0`` or ``b = 0``, and boxes of all sizes with them on a face or inside."""
+    """States (n, 3) within 1e-12 of ``A = 0`` or ``b = 0``, and boxes of all sizes that hold them, on a face or not."""
     phi, mu = rng.uniform(0.65, 1.35, n), rng.uniform(0.1, 2.9, n)
     rate = rng.uniform(-2.9, 2.9, n)
     sine, cosine = np.sin(phi), np.cos(phi)

@@ -1,14 +1,13 @@
 """The house rules that a machine can check, for every package of the project."""
 
 import ast
+import functools
 import graphlib
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("hybrid", "lcp", "mechanisms")
@@ -58,6 +57,26 @@ TEXT = {
 GENERATED = {"__pycache__", "build", "dist", "out", "_build"}
 
 
+def of_every(paths):
+    """One test over all files: thousands of tests of a millisecond each take longer to count than to run."""
+
+    def decorate(rule):
+        @functools.wraps(rule)
+        def test():
+            broken = {}
+            for path in paths:
+                try:
+                    rule(path)
+                except AssertionError as error:
+                    broken[name_of(path)] = str(error).partition("\n")[0]
+            assert not broken
+
+        del test.__wrapped__  # pytest would ask for its argument
+        return test
+
+    return decorate
+
+
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -85,13 +104,13 @@ def public_definitions(
                 yield from public_definitions(node.body, f"{prefix}{node.name}.")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_module_is_at_most_450_lines_and_named_by_its_subject(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 450
     assert path.stem not in EMPTY_NAMES
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_every_public_name_is_documented(path):
     module = tree(path)
     undocumented = [name for name, node in public_definitions(module.body) if not ast.get_docstring(node)]
@@ -99,7 +118,7 @@ def test_every_public_name_is_documented(path):
     assert ast.get_docstring(module)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_no_exception_is_caught_without_saying_which(path):
     caught = [
         node.lineno
@@ -111,7 +130,7 @@ def test_no_exception_is_caught_without_saying_which(path):
     assert len(caught) == allowed, caught
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_nothing_is_executed_from_text_and_nothing_left_unimplemented(path):
     banned = {"eval", "exec", "sympify", "parse_expr", "NotImplementedError", "breakpoint"}
     used = {node.id for node in ast.walk(tree(path)) if isinstance(node, ast.Name)}
@@ -120,7 +139,7 @@ def test_nothing_is_executed_from_text_and_nothing_left_unimplemented(path):
     assert used & banned <= allowed
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.name == "__init__.py"], ids=name_of)
+@of_every([path for path in MODULES if path.name == "__init__.py"])
 def test_package_lists_its_public_names(path):
     stub = path.with_suffix(".pyi")
     if stub.exists():  # names that are loaded late stand there, and nowhere else
@@ -198,7 +217,7 @@ def test_constraints_pin_every_dependency_and_name_no_host():
     assert wanted - {"painleve"} <= {pin.partition("==")[0] for pin in pins}
 
 
-@pytest.mark.parametrize("path", text_files(), ids=name_of)
+@of_every(text_files())
 def test_file_names_no_machine(path):
     text = path.read_text(encoding="utf-8")
     directories = "home|root|Users|work|opt|mnt|srv|tmp|usr|var"

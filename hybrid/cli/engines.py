@@ -127,11 +127,7 @@ def opened_engine(workers: int | None, scheduler: str | None, *, is_long: bool) 
             yield executor
         return
     processes = workers or ((os.cpu_count() or 1) if is_long else 1)
-    yield (
-        None
-        if processes == 1
-        else partial(ProcessPoolExecutor, processes, initializer=_begin_as_worker)
-    )
+    yield (None if processes == 1 else partial(ProcessPoolExecutor, processes, initializer=_begin_as_worker))
 
 
 @contextmanager

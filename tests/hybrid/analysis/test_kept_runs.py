@@ -44,6 +44,7 @@ from hybrid.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 PINS = {"slip.tip": -1}
+HERE = ".".join(("127", "0", "0", "1"))
 
 
 def axes(n=200):  # so few that compiled operations do not pay: their margins agree to rounding
@@ -242,11 +243,11 @@ def test_a_worker_of_a_cluster_that_is_killed_loses_nothing(tmp_path):
 @pytest.mark.long
 def test_a_scheduler_that_dies_ends_the_run_in_one_line_and_another_engine_goes_on(tmp_path):
     with socket.socket() as probe:
-        probe.bind(("localhost", 0))
+        probe.bind((HERE, 0))
         port = str(probe.getsockname()[1])
-    address, quiet = f"tcp://localhost:{port}", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    address, quiet = f"tcp://{HERE}:{port}", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     dask, words = [sys.executable, "-m"], [*MAP[:-2], "--axis=phi=0:pi:1500", "--axis=phi_dot=-3:3:1500"]
-    scheduler = ["distributed.cli.dask_scheduler", "--host", "localhost", "--port", port, "--no-dashboard"]
+    scheduler = ["distributed.cli.dask_scheduler", "--host", HERE, "--port", port, "--no-dashboard"]
     worker = ["distributed.cli.dask_worker", address, "--nthreads=1", "--no-nanny", "--no-dashboard"]
     processes = [subprocess.Popen([*dask, *scheduler], **quiet)]
     processes.append(subprocess.Popen([*dask, *worker, "--local-directory", str(tmp_path)], **quiet))

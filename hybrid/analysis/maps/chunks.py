@@ -93,6 +93,8 @@ class Draft:
         How often codes and verdicts occur; codes in the order in which they were met.
     used : int
         Bits of all modes that occur.
+    n_general : int
+        Cells of kept chunks that the general method has decided.
     """
 
     verdict: NDArray[np.uint8]
@@ -103,6 +105,7 @@ class Draft:
     n_codes: dict[int, int] = attrs.field(factory=dict)
     n_verdicts: dict[int, int] = attrs.field(factory=dict)
     used: int = 0
+    n_general: int = 0
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
 
     @classmethod

@@ -84,7 +84,7 @@ def fill_kept(
     *,
     progress: Progress | None,
     failed: Callable[[Chunk, str], None],
-) -> int:
+) -> None:
     """Work off the tasks of a map that are not kept yet, then put all of them in.
 
     Parameters
@@ -99,8 +99,8 @@ def fill_kept(
 
     Returns
     -------
-    int
-        Cells that the general method has decided. The draft has what is kept, also after an interrupt.
+    None
+        The draft has what is kept, also after an interrupt.
     """
     cells = draft.verdict.size
     tasks = chunks(draft.shape, _COMPILED_CELLS if cells >= _MANY else _CELLS)
@@ -117,12 +117,10 @@ def fill_kept(
             if progress is not None:
                 progress(sum(_size(tasks[number]) for number in kept.done), cells)
     finally:
-        n_general = 0
         for number in sorted(kept.done):
             arrays = kept.get(number)
-            n_general += int(arrays["n_general"])
+            draft.n_general += int(arrays["n_general"])
             draft.put(tasks[number], _classification(arrays))
-    return n_general
 
 
 def _size(chunk: Chunk) -> int:

@@ -152,11 +152,11 @@ def _kept(
     check_folder(folder)
     about, failures = specification(plane), dict[Chunk, str]()
     boundaries: tuple[Boundary, ...] = ()
-    is_complete, n_general = False, 0
+    is_complete = False
     with kept_tasks(folder, about) as kept:
         try:
             with interruptible(keeps=keeps):
-                n_general = fill_kept(
+                fill_kept(
                     draft,
                     plane,
                     kept,
@@ -170,7 +170,7 @@ def _kept(
         except KeyboardInterrupt:
             if not keeps:
                 raise
-        found = _finished(plane, draft, boundaries, is_complete, n_general, _named(plane, failures))
+        found = _finished(plane, draft, boundaries, is_complete, draft.n_general, _named(plane, failures))
         save_map(found, folder, about=about)
         if is_complete:
             kept.remove()

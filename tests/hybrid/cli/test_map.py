@@ -95,6 +95,7 @@ def test_an_interrupted_map_keeps_what_it_has(capsys, tmp_path, monkeypatch):
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert 0 < found["missing"] < found["cells"]
+    assert found["general_cells"] == found["cells"] - found["missing"]
     assert "interrupted" in err
     with xarray.open_zarr(folder, consolidated=False) as stored:
         missing = stored.verdict == stored.attrs["verdicts"]["MISSING"]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.selection import select_in_floats
+from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.pins import solve_state, solve_states
 from hybrid.dynamics.state import State
 from hybrid.errors import HybridError, StateError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from hybrid.motion import Trajectory
     from hybrid.motion.together import Fleet
 
-__all__ = ["NOT_STARTED", "EnsembleEvents", "FollowedChunk", "MotionTask", "follow_chunk"]
+__all__ = ["NOT_STARTED", "EnsembleEvents", "FollowedChunk", "MotionTask", "check_pins", "follow_chunk"]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -162,6 +163,37 @@ class _Motion:
     end: tuple[float, ...] = ()
     events: tuple[tuple[float, str, str | None], ...] = ()
     reason: str = ""
+
+
+def check_pins(task: MotionTask, rows: Array) -> None:
+    """Refuse pins with which no start is one: too few or too many, whatever their values.
+
+    Parameters
+    ----------
+    task : MotionTask
+    rows : array, (n, number of names)
+
+    Returns
+    -------
+    None
+        Some start has as many as it needs.
+
+    Raises
+    ------
+    StateError
+        Says what is missing, or too much.
+    """
+    said = set()
+    for row in rows[[0, len(rows) // 2, -1]]:
+        own, pins = _split(task, dict(zip(task.names, row.tolist(), strict=True)))
+        try:
+            sort_pins(task.dynamics.at({**task.parameters, **own}), {**task.pins, **pins})
+        except HybridError as error:
+            said.add(str(error) if np.isfinite(row).all() else None)
+            continue
+        return
+    if len(said) == 1 and (reason := said.pop()) is not None:
+        raise StateError(reason)
 
 
 def follow_chunk(task: MotionTask, rows: Array, progress: Callable[[int], None] | None = None) -> FollowedChunk:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
-from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, MotionTask, follow_chunk
+from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, MotionTask, check_pins, follow_chunk
 from hybrid.analysis.ensemble_result import Ensemble
 from hybrid.analysis.ensemble_store import store_ensemble
 from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
@@ -114,6 +114,7 @@ def ensemble(
     names, rows, used = _starts(dynamics, vary, n, seed, starts, pins=pins, parameters=parameters)
     settings = Settings() if rtol is None else Settings(rtol=rtol)
     task = MotionTask(dynamics, names, pins, parameters, float(t_end), law, settings)
+    check_pins(task, rows)
     begin = time.perf_counter()
     size = min(max(math.ceil(len(rows) / _SHARE), _LEAST), _LARGEST)
     found: dict[int, FollowedChunk] = {}

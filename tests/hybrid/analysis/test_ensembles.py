@@ -102,6 +102,8 @@ def test_an_interrupt_keeps_what_is_there():
         ({"vary": {"phi_dot": (0.0, 1.0)}}, "phi_dot is an axis"),
         ({"vary": {"psi": (0.0, 1.0)}}, "no such pin"),
         ({"vary": None}, "ranges"),
+        ({"vary": {"phi": (0.2, 1.0)}}, "too few velocity pins"),
+        ({"vary": RANGES, "pins": {"x_dot": 1, "y_dot": 1}}, "too many velocity pins"),
     ],
 )
 def test_bad_ranges_are_named(options, message):

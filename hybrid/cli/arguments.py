@@ -23,6 +23,7 @@ __all__ = [
     "branch_option",
     "json_option",
     "mechanism_argument",
+    "offered_mechanisms",
     "output_option",
     "parameter_option",
     "pin_option",
@@ -49,8 +50,18 @@ def _assignments(_: click.Context, option: click.Parameter, values: tuple[str, .
     return read
 
 
-def _mechanisms(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """What a shell offers for MECH: names of the catalogues, and files where no name begins so."""
+def offered_mechanisms(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell offers for MECH: names of the catalogues, and files where no name begins so.
+
+    Parameters
+    ----------
+    incomplete : str
+        The beginning that was typed.
+
+    Returns
+    -------
+    list of CompletionItem
+    """
     from hybrid.cli.loading import catalogues
 
     names = sorted({name for catalogue in catalogues().values() for name in catalogue.names()})
@@ -71,7 +82,7 @@ def mechanism_argument(command: Command) -> Command:
     callable
         The command with the argument.
     """
-    return click.argument("mechanism", metavar="MECH", shell_complete=_mechanisms)(command)
+    return click.argument("mechanism", metavar="MECH", shell_complete=offered_mechanisms)(command)
 
 
 def parameter_option(command: Command) -> Command:

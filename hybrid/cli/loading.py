@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
 
-__all__ = ["Catalogue", "catalogues", "load_mechanism"]
+__all__ = ["Catalogue", "catalogues", "load_mechanism", "mechanism_file"]
 
 GROUP = "hybrid.mechanisms"
 
@@ -81,12 +81,43 @@ def load_mechanism(name: str) -> Mechanism:
     """
     from hybrid.declaration import read_mechanism
 
-    if name.endswith(".toml") or len(Path(name).parts) != 1:
-        return read_mechanism(Path(name))
+    return read_mechanism(Path(name)) if _is_path(name) else _catalogue_of(name).load(name)
+
+
+def mechanism_file(name: str) -> Path:
+    """The file of the mechanism of a name or a path, whatever is in it.
+
+    Parameters
+    ----------
+    name : str
+        As of :func:`load_mechanism`.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    click.ClickException
+        If no catalogue has it.
+
+    Examples
+    --------
+    >>> mechanism_file("rod_on_incline").name
+    'rod_on_incline.toml'
+    """
+    return Path(name) if _is_path(name) else _catalogue_of(name).path(name)
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith(".toml") or len(Path(name).parts) != 1
+
+
+def _catalogue_of(name: str) -> Catalogue:
     known: set[str] = set()
     for catalogue in catalogues().values():
         if name in catalogue.names():
-            return catalogue.load(name)
+            return catalogue
         known.update(catalogue.names())
     raise click.ClickException(f"no mechanism is called {name!r}; {_hint(name, known)}")
 

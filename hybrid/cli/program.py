@@ -20,6 +20,7 @@ from hybrid.cli.comparison_map import compare_map
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.ensemble import ensemble
+from hybrid.cli.explore import explore
 from hybrid.cli.graph import graph
 from hybrid.cli.importing import import_
 from hybrid.cli.lint import lint
@@ -87,6 +88,7 @@ _COMMANDS = (
     restitution,
     sensitivity,
     report,
+    explore,
     lint,
     import_,
     lcp_,

@@ -19,7 +19,7 @@ from hybrid.reporting.timeline import ink_on, mode_fill, timeline
 if TYPE_CHECKING:
     from hybrid.motion import Event, Trajectory
 
-__all__ = ["render_animation"]
+__all__ = ["animation_data", "render_animation"]
 
 _FINEST = 1_000_000  # steps of the grid of positions over the size of the picture
 _FORCE_STEPS = 1_000  # of the grid of forces over the reference force
@@ -67,7 +67,7 @@ def render_animation(motion: Trajectory, *, title: str = "") -> str:
     acting = len(mechanism.contact) + len(mechanism.friction) + len(mechanism.constraint)
     per_frame = axes * (len(mechanism.drawing.points) + 3 * acting)
     scene = build_scene(motion, frames=min(1200, max(100, _NUMBERS // per_frame)))
-    data = _data(motion, scene)
+    data = animation_data(motion, scene)
     # In a script element only "<" could end it; the escape means the same to a reader of JSON.
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
     templates = resources.files("hybrid.reporting") / "templates"
@@ -95,8 +95,20 @@ def render_animation(motion: Trajectory, *, title: str = "") -> str:
     )
 
 
-def _data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
-    """What the page's script draws: places and forces in whole steps of their grids."""
+def animation_data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
+    """A scene as the script of a page draws it: places and forces in whole steps of their grids.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    scene : Scene
+        Of this motion.
+
+    Returns
+    -------
+    dict
+        Plain values: ``t``, ``points``, ``links``, ``surfaces``, ``forces``, ``timeline``, ``events`` and the grids.
+    """
     places = np.stack(list(scene.points.values()), axis=1)
     low = places.min(axis=(0, 1))
     grid = scene.size / _FINEST

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from hybrid.motion.observation import Observation
     from hybrid.motion.recorded import Arc
 
-__all__ = ["Force", "Scene", "Surface", "build_scene", "constraint_forces", "require_drawing"]
+__all__ = [
+    "Force",
+    "Scene",
+    "Surface",
+    "build_scene",
+    "constraint_forces",
+    "forces_at",
+    "require_drawing",
+    "surface_at",
+]
 
 Array = NDArray[np.float64]
 
@@ -162,7 +171,7 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
     gap = np.broadcast_to(dynamics.terms(q, v, t=t, parameters=parameters).gap, (len(t), len(dynamics.contacts)))
     distance = dict(zip(dynamics.contacts, gap.T, strict=True)) | {name: np.zeros(len(t)) for name in dynamics.rigid}
     surfaces = [
-        _surface(acting, points, distance[name], size, is_guide=name in dynamics.rigid)
+        surface_at(acting, points, distance[name], size, is_guide=name in dynamics.rigid)
         for name, acting in found.items()
         if name in distance and len(acting.points) == 1
     ]
@@ -171,7 +180,7 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
     for name, acting in found.items():
         normal = pressing.get(name, np.zeros(len(t)))
         tangential = lambda_T[dynamics.columns[name]].T if name in dynamics.columns else np.zeros((len(t), 0))
-        forces += _forces(acting, normal, tangential)
+        forces += forces_at(acting, normal, tangential)
     lacking = tuple(
         name
         for name in dict.fromkeys((*dynamics.contacts, *dynamics.elements, *dynamics.columns))
@@ -240,9 +249,26 @@ def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array
     return t, q, v, lambda_N.T, lambda_T.T, lambda_B.T
 
 
-def _surface(
+def surface_at(
     place: Touching, points: Mapping[str, Array], gap: Array, size: float, *, is_guide: bool = False
 ) -> Surface:
+    """The surface of a contact, or the guide of a constraint, where it touches or would touch the drawing.
+
+    Parameters
+    ----------
+    place : Touching
+        At one point of the drawing.
+    points : mapping of str to array, (N, d)
+    gap : array, (N,)
+        In units of length.
+    size : float
+        Of the picture: a surface that moves less than a millionth of it is at rest.
+    is_guide : bool, optional
+
+    Returns
+    -------
+    Surface
+    """
     steepness = np.linalg.norm(place.normal, axis=1, keepdims=True)
     normal = place.normal / np.maximum(steepness, 1e-300)
     at = points[place.points[0]] - normal * gap[:, None] / np.maximum(steepness, 1e-300)
@@ -253,7 +279,22 @@ def _surface(
     return Surface(place.name, at, normal, is_guide)
 
 
-def _forces(place: Touching, normal: Array, tangential: Array) -> list[Force]:
+def forces_at(place: Touching, normal: Array, tangential: Array) -> list[Force]:
+    """The force of a contact, friction element or constraint as arrows on the drawing.
+
+    Parameters
+    ----------
+    place : Touching
+    normal : array, (N,)
+        Normal force, in units of the declaration.
+    tangential : array, (N, c)
+        Tangential forces, left out where they act along no direction of the drawing.
+
+    Returns
+    -------
+    list of Force
+        Two opposite ones between two bodies.
+    """
     vector = place.normal * normal[:, None]
     if place.tangents.shape[1] == tangential.shape[1]:
         vector = vector + np.einsum("ij,ijk->ik", tangential, place.tangents)

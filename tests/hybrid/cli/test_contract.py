@@ -59,6 +59,7 @@ CONTRACT = {
     ),
     "restitution": (["rod_on_incline", "--over=phi=0.1:1.5:9"], {"axes", "restitution", "absorbed"}),
     "report": (["rod_on_incline", *PINS], VERDICT),
+    "explore": (["rod_on_incline", "--offline=page.html"], {"page"}),
     "lint": (
         ["rod.xml", "--log=rod.npz"],
         {"frames", "counted", "resting", "left_out", "verdict_fractions", "by_friction", "critical_factor", "worst"}

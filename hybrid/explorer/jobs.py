@@ -1,0 +1,248 @@
+"""Questions of many clients worked off by a few processes: in turn, one at a time for each client, within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections import deque
+from collections.abc import AsyncIterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import TYPE_CHECKING
+
+import attrs
+
+from hybrid.explorer.worker import END, work
+
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
+
+__all__ = ["Jobs", "failure"]
+
+_MAX_WAITING = 2000  # clients; beyond it a question is refused at once
+_GRACE = 1.0  # seconds that a process has to give up a job before it is ended
+
+
+def failure(kind: str, message: str) -> bytes:
+    """The last line of an answer that was not found.
+
+    Parameters
+    ----------
+    kind : str
+        ``replaced``, ``time``, ``memory``, ``busy``, ``input``, ``computation`` or ``defect``.
+    message : str
+
+    Returns
+    -------
+    bytes
+        A line of JSON.
+    """
+    return json.dumps({"error": {"kind": kind, "message": message}}).encode() + b"\n"
+
+
+@attrs.define(eq=False)
+class _Job:
+    client: str
+    question: bytes
+    lines: asyncio.Queue[bytes | None] = attrs.field(factory=asyncio.Queue)
+    hand: _Hand | None = None
+    is_over: bool = False
+
+    def say(self, line: bytes) -> None:
+        if not self.is_over:
+            self.lines.put_nowait(line)
+
+    def end(self, line: bytes = b"") -> None:
+        if line:
+            self.say(line)
+        if not self.is_over:
+            self.is_over = True
+            self.lines.put_nowait(None)
+
+
+@attrs.define(eq=False)
+class _Hand:
+    """A process that works off one job at a time."""
+
+    process: SpawnProcess
+    connection: Connection
+    cancelled: Synchronized[int]
+    job: _Job | None = None
+    number: int = 0
+    timers: list[asyncio.TimerHandle] = attrs.field(factory=list)
+
+    def give_up(self) -> None:
+        """Ask the process to end its job; it ends by itself, or is ended."""
+        self.cancelled.value = self.number
+        if self.process.pid is not None and self.process.is_alive():
+            os.kill(self.process.pid, signal.SIGINT)
+
+
+@attrs.define(eq=False)
+class Jobs:
+    """The questions under way.
+
+    A client has one job: a newer question replaces the older one, whether it waits or is worked on. Jobs are begun in
+    the order in which they came, so that nobody waits for somebody's hundred questions.
+
+    Attributes
+    ----------
+    count : int
+        Number of processes.
+    seconds : float
+        That a job may take.
+    memory : int
+        Bytes that a process may have.
+    """
+
+    count: int = 2
+    seconds: float = 10.0
+    memory: int = 3 << 30
+    _hands: list[_Hand] = attrs.field(factory=list)
+    _idle: list[_Hand] = attrs.field(factory=list)
+    _waiting: deque[_Job] = attrs.field(factory=deque)
+    _of_client: dict[str, _Job] = attrs.field(factory=dict)
+    _is_open: bool = True
+
+    def start(self) -> None:
+        """Begin the processes; to be called where an event loop runs."""
+        while len(self._hands) < self.count:
+            self._begin()
+
+    def stop(self) -> None:
+        """End all jobs and processes."""
+        self._is_open = False
+        for job in (*self._waiting, *(hand.job for hand in self._hands if hand.job is not None)):
+            job.end(failure("busy", "the explorer has ended"))
+        for hand in self._hands:
+            asyncio.get_running_loop().remove_reader(hand.connection.fileno())
+            for timer in hand.timers:
+                timer.cancel()
+            hand.connection.close()
+            hand.process.kill()
+            hand.process.join()
+        self._hands.clear()
+        self._idle.clear()
+
+    async def answer(self, client: str, question: bytes) -> AsyncIterator[bytes]:
+        """The lines of an answer as they are found.
+
+        Parameters
+        ----------
+        client : str
+        question : bytes
+            As of :func:`hybrid.explorer.questions.read_question`.
+
+        Returns
+        -------
+        async iterator of bytes
+            Lines of JSON; the last one has the answer, or an ``error``. Who stops listening ends the job.
+        """
+        older = self._of_client.get(client)
+        if older is not None:
+            self._drop(older, failure("replaced", "a newer question has replaced this one"))
+        if not self._is_open or len(self._waiting) >= _MAX_WAITING:
+            yield failure("busy", "too many questions are waiting; try again")
+            return
+        job = _Job(client, question)
+        self._of_client[client] = job
+        self._waiting.append(job)
+        self._hand_out()
+        try:
+            while (line := await job.lines.get()) is not None:
+                yield line
+        finally:
+            self._drop(job, b"")
+            if self._of_client.get(client) is job:
+                del self._of_client[client]
+
+    def _drop(self, job: _Job, line: bytes) -> None:
+        if job.is_over:
+            return
+        job.end(line)
+        if job.hand is None:
+            self._waiting.remove(job)
+        else:
+            self._cancel(job.hand)
+
+    def _cancel(self, hand: _Hand) -> None:
+        hand.give_up()
+        hand.timers.append(asyncio.get_running_loop().call_later(_GRACE, self._end, hand, hand.number))
+
+    def _begin(self) -> None:
+        context = get_context("spawn")  # a process that serves has threads, which fork does not survive
+        ours, theirs = context.Pipe()
+        cancelled: Synchronized[int] = context.Value("Q", 0)
+        process = context.Process(
+            target=work, args=(theirs, cancelled, self.memory), daemon=True, name="painleve-worker"
+        )
+        process.start()
+        theirs.close()
+        hand = _Hand(process, ours, cancelled)
+        self._hands.append(hand)  # idle when it says so: until then it loads what it needs
+        asyncio.get_running_loop().add_reader(ours.fileno(), self._hear, hand)
+
+    def _hand_out(self) -> None:
+        """Jobs to processes; that which was idle last knows the mechanism that is looked at."""
+        while self._idle and self._waiting:
+            hand, job = self._idle.pop(), self._waiting.popleft()
+            hand.job, job.hand = job, hand
+            hand.number += 1
+            try:
+                hand.connection.send_bytes(hand.number.to_bytes(8, "big") + job.question)
+            except OSError:
+                self._lost(hand)
+                continue
+            hand.timers.append(asyncio.get_running_loop().call_later(self.seconds, self._expire, hand, hand.number))
+
+    def _hear(self, hand: _Hand) -> None:
+        try:
+            message = hand.connection.recv_bytes()
+        except (EOFError, OSError):
+            self._lost(hand)
+            return
+        job = hand.job
+        if message == END:
+            self._free(hand)
+            if job is not None:
+                job.end()
+            self._idle.append(hand)
+            self._hand_out()
+        elif job is not None:
+            job.say(message)
+
+    def _free(self, hand: _Hand) -> None:
+        for timer in hand.timers:
+            timer.cancel()
+        hand.timers.clear()
+        hand.job = None
+
+    def _expire(self, hand: _Hand, number: int) -> None:
+        if hand.number == number and hand.job is not None:
+            hand.job.end(
+                failure("time", f"this takes longer than {self.seconds:g} s; ask for less, or use the command")
+            )
+            self._cancel(hand)
+
+    def _end(self, hand: _Hand, number: int) -> None:
+        if hand.number == number and hand.job is not None:
+            hand.process.kill()  # what is said of it is heard when its pipe closes
+
+    def _lost(self, hand: _Hand) -> None:
+        """A process has died: its job ends, another process takes its place."""
+        asyncio.get_running_loop().remove_reader(hand.connection.fileno())
+        if hand.job is not None:
+            hand.job.end(failure("memory", "the process that worked on this has died; it may have needed more memory"))
+        self._free(hand)
+        hand.connection.close()
+        hand.process.kill()
+        hand.process.join()
+        self._hands.remove(hand)
+        if hand in self._idle:
+            self._idle.remove(hand)
+        if self._is_open:
+            self._begin()
+            self._hand_out()

@@ -1,0 +1,131 @@
+"""What a page is told: first states, drawings, maps as runs, motions with all their futures."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import region_map, select, solve_state
+from hybrid.analysis import Axis
+from hybrid.errors import StateError
+from hybrid.explorer import Served, offline_page
+from hybrid.explorer.answers import Models, answers
+from hybrid.explorer.questions import Question
+from hybrid.explorer.starting import starting_pins
+from tests.catalogue import dynamics_of
+
+ROD = mechanisms.path("rod_on_incline").read_text(encoding="utf-8")
+PINS = {"phi": "1.1", "phi_dot": "0.4", "slip.tip": "-1"}
+
+
+def answered(kind, **details):
+    """The parts of an answer, as a page reads them."""
+    found = answers(Models(), Question(kind, ROD, **details))
+    return [json.loads(json.dumps(part, allow_nan=False)) for part in found]
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_every_mechanism_of_the_catalogue_begins_where_a_verdict_is_defined(name):
+    dynamics = dynamics_of(name)
+    state = solve_state(dynamics, starting_pins(dynamics))
+    gap = dynamics.terms(state.q, state.v).gap
+    assert np.all(gap > -1e-9)
+    assert select(dynamics, state).verdict.name in ("UNIQUE", "HYPERSTATIC", "INDETERMINATE", "INCONSISTENT")
+
+
+@pytest.mark.parametrize(("name", "closed"), [("ladder_in_corner", 2), ("rod_on_incline", 1), ("rod_two_ends", 2)])
+def test_contacts_that_go_together_are_closed_at_first(name, closed):
+    assert sum(pin.startswith("gap.") for pin in starting_pins(dynamics_of(name))) == closed
+
+
+def test_points_are_dragged_along_their_tangents():
+    # the tip stays on the plane at x = 0: top = (x + l cos phi, l sin phi) moves with phi by l (-sin phi, cos phi)
+    drawing = answered("look", pins={**PINS, "x": "0"}, cells=4)[0]["state"]["drawing"]
+    top, tip = drawing["moves"]["phi"]["top"], drawing["moves"]["phi"]["tip"]
+    length = math.dist(drawing["points"]["top"], drawing["points"]["tip"])
+    turn = np.subtract(top, tip)
+    np.testing.assert_allclose(turn, [-length * math.sin(1.1), length * math.cos(1.1)], atol=1e-4 * length)
+    assert drawing["moves"]["x"]["top"] == pytest.approx([1.0, 0.0], abs=1e-6)
+
+
+def test_forces_of_every_branch_are_drawn_where_they_act():
+    state = answered("look", pins={**PINS, "phi_dot": "2.5"}, parameters={"mu": "3/2"}, cells=4)[0]["state"]
+    assert state["verdict"] == "INDETERMINATE"
+    for branch, arrows in zip(state["branches"], state["drawing"]["forces"], strict=True):
+        pressing = branch["lambda_N"]["tip"]
+        assert [arrow["point"] for arrow in arrows] == (["tip"] if pressing else [])
+        for arrow in arrows:  # the plane is level: normal up, friction along it
+            np.testing.assert_allclose(arrow["vector"], [branch["lambda_T"]["tip"], pressing], rtol=1e-9)
+
+
+def test_a_map_is_told_as_runs_of_its_regions():
+    found = answered("look", pins=PINS, parameters={"mu": "3/2"}, axes=("phi=0:pi", "phi_dot=-3:3"), cells=50)[-1][
+        "map"
+    ]
+    axes = [Axis("phi", 0, math.pi, 50), Axis("phi_dot", -3, 3, 50)]
+    whole = region_map(dynamics_of("rod_on_incline"), axes=axes, pins={"slip.tip": -1}, parameters={"mu": 1.5})
+    lengths, codes = found["runs"][::2], found["runs"][1::2]
+    names = np.array([region["verdict"] for region in found["regions"]])
+    cells = names[np.repeat(codes, lengths)].reshape(50, 50).T
+    from hybrid.contact import CellVerdict
+
+    own = np.array([[CellVerdict(int(code)).name for code in row] for row in whole.verdict])
+    assert (cells == own).all()
+    assert found["complete"]
+
+
+def test_all_futures_of_a_state_with_two_branches_are_told():
+    (answer,) = answered("motion", pins={**PINS, "phi_dot": "2.5"}, parameters={"mu": "3/2"}, t_end=0.2)
+    parts = answer["motion"]["parts"]
+    assert {part["choice"] for part in parts if part["parent"] == 0} == {"free", "slide-"}
+    for part in parts[1:]:
+        assert part["scene"]["t"][0] == part["start"]
+        assert len(part["curves"]["t"]) == len(part["curves"]["energy"]) == len(part["curves"]["forces"]["tip"])
+
+
+def test_a_free_flight_keeps_its_energy_in_the_curve():
+    ball = mechanisms.path("bouncing_ball").read_text(encoding="utf-8")
+    (answer,) = answers(Models(), Question("motion", ball, {"y": "1", "y_dot": "0"}, t_end=0.3))
+    energy = [value for value in answer["motion"]["parts"][0]["curves"]["energy"] if value is not None]
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-9)
+
+
+def test_penalty_and_laws_are_compared_with_their_histories():
+    (answer,) = answered("comparison", pins=PINS, parameters={"mu": "3/2"}, stiffness=1e4)
+    found = answer["comparison"]
+    assert found["verdict"] == "INCONSISTENT"
+    assert "penalty K=10000" in [row["method"] for row in found["rows"]]
+    assert set(found["histories"]) >= {"kelvin-voigt", "penalty K=10000"}
+    for item in found["histories"].values():
+        assert len(item["tip"]["s"]) == len(item["tip"]["force_N"]) > 10
+
+
+def test_the_automaton_has_the_modes_of_the_contact():
+    found = answered("automaton")[0]["automaton"]
+    assert {node["key"] for node in found["nodes"]} == {"free", "stick", "slide+", "slide-", "impact"}
+    assert {(arrow["source"], arrow["target"]) for arrow in found["arrows"]} >= {("free", "impact"), ("stick", "free")}
+
+
+def test_the_critical_friction_over_the_posture_is_four_thirds():
+    (answer,) = answered("critical", pins=PINS)
+    assert answer["critical"][0]["minimum"] == pytest.approx(4 / 3, rel=1e-9)  # Mamaev and Ivanova 2013
+
+
+@pytest.mark.long
+def test_a_page_without_a_server_has_what_it_shows():
+    page = offline_page(Served("rod_on_incline", ROD))
+    assert "src=" not in re.sub(r"<script[^>]*>.*?</script>", "", page, flags=re.DOTALL)
+    tables = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page)[1])
+    assert (tables["slider"], len(tables["maps"]), len(tables["states"])) == ("mu", 11, 11)
+    for value, found, states in zip(tables["values"], tables["maps"], tables["states"], strict=True):
+        paradox = any(region["verdict"] == "INCONSISTENT" for region in found["regions"])
+        assert paradox == (value > 4 / 3)
+        assert len(states) == 121
+
+
+def test_a_mechanism_without_two_quantities_has_no_page():
+    with pytest.raises(StateError, match="no two quantities"):
+        offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))

@@ -10,7 +10,9 @@ N ?= 1000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long campaign check docs install clean clean-env
+AXE := 4.11.0
+
+.PHONY: help demo test test-long test-browser campaign check docs install clean clean-env
 
 help: ## say what can be made
 	@echo "painleve: mechanisms with unilateral contact and dry friction as hybrid automata"
@@ -30,6 +32,14 @@ test: $(READY) ## run the test suite (the quick one)
 test-long: $(READY) ## run the tests that take minutes
 	@echo "==> running the long tests on $(WORKERS) processes"
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m long
+
+test-browser: $(READY) ## drive the explorer in a headless Chromium (chromium and npm are needed)
+	@for tool in chromium npm; do command -v $$tool >/dev/null || { \
+	    echo "error: '$$tool' was not found; install it (Debian and Ubuntu: apt install chromium npm)" >&2; exit 1; }; done
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[browser]'
+	@npm install --prefix out/browser --silent --no-audit --no-fund axe-core@$(AXE)
+	@echo "==> driving the explorer in a browser"
+	@$(BIN)/python -m pytest -q -m browser tests/browser
 
 campaign: $(READY) ## compare answers with independent computations: N=1000 SEED=1 ONLY="verdicts motions"
 	@$(BIN)/python -m tests.campaigns $(ONLY) -n $(N) --seed $(SEED)

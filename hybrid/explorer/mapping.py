@@ -45,8 +45,8 @@ def map_answers(
     Returns
     -------
     iterator of dict
-        ``map`` with ``axes``, ``regions`` (label, verdict, fraction, colour), ``runs`` and ``complete``; None where no
-        two quantities can be varied.
+        ``map`` with ``axes``, ``regions`` (label, verdict, fraction, colour), ``runs``, ``complete`` and the
+        ``pins`` that it holds; None where no two quantities can be varied.
     """
     axes = _axes(dynamics, state, question)
     if axes is None:
@@ -61,7 +61,12 @@ def map_answers(
         begun = time.perf_counter()
         found = region_map(dynamics, axes=swept, pins=pins, parameters=held, branch=branch)
         seconds[question.text] = cell = (time.perf_counter() - begun) / found.cells
-        yield {"map": _shown(found, is_complete=share == 1.0)}
+        yield {
+            "map": {
+                **_shown(found, is_complete=share == 1.0),
+                "pins": {name: str(value) for name, value in pins.items()},
+            }
+        }
         if share == 1.0:
             return
         share = 1.0 if cell * n * n <= _AT_ONCE else min(1.0, 2.5 * share)

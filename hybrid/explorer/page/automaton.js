@@ -15,7 +15,8 @@ painleve.automaton = (() => {
     svg.append(marks);
     const pairs = new Set(found.arrows.map((arrow) => arrow.source + "\n" + arrow.target));
     for (const arrow of found.arrows) svg.append(edge(arrow, at, wide, high, pairs.has(arrow.target + "\n" + arrow.source)));
-    for (const node of found.nodes) svg.append(box(node, wide, high, node.members.some((key) => consistent.includes(key.split(" (")[0]))));
+    const touched = new Set(found.arrows.flatMap((arrow) => [arrow.source, arrow.target]));
+    for (const node of found.nodes) if (node.kind !== "impact" || touched.has(node.key)) svg.append(box(node, wide, high, node.members.some((key) => consistent.includes(key.split(" (")[0]))));
     panel.replaceChildren(element("div", { class: "scroll" }, svg), element("p", { class: "soft", text: "Filled: consistent at the state. Dashed red: only in a paradox. Blue: after an impact." }));
   }
 
@@ -27,7 +28,7 @@ painleve.automaton = (() => {
 
   function edge(arrow, at, wide, high, isPair) {
     const from = at[arrow.source].at, to = at[arrow.target].at, long = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
-    const normal = [-(to[1] - from[1]) / long, (to[0] - from[0]) / long], bow = isPair ? 0.1 * long : 0;
+    const normal = [-(to[1] - from[1]) / long, (to[0] - from[0]) / long], bow = isPair ? (long > 1.5 * wide + 40 ? 0.14 * long + 12 : 0.08 * long) : long > 2.2 * wide ? 0.12 * long : 0;
     const middle = [(from[0] + to[0]) / 2 + bow * normal[0], (from[1] + to[1]) / 2 + bow * normal[1]];
     const start = border(from, middle, wide, high), end = border(to, middle, wide + 8, high + 8);
     const colour = { regular: "var(--ink)", paradox: "var(--bad)", jump: "var(--accent)" }[arrow.kind];

@@ -2,7 +2,7 @@
 /* The mechanism in its posture: links, surfaces, forces of one branch; points that can be dragged or moved by keys. */
 painleve.drawing = (() => {
   const { shape, short } = painleve.numbers;
-  const WIDTH = 640, HEIGHT = 480, EDGE = 70, ARROW = 90;
+  const WIDTH = 640, HEIGHT = 480, EDGE = 105, ARROW = 80;
   let onDrag = () => {};
 
   const flat = (place) => (place.length === 2 ? place : [0.8 * place[0] + 0.6 * place[1], 0.94 * place[2] - 0.2 * place[0] + 0.27 * place[1]]);

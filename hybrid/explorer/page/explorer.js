@@ -6,15 +6,16 @@
   const { backend } = painleve;
   let state = painleve.state.fresh(), token = "", catalogue = {}, first = null;
   let declared = null, seen = null, mapped = null, motion = null, automata = new Map(), criticals = null;
-  let running = null, wanted = null;
+  let running = null;
+  const waiting = new Map();
 
   const text = () => (state.text !== null ? state.text : state.mechanism === first.name ? first.text : catalogue[state.mechanism]);
 
-  /* one question at a time: while one is under way only the last of the next ones is kept */
+  /* one question at a time, of each kind the last one waits; a look goes first, and ends what is under way for the old state */
   async function ask(question, heard, label = "") {
     if (running) {
-      wanted = [question, heard, label];
-      if (running.kind !== "look" || question.kind !== "look") running.stop.abort();
+      waiting.set(question.kind, [question, heard, label]);
+      if ((question.kind === "look") !== (running.kind === question.kind)) running.stop.abort();
       return;
     }
     running = { kind: question.kind, stop: new AbortController() };
@@ -29,14 +30,22 @@
       by("working").textContent = "";
       by("stop").hidden = true;
       running = null;
-      const next = wanted;
-      wanted = null;
-      if (next) ask(...next);
+      for (const kind of ["declaration", "look", ...waiting.keys()]) {
+        if (!waiting.has(kind)) continue;
+        const next = waiting.get(kind);
+        waiting.delete(kind);
+        ask(...next);
+        break;
+      }
     }
   }
   function trouble(message) {
     by("trouble").textContent = message;
     by("trouble").hidden = !message;
+  }
+  function notice(message) {
+    by("notice").textContent = message;
+    by("notice").hidden = !message;
   }
   function failed(kind, error) {
     if (error.kind === "declaration") {
@@ -57,13 +66,15 @@
     const { fragment, isWhole } = painleve.state.written(state, token);
     if (fragment === lastFragment) return;
     lastFragment = fragment;
-    if (isStep) history.pushState(null, "", "#" + fragment);
-    else history.replaceState(null, "", "#" + fragment);
-    if (!isWhole) trouble("The declaration is too long for an address: save the file.");
+    if (isStep) {
+      history.pushState(null, "", "#" + fragment);
+      notice("");
+    } else history.replaceState(null, "", "#" + fragment);
+    if (!isWhole) notice("The declaration is too long for an address: save the file.");
   }
 
   /* ---- declaration */
-  function declare(isNew) {
+  function declare(isNew, isStep = true) {
     painleve.editor.set(text());
     ask({ kind: "declaration" }, (part) => {
       declared = part.declaration;
@@ -78,7 +89,8 @@
       by("title").textContent = declared.title || declared.name;
       document.title = declared.name + " – painleve explorer";
       sliders();
-      look(true);
+      look(isStep);
+      if (!isStep) more();
     });
   }
 
@@ -92,7 +104,7 @@
         state.branch = 0;
         for (const [name, at] of Object.entries(seen.snapped || {})) {
           const group = name in declared.parameters ? "parameters" : "pins";
-          state[group][name] = String(at);
+          state[group][name] = String(Number(at.toPrecision(6)));
           moveSlider(group, name);
         }
         showState();
@@ -146,7 +158,7 @@
       ask({ kind: "automaton" }, (part) => { automata.set(key, part.automaton); showAutomaton(); }, "building the automaton …");
       return;
     }
-    const consistent = seen && seen.branches ? seen.branches.map((branch) => (Object.keys(branch.mode).length > 1 ? Object.entries(branch.mode).map(([name, what]) => `${name}=${what}`).join(", ") : Object.values(branch.mode)[0])) : [];
+    const consistent = seen && seen.branches ? seen.branches.map((branch) => (Object.keys(branch.mode).length > 1 ? Object.entries(branch.mode).map(([name, what]) => `${name}=${what}`).join(",") : Object.values(branch.mode)[0])) : [];
     painleve.automaton.show(by("panel-automaton"), automata.get(key), consistent);
   }
 
@@ -254,12 +266,12 @@
 
   /* ---- events */
   painleve.map.listen((place, isDone) => {
-    mapped.axes.forEach((axis, k) => {
-      const group = axis.name in declared.parameters ? "parameters" : "pins";
-      if (group === "pins" && !(axis.name in state.pins)) return;
-      state[group][axis.name] = String(Number(place[k].toPrecision(5)));
-      moveSlider(group, axis.name);
-    });
+    const before = Object.keys(state.pins).join();
+    const swept = mapped.axes.map((axis, k) => [axis.name, String(Number(place[k].toPrecision(5)))]);
+    if (mapped.axes.some((axis) => !(axis.name in state.pins) && !(axis.name in declared.parameters))) state.pins = { ...mapped.pins };
+    for (const [name, typed] of swept) state[name in declared.parameters ? "parameters" : "pins"][name] = typed;
+    if (Object.keys(state.pins).join() !== before) sliders();
+    for (const [name] of swept) moveSlider(name in declared.parameters ? "parameters" : "pins", name);
     look(isDone);
   });
   painleve.drawing.listen((change) => {
@@ -274,7 +286,7 @@
   painleve.editor.listen((typed) => { state.text = typed; state.x = state.y = ""; remember(true); declare(false); });
   by("mechanism").addEventListener("change", () => { state = { ...painleve.state.fresh(), mechanism: by("mechanism").value, tab: state.tab }; range.clear(); declare(true); });
   for (const key of ["x", "y"]) by("axis-" + key).addEventListener("change", chooseAxis);
-  by("stop").addEventListener("click", () => { wanted = null; if (running) running.stop.abort(); });
+  by("stop").addEventListener("click", () => { waiting.clear(); if (running) running.stop.abort(); });
   by("play").addEventListener("click", () => { if (motion) painleve.motion.toggle(); else follow(); });
   by("t-end").addEventListener("change", () => { if (Number(by("t-end").value) > 0) { state.t_end = by("t-end").value; remember(true); follow(); } });
   for (const name of ["rule", "law"]) by(name).addEventListener("change", () => { state[name] = by(name).value; remember(true); follow(); });
@@ -338,7 +350,7 @@
       if (state.mechanism) found.ignored.push("mechanism=" + state.mechanism);
       state.mechanism = first.name;
     }
-    if (found.ignored.length) trouble("Not understood in the address, and left out: " + found.ignored.join(", ").slice(0, 300));
+    if (found.ignored.length) notice("Not understood in the address, and left out: " + found.ignored.join(", ").slice(0, 300));
     const names = [...new Set([first.name, ...Object.keys(catalogue)])];
     by("mechanism").replaceChildren(...names.map((name) => element("option", { value: name, text: name, selected: name === state.mechanism })));
     by("t-end").value = state.t_end;
@@ -346,7 +358,7 @@
     by("law").value = state.law;
     by("stiffness").value = state.stiffness;
     choose(tabs.find((tab) => tab.id === "tab-" + state.tab) || tabs[0], false);
-    declare(!Object.keys(state.pins).length);
+    declare(!Object.keys(state.pins).length, false);
   }
   async function start() {
     theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");

@@ -54,7 +54,7 @@ painleve.exports = (() => {
       const image = document.createElementNS(sheet.namespaceURI, "image");
       const values = { href: map.canvas.toDataURL("image/png"), x: 650 + canvas.left - box.left, y: canvas.top - box.top, width: canvas.width, height: canvas.height, preserveAspectRatio: "none" };
       for (const [name, value] of Object.entries(values)) image.setAttribute(name, value);
-      image.setAttribute("style", "image-rendering:pixelated");
+      image.style.imageRendering = "pixelated";
       const axes = resolved(frame, box.width, box.height);
       axes.setAttribute("x", 650);
       axes.setAttribute("overflow", "visible");

@@ -36,7 +36,9 @@ painleve.verdict = (() => {
     button.addEventListener("click", () => choose(index));
     const forces = Object.keys(branch.lambda_N).map((name) => [name, short(branch.lambda_N[name]), scalar(branch.lambda_T[name] ?? null)]);
     for (const name of Object.keys(branch.lambda_T)) if (!(name in branch.lambda_N)) forces.push([name, "–", scalar(branch.lambda_T[name])]);
-    const rates = Object.entries(branch.acceleration).map(([name, value]) => [name, short(value)]);
+    /* what is rounding beside the others is nothing */
+    const largest = Math.max(...Object.values(branch.acceleration).map(Math.abs));
+    const rates = Object.entries(branch.acceleration).map(([name, value]) => [name, short(Math.abs(value) < 1e-12 * largest ? 0 : value)]);
     return element("div", { class: "card" }, element("h2", {}, button), table(["contact", "normal force", "tangential force"], forces), table(["coordinate", "acceleration"], rates));
   }
 

@@ -5,8 +5,6 @@ import http.client
 import json
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +13,7 @@ import psutil
 import pytest
 
 import mechanisms
+from tests.explorers import Explorer
 
 ROD = mechanisms.path("rod_on_incline").read_text(encoding="utf-8")
 PINS = {"phi": "pi/3", "phi_dot": "1/2", "slip.tip": "-1"}
@@ -32,41 +31,6 @@ SLOW = {
     "cells": 400,
 }
 """A map of seconds."""
-
-
-class Explorer:
-    """A running explorer, spoken to as its page does."""
-
-    def __init__(self, *arguments):
-        command = [sys.executable, "-m", "hybrid", "explore", "--no-browser", "--json", *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        lines = []
-        while not lines or lines[-1].strip() != "}":
-            line = self.process.stdout.readline()
-            assert line, self.process.stderr.read()
-            lines.append(line)
-        said = json.loads("".join(lines))
-        self.port, self.token = said["port"], said["address"].partition("token=")[2]
-
-    def request(self, question, client, *, path="/compute"):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        headers = {"content-type": "application/json", "x-painleve-token": self.token}
-        connection.request("POST", f"{path}?client={client}", json.dumps(question), headers)
-        return connection, connection.getresponse()
-
-    def ask(self, question, client="somebody-1"):
-        connection, response = self.request(question, client)
-        with contextlib.closing(connection):
-            assert response.status == 200, response.read()
-            return [json.loads(line) for line in response.read().splitlines()]
-
-    def stop(self):
-        return self.end(signal.SIGINT)
-
-    def end(self, number):
-        self.process.send_signal(number)
-        _, self.said = self.process.communicate(timeout=10)
-        return self.process.returncode
 
 
 @pytest.fixture(scope="module")
@@ -255,8 +219,8 @@ def test_a_file_that_does_not_parse_is_served_with_its_errors(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--host", "0.0.0.0"], "all addresses at once"),
-        (["--host", "192.0.2.7"], "--allow-remote"),
+        (["--host", "::"], "all addresses at once"),
+        (["--host", "2001:db8::7"], "--allow-remote"),
         (["--host", "example"], "expected an address"),
         (["--port", "70000"], "70000"),
         (["no_such_mechanism"], "no mechanism is called"),

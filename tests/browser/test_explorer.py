@@ -1,0 +1,262 @@
+"""The explorer in a real browser: the lecturer's story, by mouse and by keyboard, on projector and phone."""
+
+import base64
+import re
+import time
+
+import pytest
+
+from tests.browser.conftest import IMAGES
+from tests.explorers import Explorer
+
+pytestmark = pytest.mark.browser
+
+
+def typed(page, name, value):
+    page.locator(f"#{name.replace('.', chr(92) + '.')}-text").fill(value)
+    page.keyboard.press("Enter")
+
+
+def told(page, verdict):
+    page.wait_for_selector(f'#verdict[data-verdict="{verdict}"]')
+
+
+def place(page, phi, phi_dot):
+    """Pixels of a state on the map of the rod, phi from 0 to pi, phi_dot from -3 to 3."""
+    box = page.locator("#map").bounding_box()
+    return box["x"] + phi / 3.141592653589793 * box["width"], box["y"] + (3 - phi_dot) / 6 * box["height"]
+
+
+def picture(page):
+    return page.evaluate("document.getElementById('map').toDataURL()")
+
+
+def test_the_lecturers_story(opened):
+    page = opened()
+    told(page, "UNIQUE")
+    assert page.locator('#legend [data-verdict="INCONSISTENT"]').count() == 0
+    track = page.locator("#parameters-mu")
+    track.evaluate(
+        "(item) => { item.value = 1.2; "
+        "item.dispatchEvent(new Event('input')); item.dispatchEvent(new Event('change')); }"
+    )
+    page.wait_for_timeout(500)
+    assert page.locator('#legend [data-verdict="INCONSISTENT"]').count() == 0  # 1.2 < 4/3
+    typed(page, "parameters-mu", "3/2")
+    page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
+    page.mouse.move(*place(page, 1.1, 0.3))
+    assert "INCONSISTENT" in page.locator("#cell").inner_text()
+    page.mouse.click(*place(page, 1.1, 0.3))
+    told(page, "INCONSISTENT")
+    assert "Verified in exact arithmetic" in page.locator("#certificate").inner_text()
+    page.locator("#critical").click()
+    page.wait_for_selector("text=1.3333333")
+    page.locator("#tab-motion").click()
+    page.locator("#play").click()
+    page.wait_for_selector(".ending")
+    assert "no contact mode is consistent" in page.locator(".ending").inner_text()
+    page.locator("#rule").select_option("penalty")
+    page.wait_for_selector("text=the end of the time was reached")
+    page.locator("#tab-penalty").click()
+    page.wait_for_selector("text=Verdict of the rigid contact: INCONSISTENT")
+    assert page.locator("#penalty-view svg.curves").count() == 2
+    shared, seen = page.url, picture(page)
+    other = opened(shared)
+    told(other, "INCONSISTENT")
+    other.wait_for_selector("text=Verdict of the rigid contact: INCONSISTENT")
+    assert picture(other) == seen
+    assert other.locator("#drawing").inner_html() == page.locator("#drawing").inner_html()
+
+
+def test_a_point_is_dragged_and_the_contact_stays_closed(opened):
+    page = opened()
+    before = page.locator("#pins-phi-text").input_value()
+    box = page.locator('#drawing g[data-point="top"] circle').last.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(1, 9):
+        page.mouse.move(x - 8 * step, y - 2 * step)
+        page.wait_for_timeout(60)
+    page.mouse.up()
+    page.wait_for_timeout(500)
+    assert float(page.locator("#pins-phi-text").input_value()) > float(before) + 0.1
+    assert page.locator("#pins-gap\\.tip-text").input_value() == "0"
+
+
+def test_all_of_it_works_by_keyboard(opened):
+    page = opened()
+    page.locator("#map").focus()
+    before = page.locator("#pins-phi-text").input_value()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(400)
+    assert float(page.locator("#pins-phi-text").input_value()) > float(before)
+    page.locator("#tab-branches").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("svg.automaton .lit")
+    assert page.evaluate("document.activeElement.id") == "tab-automaton"
+    page.locator('#drawing g[data-point="top"]').focus()
+    phi = page.locator("#pins-phi-text").input_value()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(300)
+    assert float(page.locator("#pins-phi-text").input_value()) > float(phi)
+    assert page.evaluate("document.activeElement.dataset.point") == "top"
+    reached = set()
+    page.locator("#mechanism").focus()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id"))
+    assert {"share", "theme", "axis-x", "map", "parameters-mu", "pins-phi"} <= reached
+
+
+def test_the_back_button_takes_a_step_back(opened):
+    page = opened()
+    typed(page, "parameters-mu", "1.5")
+    page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
+    typed(page, "parameters-mu", "0.9")
+    page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]', state="detached")
+    page.go_back()
+    page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
+    assert page.locator("#parameters-mu-text").input_value() == "1.5"
+
+
+def test_two_windows_do_not_disturb_each_other(opened):
+    first, second = opened("&param.mu=1.5"), opened("&mechanism=ladder_in_corner")
+    typed(first, "parameters-mu", "1.6")
+    typed(second, "parameters-mu", "0.7")
+    first.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
+    assert "Ladder" in second.locator("#title").inner_text()
+    assert first.locator("#parameters-mu-text").input_value() == "1.6"
+
+
+def test_errors_are_shown_at_their_lines_while_typing(opened):
+    page = opened("&tab=declaration")
+    text = page.locator("#text").input_value()
+    page.locator("#text").fill(text.replace("y - l*sin(phi)", "y - l*sin(phy)"))
+    page.wait_for_selector("#problems button")
+    assert "did you mean 'phi'?" in page.locator("#problems").inner_text()
+    line = text.split("\n").index(next(row for row in text.split("\n") if "y - l*sin(phi)" in row)) + 1
+    assert page.locator("#lines .bad").inner_text() == str(line)
+    begun = time.perf_counter()
+    drawn = page.locator("#map").get_attribute("data-drawn")
+    page.locator("#text").fill(text.replace("mu = { value = 0.5", "mu = { value = 1.5"))
+    while page.locator("#map").get_attribute("data-drawn") == drawn and time.perf_counter() - begun < 10:
+        page.wait_for_timeout(20)
+    assert time.perf_counter() - begun < 2.0 + 0.35  # typing is waited for that long
+    page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
+    assert page.locator("#problems button").count() == 0
+
+
+def test_names_of_a_declaration_are_text_and_nothing_else(opened):
+    page = opened("&tab=declaration")
+    text = page.locator("#text").input_value()
+    hostile = '<img src=x onerror="document.title=1">'
+    page.locator("#text").fill(re.sub(r"^title = .*$", f"title = '{hostile}'", text, count=1, flags=re.MULTILINE))
+    page.wait_for_selector("h1:has-text('onerror')")
+    assert page.locator("h1 img").count() == 0
+    assert page.title() == "rod_on_incline – painleve explorer"
+
+
+def test_nonsense_in_the_address_is_said_and_left_out(opened):
+    page = opened("&mechanism=no_such_thing&tab=nowhere&x=phi&stiffness=900&what=ever&text=%FF%FE")
+    said = page.evaluate("document.getElementById('verdict').dataset.verdict")
+    assert said == "UNIQUE"
+    assert page.locator("#mechanism").input_value() == "rod_on_incline"
+    assert "nowhere" in page.locator("#notice").inner_text()
+
+
+def test_without_the_token_the_page_says_what_to_do(chromium, explorer):
+    page = chromium.new_page()
+    page.goto(f"http://127.0.0.1:{explorer.port}/")
+    page.wait_for_selector("#trouble:not([hidden])")
+    assert "open the address that the command printed" in page.locator("#trouble").inner_text()
+    page.close()
+
+
+def test_slider_to_picture_takes_less_than_150_ms(opened):
+    page = opened()
+    times = page.evaluate("""async () => {
+      const track = document.getElementById("parameters-mu"), map = document.getElementById("map"), found = [];
+      for (let k = 0; k < 50; k++) {
+        const before = map.dataset.drawn, begun = performance.now();
+        track.value = 0.8 + 0.01 * k;
+        track.dispatchEvent(new Event("input"));
+        while (map.dataset.drawn === before || map.dataset.complete !== "true") {
+          await new Promise((done) => setTimeout(done, 1));
+        }
+        await new Promise((done) => requestAnimationFrame(done));
+        found.push(performance.now() - begun);
+      }
+      return found.sort((a, b) => a - b);
+    }""")
+    assert times[47] < 150, times  # the 95th percentile of fifty
+
+
+def test_pictures_are_saved_and_lines_copied(opened, tmp_path):
+    page = opened("&param.mu=1.5&pin.phi=1.1&pin.phi_dot=2.5&pin.slip.tip=-1")
+    page.locator("#exports summary").click()
+    with page.expect_download() as saved:
+        page.locator("#save-svg").click()
+    svg = saved.value.path().read_text(encoding="utf-8")
+    assert svg.startswith("<svg")
+    assert "var(--" not in svg
+    with page.expect_download() as saved:
+        page.locator("#save-png").click()
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+    assert len(base64.b64encode(saved.value.path().read_bytes())) > 20_000
+    command = page.evaluate(
+        "painleve.exports.command({...painleve.state.fresh(), mechanism: 'rod_on_incline', "
+        "parameters: {mu: '3/2'}, pins: {phi: 'pi/3', 'slip.tip': '-1'}}, 'branches')"
+    )
+    assert command == "painleve verdict rod_on_incline --param mu=3/2 --pin phi=pi/3 --pin slip.tip=-1"
+
+
+@pytest.mark.parametrize(("size", "scheme"), [((1920, 1080), "light"), ((1280, 900), "dark"), ((390, 844), "light")])
+def test_screens_of_all_sizes_show_all_and_nothing_overflows(opened, size, scheme):
+    page = opened("&param.mu=1.5&pin.phi=1.1&pin.phi_dot=2.5&pin.slip.tip=-1", size=size, scheme=scheme)
+    told(page, "INDETERMINATE")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.screenshot(path=IMAGES / f"explorer-{size[0]}.png")
+
+
+@pytest.mark.parametrize("tab", ["branches", "automaton", "motion", "penalty", "declaration"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_anybody_out(opened, axe, tab, scheme):
+    page = opened(f"&tab={tab}&param.mu=1.5&pin.phi=1.1&pin.phi_dot=0.3&pin.slip.tip=-1", scheme=scheme)
+    page.wait_for_timeout(1500)
+    found = page.evaluate(axe + "; axe.run(document).then((result) => result.violations)")
+    assert [(item["id"], [node["html"][:120] for node in item["nodes"][:3]]) for item in found] == []
+
+
+def test_a_page_without_a_server_answers_from_its_tables(opened, tmp_path):
+    from hybrid.cli import main
+
+    assert main(["explore", "rod_on_incline", "--offline", str(tmp_path / "rod.html")]) == 0
+    page = opened((tmp_path / "rod.html").as_uri())
+    told(page, "UNIQUE")
+    typed(page, "parameters-mu", "2")
+    page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
+    page.mouse.click(*place(page, 1.1, 0.0))
+    told(page, "INCONSISTENT")
+
+
+def test_a_closed_window_ends_its_work(opened, explorer):
+    page = opened("&mechanism=slider_crank")
+    page.locator("#tab-penalty").click()
+    page.close()
+    begun = time.perf_counter()
+    assert explorer.ask({"kind": "declaration", "text": 'name = "x"'})[-1]["error"]["kind"] == "declaration"
+    assert time.perf_counter() - begun < 5
+
+
+def test_a_server_that_has_gone_is_said(chromium):
+    own = Explorer("--port", "0")
+    page = chromium.new_page()
+    page.goto(f"http://127.0.0.1:{own.port}/#token={own.token}")
+    page.wait_for_selector("#map[data-complete=true]")
+    own.stop()
+    typed(page, "parameters-mu", "1.1")
+    page.wait_for_selector("#trouble:not([hidden])")
+    assert "does not answer" in page.locator("#trouble").inner_text()
+    page.close()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Jobs", "failure"]
 
 _MAX_WAITING = 2000  # clients; beyond it a question is refused at once
+_STILLBORN = 3  # processes that die before they are ready; then there is no use in more
 _GRACE = 1.0  # seconds that a process has to give up a job before it is ended
 
 
@@ -72,6 +73,7 @@ class _Hand:
     cancelled: Synchronized[int]
     job: _Job | None = None
     number: int = 0
+    is_ready: bool = False
     timers: list[asyncio.TimerHandle] = attrs.field(factory=list)
 
     def give_up(self) -> None:
@@ -105,6 +107,7 @@ class Jobs:
     _idle: list[_Hand] = attrs.field(factory=list)
     _waiting: deque[_Job] = attrs.field(factory=deque)
     _of_client: dict[str, _Job] = attrs.field(factory=dict)
+    _stillborn: int = 0
     _is_open: bool = True
 
     def start(self) -> None:
@@ -165,7 +168,7 @@ class Jobs:
         job.end(line)
         if job.hand is None:
             self._waiting.remove(job)
-        else:
+        elif job.hand.job is job:
             self._cancel(job.hand)
 
     def _cancel(self, hand: _Hand) -> None:
@@ -206,6 +209,7 @@ class Jobs:
             return
         job = hand.job
         if message == END:
+            hand.is_ready, self._stillborn = True, 0
             self._free(hand)
             if job is not None:
                 job.end()
@@ -243,6 +247,12 @@ class Jobs:
         self._hands.remove(hand)
         if hand in self._idle:
             self._idle.remove(hand)
+        self._stillborn += not hand.is_ready
+        if self._stillborn >= _STILLBORN:
+            self._is_open = False
+            for job in tuple(self._waiting):
+                job.end(failure("memory", "the processes that compute die before they begin; is there memory left?"))
+            self._waiting.clear()
         if self._is_open:
             self._begin()
             self._hand_out()

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+import mechanisms
 from tests.browser.conftest import IMAGES
 from tests.explorers import Explorer
 
@@ -260,3 +261,27 @@ def test_a_server_that_has_gone_is_said(chromium):
     page.wait_for_selector("#trouble:not([hidden])")
     assert "does not answer" in page.locator("#trouble").inner_text()
     page.close()
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_every_mechanism_can_be_looked_at_in_every_tab(chromium, explorer, name):
+    page, said = chromium.new_page(viewport={"width": 1280, "height": 900}), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"http://127.0.0.1:{explorer.port}/#token={explorer.token}&mechanism={name}")
+    page.wait_for_selector("#verdict[data-verdict]:not([data-verdict=''])")
+    page.wait_for_selector("#map[data-complete=true], #legend li")
+    if page.locator("#map[data-complete=true]").count():
+        box = page.locator("#map").bounding_box()
+        page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + 0.3 * box["height"])
+        page.wait_for_timeout(300)
+    page.locator("#tab-automaton").click()
+    page.wait_for_selector("svg.automaton, #panel-automaton p", timeout=30_000)
+    page.locator("#tab-motion").click()
+    page.locator("#play").click()
+    page.wait_for_selector(".ending, #motion-view p:not(:has-text('following'))", timeout=30_000)
+    page.locator("#tab-penalty").click()
+    page.wait_for_selector("#penalty-view :not(:has-text('comparing'))", timeout=30_000)
+    page.locator("#tab-declaration").click()
+    page.close()
+    assert said == []

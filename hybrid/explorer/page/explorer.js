@@ -53,10 +53,11 @@
       trouble(`The declaration has ${error.problems.length === 1 ? "an error" : error.problems.length + " errors"}: see the tab Declaration.`);
       return;
     }
-    const what = { motion: "motion", comparison: "comparison", automaton: "automaton", critical: "critical friction" }[kind];
-    if (kind === "motion") painleve.motion.clear(error.message);
-    else if (kind === "comparison") by("penalty-view").replaceChildren(element("p", { text: error.message }));
-    else trouble((what ? what + ": " : "") + (error.kind ? error.message : "The explorer does not answer: " + error.message));
+    const panel = { comparison: "penalty-view", automaton: "panel-automaton" }[kind];
+    if (!error.kind) trouble("The explorer does not answer: " + error.message);
+    else if (kind === "motion") painleve.motion.clear(error.message);
+    else if (panel) by(panel).replaceChildren(element("p", { text: error.message }));
+    else trouble(error.message);
   }
   const basis = () => ({ pins: state.pins, parameters: state.parameters, axes: state.x && state.y ? [state.x, state.y] : [] });
 

@@ -32,6 +32,7 @@ DISTRIBUTIONS = {"lazy_loader": "lazy-loader", "attr": "attrs", "markdown_it": "
 HOSTS = {
     "arxiv.org",
     "doi.org",
+    "json-schema.org",
     "keepachangelog.com",
     "semver.org",
     "www-verimag.imag.fr",

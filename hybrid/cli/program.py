@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from click.shell_completion import shell_complete
 
+from hybrid.cli.authoring import new, schema
 from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
 from hybrid.cli.certify import certify
@@ -91,6 +92,8 @@ _COMMANDS = (
     explore,
     lint,
     import_,
+    new,
+    schema,
     lcp_,
     doctor,
 )

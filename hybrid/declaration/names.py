@@ -10,7 +10,8 @@ MAX_NAME_LENGTH = 64
 VELOCITY_SUFFIX = "_dot"
 TIME = "t"
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
+"""A name as a regular expression."""
 
 
 def is_identifier(text: str) -> bool:
@@ -30,7 +31,7 @@ def is_identifier(text: str) -> bool:
     >>> is_identifier("lambda"), is_identifier("2x"), is_identifier("μ")
     (True, False, False)
     """
-    return len(text) <= MAX_NAME_LENGTH and _IDENTIFIER.match(text) is not None
+    return len(text) <= MAX_NAME_LENGTH and re.fullmatch(IDENTIFIER, text) is not None
 
 
 def velocity_name(coordinate: str) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 MAX_COORDINATES = 100
 MAX_NAMES = 2_000
 
-_MECHANISM_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+MECHANISM_NAME = "[A-Za-z0-9_][A-Za-z0-9_.-]*"
+"""The name of a mechanism as a regular expression."""
 
 
 class _Named(Protocol):
@@ -49,10 +50,7 @@ def naming_problems(mechanism: AbstractMechanism) -> list[Problem]:
     coordinates: 'x' is already a coordinate
     parameters.sin: 'sin' is a function; choose another name
     """
-    problems: list[Problem] = []
-    if not _MECHANISM_NAME.match(mechanism.name) or len(mechanism.name) > MAX_NAME_LENGTH:
-        message = f"must be a short name of ASCII letters, digits, _, - and ., not {mechanism.name[:40]!r}"
-        problems.append(Problem(message, "name", path=("name",)))
+    problems: list[Problem] = mechanism_name_problems(mechanism.name)
     if not mechanism.coordinates:
         problems.append(Problem("must name at least one coordinate", "coordinates", path=("coordinates",)))
     taken = dict.fromkeys(FUNCTIONS, "a function") | dict.fromkeys(CONSTANTS, "a constant") | {TIME: "the time"}
@@ -63,6 +61,29 @@ def naming_problems(mechanism: AbstractMechanism) -> list[Problem]:
         else:
             taken[name] = kind
     return problems
+
+
+def mechanism_name_problems(name: str) -> list[Problem]:
+    """What is wrong with the name of a mechanism, as problems.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    list of Problem
+        Empty if it is fine.
+
+    Examples
+    --------
+    >>> mechanism_name_problems("rod_2"), len(mechanism_name_problems("a rod"))
+    ([], 1)
+    """
+    if re.fullmatch(MECHANISM_NAME, name) and len(name) <= MAX_NAME_LENGTH:
+        return []
+    message = f"must be a short name of ASCII letters, digits, _, - and ., not {name[:40]!r}"
+    return [Problem(message, "name", path=("name",))]
 
 
 def refuse_too_many(mechanism: AbstractMechanism) -> None:

@@ -32,8 +32,10 @@ class Parameter:
     ----------
     value : float or str
         A number, or an expression of other parameters.
-    unit, doc : str
-        As shown to the user, for example ``kg m^2`` and ``moment of inertia about the centre``.
+    unit : str
+        A product of SI units, for example ``kg m^2``.
+    doc : str
+        What it is, for example ``moment of inertia about the centre``.
 
     Examples
     --------
@@ -53,14 +55,17 @@ class Contact:
     Attributes
     ----------
     name : str
+        By which pins, modes and answers name it.
     gap : str
         Signed distance, a function of position and time; touching where it is 0.
     tangent : tuple of str
         Displacement along the surface: one expression in the plane, two in space.
     slip : tuple of str
         Instead of ``tangent``: the tangential velocity, linear in the velocities, as for rolling.
-    friction, static_friction : str
-        Coulomb's coefficient, and the larger one up to which sticking persists (None: the same).
+    friction : str
+        Coulomb's coefficient of friction.
+    static_friction : str or None
+        The larger coefficient up to which sticking persists; by default that of friction.
     restitution : str
         Coefficient of restitution, from 0 to 1.
     damping : str
@@ -97,10 +102,15 @@ class FrictionElement:
     Attributes
     ----------
     name : str
-    limit, static_limit : str
-        Force while slipping, and the larger force up to which sticking persists (None: the same).
-    tangent, slip : str or None
-        Displacement or velocity, exactly one of them.
+        By which pins, modes and answers name it.
+    limit : str
+        Force of friction while it slips.
+    static_limit : str or None
+        The larger force up to which sticking persists; by default the limit.
+    tangent : str or None
+        Displacement along which it acts.
+    slip : str or None
+        Instead of ``tangent``: the velocity, linear in the velocities.
 
     Examples
     --------
@@ -121,11 +131,18 @@ class Constraint:
 
     Attributes
     ----------
-    name, equation : str
-    friction, tangent, slip : str or None
-        Dry friction that acts on the magnitude of the constraint force, along a displacement or a velocity.
+    name : str
+        By which answers name it.
+    equation : str
+        A function of position and time that is kept at 0.
+    friction : str or None
+        Coefficient of dry friction on the magnitude of the constraint force, along ``tangent`` or ``slip``.
+    tangent : str or None
+        Displacement along the rail.
+    slip : str or None
+        Instead of ``tangent``: the velocity along the rail, linear in the velocities.
     stiffness : str or None
-        An elastic realisation with the energy ``stiffness * equation**2 / 2``; None: rigid.
+        An elastic realisation with the energy ``stiffness * equation**2 / 2``; by default it is rigid.
 
     Examples
     --------
@@ -336,20 +353,30 @@ class AbstractMechanism:
 
     Attributes
     ----------
-    name, title : str
+    name : str
+        ASCII letters, digits and ``_ - .``.
+    title : str
+        Over pictures and pages.
     references : tuple of str
+        Where it was published.
     coordinates : tuple of str, length n
-        The velocity of ``x`` is ``x_dot``.
+        Names of the coordinates; the velocity of ``x`` is ``x_dot``.
     dynamics : EnergyDynamics or EquationDynamics
+        Equations of motion: the energies, or mass matrix and forces.
     parameters : mapping of str to Parameter
+        Quantities that are constant during a motion: a number or an expression of other parameters each, or a table.
     definitions : mapping of str to str
         Named expressions, used in all others.
     forces : mapping of str to str
         Further generalised forces, by coordinate.
     contact : tuple of Contact
+        Unilateral contacts: gaps that cannot become negative.
     friction : tuple of FrictionElement
+        Dry friction with a given limit force and no gap: guides, seals, brakes.
     constraint : tuple of Constraint
+        Bilateral constraints, rigid or elastic.
     drawing : Drawing
+        How to draw the mechanism; it changes no number.
     source : str
         The file it was read from, or empty. Not part of comparison.
     """

@@ -1,7 +1,6 @@
 """Words that a shell completes, asked as bash, zsh and fish ask."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -41,10 +40,35 @@ def test_bash_is_offered_commands_names_and_options(words, expected):
     assert set(found.split()) == expected
 
 
-def test_bash_itself_knows_the_completion(tmp_path):
-    if shutil.which("bash") is None:
-        return  # there is nothing to complete
-    file = tmp_path / "completion.sh"
-    file.write_text(asked("bash_source"))
-    shown = subprocess.run(["bash", "-c", f"source {file}; complete -p painleve"], capture_output=True, text=True)
-    assert shown.stdout.strip() == "complete -o nosort -F _painleve_completion painleve"
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["ver"], ["verdict"]),
+        (["verdict", "rod_o"], ["rod_on_incline"]),
+        (["simulate", "rod_on_incline", "--law", "kel"], ["kelvin-voigt"]),
+    ],
+)
+def test_zsh_and_fish_are_offered_the_same_words(words, expected):
+    # zsh gives the number of the word and takes kind, word and help on a line each; fish gives the word itself
+    line = " ".join(["painleve", *words])
+    zsh = asked("zsh_complete", COMP_WORDS=line, COMP_CWORD=str(len(words))).rstrip().splitlines()
+    fish = asked("fish_complete", COMP_WORDS=line, COMP_CWORD=words[-1]).splitlines()
+    assert zsh[0::3] == ["plain"] * len(expected)
+    assert zsh[1::3] == expected
+    assert [item.partition("\t")[0] for item in fish] == [f"plain,{word}" for word in expected]
+
+
+def test_bash_itself_completes_a_word(tmp_path):
+    program = tmp_path / "painleve"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hybrid "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "completion.sh").write_text(asked("bash_source"))
+    script = (
+        'PATH="$PWD:$PATH"; source completion.sh; complete -p painleve; '
+        "COMP_WORDS=(painleve verdict rod_); COMP_CWORD=2; _painleve_completion painleve rod_ verdict; "
+        'echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    registered, offered = done.stdout.splitlines()
+    assert registered == "complete -o nosort -F _painleve_completion painleve"
+    assert offered.split() == ["rod_on_incline", "rod_two_ends"]

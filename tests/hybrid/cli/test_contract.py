@@ -66,6 +66,8 @@ CONTRACT = {
         | {"friction_in_force", "thresholds", "notes"},
     ),
     "import": (["rod.xml"], {"name", "file", "coordinates", "contacts", "text", "notes"}),
+    "new": (["seal"], {"name", "file", "text"}),
+    "schema": ([], {"$schema", "title", "type", "properties", "required"}),
     "lcp": (["problem.json"], {"status", "solutions", "continua", "complete", "classes", "certificate"}),
     "doctor": ([], {"ok", "python", "libraries", "checks"}),
 }

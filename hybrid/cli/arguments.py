@@ -28,12 +28,14 @@ __all__ = [
     "parameter_option",
     "pin_option",
     "plot_option",
+    "plot_style_option",
     "read_parameters",
     "slice_option",
     "two_axes",
 ]
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
+PLOT_STYLES = ("screen", "page", "single", "double")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -260,6 +262,28 @@ def plot_option(help_text: str) -> Callable[[Command], Command]:
     """
     kind = OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS)
     return click.option("--plot", type=kind, metavar="FILE", help=f"{help_text} ({', '.join(PLOT_ENDINGS)}).")
+
+
+def plot_style_option(command: Command) -> Command:
+    """The option ``--plot-style`` for the size and letters of a picture.
+
+    Parameters
+    ----------
+    command : callable
+        Takes it as ``plot_style``, a name of :data:`hybrid.reporting.figures.STYLES`.
+
+    Returns
+    -------
+    callable
+        The command with the option.
+    """
+    return click.option(
+        "--plot-style",
+        type=click.Choice(PLOT_STYLES),
+        default="screen",
+        show_default=True,
+        help="For a window, a page that is read on a telephone too, or one or both columns of a journal (88, 174 mm).",
+    )(command)
 
 
 def axes_option(command: Command) -> Command:

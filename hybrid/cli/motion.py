@@ -17,6 +17,7 @@ from hybrid.cli.arguments import (
     parameter_option,
     pin_option,
     plot_option,
+    plot_style_option,
     read_parameters,
 )
 from hybrid.cli.boundary import ExitStatus
@@ -30,9 +31,11 @@ from hybrid.interrupts import interruptible
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
     from hybrid.motion import HandOver, MotionTree, Trajectory
+    from hybrid.reporting.figures import StyleName
 
 __all__ = ["simulate"]
 
+PLOT_KINDS = ("time", "phase")
 RULES = ("stop", "penalty", "branch")
 METHODS = ("event-driven", "time-stepping")
 AT_SINGULAR = ("stop", "smooth", "realise")
@@ -54,6 +57,15 @@ def _stiffness(_: click.Context, option: click.Parameter, values: tuple[str, ...
         except ValueError:
             read[name] = value  # an expression of parameters
     return read
+
+
+def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse a film that could not be written before anything is computed."""
+    if value is not None and value.suffix.lower() == ".mp4":
+        from hybrid.reporting.films import require_ffmpeg
+
+        require_ffmpeg()
+    return value
 
 
 @click.command()
@@ -98,12 +110,21 @@ def _stiffness(_: click.Context, option: click.Parameter, values: tuple[str, ...
     help="Arcs between located events, or steps of a given length that know no events.",
 )
 @click.option("--step", type=float, metavar="H", help="The length of the steps of time-stepping.")
-@plot_option("Draw coordinates, contact forces and modes over time")
+@plot_option("Draw the motion")
+@click.option(
+    "--plot-kind",
+    type=click.Choice(PLOT_KINDS),
+    default="time",
+    show_default=True,
+    help="Coordinates, contact forces and modes over time, or velocities over coordinates.",
+)
+@plot_style_option
 @click.option(
     "--animate",
-    type=OutputPath(path_type=Path, dir_okay=False, endings=(".html", ".htm")),
+    type=OutputPath(path_type=Path, dir_okay=False, endings=(".html", ".htm", ".gif", ".mp4")),
+    callback=_can_animate,
     metavar="FILE",
-    help="Write a page that plays the motion and needs nothing else; .html.",
+    help="Write a page that plays the motion and needs nothing else (.html), or a film (.gif, or .mp4 by ffmpeg).",
 )
 @click.option(
     "-o",
@@ -128,6 +149,8 @@ def simulate(
     method: str,
     step: float | None,
     plot: Path | None,
+    plot_kind: str,
+    plot_style: StyleName,
     animate: Path | None,
     output: Path | None,
     as_json: bool,
@@ -153,7 +176,8 @@ def simulate(
         answer = _record(found)
         try:
             with interruptible(keeps=True):
-                written, is_written = write_motions(found, MotionFiles(plot, animate, output)), True
+                files = MotionFiles(plot, plot_kind, plot_style, animate, output)
+                written, is_written = write_motions(found, files), True
         except KeyboardInterrupt:
             written, is_written = [], False
     if as_json:

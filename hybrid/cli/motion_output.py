@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hybrid.motion import MotionTree, Trajectory
+    from hybrid.reporting.figures import StyleName
 
 __all__ = ["MotionFiles", "motion_tables", "write_motions"]
 
@@ -27,10 +28,14 @@ class MotionFiles:
     Attributes
     ----------
     plot, animate, output : Path or None
-        A picture, a page that plays the motion, and the motion itself.
+        A picture, a page or film that plays the motion, and the motion itself.
+    plot_kind : {"time", "phase"}
+    plot_style : {"screen", "page", "single", "double"}
     """
 
     plot: Path | None
+    plot_kind: str
+    plot_style: StyleName
     animate: Path | None
     output: Path | None
 
@@ -61,15 +66,13 @@ def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[st
                 save(motion, draft)
         said.append(f"Kept in {', '.join(map(str, kept))}.")
     if files.plot is not None:
-        _draw(found, files.plot)
+        _draw(found, files, files.plot)
         said.append(f"Drawn in {files.plot}.")
     if files.animate is not None:
-        from hybrid.reporting import render_animation
-
-        pages = _numbered(files.animate, len(motions), is_tree=is_tree)
-        for motion, path in zip(motions, pages, strict=True):
-            write_whole(path, render_animation(motion))
-        said.append(f"Animated in {', '.join(map(str, pages))}.")
+        played = _numbered(files.animate, len(motions), is_tree=is_tree)
+        for motion, path in zip(motions, played, strict=True):
+            _animate(motion, path)
+        said.append(f"Animated in {', '.join(map(str, played))}.")
     return said
 
 
@@ -77,11 +80,27 @@ def _numbered(path: Path, count: int, *, is_tree: bool) -> list[Path]:
     return [path.with_stem(f"{path.stem}-{part}") for part in range(count)] if is_tree else [path]
 
 
-def _draw(found: Trajectory | MotionTree, path: Path) -> None:
+def _draw(found: Trajectory | MotionTree, files: MotionFiles, path: Path) -> None:
     from hybrid.motion import MotionTree
-    from hybrid.reporting import plot_motion, plot_tree, save_figure
+    from hybrid.reporting import plot_motion, plot_phase, plot_tree, save_figure
 
-    save_figure(plot_tree(found) if isinstance(found, MotionTree) else plot_motion(found), path)
+    if files.plot_kind == "phase":
+        figure = plot_phase(found, style=files.plot_style)
+    elif isinstance(found, MotionTree):
+        figure = plot_tree(found, style=files.plot_style)
+    else:
+        figure = plot_motion(found, style=files.plot_style)
+    save_figure(figure, path)
+
+
+def _animate(motion: Trajectory, path: Path) -> None:
+    """A film, or a page for every other ending."""
+    from hybrid.reporting import render_animation, save_film
+
+    if path.suffix.lower() in (".gif", ".mp4"):
+        save_film(motion, path)
+    else:
+        write_whole(path, render_animation(motion))
 
 
 def motion_tables(answer: dict[str, Any]) -> list[RenderableType]:

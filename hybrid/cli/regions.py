@@ -16,6 +16,7 @@ from hybrid.cli.arguments import (
     parameter_option,
     pin_option,
     plot_option,
+    plot_style_option,
     read_parameters,
     two_axes,
 )
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from hybrid.analysis import RegionMap
     from hybrid.dynamics import Dynamics
+    from hybrid.motion import Trajectory
+    from hybrid.reporting.figures import StyleName
 
 __all__ = ["map_"]
 
@@ -46,6 +49,13 @@ _SHOWN = 5
 @parameter_option
 @branch_option
 @plot_option("Draw the map, its boundaries refined")
+@plot_style_option
+@click.option(
+    "--motion",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw a motion over the map, as `simulate -o FILE` keeps it; needs --plot.",
+)
 @store_option("Keep every cell as a Zarr group in a new folder")
 @engine_options
 @json_option
@@ -57,6 +67,8 @@ def map_(
     parameters: dict[str, str],
     branch: dict[str, str],
     plot: Path | None,
+    plot_style: StyleName,
+    motion: Path | None,
     store: Path | None,
     workers: int | None,
     scheduler: str | None,
@@ -65,6 +77,8 @@ def map_(
     """Which modes of MECH are consistent over two quantities."""
     if plot is not None and store is not None and plot.resolve() == store.resolve():
         raise click.UsageError(f"--plot and --store both name {plot}")
+    if motion is not None and plot is None:
+        raise click.UsageError("--motion is drawn over the map: it needs --plot FILE")
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"mapping {declared.name}") as bar:
@@ -73,6 +87,7 @@ def map_(
         from hybrid.dynamics import derive
 
         dynamics = derive(declared)
+        drawn_over = None if motion is None else _motion_of(motion, dynamics, values)
         with opened_engine(workers, scheduler, is_long=False) as engine:
             found = region_map(
                 dynamics,
@@ -86,7 +101,7 @@ def map_(
                 store=store,
                 on_interrupt="keep",
             )
-        is_drawn = plot is None or _draw(dynamics, found, plot)
+        is_drawn = plot is None or _draw(dynamics, found, plot, plot_style, drawn_over)
     answer = {"mechanism": declared.name, **map_record(found)}
     print_answer(answer, _description(answer), _written(plot if is_drawn else None, store), as_json=as_json)
     if found.failures:
@@ -104,15 +119,31 @@ def map_(
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
 
 
-def _draw(dynamics: Dynamics, found: RegionMap, path: Path) -> bool:
+def _motion_of(path: Path, dynamics: Dynamics, values: Mapping[str, float]) -> Trajectory:
+    """A motion of the map's mechanism and parameters; that of others has other regions."""
+    from hybrid.motion import load
+
+    found = load(path)
+    if found.dynamics.mechanism != dynamics.mechanism:
+        raise click.UsageError(f"{path} holds a motion of another mechanism, {found.dynamics.name}")
+    of_map, of_motion = (dynamics.mechanism.parameter_values(given) for given in (values, found.parameters))
+    others = [f"{name} = {of_motion[name]:g}" for name in of_map if of_map[name] != of_motion[name]]
+    if others:
+        raise click.UsageError(f"{path} holds a motion with {', '.join(others)}: give the map the same by --param")
+    return found
+
+
+def _draw(dynamics: Dynamics, found: RegionMap, path: Path, style: StyleName, motion: Trajectory | None) -> bool:
     """Draw a map; False after an interrupt, which does not take away what was computed."""
+    from hybrid.reporting.figures import STYLES, save_figure
     from hybrid.reporting.labelling import quantities_with_units
-    from hybrid.reporting.plot import plot_map, save_figure
+    from hybrid.reporting.plot import plot_map
 
     try:
         with interruptible(keeps=True):
+            title = dynamics.mechanism.title if STYLES[style].has_title else ""
             units = quantities_with_units(dynamics)
-            save_figure(plot_map(found, units=units, title=dynamics.mechanism.title), path)
+            save_figure(plot_map(found, units=units, title=title, motion=motion, style=style), path)
     except KeyboardInterrupt:
         return False
     return True

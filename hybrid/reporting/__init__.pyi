@@ -12,9 +12,12 @@ from .comparisons import (
 )
 from .configurations import plot_configuration_space as plot_configuration_space, plot_realisation as plot_realisation
 from .ensembles import plot_ensemble as plot_ensemble
+from .figures import figure_svg as figure_svg, save_figure as save_figure
+from .films import save_film as save_film
 from .motion_plot import plot_motion as plot_motion, plot_tree as plot_tree
 from .motions import motion_record as motion_record
-from .plot import figure_svg as figure_svg, plot_map as plot_map, save_figure as save_figure
+from .phase_plot import plot_phase as plot_phase
+from .plot import plot_map as plot_map
 from .records import (
     critical_friction_record as critical_friction_record,
     map_record as map_record,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from importlib import resources
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.outcome import EventKind
 from hybrid.reporting.page import Html, loader
-from hybrid.reporting.scene import Force, Scene, build_scene, require_drawing
+from hybrid.reporting.scene import Scene, build_scene, require_drawing
 from hybrid.reporting.timeline import ink_on, mode_fill, timeline
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ _FINEST = 1_000_000  # steps of the grid of positions over the size of the pictu
 _FORCE_STEPS = 1_000  # of the grid of forces over the reference force
 _NUMBERS = 60_000  # in all frames, or twice as many with the ends of arcs; a number takes 7 characters
 _EVENTS = 500
-_USUAL = 60.0  # per cent of the forces are no larger than the reference; a few are beyond all others
 
 
 def render_animation(motion: Trajectory, *, title: str = "") -> str:
@@ -146,7 +144,6 @@ def animation_data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
 
 def _forces_data(motion: Trajectory, scene: Scene, names: list[str]) -> dict[str, Any]:
     forces = [force for force in scene.forces if np.any(force.vector)]
-    reference = _reference_force(forces)
     units = motion.dynamics.mechanism.units()
     unit = {*units.forces.values(), *units.tangential_forces.values()}
     return {
@@ -154,13 +151,13 @@ def _forces_data(motion: Trajectory, scene: Scene, names: list[str]) -> dict[str
             {
                 "name": force.name,
                 "point": names.index(force.point),
-                "vector": _whole(force.vector * (_FORCE_STEPS / reference)),
+                "vector": _whole(force.vector * (_FORCE_STEPS / scene.reference)),
             }
             for force in forces
         ],
         "touching": [{"name": force.name, "point": names.index(force.point)} for force in scene.forces],
         "forceSteps": _FORCE_STEPS,
-        "reference": reference,
+        "reference": scene.reference,
         "unit": unit.pop() if len(unit) == 1 else "",
     }
 
@@ -179,18 +176,6 @@ def _timeline_data(motion: Trajectory) -> dict[str, Any]:
 
 def _event_text(event: Event) -> str:
     return f"{event.kind.value} at {', '.join(event.elements)}" if event.elements else event.kind.value
-
-
-def _reference_force(forces: Sequence[Force]) -> float:
-    """A force that more than half of all do not exceed, rounded up to 1, 2 or 5 times a power of ten."""
-    sizes = [np.linalg.norm(force.vector, axis=1) for force in forces]
-    acting = np.concatenate(sizes) if sizes else np.zeros(0)
-    acting = acting[acting > 0]
-    if not acting.size:
-        return 1.0  # nothing will be drawn
-    usual = float(np.percentile(acting, _USUAL))
-    power = 10.0 ** np.floor(np.log10(usual))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= usual * (1 - 1e-9)))
 
 
 def _whole(values: NDArray[np.float64]) -> list[int]:

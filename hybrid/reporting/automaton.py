@@ -10,8 +10,8 @@ from hybrid.automaton.export.layout import Layout, differing, layout, side_of
 from hybrid.automaton.export.merged import Arrow, arrows, is_highlighted, is_key_highlighted
 from hybrid.automaton.export.reduced import GroupText, reduced
 from hybrid.automaton.outline import NodeText, Outline, outline
+from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import as_written
-from hybrid.reporting.plot import settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

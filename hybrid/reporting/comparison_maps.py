@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import heading
 from hybrid.reporting.palette import Fill, fills
-from hybrid.reporting.plot import finish, settings
+from hybrid.reporting.plot import finish
 from hybrid.reporting.records import Json, plain
 
 if TYPE_CHECKING:

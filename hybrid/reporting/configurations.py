@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hybrid.declaration.names import suggestion
 from hybrid.errors import StateError
+from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import heading
-from hybrid.reporting.plot import settings
 from hybrid.reporting.symbols import symbol_mathtext
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import axis_label, heading
-from hybrid.reporting.plot import settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ import numpy as np
 
 from hybrid.declaration.unit_names import read_unit, unit_text
 from hybrid.declaration.unknown_units import product, to_power
+from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import quantities_with_units, with_unit
-from hybrid.reporting.plot import settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

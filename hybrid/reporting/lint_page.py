@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.reporting.figures import figure_svg, settings
 from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
-from hybrid.reporting.plot import figure_svg, settings
 from hybrid.reporting.wording import number_text
 
 if TYPE_CHECKING:

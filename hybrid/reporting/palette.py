@@ -1,19 +1,22 @@
-"""Colours of a region map that stay apart in greyscale and for readers who confuse red and green.
+"""Colours of regions and lines that stay apart in greyscale and for readers who confuse red and green.
 
-Lightness alone tells the regions apart: it falls in equal steps from the first region on. Hue and
-hatching say what kind a region is.
+Lightness alone tells them apart: it falls in equal steps from the first region on, and rises from the first line on.
+Hue and hatching say what kind a region is; lines have strokes of their own, too.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fill", "fills", "lightness", "own_fills"]
+Stroke: TypeAlias = str | tuple[float, tuple[float, ...]]
+
+__all__ = ["Fill", "fills", "lightness", "line_styles", "own_fills"]
 
 LIGHTEST, DARKEST = 96.0, 30.0
 WIDEST_STEP = 22.0
@@ -26,6 +29,21 @@ _CHROMA = {"unique": 42.0, "several": 62.0, "none": 60.0}
 _WHITE = np.array([0.95047, 1.0, 1.08883])
 _TO_LINEAR_RGB = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+
+
+# Lines: from dark to light in equal steps that end where white is still three times as bright (WCAG 2.2, 1.4.11).
+_LINE_LIGHTS = (16.0, 27.0, 38.0, 49.0, 60.0)
+_LINE_HUES = (255.0, 30.0, 315.0, 165.0, 75.0)  # blue, red, purple, green, amber: far apart with two kinds of cones
+_LINE_CHROMA = 60.0
+_DOTS, _DOTTED = (0, (1.2, 1.4)), (0, (6, 1.2, 1.2, 1.2, 1.2, 1.2))
+_STROKES: tuple[Stroke, ...] = (
+    "-",
+    (0, (6, 2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (1.2, 1.4)),
+    (0, (3, 1.2)),
+    (0, (6, 1.2, 1.2, 1.2, 1.2, 1.2)),
+)
 
 
 @attrs.frozen
@@ -111,6 +129,31 @@ def fills(kinds: Sequence[str]) -> tuple[Fill, ...]:
         patterns = _HATCHES[kind]
         found.append(Fill(_colour(float(light), _CHROMA[kind], hue), patterns[index % len(patterns)]))
     return tuple(found)
+
+
+def line_styles(count: int) -> list[tuple[str, Stroke]]:
+    """Colour and stroke for every line of a plot; lightness and stroke tell them apart without hue.
+
+    Parameters
+    ----------
+    count : int
+
+    Returns
+    -------
+    list of (str, str or tuple)
+        A colour as ``#rrggbb``, darkest first, and a stroke of matplotlib's; beyond thirty lines they repeat.
+
+    Examples
+    --------
+    >>> [stroke for _, stroke in line_styles(2)]
+    ['-', (0, (6, 2))]
+    """
+    found = []
+    for index in range(count):
+        place = index % len(_LINE_LIGHTS)
+        colour = Fill(_colour(_LINE_LIGHTS[place], _LINE_CHROMA, _LINE_HUES[place]), "").css
+        found.append((colour, _STROKES[index % len(_STROKES)]))
+    return found
 
 
 def lightness(colour: Sequence[float]) -> float:

@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.files import whole_file
+from hybrid.reporting.figures import Style, StyleName, new_figure, settings
 from hybrid.reporting.labelling import axis_label, heading
+from hybrid.reporting.overlay import draw_over
 from hybrid.reporting.regions import Region, regions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from hybrid.analysis import Axis, RegionMap
+    from hybrid.motion import Trajectory
 
-__all__ = ["figure_svg", "finish", "plot_map", "save_figure", "settings"]
+__all__ = ["finish", "plot_map"]
 
-# Shapes instead of fonts, so that a file looks alike everywhere; a fixed salt, so that it is the same every time.
-_SETTINGS: Any = {
-    "svg.hashsalt": "painleve",
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
-    "font.size": 9.0,
-    "mathtext.fontset": "dejavusans",
-    "hatch.linewidth": 0.5,
-    "axes.linewidth": 0.7,
-    "text.usetex": False,
-}
-_WITHOUT_DATE = {"Date": None, "Creator": None, "Format": None, "Type": None}
-_DPI = 200
 # Beyond so many regions each is also numbered: the lightness steps become small.
 _CROWDED = 5
 # Half the height of a number, as a share of the map.
 _LEAST_ROOM = 0.02
-# Inches: of the picture, of labels and ticks, of a legend without its words, and of a letter of these at most.
-_WIDTH, _LABELS, _HANDLE, _LETTER = 7.4, 0.8, 0.6, 0.078
+# Inches: of labels and ticks, of a legend without its words, and of the map's height at most; ems of a letter.
+_LABELS, _HANDLE, _HEIGHT, _LETTER = 0.8, 0.6, 4.3, 0.62
+_LONGEST = 40  # letters of a label beside the map
 
 
 def plot_map(
@@ -51,6 +39,8 @@ def plot_map(
     state: tuple[float, float] | None = None,
     units: Mapping[str, str] | None = None,
     title: str = "",
+    motion: Trajectory | None = None,
+    style: StyleName = "screen",
 ) -> Figure:
     """A region map as a figure.
 
@@ -63,6 +53,11 @@ def plot_map(
     units : mapping of str to str, optional
         Units of the axes by name; a long axis in ``rad`` gets ticks at fractions of pi.
     title : str, optional
+    motion : Trajectory, optional
+        Drawn over the map: solid where all contacts touch, dotted where one is apart. The map holds for its own pins,
+        which the motion need not keep.
+    style : {"screen", "page", "single", "double"}, optional
+        For a window, a page, or a column of a journal.
 
     Returns
     -------
@@ -80,28 +75,25 @@ def plot_map(
     >>> figure.axes[0].get_xlabel()
     '$\\\\varphi$  (rad)'
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with settings():
+    with settings(style) as look:
         found = regions(region_map)
-        figure = Figure(figsize=(_WIDTH, 4.3), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(style, height=min(_HEIGHT, 0.85 * look.width))
         axes = figure.add_subplot()
         first, second = region_map.axes
         _fill(axes, found, first, second)
         for boundary in region_map.boundaries:
             axes.plot(boundary.points[:, 0], boundary.points[:, 1], color="0.1", linewidth=0.9, zorder=3)
         _singular(axes, region_map)
-        marked = state if state is not None and _holds(first, state[0]) and _holds(second, state[1]) else None
-        if marked is not None:
-            axes.plot(*marked, "*", markersize=15, color="white", markeredgecolor="black", zorder=5, clip_on=False)
+        marks = [] if motion is None else draw_over(axes, motion, (first, second))
+        if state is not None and _holds(first, state[0]) and _holds(second, state[1]):
+            star: dict[str, Any] = {"color": "white", "markeredgecolor": "black", "linestyle": "", "label": "the state"}
+            marks += axes.plot(*state, marker="*", markersize=1.7 * look.size, zorder=6, clip_on=False, **star)
         finish(axes, first, second, units or {})
         if len(found) > _CROWDED:
-            _number(axes, found, first, second)
-        room = _legend(figure, found, marked is not None)
+            _number(axes, found, first, second, look.note)
+        room = _legend(figure, found, marks, look)
         if title:
-            axes.set_title(heading(title, inches=room, size=10), fontsize=10)
+            axes.set_title(heading(title, inches=room, size=look.heading), fontsize=look.heading)
     return figure
 
 
@@ -120,68 +112,6 @@ def _singular(axes: Axes, region_map: RegionMap) -> None:
                 axes.axvline(x, color="0.35", linewidth=0.9, linestyle=":", zorder=4)
             elif y is not None:
                 axes.axhline(y, color="0.35", linewidth=0.9, linestyle=":", zorder=4)
-
-
-def save_figure(figure: Figure, path: str | Path) -> None:
-    """A figure written as SVG, PNG or PDF, by the ending of the path; as a whole or not at all.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    path : str or Path
-
-    Returns
-    -------
-    None
-        The file is written; nothing in it depends on the day.
-
-    Raises
-    ------
-    ValueError
-        The ending is another one.
-    """
-    ending = Path(path).suffix.lower()
-    if ending not in (".svg", ".png", ".pdf"):
-        raise ValueError(f"a plot is written as .svg, .png or .pdf, not as {ending or 'a name without ending'!r}")
-    metadata: dict[str, Any] = {
-        ".svg": _WITHOUT_DATE,
-        ".png": {"Software": None},
-        ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-    }
-    with settings(), whole_file(path) as draft:
-        figure.savefig(draft, format=ending[1:], dpi=_DPI, metadata=metadata[ending])
-
-
-def figure_svg(figure: Figure) -> str:
-    """A figure as an SVG document.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-
-    Returns
-    -------
-    str
-        The same text for the same figure.
-    """
-    target = io.StringIO()
-    with settings():
-        figure.savefig(target, format="svg", dpi=_DPI, metadata=_WITHOUT_DATE)
-    return target.getvalue()
-
-
-@contextmanager
-def settings() -> Iterator[None]:
-    """A context in which matplotlib has the settings of this package, whatever the user's are.
-
-    Returns
-    -------
-    context manager
-    """
-    import matplotlib
-
-    with matplotlib.rc_context(_SETTINGS):
-        yield
 
 
 def _fill(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> None:
@@ -215,7 +145,7 @@ def _fill(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> N
     axes.set_ylim(second.low, second.high)
 
 
-def _number(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> None:
+def _number(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis, size: float) -> None:
     """Write the number of every region where there is most room for it."""
     from scipy.ndimage import distance_transform_edt, label
 
@@ -230,7 +160,7 @@ def _number(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) ->
             ink = region.fill.ink
             box = {"boxstyle": "round,pad=0.15", "facecolor": region.fill.colour, "edgecolor": "none"}
             place = (float(first.values[i]), float(second.values[j]))
-            axes.annotate(str(number), place, ha="center", va="center", fontsize=8, color=ink, zorder=4, bbox=box)
+            axes.annotate(str(number), place, ha="center", va="center", fontsize=size, color=ink, zorder=4, bbox=box)
 
 
 def _centres(axis: Axis) -> NDArray[np.float64]:
@@ -281,9 +211,8 @@ def _holds(axis: Axis, value: float) -> bool:
     return axis.low <= value <= axis.high
 
 
-def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> float:
+def _legend(figure: Figure, found: tuple[Region, ...], marks: Sequence[Line2D], look: Style) -> float:
     """Draw the legend; the width that it leaves to the map, in inches."""
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = []
@@ -294,17 +223,18 @@ def _legend(figure: Figure, found: tuple[Region, ...], is_marked: bool) -> float
         name = f"{number}  {region.label}" if len(found) > _CROWDED else f"\u200b{region.label}"
         handle.set_label(f"{name}  {_percent(region.fraction)}")
         handles.append(handle)
-    if is_marked:
-        star = Line2D([], [], linestyle="", marker="*", markersize=12, color="white", markeredgecolor="black")
-        star.set_label("the state")
-        handles.append(star)
+    handles += marks
     longest = max(len(handle.get_label()) for handle in handles)
-    if longest <= 40:
+    letter = _LETTER * look.size / 72.0
+    if longest <= _LONGEST and not look.is_narrow:
         figure.legend(handles=handles, loc="outside right upper", frameon=False, handleheight=1.4, labelspacing=0.7)
-        return _WIDTH - _LABELS - _HANDLE - _LETTER * longest
-    figure.set_size_inches(_WIDTH, 4.3 + 0.26 * len(handles))
-    figure.legend(handles=handles, loc="outside lower left", frameon=False, handleheight=1.3, labelspacing=0.5)
-    return _WIDTH - _LABELS
+        return look.width - _LABELS - _HANDLE - letter * longest
+    columns = max(1, min(2, int(look.width / (letter * longest + _HANDLE))))
+    rows = -(-len(handles) // columns)
+    figure.set_size_inches(look.width, figure.get_figheight() + 0.029 * look.size * rows)
+    words: dict[str, Any] = {"frameon": False, "handleheight": 1.3, "labelspacing": 0.5, "ncols": columns}
+    figure.legend(handles=handles, loc="outside lower left", **words)
+    return look.width - _LABELS
 
 
 def _percent(fraction: float) -> str:

@@ -271,7 +271,8 @@ def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
     from hybrid.reporting.automaton import plot_automaton
-    from hybrid.reporting.plot import figure_svg, plot_map
+    from hybrid.reporting.figures import figure_svg
+    from hybrid.reporting.plot import plot_map
     from hybrid.reporting.sketch import plot_posture
 
     found = {"posture": "", "map": "", "automaton": ""}

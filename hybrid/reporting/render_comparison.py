@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hybrid.reporting.comparisons import comparison_record
+from hybrid.reporting.figures import figure_svg
 from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
-from hybrid.reporting.plot import figure_svg
 
 if TYPE_CHECKING:
     from hybrid.reporting.comparisons import ComparisonReport

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hybrid.reporting.figures import figure_svg
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
-from hybrid.reporting.plot import figure_svg
 from hybrid.reporting.sensitivities import plot_tornado, sensitivity_record, tornado_bars
 
 if TYPE_CHECKING:

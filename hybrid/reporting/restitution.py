@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import axis_label, heading
-from hybrid.reporting.plot import settings
 from hybrid.reporting.records import Json, plain
 
 if TYPE_CHECKING:

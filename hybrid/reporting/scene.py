@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -32,6 +32,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 _FRAMES = 1200
+_USUAL = 60.0  # per cent of the forces are no larger than the reference; a few are beyond all others
 _STILL = 1e-6  # of the picture's size: a surface that moves less is at rest
 
 
@@ -91,6 +92,8 @@ class Scene:
         Contacts, friction elements and rough rails whose forces, or tangential forces, act at no point of the drawing.
     size : float
         Diagonal of the box around all points of all frames.
+    reference : float
+        A force that more than half of all do not exceed, rounded up to 1, 2 or 5 times a power of ten.
     """
 
     t: Array
@@ -100,6 +103,7 @@ class Scene:
     forces: tuple[Force, ...]
     without_force: tuple[str, ...]
     size: float
+    reference: float
 
 
 def require_drawing(mechanism: Mechanism) -> None:
@@ -186,7 +190,8 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
         for name in dict.fromkeys((*dynamics.contacts, *dynamics.elements, *dynamics.columns))
         if name not in found or found[name].tangents.shape[1] != dynamics.dimension(name)
     )
-    return Scene(t, points, dynamics.mechanism.drawing.links, tuple(surfaces), tuple(forces), lacking, size)
+    links, reference = dynamics.mechanism.drawing.links, _reference_force(forces)
+    return Scene(t, points, links, tuple(surfaces), tuple(forces), lacking, size, reference)
 
 
 def constraint_forces(motion: Trajectory, arc: Arc, t: Array, q: Array, v: Array, seen: Observation) -> Array:
@@ -303,3 +308,14 @@ def forces_at(place: Touching, normal: Array, tangential: Array) -> list[Force]:
     if len(place.points) == 2:
         forces.insert(0, Force(place.name, place.points[0], -vector))
     return forces
+
+
+def _reference_force(forces: Sequence[Force]) -> float:
+    sizes = [np.linalg.norm(force.vector, axis=1) for force in forces]
+    acting = np.concatenate(sizes) if sizes else np.zeros(0)
+    acting = acting[acting > 0]
+    if not acting.size:
+        return 1.0  # nothing will be drawn
+    usual = float(np.percentile(acting, _USUAL))
+    power = 10.0 ** np.floor(np.log10(usual))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= usual * (1 - 1e-9)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.reporting.plot import settings
+from hybrid.reporting.figures import settings
 from hybrid.reporting.records import plain
 from hybrid.reporting.symbols import symbol_mathtext
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import as_written
-from hybrid.reporting.plot import settings
 from hybrid.reporting.posture import DrawnSurface, Posture
 
 if TYPE_CHECKING:

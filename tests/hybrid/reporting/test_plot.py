@@ -7,11 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from hybrid import simulate, solve_state
 from hybrid.analysis import Axis, region_map
 from hybrid.contact import CellVerdict
 from hybrid.reporting import figure_svg, plot_map, save_figure
 from hybrid.reporting.posture import posture
 from hybrid.reporting.regions import regions
+from hybrid.reporting.samples import quantity, sampled
 from hybrid.reporting.sketch import plot_posture
 from tests.catalogue import dynamics_of
 from tests.hybrid.reporting.states import solved
@@ -167,3 +169,35 @@ def test_sketch_draws_every_link_and_names_every_point():
     assert {text.get_text() for text in axes.texts} == {"foot", "top"}
     ends = np.array([[2 * np.cos(1.2), 0], [0, 2 * np.sin(1.2)]])
     assert any(line.get_xydata().shape == (2, 2) and np.allclose(line.get_xydata(), ends) for line in axes.lines)
+
+
+def test_a_motion_over_a_map_lies_where_it_passes_and_is_dotted_where_it_flies():
+    rod = dynamics_of("rod_on_incline")
+    start = solve_state(rod, {"phi": 2.9, "phi_dot": -2.4, "slip.tip": -1}, parameters={"mu": 1.5})
+    motion = simulate(rod, start, t_end=0.2, parameters={"mu": 1.5})
+    axes = plot_map(rod_map(), motion=motion, units=UNITS).axes[0]
+    drawn = {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+    assert [arc.mode["tip"].value for arc in motion.arcs] == ["free"]
+    assert set(drawn) == {"the motion, a contact apart", "its start", "its end"}
+    # in flight nothing turns the rod: it goes on at the speed that it has
+    curve = drawn["the motion, a contact apart"].get_xydata()
+    curve = curve[~np.isnan(curve[:, 0])]
+    assert curve[:, 1] == pytest.approx(-2.4, abs=1e-9)
+    assert curve[[0, -1], 0] == pytest.approx([2.9, 2.9 - 2.4 * 0.2], abs=1e-9)
+    assert drawn["its start"].get_xydata() == pytest.approx(np.array([[2.9, -2.4]]))
+
+
+def test_a_motion_over_a_map_is_followed_by_gaps_slips_and_parameters_too():
+    rod = dynamics_of("rod_on_incline")
+    start = solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}, parameters={"mu": 0.4})
+    motion = simulate(rod, start, t_end=0.5, parameters={"mu": 0.4})
+    samples = sampled(motion)
+    seen = ~np.isnan(samples.t)
+    # the slip is that of the end x - l cos(phi), with l = 1
+    x_dot, phi, phi_dot = samples.v[:, 0], samples.q[:, 2], samples.v[:, 2]
+    assert quantity(motion, samples, "slip.tip")[seen] == pytest.approx(
+        (x_dot + np.sin(phi) * phi_dot)[seen], abs=1e-12
+    )
+    assert quantity(motion, samples, "gap.tip")[seen] == pytest.approx(0, abs=1e-9)
+    assert quantity(motion, samples, "mu") == pytest.approx(0.4)
+    assert quantity(motion, samples, "gap.heel") is None

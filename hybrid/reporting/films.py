@@ -1,0 +1,160 @@
+"""A motion as a film: GIF by Pillow, MP4 by ffmpeg where it is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.errors import ComputationError
+from hybrid.reporting.figures import settings
+from hybrid.reporting.files import whole_file
+from hybrid.reporting.scene import build_scene
+from hybrid.reporting.stage import FilmStage
+
+if TYPE_CHECKING:
+    from hybrid.motion import Trajectory
+
+Pixels: TypeAlias = NDArray[np.uint8]
+
+__all__ = ["require_ffmpeg", "save_film"]
+
+_RATE = 25  # frames a second; the delays of a GIF are whole hundredths
+_SECONDS = 8.0  # in which a motion is watched, unless real time is near
+_MOST = 600  # frames
+_HOLD = 1.0  # seconds at the end, before a GIF begins anew
+_DPI = 120
+# Fixed: H.264 in the pixel format that every player reads, its index in front so that it plays while it loads.
+_H264 = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+
+
+def require_ffmpeg() -> None:
+    """The refusal of an MP4 where it cannot be made.
+
+    Returns
+    -------
+    None
+        The program ffmpeg is there.
+
+    Raises
+    ------
+    ComputationError
+        It is not found on the PATH.
+    """
+    if shutil.which("ffmpeg") is None:
+        raise ComputationError("an .mp4 is written by ffmpeg, which is not on the PATH; .gif and .html do without it")
+
+
+def save_film(motion: Trajectory, path: str | Path, *, title: str = "") -> None:
+    """A motion written as a film, GIF or MP4 by the ending of the path; as a whole or not at all.
+
+    Parameters
+    ----------
+    motion : Trajectory
+        Of a mechanism that declares a drawing.
+    path : str or Path
+    title : str, optional
+        Instead of that of the mechanism.
+
+    Returns
+    -------
+    None
+        The file is written: 25 frames a second, at most 600, in real time or in about eight seconds.
+
+    Raises
+    ------
+    ValueError
+        The ending is another one.
+    DeclarationError
+        The mechanism declares no points to draw.
+    ComputationError
+        A point has no place at some instant; ffmpeg is not there or fails.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in (".gif", ".mp4"):
+        raise ValueError(f"a film is written as .gif or .mp4, not as {ending or 'a name without ending'!r}")
+    if ending == ".mp4":
+        require_ffmpeg()
+    speed = watched_speed(motion.t - motion.t_start)
+    with settings(), tempfile.TemporaryDirectory() as folder:
+        stage = FilmStage(motion, build_scene(motion), speed=speed, title=title)
+        whole = Path(folder) / f"film{ending}"  # those that write it know the kind by the ending
+        pictures = (stage.pixels(float(t)) for t in _instants(motion, speed))
+        (_write_gif if ending == ".gif" else _write_mp4)(pictures, whole)
+        with whole_file(path) as draft:
+            shutil.copyfile(whole, draft)
+
+
+def _write_gif(pictures: Iterator[Pixels], path: Path) -> None:
+    from matplotlib.animation import PillowWriter
+    from matplotlib.figure import Figure
+
+    first = next(pictures)
+    height, width = first.shape[:2]
+    figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
+    shown = figure.figimage(first)
+    with PillowWriter(_RATE).saving(figure, str(path), _DPI) as writer:
+        for picture in itertools.chain([first], pictures):
+            shown.set_data(picture)
+            writer.grab_frame()
+
+
+def _write_mp4(pictures: Iterator[Pixels], path: Path) -> None:
+    first = next(pictures)
+    height, width = first.shape[:2]
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{width}x{height}", "-r", str(_RATE), "-i", "-"]
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-y", *raw, *_H264, str(path)]
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said) as program,
+    ):
+        pipe = cast(IO[bytes], program.stdin)
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
+            for picture in itertools.chain([first], pictures):
+                pipe.write(picture.tobytes())
+        with contextlib.suppress(BrokenPipeError):
+            pipe.close()
+        status = program.wait()
+        said.seek(0)
+        lines = said.read().decode(errors="replace").strip().splitlines()
+    if status:
+        raise ComputationError(f"ffmpeg could not write the film: {lines[-1] if lines else f'exit status {status}'}")
+
+
+def watched_speed(span: float) -> float:
+    """How many seconds of a motion pass in one second of its film: 1, or what makes it last about eight.
+
+    Parameters
+    ----------
+    span : float
+        Of the motion, in its unit of time.
+
+    Returns
+    -------
+    float
+        One, two or five times a power of ten.
+
+    Examples
+    --------
+    >>> watched_speed(4.0), watched_speed(0.01), watched_speed(500.0)
+    (1.0, 0.001, 50.0)
+    """
+    ideal = span / _SECONDS
+    if 0.2 <= ideal < 3 or ideal <= 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(ideal))
+    return float(min((step * power for step in (1, 2, 5, 10)), key=lambda speed: abs(speed - ideal)))
+
+
+def _instants(motion: Trajectory, speed: float) -> NDArray[np.float64]:
+    """Times of the frames, the end held for a while."""
+    count = int(np.clip(np.ceil((motion.t - motion.t_start) / speed * _RATE) + 1, 1, _MOST))
+    return np.append(np.linspace(motion.t_start, motion.t, count), np.full(int(_HOLD * _RATE), motion.t))

@@ -10,6 +10,7 @@ from .comparisons import (
     build_comparison as build_comparison,
     comparison_record as comparison_record,
 )
+from .cones import FrictionCone as FrictionCone, friction_cones as friction_cones, plot_cones as plot_cones
 from .configurations import plot_configuration_space as plot_configuration_space, plot_realisation as plot_realisation
 from .ensembles import plot_ensemble as plot_ensemble
 from .figures import figure_svg as figure_svg, save_figure as save_figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.reporting.figures import figure_svg, settings
+from hybrid.reporting.figures import figure_svg, new_figure, settings
 from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.wording import number_text
@@ -50,8 +50,10 @@ def render_lint_html(
         svg = figure_svg(plot_timeline(report))
         pictures["timeline"] = [inline_svg(svg, prefix="timeline-", label="Critical factor of friction along the log")]
     for frame, posture in (postures or {}).items():
+        is_photo = isinstance(posture, np.ndarray)  # stays as it is on a dark page
         svg = figure_svg(_picture(posture) if isinstance(posture, np.ndarray) else plot_posture(posture))
-        pictures[str(frame)] = [inline_svg(svg, prefix=f"posture-{frame}-", label=f"Posture at frame {frame}")]
+        prefix = f"{'photo' if is_photo else 'posture'}-{frame}-"
+        pictures[str(frame)] = [inline_svg(svg, prefix=prefix, label=f"Posture at frame {frame}")]
     title = f"{report.model}: rigid contact along a log"
     return page_html("lint.md", _view(report, command), pictures=pictures, title=title)
 
@@ -129,15 +131,13 @@ def plot_timeline(report: LintReport) -> Figure:
     -------
     Figure
     """
-    from matplotlib.figure import Figure
-
     from hybrid.contact import CellVerdict
 
     frames = np.arange(report.frames)
     places = frames if report.time is None else report.time
     shown = np.minimum(report.factor, _TOP)
-    with settings():
-        figure = Figure(figsize=(_WIDTH, 2.6), layout="constrained")
+    with settings("page") as look:
+        figure = new_figure("page", height=2.8)
         axes = figure.subplots()
         counted = ~np.isnan(report.factor)
         marks = (
@@ -158,7 +158,7 @@ def plot_timeline(report: LintReport) -> Figure:
             ylim=(0.0, 1.08 * _TOP),
         )
         axes.set_yticks([0.0, 1.0, 2.0, _TOP], ["0", "1", "2", f"{_TOP:g}+"])
-        figure.legend(loc="outside upper right", fontsize=7, ncols=4, frameon=False)
+        figure.legend(loc="outside upper right", fontsize=look.note, ncols=4, frameon=False)
     return figure
 
 

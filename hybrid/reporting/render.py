@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hybrid.dynamics.readable import TOO_LONG
 from hybrid.reporting.labelling import quantities_with_units
 from hybrid.reporting.page import Html, inline_svg, loader
@@ -245,6 +247,9 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
             for label, intervals in found["paradox_intervals"].items()
             if intervals
         ],
+        "has_static": any(
+            np.any(element.static_friction > element.friction) for element in report.selection.problem.elements
+        ),
         "is_outside": report.place is not None and not _is_shown(report),
         "hatched": bool({"INDETERMINATE", "INCONSISTENT"} & set((record["map"] or {}).get("verdict_fractions", {}))),
     }
@@ -271,18 +276,24 @@ def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
     from hybrid.reporting.automaton import plot_automaton
+    from hybrid.reporting.cones import friction_cones, plot_cones
     from hybrid.reporting.figures import figure_svg
     from hybrid.reporting.plot import plot_map
     from hybrid.reporting.sketch import plot_posture
 
-    found = {"posture": "", "map": "", "automaton": ""}
+    found = {"posture": "", "cones": "", "map": "", "automaton": ""}
     closed = tuple(item.name for item in report.selection.problem.elements if item.name in report.dynamics.contacts)
     drawn = posture(report.dynamics, report.state, closed=closed, parameters=report.parameters)
     if drawn is not None:
         svg = figure_svg(plot_posture(drawn))
         found["posture"] = inline_svg(svg, prefix="posture-", label=f"{record['mechanism']} at the state")
+    cones = friction_cones(report.selection)
+    if cones:
+        svg = figure_svg(plot_cones(cones, units=report.dynamics.mechanism.units().forces, style="page"))
+        found["cones"] = inline_svg(svg, prefix="cones-", label="Friction cones with the contact forces in them")
     if report.region_map is not None:
-        svg = figure_svg(plot_map(report.region_map, state=report.place, units=quantities_with_units(report.dynamics)))
+        units = quantities_with_units(report.dynamics)
+        svg = figure_svg(plot_map(report.region_map, state=report.place, units=units, style="page"))
         found["map"] = inline_svg(svg, prefix="map-", label="Consistent modes around the state")
     if report.automaton is not None:
         svg = figure_svg(plot_automaton(report.automaton, highlight=report.consistent))

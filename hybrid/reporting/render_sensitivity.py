@@ -27,7 +27,9 @@ def render_sensitivity_html(report: SensitivityReport) -> str:
         Text of the declaration is escaped; the plot is an SVG element.
     """
     view = _view(report)
-    svg = inline_svg(figure_svg(plot_tornado(report)), prefix="tornado-", label="Tornado plot of the gradient")
+    svg = inline_svg(
+        figure_svg(plot_tornado(report, style="page")), prefix="tornado-", label="Tornado plot of the gradient"
+    )
     return page_html("sensitivity.md", view, pictures={"tornado": [svg]}, title=f"{view['title']}: sensitivity")
 
 

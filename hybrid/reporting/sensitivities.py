@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.reporting.figures import settings
+from hybrid.reporting.figures import Style, StyleName, new_figure, settings
+from hybrid.reporting.labelling import heading
 from hybrid.reporting.records import plain
 from hybrid.reporting.symbols import symbol_mathtext
 
@@ -130,12 +131,14 @@ def tornado_bars(report: SensitivityReport) -> list[tuple[str, float]]:
     return sorted(bars, key=lambda bar: -abs(bar[1]))
 
 
-def plot_tornado(report: SensitivityReport) -> Figure:
+def plot_tornado(report: SensitivityReport, *, style: StyleName = "screen") -> Figure:
     """What one per cent more of each quantity does to the functional, as a figure, the largest on top.
 
     Parameters
     ----------
     report : SensitivityReport
+    style : {"screen", "page", "single", "double"}, optional
+        For a window, a page, or a column of a journal.
 
     Returns
     -------
@@ -154,15 +157,13 @@ def plot_tornado(report: SensitivityReport) -> Figure:
     >>> len(figure.axes[0].patches)
     2
     """
-    from matplotlib.figure import Figure
-
     bars = tornado_bars(report)
-    with settings():
-        figure = Figure(figsize=(6.2, 1.2 + 0.42 * max(len(bars), 2)), layout="constrained")
+    with settings(style) as look:
+        figure = new_figure(style, height=1.2 + 0.42 * max(len(bars), 2), width=min(6.2, look.width))
         axes = figure.add_subplot()
         if report.sensitivity.refusal is not None:
             axes.axis("off")
-            axes.text(0.5, 0.5, _wrapped(str(report.sensitivity.refusal)), ha="center", va="center")
+            axes.text(0.5, 0.5, _wrapped(str(report.sensitivity.refusal), look), ha="center", va="center")
             return figure
         places = np.arange(len(bars))[::-1]
         values = [value for _, value in bars]
@@ -181,7 +182,5 @@ def _label(report: SensitivityReport, name: str) -> str:
     return own if report.base[name] else f"{own} (by {SHARE:g})"
 
 
-def _wrapped(text: str) -> str:
-    import textwrap
-
-    return "\n".join(textwrap.wrap(text, 64))
+def _wrapped(text: str, look: Style) -> str:
+    return heading(text, inches=min(6.2, look.width) - 0.4, size=look.size)

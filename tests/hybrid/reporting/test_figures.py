@@ -7,10 +7,10 @@ import zlib
 import numpy as np
 import pytest
 
-from hybrid import derive, plot_map, plot_motion, simulate, solve_state
+from hybrid import derive, plot_map, plot_motion, select, simulate, solve_state
 from hybrid.analysis import Axis, region_map
 from hybrid.motion import simulate_branches
-from hybrid.reporting import plot_phase, plot_tree, save_figure
+from hybrid.reporting import friction_cones, plot_cones, plot_phase, plot_tree, save_figure
 from hybrid.reporting.figures import STYLES, settings, style_of
 from hybrid.reporting.palette import lightness, line_styles
 from tests.catalogue import dynamics_of
@@ -39,6 +39,8 @@ def draw(rod, motion):
     units = {"phi": "rad", "phi_dot": "rad/s"}
     ladder = dynamics_of("ladder_in_corner")
     pins = dict.fromkeys(["gap.floor", "gap.wall", "gap_dot.floor", "gap_dot.wall"], 0)
+    standing = solve_state(ladder, {"theta": 1.0, "theta_dot": 0, **pins})
+    cones = friction_cones(select(ladder, standing))
     many = region_map(ladder, axes=[Axis("theta", 0.1, 1.5, 20), Axis("theta_dot", -6, 6, 20)], pins=pins)
     return {
         "motion": lambda style: plot_motion(motion, style=style),
@@ -46,11 +48,12 @@ def draw(rod, motion):
         "phase": lambda style: plot_phase(motion, style=style),
         "tree in phase": lambda style: plot_phase(tree, style=style),
         "map": lambda style: plot_map(found, units=units, title="A map", motion=motion, state=(1, 1), style=style),
+        "cones": lambda style: plot_cones(cones, units=dict.fromkeys(ladder.contacts, "N"), style=style),
         "crowded map": lambda style: plot_map(many, units=units, style=style),
     }
 
 
-KINDS = ("motion", "tree", "phase", "tree in phase", "map", "crowded map")
+KINDS = ("motion", "tree", "phase", "tree in phase", "map", "crowded map", "cones")
 
 
 def texts(figure):

@@ -55,7 +55,7 @@ def plot_automaton(automaton: Automaton | Outline, *, highlight: Collection[str]
     >>> sum(patch.get_gid().startswith("consistent") for patch in figure.axes[0].patches)
     1
     """
-    from matplotlib.figure import Figure
+    from hybrid.reporting.displayed import DisplayedFigure
 
     whole = outline(automaton, formulas=False)
     found = reduced(whole)
@@ -63,7 +63,7 @@ def plot_automaton(automaton: Automaton | Outline, *, highlight: Collection[str]
     width, height = placed.picture[0], placed.picture[1] + _LEGEND
     marked = frozenset(highlight)
     with settings():
-        figure = Figure(figsize=(width / _POINTS, height / _POINTS))
+        figure = DisplayedFigure(figsize=(width / _POINTS, height / _POINTS))
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
         axes.set_axis_off()
         for (x, y), words, align in placed.headings:

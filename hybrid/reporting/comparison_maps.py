@@ -113,10 +113,11 @@ def plot_comparison_map(found: ComparisonMap, *, units: Mapping[str, str] | None
     matplotlib Figure
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+
+    from hybrid.reporting.displayed import DisplayedFigure
 
     with settings():
-        figure = Figure(figsize=(9.6, 4.6), layout="constrained")
+        figure = DisplayedFigure(figsize=(9.6, 4.6), layout="constrained")
         FigureCanvasAgg(figure)
         left, right = figure.subplots(1, 2, sharey=True)
         _draw_areas(figure, left, found)

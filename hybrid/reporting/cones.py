@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.reporting.figures import Style, StyleName, new_figure, place_legend, settings
+from hybrid.reporting.empty_figure import new_figure
+from hybrid.reporting.figures import Style, StyleName, place_legend, settings
 from hybrid.reporting.labelling import as_written, heading, with_unit
 from hybrid.reporting.palette import line_styles
 

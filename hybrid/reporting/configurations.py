@@ -74,7 +74,7 @@ def plot_configuration_space(
     >>> plot_configuration_space(found).axes[0].get_ylabel()
     '$\\\\theta$'
     """
-    from matplotlib.figure import Figure
+    from hybrid.reporting.displayed import DisplayedFigure
 
     names = curves.coordinates
     across, up = plane or (names[0], names[min(1, len(names) - 1)])
@@ -84,7 +84,7 @@ def plot_configuration_space(
             raise StateError(f"the plane names {name!r}, which is no coordinate; {hint}")
     columns = [names.index(across), names.index(up)]
     with settings():
-        figure = Figure(figsize=(7.4, 4.6), layout="constrained")
+        figure = DisplayedFigure(figsize=(7.4, 4.6), layout="constrained")
         axes = figure.add_subplot()
         for number, curve in enumerate(curves.curves):
             label = "configuration space" if number == 0 else None

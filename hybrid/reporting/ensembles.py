@@ -67,12 +67,13 @@ def plot_ensemble(
     4
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+
+    from hybrid.reporting.displayed import DisplayedFigure
 
     place = found.place_of(coordinate)
     units = units or {}
     with settings():
-        figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+        figure = DisplayedFigure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
         FigureCanvasAgg(figure)
         ends, times, starts, portrait = figure.subplots(2, 2).ravel()
         _draw_ends(ends, found)

@@ -22,7 +22,6 @@ __all__ = [
     "Style",
     "StyleName",
     "figure_svg",
-    "new_figure",
     "place_legend",
     "save_figure",
     "settings",
@@ -99,30 +98,6 @@ STYLES: Mapping[StyleName, Style] = {
     "single": Style(width=88 * _MM, size=8.5, is_narrow=True, **_SERIF),
     "double": Style(width=174 * _MM, size=8.5, **_SERIF),
 }
-
-
-def new_figure(style: StyleName, *, height: float, width: float | None = None) -> Figure:
-    """An empty figure that remembers its style; to be filled within :func:`settings`.
-
-    Parameters
-    ----------
-    style : {"screen", "page", "single", "double"}
-    height : float
-        In inches.
-    width : float, optional
-        Instead of that of the style.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(STYLES[style].width if width is None else width, height), layout="constrained")
-    figure.set_label(style)  # the one text of a figure that is not drawn
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def place_legend(

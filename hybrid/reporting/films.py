@@ -95,11 +95,12 @@ def save_film(motion: Trajectory, path: str | Path, *, title: str = "") -> None:
 
 def _write_gif(pictures: Iterator[Pixels], path: Path) -> None:
     from matplotlib.animation import PillowWriter
-    from matplotlib.figure import Figure
+
+    from hybrid.reporting.displayed import DisplayedFigure
 
     first = next(pictures)
     height, width = first.shape[:2]
-    figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
+    figure = DisplayedFigure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
     shown = figure.figimage(first)
     with PillowWriter(_RATE).saving(figure, str(path), _DPI) as writer:
         for picture in itertools.chain([first], pictures):

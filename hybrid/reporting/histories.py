@@ -268,9 +268,10 @@ def plot_convergence(found: Comparison, *, unit: str = "") -> Figure | None:
 
 def _figure() -> tuple[Figure, Axes]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=_SIZE, layout="constrained")
+    from hybrid.reporting.displayed import DisplayedFigure
+
+    figure = DisplayedFigure(figsize=_SIZE, layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
 

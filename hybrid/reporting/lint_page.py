@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.reporting.figures import figure_svg, new_figure, settings
+from hybrid.reporting.empty_figure import new_figure
+from hybrid.reporting.figures import figure_svg, settings
 from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.wording import number_text
@@ -182,10 +183,10 @@ def _mark_worst(axes: Axes, report: LintReport, places: NDArray[Any]) -> None:
 
 
 def _picture(pixels: NDArray[np.uint8]) -> Figure:
-    from matplotlib.figure import Figure
+    from hybrid.reporting.displayed import DisplayedFigure
 
     with settings():
-        figure = Figure(figsize=(_WIDTH / 2, _WIDTH / 2 * pixels.shape[0] / pixels.shape[1]))
+        figure = DisplayedFigure(figsize=(_WIDTH / 2, _WIDTH / 2 * pixels.shape[0] / pixels.shape[1]))
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.imshow(pixels)
         axes.set_axis_off()
@@ -203,10 +204,10 @@ def plot_posture(skeleton: Skeleton) -> Figure:
     -------
     Figure
     """
-    from matplotlib.figure import Figure
+    from hybrid.reporting.displayed import DisplayedFigure
 
     with settings():
-        figure = Figure(figsize=(_WIDTH / 2, 2.6), layout="constrained")
+        figure = DisplayedFigure(figsize=(_WIDTH / 2, 2.6), layout="constrained")
         axes = figure.subplots()
         for line in skeleton.lines:
             axes.plot(line[:, 0], line[:, -1], color="0.3", linewidth=2, solid_capstyle="round")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.reporting.figures import STYLES, Style, StyleName, new_figure, place_legend, settings
+from hybrid.reporting.empty_figure import new_figure
+from hybrid.reporting.figures import STYLES, Style, StyleName, place_legend, settings
 from hybrid.reporting.labelling import heading
 from hybrid.reporting.palette import Stroke, line_styles
 from hybrid.reporting.panels import Panel, panels_of

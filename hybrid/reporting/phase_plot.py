@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.figures import STYLES, Style, StyleName, new_figure, settings
+from hybrid.reporting.empty_figure import new_figure
+from hybrid.reporting.figures import STYLES, Style, StyleName, settings
 from hybrid.reporting.labelling import axis_label, heading
 from hybrid.reporting.motion_plot import choices_of
 from hybrid.reporting.palette import line_styles

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.figures import Style, StyleName, new_figure, settings
+from hybrid.reporting.empty_figure import new_figure
+from hybrid.reporting.figures import Style, StyleName, settings
 from hybrid.reporting.labelling import axis_label, heading
 from hybrid.reporting.overlay import draw_over
 from hybrid.reporting.regions import Region, regions

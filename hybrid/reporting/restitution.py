@@ -63,11 +63,12 @@ def plot_restitution(found: RestitutionMap, *, units: Mapping[str, str] | None =
     matplotlib Figure
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+
+    from hybrid.reporting.displayed import DisplayedFigure
 
     first, second = found.axes
     with settings():
-        figure = Figure(figsize=(9.0, 3.7), layout="constrained")
+        figure = DisplayedFigure(figsize=(9.0, 3.7), layout="constrained")
         FigureCanvasAgg(figure)
         unit = (units or {}).get(first.name, "")
         for axes, values, name in zip(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.reporting.figures import Style, StyleName, new_figure, settings
+from hybrid.reporting.empty_figure import new_figure
+from hybrid.reporting.figures import Style, StyleName, settings
 from hybrid.reporting.labelling import heading
 from hybrid.reporting.records import plain
 from hybrid.reporting.symbols import symbol_mathtext

@@ -34,7 +34,8 @@ def plot_posture(drawn: Posture) -> Figure:
         Links as strokes, points with their names, the surfaces of closed contacts hatched on the solid side.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+
+    from hybrid.reporting.displayed import DisplayedFigure
 
     with settings():
         places = np.array(list(drawn.points.values()))
@@ -42,7 +43,7 @@ def plot_posture(drawn: Posture) -> Figure:
         ends = [surface.at + share * size * _along(surface) for surface in drawn.surfaces for share in (-0.5, 0.5)]
         low, high = (extreme(np.vstack([places, *ends]), axis=0) for extreme in (np.min, np.max))
         width, height = (high - low + 0.24 * size).tolist()
-        figure = Figure(figsize=(3.0, 3.0 * max(0.25, min(1.2, height / width))), layout="constrained")
+        figure = DisplayedFigure(figsize=(3.0, 3.0 * max(0.25, min(1.2, height / width))), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         axes.set_aspect("equal")

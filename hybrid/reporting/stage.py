@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.motion.outcome import EventKind
-from hybrid.reporting.figures import STYLES, new_figure
+from hybrid.reporting.empty_figure import new_figure
+from hybrid.reporting.figures import STYLES
 from hybrid.reporting.labelling import as_written, heading, with_unit
 from hybrid.reporting.timeline import ink_on, mode_fill, timeline
 

@@ -15,6 +15,7 @@ from hybrid.contact.assembly import assemble
 from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
+from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.summands import summands_of
 from hybrid.errors import ComputationError, StateError
@@ -110,7 +111,7 @@ class ContactProblem:
 
 def contact_problem(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
@@ -122,7 +123,8 @@ def contact_problem(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
+    state : State, or mapping of str to float or str
+        Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     parameters : mapping, optional
     tolerances : Tolerances, optional
 
@@ -148,6 +150,7 @@ def contact_problem(
     ([[1.0, 0.0], [0.0, 4.0]], [-1.0, 0.0])
     """
     dynamics = dynamics.at(parameters)
+    state = state_of(dynamics, state, tolerances=tolerances)
     terms = dynamics.terms(state.q, state.v, t=state.t)
     _check_finite(dynamics, state, terms)
     check_consistency(dynamics, state, tolerances=tolerances)

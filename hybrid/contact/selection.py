@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -27,6 +27,7 @@ from hybrid.contact.solutions import (
 )
 from hybrid.contact.spatial import resting_spatial_candidates
 from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
+from hybrid.dynamics.pins import state_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
@@ -43,7 +44,7 @@ MAX_COMBINATIONS = 4096
 
 def select(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
@@ -58,8 +59,9 @@ def select(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
-        Its closed contacts must be persistent.
+    state : State, or mapping of str to float or str
+        Pins stand for the state that they fix (:func:`hybrid.solve_state`). Closed contacts must be
+        persistent.
     parameters : mapping, optional
     tolerances : Tolerances, optional
     solver : {"enumeration", "lemke", "gauss"}
@@ -89,6 +91,7 @@ def select(
     'INCONSISTENT'
     """
     dynamics = dynamics.at(parameters)
+    state = state_of(dynamics, state, tolerances=tolerances)
     selection = _in_floats(dynamics, state, tolerances, solver, standing_budget)
     if selection.verdict is Verdict.UNDECIDED and selection.decided_by == ENUMERATION:
         from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone

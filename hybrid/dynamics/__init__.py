@@ -5,7 +5,7 @@ from hybrid.dynamics.consistency import project_state
 from hybrid.dynamics.derive import Dynamics, Terms, derive
 from hybrid.dynamics.equations import Equations, equations_of
 from hybrid.dynamics.pin_values import cyclic_coordinates, pin_names
-from hybrid.dynamics.pins import solve_state, solve_states
+from hybrid.dynamics.pins import solve_state, solve_states, state_of
 from hybrid.dynamics.singular_points import SingularityKind, SingularPoint, SmoothBranch, classify_configuration
 from hybrid.dynamics.state import State, States
 
@@ -27,4 +27,5 @@ __all__ = [
     "project_state",
     "solve_state",
     "solve_states",
+    "state_of",
 ]

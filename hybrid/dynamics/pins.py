@@ -94,6 +94,46 @@ def solve_state(
     return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
 
 
+def state_of(
+    dynamics: Dynamics,
+    given: State | Mapping[str, str | float],
+    *,
+    parameters: Values | None = None,
+    tolerances: Tolerances = Tolerances(),
+) -> State:
+    """The state that is given, or that given pins fix.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    given : State, or mapping of str to float or str
+        A state as it is, or pins as for :func:`solve_state`.
+    parameters : mapping, optional
+        Values that replace the declared ones.
+    tolerances : Tolerances, optional
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    StateError
+        As :func:`solve_state`.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> round(float(state_of(rod, {"phi": "30 deg", "phi_dot": 0, "slip.tip": "+0"}).q[1]), 12)
+    0.5
+    """
+    if not isinstance(given, Mapping):
+        return given
+    return solve_state(dynamics, given, parameters=parameters, tolerances=tolerances)
+
+
 def solve_states(
     dynamics: Dynamics,
     pins: Mapping[str, Any],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hybrid.contact.modes import ContactMode
+from hybrid.dynamics import state_of
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
@@ -94,7 +95,7 @@ class MotionTree:
 
 def simulate_branches(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     t_end: float,
     parameters: Values | None = None,
@@ -108,7 +109,8 @@ def simulate_branches(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
+    state : State, or mapping of str to float or str
+        Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     t_end : float
     parameters : mapping, optional
     law : AbstractImpactLaw, optional
@@ -138,6 +140,7 @@ def simulate_branches(
     ['free', 'slide+']
     """
     dynamics = dynamics.at(parameters)
+    state = state_of(dynamics, state)
     keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law)
     values = dict(parameters or {})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.names import nearest
+from hybrid.dynamics import state_of
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments
@@ -34,7 +35,7 @@ AT_SINGULAR = ("stop", "smooth")
 
 def simulate(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     t_end: float,
     parameters: Values | None = None,
@@ -54,8 +55,8 @@ def simulate(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
-        At its time ``state.t``.
+    state : State, or mapping of str to float or str
+        At its time ``state.t``. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     t_end : float
         When to stop, later than ``state.t``.
     parameters : mapping, optional
@@ -110,6 +111,7 @@ def simulate(
     [(0.16127, 'slide-'), (1.842626, 'slide+')]
     """
     dynamics = dynamics.at(parameters)
+    state = state_of(dynamics, state)
     keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law, rule=rule)
     _check_names(dynamics, method, singular)

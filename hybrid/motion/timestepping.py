@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import force_elements, has_stiction
+from hybrid.dynamics import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
@@ -57,7 +58,7 @@ class _Record:
 
 def time_stepping(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     t_end: float,
     step: float,
@@ -75,7 +76,8 @@ def time_stepping(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
+    state : State, or mapping of str to float or str
+        Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     t_end : float
     step : float
         Time step; made a little shorter where it does not divide the time.
@@ -109,6 +111,7 @@ def time_stepping(
     (0.0, 'closed')
     """
     dynamics = dynamics.at(parameters)
+    state = state_of(dynamics, state, tolerances=tolerances)
     if not (math.isfinite(step) and step > 0):
         raise StateError(f"step must be a positive time, not {step:g}")
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, tolerances=tolerances)

@@ -51,7 +51,7 @@ class ComparisonReport:
 
 def build_comparison(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     stiffness: Sequence[float] | None = None,
     damping: float | None = None,
@@ -65,8 +65,8 @@ def build_comparison(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
-        With a closed contact.
+    state : State, or mapping of str to float or str
+        With a closed contact. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     stiffness : sequence of float, optional
         Of the penalty runs; by default three.
     damping : float, optional
@@ -97,7 +97,9 @@ def build_comparison(
     ('IMPACT', 'painleve compare bouncing_ball --pin y_dot=-1 --stiffness 1000000 -o comparison.html')
     """
     from hybrid.analysis.comparison.table import STIFFNESSES, compare
+    from hybrid.dynamics import state_of
 
+    state = state_of(dynamics, state, parameters=parameters, tolerances=tolerances)
     found = compare(
         dynamics,
         state,

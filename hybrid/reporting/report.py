@@ -101,10 +101,10 @@ class Report:
 
 def build_report(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     parameters: Values | None = None,
-    axes: Sequence[Axis] | None = None,
+    axes: Sequence[Axis | str] | None = None,
     pins: Mapping[str, Any] | None = None,
     command: str = "",
     tolerances: Tolerances = Tolerances(),
@@ -116,10 +116,11 @@ def build_report(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
+    state : State, or mapping of str to float or str
+        Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     parameters : mapping of str to float or str, optional
         Values that replace the declared ones.
-    axes : sequence of two Axis, optional
+    axes : sequence of two Axis or str, optional
         Of the map. By default the posture and its velocity, see :func:`hybrid.reporting.default_axes`, with as many
         cells as some ten seconds allow; no map if the contacts fix the posture or have no friction.
     pins : mapping of str to float or str, optional
@@ -151,12 +152,15 @@ def build_report(
     >>> report.selection.verdict.name, report.region_map, report.command
     ('UNIQUE', None, 'painleve report bouncing_ball -o report.html')
     """
+    from hybrid.analysis.maps.axes import axes_of
     from hybrid.automaton import build_automaton
     from hybrid.contact import select
+    from hybrid.dynamics import state_of
     from hybrid.reporting.surroundings import Surroundings, surroundings
     from hybrid.reporting.window import can_be_traced
 
     keeps = keeps_partial(on_interrupt)
+    state = state_of(dynamics, state, parameters=parameters, tolerances=tolerances)
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)  # texts are known exactly
     values = dynamics.mechanism.parameter_values(parameters)
     parameters = {name: float(values[name]) for name in parameters or {}}
@@ -170,7 +174,7 @@ def build_report(
                 dynamics,
                 state,
                 parameters=parameters,
-                axes=axes,
+                axes=None if axes is None else axes_of(dynamics, axes, parameters),
                 pins=pins,
                 tolerances=tolerances,
                 progress=progress,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.analysis.criticality.friction import critical_friction
 from hybrid.analysis.criticality.response import at_rest
+from hybrid.analysis.maps.axes import axes_of
 from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.errors import ComputationError
 from hybrid.expressions import determinant, dot, jacobian, solve_definite
@@ -58,7 +59,7 @@ class CertifiedFriction:
 def certified_friction(
     dynamics: Dynamics,
     *,
-    over: Sequence[Axis],
+    over: Sequence[Axis | str],
     pins: Mapping[str, Any] | None = None,
     contact: str | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -95,6 +96,7 @@ def certified_friction(
     (True, True)
     """
     pins, parameters = dict(pins or {}), dict(parameters or {})
+    over = axes_of(dynamics, over, parameters)
     sampled = critical_friction(dynamics, over=over, pins=pins, contact=contact, parameters=parameters)
     middle = {axis.name: (axis.low + axis.high) / 2 for axis in over}
     declared = dynamics.mechanism.parameters

@@ -15,7 +15,7 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.conditions import sign_conditions
 from hybrid.analysis.certified.swept import SweptStates
-from hybrid.analysis.maps.axes import Axis, branch_over, placed
+from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed
 from hybrid.analysis.maps.node_states import node_states
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
@@ -114,7 +114,7 @@ Progress = Callable[[float, int], None]
 def certified_map(
     dynamics: Dynamics,
     *,
-    axes: Sequence[Axis],
+    axes: Sequence[Axis | str],
     pins: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     branch: Mapping[str, Any] | None = None,
@@ -133,7 +133,7 @@ def certified_map(
     Parameters
     ----------
     dynamics : Dynamics
-    axes : sequence of two to four Axis
+    axes : sequence of two to four Axis or str
         Coordinates, velocities, other pins or parameters, without numbers of cells.
     pins : mapping of str to float or str, optional
         All other pins of the state.
@@ -175,7 +175,8 @@ def certified_map(
     >>> found.absent["INCONSISTENT"], found.absent["INDETERMINATE"]
     (True, True)
     """
-    axes, pins, parameters = tuple(axes), dict(pins or {}), dict(parameters or {})
+    pins, parameters = dict(pins or {}), dict(parameters or {})
+    axes = axes_of(dynamics, axes, parameters)
     keeps = keeps_partial(on_interrupt)
     _check(axes, gap, max_boxes, budget)
     states = node_states(dynamics, axes, pins=pins, parameters=parameters)

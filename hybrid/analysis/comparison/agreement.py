@@ -66,7 +66,7 @@ class ComparisonMap:
 def compare_map(
     dynamics: Dynamics,
     *,
-    axes: Sequence[Axis],
+    axes: Sequence[Axis | str],
     pins: Mapping[str, Any] | None = None,
     damping: float | None = None,
     stiffness: Sequence[float] = (),
@@ -81,7 +81,7 @@ def compare_map(
     ----------
     dynamics : Dynamics
         Of a mechanism with one contact, planar.
-    axes : sequence of two Axis
+    axes : sequence of two Axis or str
         Pins or parameters, with numbers of cells.
     pins : mapping, optional
         All other pins.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import postures, swept_branch
-from hybrid.analysis.maps.axes import Axis
+from hybrid.analysis.maps.axes import Axis, axes_of
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.rates import ContactRates
 from hybrid.errors import ComputationError, StateError
@@ -60,8 +60,8 @@ class RestitutionMap:
 def restitution_map(
     dynamics: Dynamics,
     *,
-    over: Axis,
-    incidence: Axis = INCIDENCE,
+    over: Axis | str,
+    incidence: Axis | str = INCIDENCE,
     pins: Mapping[str, Any] | None = None,
     damping: float | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -72,9 +72,9 @@ def restitution_map(
     ----------
     dynamics : Dynamics
         Of a mechanism with one contact, planar.
-    over : Axis
-        A coordinate or a parameter, with a number of cells.
-    incidence : Axis, optional
+    over : Axis or str
+        A coordinate or a parameter, with a number of cells, such as ``"theta=0.1:1.5:100"``.
+    incidence : Axis or str, optional
         In radians, between -pi/2 and pi/2.
     pins : mapping, optional
         The other coordinates; the contact is closed.
@@ -109,6 +109,7 @@ def restitution_map(
         raise ComputationError(
             f"{dynamics.name}: restitution over incidence needs one planar contact, no other friction"
         )
+    over, incidence = axes_of(dynamics, [over, incidence], parameters)
     if damping is not None and not 0.0 <= damping < math.inf:
         raise StateError(f"the damping of a compliant contact must be a number not below 0, got {damping:g}")
     if not -math.pi / 2 < incidence.low < incidence.high < math.pi / 2:

@@ -17,6 +17,7 @@ from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import select
 from hybrid.contact.verdict import Selection, Verdict
+from hybrid.dynamics import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -76,7 +77,7 @@ class Comparison:
 
 def compare(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     stiffness: Sequence[float] = STIFFNESSES,
     damping: float | None = None,
@@ -93,8 +94,8 @@ def compare(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
-        With a closed contact.
+    state : State, or mapping of str to float or str
+        With a closed contact. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     stiffness : sequence of float
         Of the penalty runs.
     damping : float, optional
@@ -127,6 +128,7 @@ def compare(
     ('INCONSISTENT', 0.04577472)
     """
     asked = _stiffnesses(stiffness)
+    state = state_of(dynamics, state, parameters=parameters, tolerances=tolerances)
     inquiry = Inquiry(dynamics, state, damping, parameters, tolerances, samples)
     resolution = _resolution(inquiry)
     selection = resolution.selection

@@ -20,7 +20,7 @@ from hybrid.analysis.criticality.response import (
     postures,
     swept_branch,
 )
-from hybrid.analysis.maps.axes import Axis, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, placed
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -81,7 +81,7 @@ class CriticalFriction:
 def critical_friction(
     dynamics: Dynamics,
     *,
-    over: Sequence[Axis],
+    over: Sequence[Axis | str],
     pins: Mapping[str, Any] | None = None,
     contact: str | None = None,
     parameters: Values | None = None,
@@ -95,7 +95,7 @@ def critical_friction(
     Parameters
     ----------
     dynamics : Dynamics
-    over : sequence of Axis
+    over : sequence of Axis or str
         Position pins or parameters that are swept, ends included; numbers of cells are not used.
     pins : mapping of str to float or str, optional
         The other position pins. Velocities do not matter: velocity pins are ignored.
@@ -136,6 +136,7 @@ def critical_friction(
     contact = only_contact(dynamics, contact)
     if not over:
         raise StateError("give at least one quantity to sweep, as phi=0:pi")
+    over = axes_of(dynamics, over, parameters)
     check_axes(dynamics, over, pins=pins, parameters=parameters)
     followed = swept_branch(dynamics, over, pins=pins, parameters=parameters, start=branch)
 

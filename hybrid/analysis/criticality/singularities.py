@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import contact_response, only_contact
-from hybrid.analysis.maps.axes import Axis, branch_over, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed
 from hybrid.contact.activity import moves
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import solve_states
@@ -116,7 +116,7 @@ class _Plane:
 def genot_brogliato_points(
     dynamics: Dynamics,
     *,
-    over: Sequence[Axis],
+    over: Sequence[Axis | str],
     pins: Mapping[str, Any] | None = None,
     contact: str | None = None,
     parameters: Values | None = None,
@@ -127,7 +127,7 @@ def genot_brogliato_points(
     Parameters
     ----------
     dynamics : Dynamics
-    over : sequence of two Axis
+    over : sequence of two Axis or str
         Usually a position and a velocity pin, as ``theta`` and ``theta_dot``.
     pins : mapping of str to float or str, optional
         The other pins. The sign of the contact's slip selects the sliding mode; without slip both are searched.
@@ -167,6 +167,7 @@ def genot_brogliato_points(
         raise StateError(f"contact {contact!r} is spatial: Genot-Brogliato points are those of a planar contact")
     if len(over) != 2:
         raise StateError(f"give two quantities to sweep, as theta=0:pi/2 and theta_dot=0:3; got {len(over)}")
+    over = axes_of(dynamics, over, parameters)
     check_axes(dynamics, over, pins=pins, parameters=parameters)
     followed = branch_over(dynamics, over, pins=pins, parameters=parameters, start=branch)
     found: list[tuple[tuple[float, ...], GenotBrogliatoPoint]] = []

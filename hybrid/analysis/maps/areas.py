@@ -54,7 +54,7 @@ class RefinedFractions:
 def refined_fractions(
     dynamics: Dynamics,
     *,
-    axes: Sequence[Axis],
+    axes: Sequence[Axis | str],
     pins: Mapping[str, Any] | None = None,
     parameters: Values | None = None,
     branch: Mapping[str, Any] | None = None,
@@ -71,7 +71,7 @@ def refined_fractions(
     Parameters
     ----------
     dynamics : Dynamics
-    axes : sequence of two Axis
+    axes : sequence of two Axis or str
         Their numbers of cells, if given, are those of the scan; 200 otherwise. It must meet every region: one between
         its lines is missed without a trace. Regions that are met are followed to tips narrower than the scan.
     pins : mapping of str to float or str, optional

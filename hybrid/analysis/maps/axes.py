@@ -122,6 +122,42 @@ class Axis:
         return np.asarray(self.low * (1.0 - share) + self.high * share)
 
 
+def axes_of(
+    dynamics: Dynamics, axes: Sequence[Axis | str], parameters: Mapping[str, Any] | None = None
+) -> tuple[Axis, ...]:
+    """Axes as they are given, texts read by :meth:`Axis.parse`.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Its parameters may stand in the ends.
+    axes : sequence of Axis or str
+    parameters : mapping of str to float or str, optional
+        Values that replace the declared ones.
+
+    Returns
+    -------
+    tuple of Axis
+
+    Raises
+    ------
+    StateError, DeclarationError
+        A text is no axis.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> axes_of(rod, ["mu=0:2*mu:3"], {"mu": "3/4"})
+    (Axis(name='mu', low=0.0, high=1.5, n=3),)
+    """
+    if all(isinstance(axis, Axis) for axis in axes):
+        return tuple(axis for axis in axes if isinstance(axis, Axis))
+    values = dynamics.at(parameters).values
+    return tuple(axis if isinstance(axis, Axis) else Axis.parse(axis, values=values) for axis in axes)
+
+
 def check_axes(
     dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> None:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.axes import Axis, branch_over, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.dynamics import solve_states
 from hybrid.errors import ComputationError, StateError
@@ -114,7 +114,7 @@ class Plane:
 
 def plane_of(
     dynamics: Dynamics,
-    axes: Sequence[Axis],
+    axes: Sequence[Axis | str],
     *,
     pins: Mapping[str, Any] | None,
     parameters: Mapping[str, Any] | None,
@@ -126,8 +126,8 @@ def plane_of(
     Parameters
     ----------
     dynamics : Dynamics
-    axes : sequence of Axis
-        Two.
+    axes : sequence of Axis or str
+        Two. As texts, such as ``"phi=0:pi:100"``, they are read by :meth:`Axis.parse`.
     pins, parameters : mapping of str to value, or None
         What is fixed besides.
     branch : mapping of str to value, optional
@@ -146,6 +146,7 @@ def plane_of(
     pins, parameters = dict(pins or {}), dict(parameters or {})
     if len(axes) != 2:
         raise StateError(f"give two axes, as phi=0:pi:400 and phi_dot=-3:3:400; got {len(axes)}")
+    axes = axes_of(dynamics, axes, parameters)
     check_axes(dynamics, axes, pins=pins, parameters=parameters)
     followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
     return Plane(dynamics, (axes[0], axes[1]), pins, parameters, tolerances, followed)

@@ -37,7 +37,7 @@ _CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
 def region_map(
     dynamics: Dynamics,
     *,
-    axes: Sequence[Axis],
+    axes: Sequence[Axis | str],
     pins: Mapping[str, Any] | None = None,
     parameters: Values | None = None,
     branch: Mapping[str, Any] | None = None,
@@ -58,8 +58,8 @@ def region_map(
     Parameters
     ----------
     dynamics : Dynamics
-    axes : sequence of two Axis
-        Pins or parameters, with numbers of cells.
+    axes : sequence of two Axis or str
+        Pins or parameters, with numbers of cells, such as ``"phi=0:pi:100"``.
     pins : mapping of str to float or str, optional
         All other pins of the state.
     parameters : mapping of str to float or str, optional

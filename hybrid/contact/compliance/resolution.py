@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from hybrid.contact.selection import select
 from hybrid.contact.sliding import sliding_terms
 from hybrid.contact.touching import closed_contacts
 from hybrid.contact.verdict import Selection, Verdict
+from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
@@ -66,7 +67,7 @@ class Resolution:
 
 def resolve(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     method: AbstractImpactLaw | None = None,
     approach: float = 0.0,
@@ -79,8 +80,8 @@ def resolve(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
-        With a closed contact.
+    state : State, or mapping of str to float or str
+        With a closed contact. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     method : AbstractImpactLaw, optional
         The law that gives the velocities after an impact without collision; by default :class:`KelvinVoigtLimit`.
     approach : float, default 0
@@ -114,6 +115,7 @@ def resolve(
     if stiffness is not None and not stiffness > 0.0:
         raise StateError(f"the stiffness of a compliant contact must be above 0, got {stiffness:g}")
     law = KelvinVoigtLimit() if method is None else method
+    state = state_of(dynamics, state, tolerances=tolerances)
     closed = closed_contacts(dynamics, state, wanted="paradox", tolerances=tolerances)
     terms = dynamics.terms(state.q, state.v, t=state.t)
     slow = tolerances.velocity * scales_of(dynamics, terms, state.q, state.v, t=state.t).gap_dot

@@ -14,6 +14,7 @@ from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
@@ -245,7 +246,7 @@ _ENERGY_ROUNDING = 1e-12  # of the kinetic energies that are subtracted
 
 def resolve_impact(
     dynamics: Dynamics,
-    state: State,
+    state: State | Mapping[str, str | float],
     *,
     law: AbstractImpactLaw,
     parameters: Values | None = None,
@@ -257,8 +258,8 @@ def resolve_impact(
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
-        Before the impact.
+    state : State, or mapping of str to float or str
+        Before the impact. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     law : AbstractImpactLaw
     parameters : mapping, optional
     tolerances : Tolerances, optional
@@ -288,6 +289,7 @@ def resolve_impact(
     dynamics = dynamics.at(parameters)
     if not isinstance(law, AbstractImpactLaw):
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
+    state = state_of(dynamics, state, tolerances=tolerances)
     problem = impact_problem(dynamics, state, tolerances=tolerances, closed=closed)
     return impact_of(problem, state.v, law.impulses(problem), law=law.name)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.ensemble_chunks import EnsembleEvents
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import StateError
 
 __all__ = ["Ensemble"]
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
-class Ensemble:
+class Ensemble(AbstractDisplayed):
     """Motions from many starts.
 
     Attributes
@@ -43,6 +44,8 @@ class Ensemble:
         Motions that were not followed side by side but one by one, by reason.
     failures : tuple of str
         Chunks of motions that could not be followed, and why.
+    units : mapping of str to str
+        Of what the mechanism has, by name, as far as they are known.
     seconds, compile_seconds : float
         Of the clock, compilation included, and of writing and compiling the programs of modes alone.
     """
@@ -60,6 +63,12 @@ class Ensemble:
     seconds: float
     compile_seconds: float = 0.0
     failures: tuple[str, ...] = ()
+    units: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        ends = [f"{name} {count}" for name, count in self.counts(self.termination).items()]
+        missing = f"{self.n_missing} missing" if self.n_missing else ""
+        return one_line("Ensemble", f"{self.n} motions over {' and '.join(self.names)}", missing, *ends)
 
     @property
     def n(self) -> int:

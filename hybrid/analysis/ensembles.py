@@ -24,6 +24,7 @@ from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes
 from hybrid.analysis.maps.kept import about_mechanism
 from hybrid.analysis.maps.store import check_folder
+from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion import Settings
@@ -278,5 +279,6 @@ def _gathered(
         handed_over=dict(handed_over.most_common()),
         seconds=seconds,
         failures=failures,
+        units=quantities_with_units(dynamics),
         compile_seconds=max((chunk.compile_seconds for chunk in found.values()), default=0.0),
     )

@@ -19,6 +19,7 @@ from hybrid.automaton.structure import FREE, NodeMode, count_nodes, node_modes, 
 from hybrid.automaton.transitions import IMPACT, Transition, transitions_from, transitions_from_impact
 from hybrid.contact.modes import Mode
 from hybrid.contact.table import ForceElement, force_elements
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
@@ -31,7 +32,7 @@ MAX_NODES = 64
 
 
 @attrs.frozen(eq=False)
-class Automaton:
+class Automaton(AbstractDisplayed):
     """The hybrid automaton of a mechanism; made by :func:`build_automaton`.
 
     Its nodes are the modes and, where velocities can jump, the instantaneous node ``impact``. Nodes that were built
@@ -61,6 +62,11 @@ class Automaton:
     _proofs: Proofs = attrs.field(repr=False)
     _built: dict[str, tuple[Location, tuple[Transition, ...]]] = attrs.field(factory=dict, repr=False)
     _reasons: dict[str, str] = attrs.field(factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        paradox = "" if self.may_be_paradoxical else "no paradox"
+        names = " ".join(part.name for part in self.parts)
+        return one_line(f"Automaton {self.name}", f"at most {count_nodes(self.parts)} modes of {names}", paradox)
 
     @property
     def name(self) -> str:

@@ -11,25 +11,16 @@ import click
 from hybrid.cli.arguments import json_option, mechanism_argument, parameter_option, read_parameters
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import catalogues, load_mechanism
-from hybrid.cli.output import Json, number, print_answer, print_json, say, table
+from hybrid.cli.output import number, print_answer, print_json, say, table
 from hybrid.cli.progress import ProgressBar
+from hybrid.reporting.declared import element_records
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hybrid.declaration import Mechanism
     from hybrid.errors import Problem
 
 __all__ = ["check", "list_", "show"]
-
-# What a force element can do, by kind and tangential dimension.
-MODES = {
-    ("contact", 0): ("free", "closed"),
-    ("contact", 1): ("free", "stick", "slide+", "slide-"),
-    ("contact", 2): ("free", "stick", "slide"),
-    ("friction", 1): ("stick", "slide+", "slide-"),
-    ("constraint", 1): ("stick", "slide+", "slide-"),
-}
 
 
 @click.command("list")
@@ -92,22 +83,10 @@ def show(*, mechanism: str, parameters: dict[str, str], as_json: bool) -> None:
             for name, item in declared.parameters.items()
         },
         "definitions": dict(declared.definitions),
-        "contacts": _elements(declared),
+        "contacts": element_records(declared),
         "equations": equations,
     }
     print_answer(answer, _description(answer), as_json=as_json)
-
-
-def _elements(mechanism: Mechanism) -> list[dict[str, Json]]:
-    """Contacts, friction elements and constraints, each as declared and with its modes."""
-    answer = []
-    for kind in ("contact", "friction", "constraint"):
-        for item in getattr(mechanism, kind):
-            dimension = item.dimension if kind == "contact" else 1
-            rigid_and_smooth = kind == "constraint" and item.friction is None
-            modes = () if rigid_and_smooth else MODES[kind, dimension]
-            answer.append({**attrs.asdict(item), "kind": kind, "modes": modes})
-    return answer
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

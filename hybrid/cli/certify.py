@@ -101,9 +101,9 @@ def certify(
         )
         shown = sliced(found, at) if at else found
         if plot is not None:
+            from hybrid.dynamics.quantities import quantities_with_units
             from hybrid.reporting.certified_maps import plot_certified_map
             from hybrid.reporting.figures import save_figure
-            from hybrid.reporting.labelling import quantities_with_units
 
             units = quantities_with_units(dynamics)
             boundaries = _boundaries(dynamics, shown, at, pins, values)

@@ -86,8 +86,8 @@ def compare_map(
             progress=bar.advance,
         )
         if plot is not None:
+            from hybrid.dynamics.quantities import quantities_with_units
             from hybrid.reporting import plot_comparison_map, save_figure
-            from hybrid.reporting.labelling import quantities_with_units
 
             units = quantities_with_units(dynamics)
             save_figure(plot_comparison_map(found, units=units, title=declared.title), plot)

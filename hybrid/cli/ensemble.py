@@ -134,8 +134,8 @@ def ensemble(
             )
         files = [] if output is None else list(save_ensemble(found, output))
         if plot is not None:
+            from hybrid.dynamics.quantities import quantities_with_units
             from hybrid.reporting import plot_ensemble, save_figure
-            from hybrid.reporting.labelling import quantities_with_units
 
             units = quantities_with_units(dynamics)
             save_figure(plot_ensemble(found, coordinate=portrait, units=units, title=declared.title), plot)

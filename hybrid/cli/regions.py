@@ -135,8 +135,8 @@ def _motion_of(path: Path, dynamics: Dynamics, values: Mapping[str, float]) -> T
 
 def _draw(dynamics: Dynamics, found: RegionMap, path: Path, style: StyleName, motion: Trajectory | None) -> bool:
     """Draw a map; False after an interrupt, which does not take away what was computed."""
+    from hybrid.dynamics.quantities import quantities_with_units
     from hybrid.reporting.figures import STYLES, save_figure
-    from hybrid.reporting.labelling import quantities_with_units
     from hybrid.reporting.plot import plot_map
 
     try:

@@ -64,8 +64,8 @@ def restitution(
         angles = Axis.parse(f"incidence={incidence}", values=resolved)
         found = restitution_map(dynamics, over=swept, incidence=angles, pins=pins, damping=damping, parameters=values)
         if plot is not None:
+            from hybrid.dynamics.quantities import quantities_with_units
             from hybrid.reporting import save_figure
-            from hybrid.reporting.labelling import quantities_with_units
 
             units = quantities_with_units(dynamics)
             save_figure(plot_restitution(found, units=units, title=declared.title), plot)

@@ -97,7 +97,7 @@ def select(
         from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
 
         selection = decide_exactly(dynamics, state, selection)
-    return _remarked(dynamics, state, selection)
+    return attrs.evolve(_remarked(dynamics, state, selection), dynamics=dynamics, state=state)
 
 
 def select_in_floats(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hybrid.contact.tangential import TangentialReport, tangential_reports
+from hybrid.displays import AbstractDisplayed, one_line
 
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.standing.certificate import CoverCertificate
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.state import State
 
 ENUMERATION = "enumeration of all modes"
 
@@ -33,7 +36,7 @@ class Verdict(Enum):
 
 
 @attrs.frozen(eq=False)
-class Selection:
+class Selection(AbstractDisplayed):
     """The answer of :func:`select`.
 
     Attributes
@@ -56,6 +59,9 @@ class Selection:
     crosscheck : Crosscheck or None
         What the cross-check found.
     notes : tuple of str
+    dynamics : Dynamics or None
+    state : State or None
+        Of :func:`select`: what it was decided of. None where the problem was given by numbers.
     """
 
     problem: ContactProblem
@@ -68,6 +74,13 @@ class Selection:
     crosscheck: Crosscheck | None = None
     notes: tuple[str, ...] = ()
     cover: CoverCertificate | None = None
+    dynamics: Dynamics | None = attrs.field(default=None, repr=False)
+    state: State | None = attrs.field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        modes = "; ".join(branch.mode.label for branch in self.branches)
+        named = f"Selection {self.problem.mechanism}".strip()
+        return one_line(named, self.verdict.name + (f" ({modes})" if modes else ""), f"margin {self.margin:.3g}")
 
     @property
     def count(self) -> int:

@@ -24,6 +24,7 @@ from hybrid.declaration.ranges import Read
 from hybrid.declaration.scope import Scope, expand
 from hybrid.declaration.tree import Expression
 from hybrid.declaration.units import Units, angles_of, units_of
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import DeclarationError
 
 __all__ = [
@@ -39,7 +40,7 @@ __all__ = [
 
 
 @attrs.frozen(kw_only=True)
-class Mechanism(AbstractMechanism):
+class Mechanism(AbstractMechanism, AbstractDisplayed):
     """A mechanism with contacts and dry friction, under the field names of the mechanism file.
 
     Its attributes are those of :class:`hybrid.declaration.parts.AbstractMechanism`.
@@ -77,6 +78,15 @@ class Mechanism(AbstractMechanism):
         object.__setattr__(self, "_scope", scope)
         object.__setattr__(self, "_parameters", parameters)
         object.__setattr__(self, "_read", tuple(read))
+
+    def __repr__(self) -> str:
+        parts = [item.name for items in (self.contact, self.friction, self.constraint) for item in items]
+        return one_line(
+            f"Mechanism {self.name}",
+            f"coordinates {' '.join(self.coordinates)}",
+            f"with {' '.join(parts)}" if parts else "",
+            f"{len(self.parameters)} parameters",
+        )
 
     @property
     def read_definitions(self) -> Mapping[str, Expression]:

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.equations import Equations, equations_of
 from hybrid.expressions import FUNCTIONS, Builder, Kernel, Nodes, compile_kernel, jacobian
 
@@ -68,7 +69,7 @@ class Terms:
 
 
 @attrs.frozen(eq=False)
-class Dynamics:
+class Dynamics(AbstractDisplayed):
     """A mechanism with its derived and compiled equations; made by :func:`derive`.
 
     Attributes
@@ -106,6 +107,16 @@ class Dynamics:
     values: Mapping[str, Any] = attrs.field(repr=False)
     given: Mapping[str, Any] = attrs.field(factory=dict)
     programs: dict[Any, Any] = attrs.field(factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        parts = (*self.contacts, *self.elements, *self.rigid)
+        given = [f"{name} {'over an array' if np.ndim(value) else f'= {value}'}" for name, value in self.given.items()]
+        return one_line(
+            f"Dynamics {self.name}",
+            f"coordinates {' '.join(self.mechanism.coordinates)}",
+            f"with {' '.join(parts)}" if parts else "",
+            *given,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Sent to another process, it is derived anew there: compiled functions are not sent."""

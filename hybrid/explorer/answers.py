@@ -11,12 +11,12 @@ import attrs
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
 from hybrid.dynamics.pin_values import pin_names
+from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.explorer.looking import state_answer
 from hybrid.explorer.mapping import critical_answer, map_answers
 from hybrid.explorer.moving import comparison_answer, film_answer, motion_answers
 from hybrid.explorer.questions import Question
 from hybrid.explorer.starting import starting_pins
-from hybrid.reporting.labelling import quantities_with_units
 from hybrid.reporting.records import plain
 
 if TYPE_CHECKING:

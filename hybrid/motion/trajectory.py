@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.motion.balance import energy_balance
 from hybrid.motion.dataset import motion_dataset
 from hybrid.motion.outcome import EnergyBalance
@@ -17,11 +18,20 @@ Array = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
-class Trajectory(AbstractMotion):
+class Trajectory(AbstractMotion, AbstractDisplayed):
     """A motion that was followed as far as its law allows; made by :func:`hybrid.simulate`.
 
     Its attributes are those of :class:`hybrid.motion.recorded.AbstractMotion`.
     """
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"Trajectory {self.dynamics.name}",
+            f"t = {self.t_start:.6g} to {self.t:.6g}",
+            f"{len(self.arcs)} arcs",
+            f"{len(self.events)} events",
+            self.termination.name,
+        )
 
     def graph(self, points: int) -> Array:
         """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.distance`.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.contact import Verdict, verify_certificate
 from hybrid.contact.batches import CellVerdict
 from hybrid.contact.selection import STANDING_BUDGET
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.numeric.advice import FactorGradient, factor_gradient
@@ -91,7 +92,7 @@ class ThresholdShares:
 
 
 @attrs.frozen(eq=False)
-class LintReport:
+class LintReport(AbstractDisplayed):
     """What a log shows.
 
     Attributes
@@ -152,6 +153,10 @@ class LintReport:
     is_complete: bool
     resolved: ResolvedFrame | None = None
     at_thresholds: tuple[ThresholdShares, ...] = ()
+
+    def __repr__(self) -> str:
+        shares = [f"{name} {count}" for name, count in self.verdicts.items()]
+        return one_line(f"LintReport {self.model}", f"{self.frames} frames", f"{self.counted} counted", *shares)
 
     @property
     def minimum(self) -> float | None:

@@ -88,14 +88,15 @@ def plot_certified_map(
     boundaries : sequence of Boundary, optional
         Curves to draw, as those of a map of the same axes.
     units : mapping of str to str, optional
-        Of what is swept, by name.
+        Of what is swept, by name, instead of those that the map knows.
     title : str, optional
 
     Returns
     -------
     matplotlib Figure
     """
-    figure = plot_map(attrs.evolve(rastered(certified), boundaries=tuple(boundaries)), units=units, title=title)
+    known = certified.units if units is None else units
+    figure = plot_map(attrs.evolve(rastered(certified), boundaries=tuple(boundaries)), units=known, title=title)
     for boundary in boundaries:  # they run where nothing is decided
         figure.axes[0].plot(*boundary.points.T, color="white", linewidth=0.6, zorder=4)
     return figure

@@ -44,7 +44,7 @@ def plot_ensemble(
     coordinate : str, optional
         Of the phase portrait; by default the last one.
     units : mapping of str to str, optional
-        Units by name.
+        Units by name, instead of those that the ensemble knows.
     title : str, optional
 
     Returns
@@ -71,7 +71,7 @@ def plot_ensemble(
     from hybrid.reporting.displayed import DisplayedFigure
 
     place = found.place_of(coordinate)
-    units = units or {}
+    units = found.units if units is None else units
     with settings():
         figure = DisplayedFigure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
         FigureCanvasAgg(figure)

@@ -12,8 +12,9 @@ import numpy as np
 
 from hybrid.declaration.unit_names import read_unit, unit_text
 from hybrid.declaration.unknown_units import product, to_power
+from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.reporting.figures import settings
-from hybrid.reporting.labelling import quantities_with_units, with_unit
+from hybrid.reporting.labelling import with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

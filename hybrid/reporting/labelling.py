@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
 from hybrid.reporting.symbols import symbol_mathtext
 
-if TYPE_CHECKING:
-    from hybrid.dynamics import Dynamics
-
-__all__ = ["as_written", "axis_label", "heading", "quantities_with_units", "with_unit"]
+__all__ = ["as_written", "axis_label", "heading", "with_unit"]
 
 _WIDTH = 0.62
 """Of a letter of DejaVu Sans, in ems: the mean of English text is below."""
@@ -100,34 +96,3 @@ def axis_label(name: str, unit: str) -> str:
         In matplotlib's mathtext.
     """
     return with_unit(symbol_mathtext(name), unit, gap="  ")
-
-
-def quantities_with_units(dynamics: Dynamics) -> dict[str, str]:
-    """Units of everything that may be swept: parameters, coordinates, velocities, gaps, slips and the time.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-
-    Returns
-    -------
-    dict of str to str
-        Empty where the declaration does not say enough.
-
-    Examples
-    --------
-    >>> import mechanisms
-    >>> from hybrid import derive
-    >>> found = quantities_with_units(derive(mechanisms.load("rod_on_incline")))
-    >>> found["phi"], found["gap.tip"], found["gap_dot.tip"], found["slip.tip"]
-    ('rad', 'm', 'm/s', 'm/s')
-    """
-    units = dynamics.mechanism.units()
-    found = {"t": units.time} | {name: item.unit for name, item in dynamics.mechanism.parameters.items()}
-    for name, rate in units.contact_accelerations.items():
-        length = rate.removesuffix("/s²")
-        found |= {f"gap.{name}": length, f"gap_dot.{name}": f"{length}/s" if length else ""}
-    for name, rate in units.tangential_accelerations.items():
-        pins = [f"slip.{name}", *(f"slip.{name}.{axis + 1}" for axis in range(dynamics.dimension(name)))]
-        found |= dict.fromkeys(pins, rate.replace("/s²", "/s"))
-    return found | dict(units.coordinates)

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from hybrid.numeric.frames import Skeleton
     from hybrid.numeric.lint import LintReport, ThresholdShares
 
-__all__ = ["plot_posture", "plot_timeline", "render_lint_html", "render_lint_markdown"]
+__all__ = [
+    "lint_pictures",
+    "lint_view",
+    "plot_posture",
+    "plot_timeline",
+    "render_lint_html",
+    "render_lint_markdown",
+]
 
 _TOP = 3.0  # critical factors above are drawn at the edge: no material comes near them
 _WIDTH = 7.5  # inches, of a page
@@ -46,17 +53,8 @@ def render_lint_html(
     -------
     str
     """
-    pictures: dict[str, Sequence[str]] = {}
-    if report.counted:
-        svg = figure_svg(plot_timeline(report))
-        pictures["timeline"] = [inline_svg(svg, prefix="timeline-", label="Critical factor of friction along the log")]
-    for frame, posture in (postures or {}).items():
-        is_photo = isinstance(posture, np.ndarray)  # stays as it is on a dark page
-        svg = figure_svg(_picture(posture) if isinstance(posture, np.ndarray) else plot_posture(posture))
-        prefix = f"{'photo' if is_photo else 'posture'}-{frame}-"
-        pictures[str(frame)] = [inline_svg(svg, prefix=prefix, label=f"Posture at frame {frame}")]
     title = f"{report.model}: rigid contact along a log"
-    return page_html("lint.md", _view(report, command), pictures=pictures, title=title)
+    return page_html("lint.md", lint_view(report, command), pictures=lint_pictures(report, postures or {}), title=title)
 
 
 def render_lint_markdown(report: LintReport, *, command: str = "") -> str:
@@ -71,10 +69,46 @@ def render_lint_markdown(report: LintReport, *, command: str = "") -> str:
     -------
     str
     """
-    return page_markdown("lint.md", _view(report, command))
+    return page_markdown("lint.md", lint_view(report, command))
 
 
-def _view(report: LintReport, command: str) -> dict[str, Any]:
+def lint_pictures(report: LintReport, postures: Mapping[int, Skeleton | NDArray[np.uint8]]) -> dict[str, Sequence[str]]:
+    """The timeline, if a frame counts, and postures by the number of the frame.
+
+    Parameters
+    ----------
+    report : LintReport
+    postures : mapping of int to Skeleton or array of uint8, (height, width, 3)
+
+    Returns
+    -------
+    dict of str to sequence of str
+    """
+    pictures: dict[str, Sequence[str]] = {}
+    if report.counted:
+        svg = figure_svg(plot_timeline(report))
+        pictures["timeline"] = [inline_svg(svg, prefix="timeline-", label="Critical factor of friction along the log")]
+    for frame, posture in postures.items():
+        is_photo = isinstance(posture, np.ndarray)  # stays as it is on a dark page
+        svg = figure_svg(_picture(posture) if isinstance(posture, np.ndarray) else plot_posture(posture))
+        prefix = f"{'photo' if is_photo else 'posture'}-{frame}-"
+        pictures[str(frame)] = [inline_svg(svg, prefix=prefix, label=f"Posture at frame {frame}")]
+    return pictures
+
+
+def lint_view(report: LintReport, command: str) -> dict[str, Any]:
+    """Everything that the template asks for but the pictures.
+
+    Parameters
+    ----------
+    report : LintReport
+    command : str
+        The command line to quote; none where it is empty.
+
+    Returns
+    -------
+    dict
+    """
     record: Any = lint_record(report)
     shares = record["verdict_fractions"]
     if not report.counted:

@@ -15,7 +15,17 @@ from hybrid.reporting.wording import number_text
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["Html", "inline_svg", "loader", "number_html", "page_html", "page_markdown", "stylesheet", "unit_html"]
+__all__ = [
+    "Html",
+    "body_html",
+    "inline_svg",
+    "loader",
+    "number_html",
+    "page_html",
+    "page_markdown",
+    "stylesheet",
+    "unit_html",
+]
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 _BLOCK = re.compile(r"^(\d*)([-+=.)])")
@@ -100,13 +110,7 @@ def page_html(
     """
     import jinja2
 
-    pieces: list[str] = []
-    text = _environment(pieces).get_template(template).render(view, pictures=pictures)
-    body, headings = _from_markdown(text)
-    begin, end = _TOKENS
-    # a token that is a paragraph by itself stands for pictures, which a paragraph cannot hold
-    token = f"<p>{begin}(\\d+){end}</p>|{begin}(\\d+){end}"
-    body = re.sub(token, lambda found: pieces[int(found[1] or found[2])], body)
+    body, headings = _body(template, view, pictures)
     head, _, rest = body.partition("<h2")
     shell = jinja2.Environment(loader=loader(), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     return shell.get_template("page.html").render(
@@ -118,6 +122,22 @@ def page_html(
         head=Html(head),
         rest=Html(f"<h2{rest}" if rest else ""),
     )
+
+
+def body_html(template: str, view: Mapping[str, Any], *, pictures: Mapping[str, Sequence[str]]) -> str:
+    """What stands on a page, without the page around it.
+
+    Parameters
+    ----------
+    template, view, pictures
+        As of :func:`page_html`.
+
+    Returns
+    -------
+    str
+        Raw HTML in the text is shown, not read.
+    """
+    return _body(template, view, pictures)[0]
 
 
 def number_html(value: Any) -> str:
@@ -223,15 +243,30 @@ def _environment(pieces: list[str] | None) -> jinja2.Environment:
         templates.filters |= {
             "number": lambda value: Html(number_text(value)),
             "sym": lambda name: Html(_escaped(symbol(name))),
+            "pin": _code,
             "unit": lambda text: Html("" if text == "1" else _escaped(text)),
         }
     else:
         templates.filters |= {
             "number": lambda value: piece(number_html(value)),
             "sym": lambda name: piece(symbol_html(name)),
+            "pin": lambda name: _code(name) if "." in name else piece(symbol_html(name)),
             "unit": lambda text: piece(unit_html(text)),
         }
     return templates
+
+
+def _body(
+    template: str, view: Mapping[str, Any], pictures: Mapping[str, Sequence[str]]
+) -> tuple[str, list[tuple[str, str]]]:
+    """Markup of a template, and the anchors and texts of its headings of the second level."""
+    pieces: list[str] = []
+    text = _environment(pieces).get_template(template).render(view, pictures=pictures)
+    body, headings = _from_markdown(text)
+    begin, end = _TOKENS
+    # a token that is a paragraph by itself stands for pictures, which a paragraph cannot hold
+    token = f"<p>{begin}(\\d+){end}</p>|{begin}(\\d+){end}"
+    return re.sub(token, lambda found: pieces[int(found[1] or found[2])], body), headings
 
 
 def _escaped(text: str) -> str:

@@ -52,7 +52,8 @@ def plot_map(
     state : tuple of float, optional
         A state to mark with a star, in the units of the axes; left out where it lies outside the map.
     units : mapping of str to str, optional
-        Units of the axes by name; a long axis in ``rad`` gets ticks at fractions of pi.
+        Units of the axes by name, instead of those that the map knows; a long axis in ``rad`` gets ticks at fractions
+        of pi.
     title : str, optional
     motion : Trajectory, optional
         Drawn over the map: solid where all contacts touch, dotted where one is apart. The map holds for its own pins,
@@ -89,7 +90,7 @@ def plot_map(
         if state is not None and _holds(first, state[0]) and _holds(second, state[1]):
             star: dict[str, Any] = {"color": "white", "markeredgecolor": "black", "linestyle": "", "label": "the state"}
             marks += axes.plot(*state, marker="*", markersize=1.7 * look.size, zorder=6, clip_on=False, **star)
-        finish(axes, first, second, units or {})
+        finish(axes, first, second, region_map.units if units is None else units)
         if len(found) > _CROWDED:
             _number(axes, found, first, second, look.note)
         room = _legend(figure, found, marks, look)

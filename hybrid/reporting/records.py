@@ -22,6 +22,7 @@ __all__ = [
     "certified_record",
     "closed_form_contacts",
     "critical_friction_record",
+    "decided_record",
     "labels",
     "map_record",
     "numeric_verdict_record",
@@ -155,7 +156,7 @@ def verdict_record(
         "mechanism": mechanism.name,
         "parameters": {name: plain(float(value)) for name, value in values.items()},
         "state": plain(state_record(dynamics, state)),
-        **_selection(selection, mechanism.coordinates),
+        **decided_record(selection, mechanism.coordinates),
     }
 
 
@@ -178,12 +179,12 @@ def numeric_verdict_record(state: NumericState, selection: Selection) -> dict[st
         "mechanism": state.name,
         "parameters": {},
         "state": {"q": {}, "v": v, "t": 0.0, "sides": {name: _scalar(side) for name, side in state.sides.items()}},
-        **_selection(selection, names),
+        **decided_record(selection, names),
     }
 
 
-def _selection(selection: Selection, coordinates: Sequence[str]) -> dict[str, Json]:
-    """What is decided of a state, whatever model it is of."""
+def decided_record(selection: Selection, coordinates: Sequence[str]) -> dict[str, Json]:
+    """What is decided of a state, whatever model it is of, with names for its accelerations."""
     certificate = selection.certificate
     record = {
         "verdict": selection.verdict.name,

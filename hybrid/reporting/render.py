@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.dynamics.readable import TOO_LONG
-from hybrid.reporting.labelling import quantities_with_units
 from hybrid.reporting.page import Html, inline_svg, loader
 from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
@@ -30,7 +30,17 @@ from hybrid.reporting.wording import (
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["render_html", "render_markdown", "report_environment"]
+    from hybrid.dynamics import Dynamics
+
+__all__ = [
+    "equations_view",
+    "render_html",
+    "render_markdown",
+    "report_environment",
+    "report_pictures",
+    "report_view",
+    "verdict_view",
+]
 
 _FLOWS = {
     "to sticking": "returns to sticking",
@@ -91,8 +101,8 @@ def render_html(report: Report) -> str:
     (True, True)
     """
     record = report_record(report)
-    view = _view(report, record)
-    pictures = {name: Html(svg) for name, svg in _pictures(report, record).items()}
+    view = report_view(report, record)
+    pictures = {name: Html(svg) for name, svg in report_pictures(report, record).items()}
     style = (resources.files("hybrid.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
     template = report_environment(autoescape=True).get_template("report.html")
     return template.render(view, pictures=pictures, css=Html(style))
@@ -120,7 +130,7 @@ def render_markdown(report: Report) -> str:
     """
     record = report_record(report)
     template = report_environment(autoescape=False).get_template("report.md")
-    text = template.render(_view(report, record))
+    text = template.render(report_view(report, record))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
@@ -207,9 +217,20 @@ def _escaped(text: str) -> str:
     return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
 
 
-def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything a template asks for."""
-    verdict, meaning = verdict_sentences(record)
+def report_view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that the template of a report asks for but the pictures.
+
+    Parameters
+    ----------
+    report : Report
+    record : mapping
+        As of :func:`hybrid.reporting.report_record`.
+
+    Returns
+    -------
+    dict
+        ``shown`` are the names of the sections that it has something for.
+    """
     absent = {
         "certificate": not record["certificate"],
         "forces": not any(branch["force_set"] for branch in record["branches"]),
@@ -220,27 +241,13 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         "automaton": report.automaton is None,
         "references": not record["references"],
     }
-    state = record["state"]
-    dynamics = report.dynamics
-    owners = list(dict.fromkeys((*dynamics.contacts, *dynamics.columns, *dynamics.rigid)))
-    return {
-        "r": record,
-        "verdict": verdict,
-        "meaning": meaning,
-        "sections": [(name, _title(name, record)) for name in _SECTIONS if not absent.get(name)],
-        "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
-        "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
-        "is_long": len(json.dumps(record["equations"])) > _FOLDED,
-        "flows": _FLOWS,
-        "sliding": sliding_sentence,
-        "on_rail": bilateral_sentence,
-        "rails": set(dynamics.rigid),
-        "mode_text": mode_text,
-        "inequality_unit": inequality_unit,
+    sections = [(name, _title(name, record)) for name in _SECTIONS if not absent.get(name)]
+    parts = verdict_view(record, report.dynamics) | equations_view(report.dynamics, record)
+    return parts | {
+        "sections": sections,
+        "shown": {name for name, _ in sections},
         "sweep": report.region_map.axes[0] if report.region_map else None,
         "held": report.held,
-        "spatial": {name for name in dynamics.contacts if dynamics.dimension(name) == 2},
-        "common": {name: _common(found) for name, found in record["units"].items()},
         "failing": [
             (name, label, intervals)
             for name, found in record["critical_friction"].items()
@@ -252,6 +259,58 @@ def _view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
         ),
         "is_outside": report.place is not None and not _is_shown(report),
         "hatched": bool({"INDETERMINATE", "INCONSISTENT"} & set((record["map"] or {}).get("verdict_fractions", {}))),
+    }
+
+
+def equations_view(dynamics: Dynamics, record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the template's part on equations asks for beside the record.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    record : mapping
+        With ``equations``.
+
+    Returns
+    -------
+    dict
+    """
+    owners = list(dict.fromkeys((*dynamics.contacts, *dynamics.columns, *dynamics.rigid)))
+    return {
+        "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
+        "is_long": len(json.dumps(record["equations"])) > _FOLDED,
+    }
+
+
+def verdict_view(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[str, Any]:
+    """What the template's parts on a verdict and its evidence ask for.
+
+    Parameters
+    ----------
+    record : mapping
+        As of :func:`hybrid.reporting.verdict_record`, with ``units``.
+    dynamics : Dynamics or None
+        None for a model that is numbers: its contacts are planar or spatial by their numbers, and none is a rail.
+
+    Returns
+    -------
+    dict
+    """
+    verdict, meaning = verdict_sentences(record)
+    state = record["state"]
+    return {
+        "r": record,
+        "verdict": verdict,
+        "meaning": meaning,
+        "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)) if dynamics else [],
+        "flows": _FLOWS,
+        "sliding": sliding_sentence,
+        "on_rail": bilateral_sentence,
+        "rails": set(dynamics.rigid) if dynamics else set(),
+        "mode_text": mode_text,
+        "inequality_unit": inequality_unit,
+        "spatial": {name for name in dynamics.contacts if dynamics.dimension(name) == 2} if dynamics else set(),
+        "common": {name: _common(found) for name, found in record["units"].items()},
     }
 
 
@@ -274,7 +333,20 @@ def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             yield name, _KINEMATIC[term], item
 
 
-def _pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
+def report_pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
+    """The pictures of a report as parts of a page.
+
+    Parameters
+    ----------
+    report : Report
+    record : mapping
+        As of :func:`hybrid.reporting.report_record`.
+
+    Returns
+    -------
+    dict of str to str
+        ``posture``, ``map`` and ``automaton``, empty where there is none.
+    """
     from hybrid.reporting.automaton import plot_automaton
     from hybrid.reporting.cones import friction_cones, plot_cones
     from hybrid.reporting.figures import figure_svg

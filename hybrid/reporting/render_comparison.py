@@ -13,7 +13,7 @@ from hybrid.reporting.page import inline_svg, page_html, page_markdown
 if TYPE_CHECKING:
     from hybrid.reporting.comparisons import ComparisonReport
 
-__all__ = ["render_comparison_html", "render_comparison_markdown"]
+__all__ = ["comparison_pictures", "comparison_view", "render_comparison_html", "render_comparison_markdown"]
 
 SHOWN = 1e-9
 """Numbers below this, relative to the largest velocity, are shown as 0."""
@@ -50,9 +50,9 @@ def render_comparison_html(report: ComparisonReport) -> str:
     >>> page.startswith("<!DOCTYPE html>"), page.count("<svg")
     (True, 3)
     """
-    view, verdict = _view(report), report.comparison.verdict
+    view, verdict = comparison_view(report), report.comparison.verdict
     title = f"{view['title']}: comparison, {verdict}"
-    return page_html("comparison.md", view, pictures=_pictures(report), title=title, verdict=verdict)
+    return page_html("comparison.md", view, pictures=comparison_pictures(report), title=title, verdict=verdict)
 
 
 def render_comparison_markdown(report: ComparisonReport) -> str:
@@ -66,11 +66,20 @@ def render_comparison_markdown(report: ComparisonReport) -> str:
     -------
     str
     """
-    return page_markdown("comparison.md", _view(report))
+    return page_markdown("comparison.md", comparison_view(report))
 
 
-def _view(report: ComparisonReport) -> dict[str, Any]:
-    """Everything a template asks for."""
+def comparison_view(report: ComparisonReport) -> dict[str, Any]:
+    """Everything that the template asks for but the pictures.
+
+    Parameters
+    ----------
+    report : ComparisonReport
+
+    Returns
+    -------
+    dict
+    """
     found, mechanism = report.comparison, report.dynamics.mechanism
     record: Mapping[str, Any] = comparison_record(report.dynamics, report.state, found)
     state = record["state"]
@@ -116,8 +125,17 @@ def _sticks(report: ComparisonReport) -> dict[str, str]:
     return words
 
 
-def _pictures(report: ComparisonReport) -> dict[str, list[str]]:
-    """The plots of every contact by its name, the convergence under an empty one."""
+def comparison_pictures(report: ComparisonReport) -> dict[str, list[str]]:
+    """The plots of every contact by its name, the convergence under an empty one.
+
+    Parameters
+    ----------
+    report : ComparisonReport
+
+    Returns
+    -------
+    dict of str to list of str
+    """
     comparison = report.comparison
     pictures = {}
     of_stiffness = set()

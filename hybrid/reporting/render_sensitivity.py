@@ -11,7 +11,12 @@ from hybrid.reporting.sensitivities import plot_tornado, sensitivity_record, tor
 if TYPE_CHECKING:
     from hybrid.reporting.sensitivities import SensitivityReport
 
-__all__ = ["render_sensitivity_html", "render_sensitivity_markdown"]
+__all__ = [
+    "render_sensitivity_html",
+    "render_sensitivity_markdown",
+    "sensitivity_pictures",
+    "sensitivity_view",
+]
 
 
 def render_sensitivity_html(report: SensitivityReport) -> str:
@@ -26,11 +31,10 @@ def render_sensitivity_html(report: SensitivityReport) -> str:
     str
         Text of the declaration is escaped; the plot is an SVG element.
     """
-    view = _view(report)
-    svg = inline_svg(
-        figure_svg(plot_tornado(report, style="page")), prefix="tornado-", label="Tornado plot of the gradient"
+    view = sensitivity_view(report)
+    return page_html(
+        "sensitivity.md", view, pictures=sensitivity_pictures(report), title=f"{view['title']}: sensitivity"
     )
-    return page_html("sensitivity.md", view, pictures={"tornado": [svg]}, title=f"{view['title']}: sensitivity")
 
 
 def render_sensitivity_markdown(report: SensitivityReport) -> str:
@@ -44,10 +48,37 @@ def render_sensitivity_markdown(report: SensitivityReport) -> str:
     -------
     str
     """
-    return page_markdown("sensitivity.md", _view(report))
+    return page_markdown("sensitivity.md", sensitivity_view(report))
 
 
-def _view(report: SensitivityReport) -> dict[str, Any]:
+def sensitivity_pictures(report: SensitivityReport) -> dict[str, list[str]]:
+    """The tornado plot.
+
+    Parameters
+    ----------
+    report : SensitivityReport
+
+    Returns
+    -------
+    dict of str to list of str
+    """
+    svg = inline_svg(
+        figure_svg(plot_tornado(report, style="page")), prefix="tornado-", label="Tornado plot of the gradient"
+    )
+    return {"tornado": [svg]}
+
+
+def sensitivity_view(report: SensitivityReport) -> dict[str, Any]:
+    """Everything that the template asks for but the pictures.
+
+    Parameters
+    ----------
+    report : SensitivityReport
+
+    Returns
+    -------
+    dict
+    """
     mechanism = report.trajectory.dynamics.mechanism
     record = sensitivity_record(report)
     check = record["check"]

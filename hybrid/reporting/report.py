@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.reporting.command import command_line
 from hybrid.reporting.records import (
@@ -28,17 +29,18 @@ if TYPE_CHECKING:
     from hybrid.analysis.maps.chunks import Progress
     from hybrid.automaton import Automaton
     from hybrid.contact import Selection
+    from hybrid.declaration import Mechanism
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
 
-__all__ = ["Report", "build_report", "report_record"]
+__all__ = ["MAX_DRAWN_NODES", "Report", "build_report", "parameter_table", "report_record"]
 
 MAX_DRAWN_NODES = 24
 """Modes of the largest automaton that is drawn: two contacts with friction have 17 nodes, three have 65."""
 
 
 @attrs.frozen(eq=False)
-class Report:
+class Report(AbstractDisplayed):
     """Everything that is known about a state of a mechanism.
 
     Attributes
@@ -76,6 +78,16 @@ class Report:
     version: str
     is_coarse: bool = False
     is_complete: bool = True
+
+    def __repr__(self) -> str:
+        parts = {"map": self.region_map, "automaton": self.automaton}
+        shown = " and ".join(name for name, part in parts.items() if part is not None)
+        return one_line(
+            f"Report {self.dynamics.name}",
+            self.selection.verdict.name,
+            f"with {shown}" if shown else "",
+            "" if self.is_complete else "incomplete",
+        )
 
     @cached_property
     def equations(self) -> Mapping[str, Any]:
@@ -229,17 +241,13 @@ def report_record(report: Report) -> dict[str, Json]:
     """
     mechanism = report.dynamics.mechanism
     record = verdict_record(report.dynamics, report.state, report.selection, parameters=report.parameters)
-    table = {
-        name: {"value": value, "unit": declared.unit, "doc": declared.doc, "replaced": name in report.parameters}
-        for (name, declared), value in zip(mechanism.parameters.items(), record["parameters"].values(), strict=True)  # type: ignore[attr-defined]
-    }
     found = report.region_map
     return record | {
         "title": mechanism.title,
         "references": list(mechanism.references),
         "definitions": dict(mechanism.definitions),
         "units": plain(mechanism.units().tables()),
-        "parameter_table": table,
+        "parameter_table": parameter_table(mechanism, report.parameters),
         "problem": plain(_problem(report)),
         "equations": plain(report.equations),
         "critical_friction": {name: critical_friction_record(item) for name, item in report.critical.items()},
@@ -256,6 +264,32 @@ def report_record(report: Report) -> dict[str, Json]:
         "command": report.command,
         "version": report.version,
         "complete": report.is_complete,
+    }
+
+
+def parameter_table(mechanism: Mechanism, replaced: Values) -> dict[str, dict[str, Json]]:
+    """Values of all parameters with their units and what they mean.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    replaced : mapping of str to float or str
+        Values that replace the declared ones.
+
+    Returns
+    -------
+    dict of str to dict
+        ``value``, ``unit``, ``doc`` and whether it is ``replaced``, by name.
+    """
+    values = mechanism.parameter_values(replaced)
+    return {
+        name: {
+            "value": plain(values[name]),
+            "unit": declared.unit,
+            "doc": declared.doc,
+            "replaced": name in replaced,
+        }
+        for name, declared in mechanism.parameters.items()
     }
 
 

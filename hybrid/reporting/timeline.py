@@ -62,15 +62,15 @@ def ink_on(fill: str) -> str:
     Returns
     -------
     str
-        Black or white, whichever is easier to read.
+        White or nearly black, whichever is easier to read; not black itself, which pages turn with their theme.
 
     Examples
     --------
     >>> ink_on(mode_fill("free")), ink_on(mode_fill("slide-"))
-    ('#000000', '#ffffff')
+    ('#0a0a0c', '#ffffff')
     """
     parts = [int(fill[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    return "#ffffff" if lightness(parts) < 55 else "#000000"
+    return "#ffffff" if lightness(parts) < 55 else "#0a0a0c"
 
 
 def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[ModeSpan, ...]]:

@@ -15,6 +15,7 @@ from hybrid.analysis.criticality.friction import critical_friction
 from hybrid.analysis.criticality.response import at_rest
 from hybrid.analysis.maps.axes import axes_of
 from hybrid.analysis.maps.node_states import NodeStates, node_states
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError
 from hybrid.expressions import determinant, dot, jacobian, solve_definite
 
@@ -36,7 +37,7 @@ _SLACK = 1.0 + 2.0**-40
 
 
 @attrs.frozen
-class CertifiedFriction:
+class CertifiedFriction(AbstractDisplayed):
     """Proved bounds of the least critical friction of a contact, and the sampled one.
 
     Attributes
@@ -54,6 +55,11 @@ class CertifiedFriction:
     high: float
     at: Mapping[str, float]
     sampled: CriticalFriction
+
+    def __repr__(self) -> str:
+        return one_line(
+            f"CertifiedFriction of {self.sampled.contact}", f"{self.low!r} to {self.high!r}", self.sampled.mode
+        )
 
 
 def certified_friction(

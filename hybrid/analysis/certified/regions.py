@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
+from hybrid.analysis.certified.certified_map import CertifiedMap, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
 from hybrid.analysis.certified.swept import SweptStates
-from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed
+from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
@@ -23,9 +24,8 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.dynamics.posture_branch import PostureBranch
 
-__all__ = ["CertifiedMap", "Witness", "certified_map"]
+__all__ = ["certified_map"]
 
 Array = NDArray[np.float64]
 
@@ -40,72 +40,6 @@ _STALLED = 32  # times the boxes at which the gap was last less by a hundredth: 
 _ENOUGH = 4096  # boxes before which that is not asked
 _NARROW = 1e-10  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
 _VOLUME_ROUNDING = 1e-14  # of sums of products of lengths, relative
-
-
-@attrs.frozen
-class Witness:
-    """A state that has a verdict.
-
-    Attributes
-    ----------
-    at : mapping of str to float
-        Values of the axes.
-    box : mapping of str to pair of float
-        The box that it is the middle of.
-    """
-
-    at: Mapping[str, float]
-    box: Mapping[str, tuple[float, float]]
-
-
-@attrs.frozen(eq=False)
-class CertifiedMap:
-    """What is proved about all states of a box.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-    gap, gap_wanted : float
-        Largest difference of the bounds of a region's share, reached and asked for.
-    complete : bool
-        False where the number of boxes or the time ended the work before the gap was reached, or divisions no longer
-        helped.
-    regions : mapping of str to (low, high)
-        Bounds of the share of every region that is not excluded; largest first. The names are those of a map; any
-        region that is not listed has no more than ``undecided``, where nothing is known.
-    undecided : float
-        Share of the boxes with more than one possible region.
-    absent : mapping of str to bool or None
-        For INCONSISTENT, INDETERMINATE and HYPERSTATIC: True if it is proved that no state of the closed box has this
-        verdict, False if a state was met that has it, else None.
-    witness : mapping of str to Witness
-        These states.
-    evaluations, boxes : int
-        Boxes that were looked at, and that are left.
-    parts : array, (boxes, number of axes, 2)
-        Their ends.
-    region : array of int, (boxes,)
-        Number of the only region of each in the order of ``regions``, -1 where several are possible.
-    branch : PostureBranch or None
-        The branch of postures that it is about; None where the pins fix the posture by linear equations.
-    is_interrupted : bool
-        True after Ctrl-C: bounds are proved all the same.
-    """
-
-    axes: tuple[Axis, ...]
-    gap: float
-    gap_wanted: float
-    complete: bool
-    regions: Mapping[str, tuple[float, float]]
-    undecided: float
-    absent: Mapping[str, bool | None]
-    witness: Mapping[str, Witness]
-    evaluations: int
-    boxes: int
-    parts: Array = attrs.field(repr=False)
-    region: NDArray[np.intp] = attrs.field(repr=False)
-    branch: PostureBranch | None = None
-    is_interrupted: bool = False
 
 
 Progress = Callable[[float, int], None]
@@ -439,6 +373,7 @@ class _BoxSearch:
             region=np.where(is_split, -1, places[parts.high.argmax(axis=1)] if size else -1),
             branch=self.swept.branch,
             is_interrupted=is_interrupted,
+            units=swept_units(self.swept.dynamics, self.swept.axes),
         )
 
     def region(self, code: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.analysis.certified.regions import CertifiedMap
+from hybrid.analysis.certified.certified_map import CertifiedMap
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:

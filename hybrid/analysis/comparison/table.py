@@ -17,6 +17,7 @@ from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import select
 from hybrid.contact.verdict import Selection, Verdict
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError
@@ -35,7 +36,7 @@ _SAME = 1e-6  # normal velocities that differ by less, relative to the largest v
 
 
 @attrs.frozen(eq=False)
-class Comparison:
+class Comparison(AbstractDisplayed):
     """One state as the rigid laws and the compliant contact see it.
 
     Attributes
@@ -51,6 +52,9 @@ class Comparison:
         The rigid problem's answer; None where a contact approaches.
     histories : mapping of str to mapping of str to ContactHistory
         By method and contact, if samples were asked for.
+    dynamics : Dynamics or None
+    state : State or None
+        What was compared.
     """
 
     verdict: str
@@ -59,6 +63,12 @@ class Comparison:
     notes: tuple[str, ...]
     selection: Selection | None = None
     histories: Mapping[str, Mapping[str, ContactHistory]] = attrs.field(factory=dict)
+    dynamics: Dynamics | None = attrs.field(default=None, repr=False)
+    state: State | None = attrs.field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        order = "" if self.fit is None else f"error as K^{self.fit.order:.3g}"
+        return one_line("Comparison", self.verdict, f"{len(self.rows)} methods", order, *self.notes[:1])
 
     @property
     def observed_order(self) -> float | None:
@@ -153,6 +163,8 @@ def compare(
         notes=(f"{resolution.outcome.value}: {resolution.reason}", *known),
         selection=selection,
         histories=inquiry.histories,
+        dynamics=dynamics.at(parameters),
+        state=state,
     )
 
 

@@ -21,6 +21,7 @@ from hybrid.analysis.criticality.response import (
     swept_branch,
 )
 from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, placed
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -39,7 +40,7 @@ _SOMEWHERE = 0.37  # a posture that is special in no mechanism
 
 
 @attrs.frozen
-class CriticalFriction:
+class CriticalFriction(AbstractDisplayed):
     """Least critical friction of a contact alone, and of several jointly, over swept quantities, as far as a scan sees.
 
     The critical friction of a posture is ``mu_c = G_NN / abs(G_NT)`` (Genot and Brogliato 1999, eq. 12; Hogan and
@@ -76,6 +77,12 @@ class CriticalFriction:
     gap: float = 0.0
     joint: JointFriction | None = None
     branch: PostureBranch | None = None
+
+    def __repr__(self) -> str:
+        at = " and ".join(f"{name} = {value:.6g}" for name, value in self.at.items())
+        return one_line(
+            f"CriticalFriction of {self.contact}", f"{self.minimum:.6g} at {at}" if at else "none", self.mode
+        )
 
 
 def critical_friction(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.declaration.expressions import evaluate, parse_expression
 from hybrid.dynamics import pin_names
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
+from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
@@ -190,6 +191,23 @@ def check_axes(
             raise StateError(f"axis {name} is given twice")
         if name in pins or name in parameters:
             raise StateError(f"{name} is an axis and is also given a value; remove one")
+
+
+def swept_units(dynamics: Dynamics, axes: Sequence[Axis]) -> dict[str, str]:
+    """Units of what axes sweep.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+
+    Returns
+    -------
+    dict of str to str
+        By name; empty where the declaration does not say enough.
+    """
+    known = quantities_with_units(dynamics)
+    return {axis.name: known.get(axis.name, "") for axis in axes}
 
 
 def placed(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary
 from hybrid.contact.classify import CellVerdict
+from hybrid.displays import AbstractDisplayed, one_line
 
 if TYPE_CHECKING:
     from hybrid.dynamics.posture_branch import PostureBranch
@@ -20,7 +21,7 @@ __all__ = ["RegionMap"]
 
 
 @attrs.frozen(eq=False)
-class RegionMap:
+class RegionMap(AbstractDisplayed):
     """Verdicts and consistent modes at the midpoints of the cells of a map.
 
     Attributes
@@ -54,6 +55,8 @@ class RegionMap:
         Chunks that could not be decided, with the ranges of their axes and the reasons.
     n_general : int
         Cells that the general method decided; the others were decided by compiled operations, as it would have.
+    units : mapping of str to str
+        Of what is swept, by name, as far as they are known.
     """
 
     axes: tuple[Axis, Axis]
@@ -70,6 +73,13 @@ class RegionMap:
     branch: PostureBranch | None = None
     n_general: int = 0
     failures: tuple[str, ...] = ()
+    units: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        first, second = self.axes
+        shares = [f"{name} {100 * share:.3g} %" for name, share in self.mode_fractions.items()]
+        missing = "" if self.is_complete else f"{self.n_missing} missing"
+        return one_line(f"RegionMap over {first.name} and {second.name}", f"{first.n} x {second.n}", missing, *shares)
 
     @property
     def cells(self) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine
 from hybrid.analysis.kept_tasks import kept_tasks
-from hybrid.analysis.maps.axes import Axis
+from hybrid.analysis.maps.axes import Axis, swept_units
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, chunks, fill
 from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
@@ -257,6 +257,7 @@ def _finished(
         branch=plane.branch,
         n_general=n_general,
         failures=failures,
+        units=swept_units(plane.dynamics, plane.axes),
     )
 
 

@@ -19,8 +19,9 @@ from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.start_check import start_refusal
-from hybrid.analysis.sensitivities.start_slopes import Directions, directions
+from hybrid.analysis.sensitivities.start_slopes import Directions, base_values, directions
 from hybrid.analysis.sensitivities.switch_check import switch_refusal
+from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.outcome import EventKind
 
@@ -53,7 +54,7 @@ class EventSensitivity:
 
 
 @attrs.frozen(eq=False)
-class Sensitivity:
+class Sensitivity(AbstractDisplayed):
     """A functional of a motion and its gradient; made by :func:`sensitivity`.
 
     Attributes
@@ -69,6 +70,10 @@ class Sensitivity:
         Why no derivative exists or is computed, with respect to anything, and when.
     refusals : mapping of str to Refusal
         Names that have no derivative though others do, as a coefficient of restitution at 0.
+    trajectory : Trajectory or None
+        The motion.
+    base : mapping of str to float
+        The value of everything that derivatives are with respect to.
     method : str
         ``adjoint`` or ``forward``.
     t_end : float
@@ -95,6 +100,12 @@ class Sensitivity:
     notes: tuple[str, ...] = ()
     check: SensitivityCheck | None = None
     refusals: Mapping[str, Refusal] = attrs.field(factory=dict)
+    trajectory: Trajectory | None = attrs.field(default=None, repr=False)
+    base: Mapping[str, float] = attrs.field(factory=dict)
+
+    def __repr__(self) -> str:
+        slopes = [f"d/d{name} = {slope:.6g}" for name, slope in self.gradient.items()]
+        return one_line("Sensitivity", str(self.refusal) if self.refusal else f"value {self.value:.6g}", *slopes)
 
 
 def sensitivity(
@@ -153,6 +164,19 @@ def sensitivity(
     """
     _check_arguments(functional, wrt, method)
     names = tuple(wrt)
+    found = _with_refusals(trajectory, functional, names, method, pins, check)
+    return attrs.evolve(found, trajectory=trajectory, base=base_values(trajectory, names, pins=pins))
+
+
+def _with_refusals(
+    trajectory: Trajectory,
+    functional: Functional,
+    names: tuple[str, ...],
+    method: Literal["adjoint", "forward"],
+    pins: Mapping[str, str | float] | None,
+    check: bool,
+) -> Sensitivity:
+    """As :func:`sensitivity`; names that have no derivative are left out where others have one."""
     found = _differentiated(trajectory, functional, names, method, pins, check)
     if found.refusal is None or len(names) < 2:
         return found

@@ -35,6 +35,17 @@ def test_every_link_of_the_timeline_leads_to_a_frame(walked):
     assert not re.findall(r'(?:src|href)="(?!#)', page)
 
 
+def test_a_notebook_shows_a_report_whose_links_stay_within(walked):
+    _, _, report = walked
+    shown = report._repr_html_()
+    own = re.search(r'<div class="painleve" id="(\w+)"', shown)[1]
+    links = set(re.findall(r'href="#([^"]*frame-\d+)"', shown))
+    assert links == {f"{own}-frame-{item.frame}" for item in report.worst}
+    assert links <= set(re.findall(r'id="([^"]+)"', shown))
+    assert repr(report).startswith(f"<LintReport {report.model}: 400 frames, {report.counted} counted")
+    assert len(repr(report)) <= 120
+
+
 def test_the_shares_are_repeated_at_other_thresholds(walked):
     backend, log, report = walked
     others = report.thresholds.others()

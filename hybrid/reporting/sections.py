@@ -1,0 +1,328 @@
+"""What a notebook shows of a value: the section of a page that is on values of its class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from hybrid.reporting.notebook import notebook_html
+from hybrid.reporting.page import Html, body_html, inline_svg
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hybrid.analysis import (
+        CertifiedFriction,
+        CertifiedMap,
+        Comparison,
+        CriticalFriction,
+        Ensemble,
+        RegionMap,
+        Sensitivity,
+    )
+    from hybrid.automaton import Automaton
+    from hybrid.contact import Selection
+    from hybrid.declaration import Mechanism
+    from hybrid.displays import AbstractDisplayed
+    from hybrid.dynamics import Dynamics
+    from hybrid.motion import Trajectory
+    from hybrid.numeric.lint import LintReport
+    from hybrid.reporting.report import Report
+
+__all__ = ["section_html"]
+
+_EVENTS = 40
+"""Of a motion, listed in a section: more are read in a table of one's own."""
+_OF_A_VERDICT = ("state", "branches", "certificate", "forces", "tangential", "sliding")
+
+
+def section_html(value: AbstractDisplayed) -> str | None:
+    """What a notebook shows of a value.
+
+    Parameters
+    ----------
+    value : AbstractDisplayed
+
+    Returns
+    -------
+    str or None
+        Markup that stands for itself beside others; None for a value made by hand that does not know its mechanism.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> shown = section_html(mechanisms.load("bouncing_ball"))
+    >>> "Ball that bounces on a smooth floor" in shown, "<script" in shown
+    (True, False)
+    """
+    return _SECTIONS[type(value).__name__](value)
+
+
+def _mechanism(mechanism: Mechanism) -> str:
+    from hybrid.reporting.declared import element_records
+
+    values = mechanism.parameter_values()
+    elements = [
+        {
+            "name": item["name"],
+            "kind": item["kind"],
+            "modes": ", ".join(item["modes"]),
+            "text": item.get("gap") or item.get("equation") or item["tangent"] or item["slip"],
+        }
+        for item in element_records(mechanism)
+    ]
+    view = {
+        "title": mechanism.title or mechanism.name,
+        "name": mechanism.name,
+        "coordinates": mechanism.coordinates,
+        "elements": elements,
+        "parameters": [
+            {"name": name, "value": float(values[name]), "unit": item.unit, "doc": item.doc}
+            for name, item in mechanism.parameters.items()
+        ],
+        "references": mechanism.references,
+    }
+    return _of_markdown("section_mechanism.md", view)
+
+
+def _dynamics(dynamics: Dynamics) -> str:
+    from hybrid.dynamics.readable import readable_equations
+    from hybrid.reporting.render import equations_view
+    from hybrid.reporting.report import parameter_table
+
+    mechanism = dynamics.mechanism
+    record = {
+        "title": mechanism.title,
+        "state": {"v": dict.fromkeys(mechanism.velocities)},
+        "equations": readable_equations(dynamics),
+        "definitions": dict(mechanism.definitions),
+        "parameter_table": parameter_table(mechanism, dynamics.given),
+    }
+    view = {"r": record, "verdict": "", "replaced": "replaced", "common": {}} | equations_view(dynamics, record)
+    return _of_report(view, mechanism.title or mechanism.name, shown=("equations", "parameters"))
+
+
+def _selection(selection: Selection) -> str:
+    from hybrid.reporting.posture import posture
+    from hybrid.reporting.render import verdict_view
+    from hybrid.reporting.selections import selection_record
+    from hybrid.reporting.sketch import plot_posture
+
+    dynamics, state = selection.dynamics, selection.state
+    record: dict[str, Any] = dict(selection_record(selection))
+    heading = record["mechanism"]
+    pictures = {}
+    if dynamics is not None and state is not None:
+        heading = dynamics.mechanism.title or dynamics.name
+        closed = tuple(item.name for item in selection.problem.elements if item.name in dynamics.contacts)
+        drawn = posture(dynamics, state, closed=closed, parameters=dynamics.given)
+        if drawn is not None:
+            pictures = {"posture": _svg(plot_posture(drawn), "posture", f"{dynamics.name} at the state")}
+    record |= {"equations": {"contact": {}}}
+    absent = {
+        "state": dynamics is None,
+        "certificate": not record["certificate"],
+        "forces": not any(branch["force_set"] for branch in record["branches"]),
+        "tangential": not record["tangential"],
+        "sliding": not record["contact"],
+    }
+    shown = [name for name in _OF_A_VERDICT if not absent.get(name)]
+    view = verdict_view(record, dynamics)
+    return _of_report(view, heading, shown=shown, pictures=pictures, verdict=selection.verdict.name)
+
+
+def _report(report: Report) -> str:
+    from hybrid.reporting.render import report_pictures, report_view
+    from hybrid.reporting.report import report_record
+
+    record = report_record(report)
+    view, mechanism = report_view(report, record), report.dynamics.mechanism
+    return _of_report(
+        view,
+        mechanism.title or mechanism.name,
+        shown=view["shown"],
+        pictures=report_pictures(report, record),
+        verdict=report.selection.verdict.name,
+    )
+
+
+def _region_map(region_map: RegionMap) -> str:
+    from hybrid.reporting.plot import plot_map
+
+    view = {
+        "axes": region_map.axes,
+        "missing": region_map.n_missing,
+        "complete": region_map.is_complete,
+        "verdicts": region_map.verdict_fractions,
+        "percent": _percent,
+        "failures": region_map.failures,
+    }
+    picture = _svg(plot_map(region_map), "map", "Consistent modes")
+    return _of_markdown("section_map.md", view, pictures={"map": [picture]})
+
+
+def _certified_map(certified: CertifiedMap) -> str:
+    from hybrid.reporting.certified_maps import plot_certified_map
+
+    pictures = {}
+    if len(certified.axes) == 2:
+        pictures = {"certified": [_svg(plot_certified_map(certified), "certified", "Consistent modes")]}
+    shown = ("axes", "regions", "absent", "boxes", "gap", "gap_wanted", "complete")
+    view = {name: getattr(certified, name) for name in shown}
+    places = {
+        verdict: ", ".join(f"{name} = {value:.6g}" for name, value in witness.at.items())
+        for verdict, witness in certified.witness.items()
+    }
+    return _of_markdown("section_certified_map.md", view | {"places": places}, pictures=pictures)
+
+
+def _friction(found: CriticalFriction, bounds: tuple[str, ...] = ()) -> str:
+    swept = next(iter(found.at), "")
+    view = {
+        "contact": found.contact,
+        "minimum": found.minimum if math.isfinite(found.minimum) else None,
+        "at": found.at,
+        "mode": found.mode,
+        "bounds": bounds,
+        "swept": swept,
+        "paradoxes": {label: intervals for label, intervals in found.paradox_intervals.items() if intervals},
+        "joint": found.joint,
+    }
+    return _of_markdown("section_friction.md", view)
+
+
+def _certified_friction(found: CertifiedFriction) -> str:
+    return _friction(found.sampled, bounds=(repr(found.low), repr(found.high)))
+
+
+def _automaton(automaton: Automaton) -> str:
+    from hybrid.automaton.structure import count_nodes
+    from hybrid.reporting.automaton import plot_automaton
+    from hybrid.reporting.report import MAX_DRAWN_NODES
+
+    count = count_nodes(automaton.parts)
+    pictures = {}
+    if count <= MAX_DRAWN_NODES:
+        pictures = {"automaton": [_svg(plot_automaton(automaton), "automaton", "Automaton of modes")]}
+    view = {
+        "name": automaton.dynamics.mechanism.title or automaton.name,
+        "count": count,
+        "parts": [part.name for part in automaton.parts],
+        "paradoxical": automaton.may_be_paradoxical,
+    }
+    return _of_markdown("section_automaton.md", view, pictures=pictures)
+
+
+def _motion(motion: Trajectory) -> str:
+    from hybrid.reporting.motion_plot import plot_motion
+
+    mechanism = motion.dynamics.mechanism
+    view = {
+        "title": mechanism.title or mechanism.name,
+        "termination": motion.termination.name,
+        "cause": motion.cause,
+        "events": [
+            {
+                "t": float(event.t),
+                "kind": event.kind.value,
+                "contact": ", ".join(event.elements),
+                "before": str(event.mode_before or ""),
+                "after": str(event.mode_after or ""),
+            }
+            for event in motion.events[:_EVENTS]
+        ],
+        "more": max(0, len(motion.events) - _EVENTS),
+        "warnings": motion.warnings,
+    }
+    picture = _svg(plot_motion(motion), "motion", "Coordinates, velocities, forces and modes over time")
+    return _of_markdown("section_motion.md", view, pictures={"motion": [picture]})
+
+
+def _ensemble(found: Ensemble) -> str:
+    from hybrid.analysis.ensemble_tables import statistics
+    from hybrid.reporting.ensembles import plot_ensemble
+
+    picture = _svg(plot_ensemble(found), "ensemble", "How the motions end")
+    view = {"n": found.n, "missing": found.n_missing, "spread": statistics(found), "failures": found.failures}
+    return _of_markdown("section_ensemble.md", view, pictures={"ensemble": [picture]})
+
+
+def _comparison(found: Comparison) -> str | None:
+    from hybrid.reporting.comparisons import ComparisonReport
+    from hybrid.reporting.render_comparison import comparison_pictures, comparison_view
+
+    if found.dynamics is None or found.state is None:
+        return None
+    given = {name: float(found.dynamics.values[name]) for name in found.dynamics.given}
+    report = ComparisonReport(found.dynamics, found.state, given, found, "", metadata.version("painleve"))
+    pictures = comparison_pictures(report)
+    return _of_markdown("comparison.md", comparison_view(report), pictures=pictures, verdict=found.verdict)
+
+
+def _sensitivity(found: Sensitivity) -> str | None:
+    from hybrid.reporting.render_sensitivity import sensitivity_pictures, sensitivity_view
+    from hybrid.reporting.sensitivities import SensitivityReport
+
+    if found.trajectory is None:
+        return None
+    report = SensitivityReport(found.trajectory, found, found.base, "", metadata.version("painleve"))
+    return _of_markdown("sensitivity.md", sensitivity_view(report), pictures=sensitivity_pictures(report))
+
+
+def _lint(report: LintReport) -> str:
+    from hybrid.reporting.lint_page import lint_pictures, lint_view
+
+    return _of_markdown("lint.md", lint_view(report, ""), pictures=lint_pictures(report, {}))
+
+
+def _of_markdown(
+    template: str, view: Mapping[str, Any], *, pictures: Mapping[str, Sequence[str]] | None = None, verdict: str = ""
+) -> str:
+    return notebook_html(body_html(template, view, pictures=pictures or {}), verdict=verdict)
+
+
+def _of_report(
+    view: Mapping[str, Any],
+    heading: str,
+    *,
+    shown: Collection[str],
+    pictures: Mapping[str, str] | None = None,
+    verdict: str = "",
+) -> str:
+    from hybrid.reporting.render import report_environment
+
+    template = report_environment(autoescape=True).get_template("notebook_report.html")
+    drawn = {name: Html((pictures or {}).get(name, "")) for name in ("posture", "map", "automaton")}
+    text = template.render(view, heading=heading, shown=shown, pictures=drawn)
+    return notebook_html(text, verdict=verdict)
+
+
+def _svg(figure: Figure, kind: str, label: str) -> str:
+    from hybrid.reporting.figures import figure_svg
+
+    return inline_svg(figure_svg(figure), prefix=f"{kind}-", label=label)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
+
+
+_SECTIONS: Mapping[str, Callable[[Any], str | None]] = {
+    "Automaton": _automaton,
+    "CertifiedFriction": _certified_friction,
+    "CertifiedMap": _certified_map,
+    "Comparison": _comparison,
+    "CriticalFriction": _friction,
+    "Dynamics": _dynamics,
+    "Ensemble": _ensemble,
+    "LintReport": _lint,
+    "Mechanism": _mechanism,
+    "RegionMap": _region_map,
+    "Report": _report,
+    "Selection": _selection,
+    "Sensitivity": _sensitivity,
+    "Trajectory": _motion,
+}
+"""By the name of the class, of which there is one: classes are loaded by who has a value of theirs."""

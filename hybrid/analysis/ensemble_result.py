@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.ensemble_chunks import EnsembleEvents
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import StateError
+from hybrid.tables import dataframe
 
 __all__ = ["Ensemble"]
 
@@ -97,3 +99,35 @@ class Ensemble(AbstractDisplayed):
     def counts(self, of: tuple[str | None, ...]) -> dict[str, int]:
         """How often each termination or verdict occurs, the most frequent first."""
         return dict(Counter(item for item in of if item is not None).most_common())
+
+    def to_dataframe(self) -> Any:
+        """The motions as a ``pandas.DataFrame``, a row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of :func:`hybrid.analysis.ensemble_columns`.
+
+        Raises
+        ------
+        ComputationError
+            pandas is not installed (the extra ``store``).
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> from hybrid import derive, ensemble
+        >>> ball = derive(mechanisms.load("bouncing_ball"))
+        >>> table = ensemble(ball, starts={"y": [1.0, 2.0]}, pins={"y_dot": 0}, t_end=0.1).to_dataframe()
+        >>> table["end.y"].round(6).tolist()
+        [0.95095, 1.95095]
+        """
+        return dataframe(self.columns_of_motions())
+
+    def columns_of_motions(self) -> dict[str, Any]:
+        """One row for every motion; see :func:`hybrid.analysis.ensemble_columns`."""
+        columns: dict[str, Any] = {f"start.{name}": self.starts[:, k] for k, name in enumerate(self.names)}
+        for name, values in (("termination", self.termination), ("verdict", self.verdict)):
+            columns[name] = np.array([value or "MISSING" for value in values])
+        columns["events"] = np.bincount(self.log.motion, minlength=self.n)
+        return columns | {f"end.{name}": self.end[:, k] for k, name in enumerate(self.columns)}

@@ -38,11 +38,7 @@ def ensemble_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:
     >>> list(ensemble_columns(found))
     ['start.y', 'termination', 'verdict', 'events', 'end.t', 'end.y', 'end.y_dot']
     """
-    columns: dict[str, Any] = {f"start.{name}": found.starts[:, k] for k, name in enumerate(found.names)}
-    for name, values in (("termination", found.termination), ("verdict", found.verdict)):
-        columns[name] = np.array([value or "MISSING" for value in values])
-    columns["events"] = np.bincount(found.log.motion, minlength=found.n)
-    return columns | {f"end.{name}": found.end[:, k] for k, name in enumerate(found.columns)}
+    return found.columns_of_motions()
 
 
 def event_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.errors import ComputationError
+from hybrid.tables import dataset
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.recorded import AbstractMotion
 
-__all__ = ["motion_dataset"]
+__all__ = ["motion_columns", "motion_dataset"]
 
 Array = NDArray[np.float64]
 
@@ -49,29 +49,62 @@ def motion_dataset(motion: AbstractMotion, *, points: int) -> Any:
     ValueError
         ``points`` is below 2.
     """
-    try:
-        import xarray
-    except ImportError as error:
-        raise ComputationError("to_xarray needs xarray; install it with: pip install 'painleve[store]'") from error
-    if points < 2:
-        raise ValueError(f"points must be at least 2, not {points}")
-    dynamics = motion.dynamics
     t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
-    elements = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
-    modes = np.array([[each.mode[name].value for name in elements] for each in motion.arcs], dtype=str)
+    elements, modes = _modes(motion, arc)
     variables = {
         "position": (("time", "coordinate"), q),
         "velocity": (("time", "coordinate"), v),
         "lambda_N": (("time", "contact"), lambda_N),
         "lambda_T": (("time", "tangent"), lambda_T),
-        "mode": (("time", "element"), modes.reshape(len(motion.arcs), len(elements))[arc]),
+        "mode": (("time", "element"), modes),
         "arc": (("time",), arc),
     }
-    return xarray.Dataset(
+    return dataset(
         {name: (dims, values, {"long_name": _MEANINGS[name]}) for name, (dims, values) in variables.items()},
         coords={**_labels(motion, t), "element": list(elements)},
         attrs=_attributes(motion),
     )
+
+
+def motion_columns(motion: AbstractMotion, *, points: int) -> dict[str, Any]:
+    """Samples of a motion as columns; see :meth:`hybrid.Trajectory.to_dataframe`.
+
+    Parameters
+    ----------
+    motion : AbstractMotion
+    points : int
+        As of :func:`motion_dataset`.
+
+    Returns
+    -------
+    dict of str to array, (samples,)
+
+    Raises
+    ------
+    ValueError
+        ``points`` is below 2.
+    """
+    dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
+    t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
+    elements, modes = _modes(motion, arc)
+    columns: dict[str, Any] = {"t": t}
+    for names, values in (
+        (mechanism.coordinates, q),
+        (mechanism.velocities, v),
+        ([f"lambda_N.{name}" for name in dynamics.contacts], lambda_N),
+        ([f"lambda_T.{name}" for name in _tangent_names(dynamics)], lambda_T),
+        ([f"mode.{name}" for name in elements], modes),
+    ):
+        columns |= dict(zip(names, values.T, strict=True))
+    return columns | {"arc": arc}
+
+
+def _modes(motion: AbstractMotion, arc: NDArray[np.intp]) -> tuple[tuple[str, ...], NDArray[np.str_]]:
+    """Force elements, and their modes (samples, elements)."""
+    dynamics = motion.dynamics
+    elements = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
+    modes = np.array([[each.mode[name].value for name in elements] for each in motion.arcs], dtype=str)
+    return elements, modes.reshape(len(motion.arcs), len(elements))[arc]
 
 
 def _labels(motion: AbstractMotion, t: Array) -> dict[str, Any]:
@@ -108,6 +141,8 @@ def _attributes(motion: AbstractMotion) -> dict[str, str]:
 
 def _samples(motion: AbstractMotion, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:
     """Times, numbers of arcs, positions, velocities and forces at both ends of every arc and evenly between."""
+    if points < 2:
+        raise ValueError(f"points must be at least 2, not {points}")
     dynamics = motion.dynamics
     n, k, p = dynamics.n, len(dynamics.contacts), len(_tangent_names(dynamics))
     spacing = max((motion.t - motion.t_start) / (points - 1), 1e-300)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.motion.balance import energy_balance
-from hybrid.motion.dataset import motion_dataset
+from hybrid.motion.dataset import motion_columns, motion_dataset
 from hybrid.motion.outcome import EnergyBalance
 from hybrid.motion.recorded import AbstractMotion
+from hybrid.tables import dataframe
 
 Array = NDArray[np.float64]
 
@@ -83,3 +84,33 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
         ('s', ['m'], ['free'])
         """
         return motion_dataset(self, points=points)
+
+    def to_dataframe(self, *, points: int = 1000) -> Any:
+        """The motion as a ``pandas.DataFrame``, a row for every sample.
+
+        Parameters
+        ----------
+        points : int
+            As of :meth:`to_xarray`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``t``, the coordinates, the velocities, ``lambda_N.NAME``, ``lambda_T.NAME``, ``mode.NAME`` and
+            ``arc``, the number of the arc.
+
+        Raises
+        ------
+        ComputationError
+            pandas is not installed (the extra ``store``).
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> from hybrid import derive, simulate
+        >>> ball = derive(mechanisms.load("bouncing_ball"))
+        >>> table = simulate(ball, {"y": 1, "y_dot": 0}, t_end=0.4).to_dataframe(points=5)
+        >>> list(table), table.y.round(2).tolist()
+        (['t', 'y', 'y_dot', 'lambda_N.floor', 'mode.floor', 'arc'], [1.0, 0.95, 0.8, 0.56, 0.22])
+        """
+        return dataframe(motion_columns(self, points=points))

@@ -13,164 +13,30 @@ from numpy.typing import NDArray
 from hybrid.contact import Verdict, verify_certificate
 from hybrid.contact.batches import CellVerdict
 from hybrid.contact.selection import STANDING_BUDGET
-from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
-from hybrid.numeric.advice import FactorGradient, factor_gradient
+from hybrid.numeric.advice import factor_gradient
 from hybrid.numeric.classification import classify
 from hybrid.numeric.critical import sliding_problem
 from hybrid.numeric.frames import AbstractBackend
+from hybrid.numeric.lint_report import LARGE_FACTOR, LintReport, ThresholdShares, WorstFrame
 from hybrid.numeric.logs import Log, frame_times
 from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
 from hybrid.numeric.problem import select
-from hybrid.numeric.resolving import ResolvedFrame, resolved_frame
+from hybrid.numeric.resolving import resolved_frame
 from hybrid.numeric.standing import sampled_verdicts, stands
 from hybrid.numeric.state import NumericState
 from hybrid.tolerances import Tolerances
 
-__all__ = ["LintReport", "ThresholdShares", "WorstFrame", "lint"]
+__all__ = ["lint"]
 
 Array = NDArray[np.float64]
 
 FRICTIONS = (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
-LARGE_FACTOR = 100.0
-"""Critical factors above are none: no material has such friction."""
+
 
 _TOGETHER = 16384  # frames decided at once: some 100 MB of a humanoid's numbers
 _BETWEEN_LOOKS = 64  # frames between two words on progress
-
-
-@attrs.frozen(eq=False)
-class WorstFrame:
-    """A frame whose critical factor is among the least.
-
-    Attributes
-    ----------
-    frame : int
-    time : float or None
-    verdict : str
-    contacts : tuple of str
-    A, b : array, (k, k) and (k,)
-        ``a_N = A lambda_N + b`` of its slipping contacts.
-    margin, critical_factor : float
-    has_proof : bool
-        Whether it is inconsistent with a certificate that exact arithmetic verifies.
-    gradient : FactorGradient or None
-        What would change the factor.
-    """
-
-    frame: int
-    time: float | None
-    verdict: str
-    contacts: tuple[str, ...]
-    A: Array
-    b: Array
-    margin: float
-    critical_factor: float
-    has_proof: bool
-    gradient: FactorGradient | None
-
-
-@attrs.frozen
-class ThresholdShares:
-    """Counted frames of a log at other thresholds.
-
-    Attributes
-    ----------
-    thresholds : Thresholds
-    verdicts : dict of str to int
-        Counted frames, by verdict.
-    """
-
-    thresholds: Thresholds
-    verdicts: dict[str, int]
-
-    @property
-    def counted(self) -> int:
-        """Frames whose frictional contacts all slip."""
-        return sum(self.verdicts.values())
-
-
-@attrs.frozen(eq=False)
-class LintReport(AbstractDisplayed):
-    """What a log shows.
-
-    Attributes
-    ----------
-    model : str
-    frames : int
-        Of the log, or of the part that was looked at.
-    counted : int
-        Frames with a frictional contact, all of which slip.
-    resting : dict of str to int
-        Frames with a contact at rest, by verdict.
-    standing : int
-        Of these, those in which several spatial contacts rest.
-    standing_sample : dict of str to int
-        Of these, those that were decided by a cover of their motions, by verdict; the others count as UNDECIDED.
-    left_out : dict of str to int
-        By reason.
-    verdicts : dict of str to int
-        Counted frames, by verdict.
-    by_friction : tuple of (float, float, float)
-        Friction of all contacts, shares of counted frames without a solution and with several.
-    factor, margin : array, (frames,)
-        NaN where a frame is not counted.
-    verdict : array of uint8, (frames,)
-        Values of :class:`CellVerdict`; ``MISSING`` where a frame is left out.
-    time : array, (frames,), or None
-        Seconds: of the log, or by the engine's steps where its frames follow each other so.
-    worst : tuple of WorstFrame
-    friction_in_force : tuple of (tuple of str, float, float, float, str)
-        Pair of surfaces, friction in force, what each declares, and where that in force comes from.
-    thresholds : Thresholds
-    notes : tuple of str
-    is_complete : bool
-        False if it was interrupted.
-    resolved : ResolvedFrame or None
-        The frame that penalty contacts and time stepping were asked to run on from.
-    at_thresholds : tuple of ThresholdShares
-        The counts at other thresholds, where they were asked for.
-    """
-
-    model: str
-    frames: int
-    counted: int
-    resting: dict[str, int]
-    standing: int
-    standing_sample: dict[str, int]
-    left_out: dict[str, int]
-    verdicts: dict[str, int]
-    by_friction: tuple[tuple[float, float, float], ...]
-    factor: Array
-    margin: Array
-    verdict: NDArray[np.uint8]
-    time: Array | None
-    worst: tuple[WorstFrame, ...]
-    friction_in_force: tuple[tuple[tuple[str, str], float, float, float, str], ...]
-    thresholds: Thresholds
-    notes: tuple[str, ...]
-    is_complete: bool
-    resolved: ResolvedFrame | None = None
-    at_thresholds: tuple[ThresholdShares, ...] = ()
-
-    def __repr__(self) -> str:
-        shares = [f"{name} {count}" for name, count in self.verdicts.items()]
-        return one_line(f"LintReport {self.model}", f"{self.frames} frames", f"{self.counted} counted", *shares)
-
-    @property
-    def minimum(self) -> float | None:
-        """The least critical factor; None where none is below 100."""
-        known = self.factor[self.factor <= LARGE_FACTOR]
-        return float(known.min()) if known.size else None
-
-    def quantile(self, share: float) -> float | None:
-        """The critical factor that a share of the counted frames does not reach; None above 100."""
-        known = self.factor[~np.isnan(self.factor)]
-        if not known.size:
-            return None
-        value = float(np.quantile(known, share, method="lower"))
-        return value if value <= LARGE_FACTOR else None
 
 
 def lint(

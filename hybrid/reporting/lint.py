@@ -12,7 +12,7 @@ from hybrid.reporting.records import plain
 from hybrid.reporting.wording import number_text
 
 if TYPE_CHECKING:
-    from hybrid.numeric.lint import LintReport
+    from hybrid.numeric.lint_report import LintReport
 
 __all__ = ["RESOLVED_TITLES", "lint_record", "resolved_rows"]
 

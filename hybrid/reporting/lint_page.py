@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.numeric.frames import Skeleton
-    from hybrid.numeric.lint import LintReport, ThresholdShares
+    from hybrid.numeric.lint_report import LintReport, ThresholdShares
 
 __all__ = [
     "lint_pictures",

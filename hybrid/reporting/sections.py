@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.displays import AbstractDisplayed
     from hybrid.dynamics import Dynamics
     from hybrid.motion import Trajectory
-    from hybrid.numeric.lint import LintReport
+    from hybrid.numeric.lint_report import LintReport
     from hybrid.reporting.report import Report
 
 __all__ = ["section_html"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.tables import dataframe
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.axes import Axis
@@ -92,3 +93,22 @@ class CertifiedMap(AbstractDisplayed):
         shares = [f"{name} {100 * low:.4g} to {100 * high:.4g} %" for name, (low, high) in self.regions.items()]
         swept = " and ".join(axis.name for axis in self.axes)
         return one_line(f"CertifiedMap over {swept}", f"gap {self.gap:.2g}", f"{self.boxes} boxes", *shares)
+
+    def to_dataframe(self) -> Any:
+        """The boxes as a ``pandas.DataFrame``, a row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``NAME.low`` and ``NAME.high`` of every axis, and ``region``, empty where several are possible.
+
+        Raises
+        ------
+        ComputationError
+            pandas is not installed (the extra ``store``).
+        """
+        columns: dict[str, Any] = {}
+        for place, axis in enumerate(self.axes):
+            columns |= {f"{axis.name}.low": self.parts[:, place, 0], f"{axis.name}.high": self.parts[:, place, 1]}
+        names = np.array([*self.regions, ""])
+        return dataframe(columns | {"region": names[self.region]})

@@ -21,6 +21,7 @@ from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError
+from hybrid.tables import dataframe
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -83,6 +84,46 @@ class Comparison(AbstractDisplayed):
     def row(self, method: str) -> ComparisonRow:
         """The row of a method; KeyError if there is none."""
         return {row.method: row for row in self.rows}[method]
+
+    def to_dataframe(self) -> Any:
+        """The methods as a ``pandas.DataFrame``, a row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The fields of :class:`ComparisonRow`; those by name as columns ``v_after.NAME`` and so on, components of
+            spatial ones numbered from 1.
+
+        Raises
+        ------
+        ComputationError
+            pandas is not installed (the extra ``store``).
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> from hybrid import derive
+        >>> ball = derive(mechanisms.load("bouncing_ball"))
+        >>> table = compare(ball, {"gap_dot.floor": -1}, stiffness=()).to_dataframe()
+        >>> table.set_index("method").loc["newton", "gap_dot_after.floor"].round(9)
+        np.float64(0.8)
+        """
+        rows = [dict(_flat(row)) for row in self.rows]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return dataframe({name: [row.get(name) for row in rows] for name in names})
+
+
+def _flat(row: ComparisonRow) -> Iterator[tuple[str, Any]]:
+    """The fields of a row, those by name one by one."""
+    for field in attrs.fields(ComparisonRow):
+        value = getattr(row, field.name)
+        if not isinstance(value, Mapping):
+            yield field.name, value
+            continue
+        for name, item in value.items():
+            parts = item if isinstance(item, tuple) else (item,)
+            for number, part in enumerate(parts, start=1):
+                yield f"{field.name}.{name}" + (f".{number}" if len(parts) > 1 else ""), part
 
 
 def compare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -13,6 +13,7 @@ from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary
 from hybrid.contact.classify import CellVerdict
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.tables import dataframe, dataset
 
 if TYPE_CHECKING:
     from hybrid.dynamics.posture_branch import PostureBranch
@@ -90,3 +91,65 @@ class RegionMap(AbstractDisplayed):
     def n_missing(self) -> int:
         """Number of cells that an interrupted computation left out."""
         return int(np.count_nonzero(self.verdict == CellVerdict.MISSING))
+
+    def to_xarray(self) -> Any:
+        """The cells as an ``xarray.Dataset``.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``verdict`` and ``region``, texts, and ``margin`` over the two axes; empty texts where cells are missing.
+
+        Raises
+        ------
+        ComputationError
+            xarray is not installed (the extra ``store``).
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> from hybrid import derive, region_map
+        >>> rod = derive(mechanisms.load("rod_on_incline"))
+        >>> found = region_map(rod, axes=["phi=0:pi:4", "phi_dot=-4:4:2"], pins={"slip.tip": "+0"})
+        >>> table = found.to_xarray()
+        >>> table.region.sel(phi=1.5, phi_dot=2, method="nearest").item(), table.phi.units
+        ('free', 'rad')
+        """
+        names = tuple(axis.name for axis in self.axes)
+        verdicts, regions = self._texts()
+        return dataset(
+            {
+                "verdict": (names, verdicts, {"long_name": "verdict"}),
+                "region": (names, regions, {"long_name": "consistent modes"}),
+                "margin": (names, self.margin, {"long_name": "scaled distance to the flip of a decision"}),
+            },
+            coords={
+                axis.name: (axis.name, axis.values, {"units": self.units.get(axis.name, "")}) for axis in self.axes
+            },
+        )
+
+    def to_dataframe(self) -> Any:
+        """The cells as a ``pandas.DataFrame``, a row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns by the names of the axes, ``verdict``, ``region`` and ``margin``.
+
+        Raises
+        ------
+        ComputationError
+            pandas is not installed (the extra ``store``).
+        """
+        places = np.meshgrid(*(axis.values for axis in self.axes), indexing="ij")
+        columns = {axis.name: place.ravel() for axis, place in zip(self.axes, places, strict=True)}
+        verdicts, regions = self._texts()
+        cells = {"verdict": verdicts.ravel(), "region": regions.ravel(), "margin": self.margin.ravel()}
+        return dataframe(columns | cells)
+
+    def _texts(self) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+        """Names of verdicts and regions (n0, n1), empty where cells are missing."""
+        is_missing = self.verdict == CellVerdict.MISSING
+        verdicts = np.array([CellVerdict(code).name for code in range(len(CellVerdict))])[self.verdict]
+        regions = np.array([*self.regions, ""])[np.where(is_missing, len(self.regions), self.region)]
+        return np.where(is_missing, "", verdicts), regions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import numpy as np
@@ -24,6 +24,7 @@ from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.outcome import EventKind
+from hybrid.tables import dataframe
 
 if TYPE_CHECKING:
     from hybrid.motion.trajectory import Trajectory
@@ -106,6 +107,29 @@ class Sensitivity(AbstractDisplayed):
     def __repr__(self) -> str:
         slopes = [f"d/d{name} = {slope:.6g}" for name, slope in self.gradient.items()]
         return one_line("Sensitivity", str(self.refusal) if self.refusal else f"value {self.value:.6g}", *slopes)
+
+    def to_dataframe(self) -> Any:
+        """The gradient as a ``pandas.DataFrame``, a row for every name.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``name``, ``at``, its value, ``derivative``, and with a check ``adjoint``, ``forward`` and
+            ``difference``.
+
+        Raises
+        ------
+        ComputationError
+            pandas is not installed (the extra ``store``).
+        """
+        names = list(self.gradient)
+        columns: dict[str, Any] = {"name": names, "at": [self.base.get(name, np.nan) for name in names]}
+        columns["derivative"] = list(self.gradient.values())
+        if self.check is not None:
+            columns |= {"adjoint": [self.check.adjoint[name] for name in names]}
+            columns |= {"forward": [self.check.forward[name] for name in names]}
+            columns |= {"difference": [self.check.differences[name].value for name in names]}
+        return dataframe(columns)
 
 
 def sensitivity(

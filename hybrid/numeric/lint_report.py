@@ -1,0 +1,174 @@
+"""What a log of a robot's motion shows: counts of verdicts, critical factors, and the worst frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.contact.batches import CellVerdict
+from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.numeric.advice import FactorGradient
+from hybrid.numeric.posing import Thresholds
+from hybrid.numeric.resolving import ResolvedFrame
+from hybrid.tables import dataframe
+
+__all__ = ["LARGE_FACTOR", "LintReport", "ThresholdShares", "WorstFrame"]
+
+Array = NDArray[np.float64]
+
+LARGE_FACTOR = 100.0
+"""Critical factors above are none: no material has such friction."""
+
+
+@attrs.frozen(eq=False)
+class WorstFrame:
+    """A frame whose critical factor is among the least.
+
+    Attributes
+    ----------
+    frame : int
+    time : float or None
+    verdict : str
+    contacts : tuple of str
+    A, b : array, (k, k) and (k,)
+        ``a_N = A lambda_N + b`` of its slipping contacts.
+    margin, critical_factor : float
+    has_proof : bool
+        Whether it is inconsistent with a certificate that exact arithmetic verifies.
+    gradient : FactorGradient or None
+        What would change the factor.
+    """
+
+    frame: int
+    time: float | None
+    verdict: str
+    contacts: tuple[str, ...]
+    A: Array
+    b: Array
+    margin: float
+    critical_factor: float
+    has_proof: bool
+    gradient: FactorGradient | None
+
+
+@attrs.frozen
+class ThresholdShares:
+    """Counted frames of a log at other thresholds.
+
+    Attributes
+    ----------
+    thresholds : Thresholds
+    verdicts : dict of str to int
+        Counted frames, by verdict.
+    """
+
+    thresholds: Thresholds
+    verdicts: dict[str, int]
+
+    @property
+    def counted(self) -> int:
+        """Frames whose frictional contacts all slip."""
+        return sum(self.verdicts.values())
+
+
+@attrs.frozen(eq=False)
+class LintReport(AbstractDisplayed):
+    """What a log shows.
+
+    Attributes
+    ----------
+    model : str
+    frames : int
+        Of the log, or of the part that was looked at.
+    counted : int
+        Frames with a frictional contact, all of which slip.
+    resting : dict of str to int
+        Frames with a contact at rest, by verdict.
+    standing : int
+        Of these, those in which several spatial contacts rest.
+    standing_sample : dict of str to int
+        Of these, those that were decided by a cover of their motions, by verdict; the others count as UNDECIDED.
+    left_out : dict of str to int
+        By reason.
+    verdicts : dict of str to int
+        Counted frames, by verdict.
+    by_friction : tuple of (float, float, float)
+        Friction of all contacts, shares of counted frames without a solution and with several.
+    factor, margin : array, (frames,)
+        NaN where a frame is not counted.
+    verdict : array of uint8, (frames,)
+        Values of :class:`CellVerdict`; ``MISSING`` where a frame is left out.
+    time : array, (frames,), or None
+        Seconds: of the log, or by the engine's steps where its frames follow each other so.
+    worst : tuple of WorstFrame
+    friction_in_force : tuple of (tuple of str, float, float, float, str)
+        Pair of surfaces, friction in force, what each declares, and where that in force comes from.
+    thresholds : Thresholds
+    notes : tuple of str
+    is_complete : bool
+        False if it was interrupted.
+    resolved : ResolvedFrame or None
+        The frame that penalty contacts and time stepping were asked to run on from.
+    at_thresholds : tuple of ThresholdShares
+        The counts at other thresholds, where they were asked for.
+    """
+
+    model: str
+    frames: int
+    counted: int
+    resting: dict[str, int]
+    standing: int
+    standing_sample: dict[str, int]
+    left_out: dict[str, int]
+    verdicts: dict[str, int]
+    by_friction: tuple[tuple[float, float, float], ...]
+    factor: Array
+    margin: Array
+    verdict: NDArray[np.uint8]
+    time: Array | None
+    worst: tuple[WorstFrame, ...]
+    friction_in_force: tuple[tuple[tuple[str, str], float, float, float, str], ...]
+    thresholds: Thresholds
+    notes: tuple[str, ...]
+    is_complete: bool
+    resolved: ResolvedFrame | None = None
+    at_thresholds: tuple[ThresholdShares, ...] = ()
+
+    def __repr__(self) -> str:
+        shares = [f"{name} {count}" for name, count in self.verdicts.items()]
+        return one_line(f"LintReport {self.model}", f"{self.frames} frames", f"{self.counted} counted", *shares)
+
+    @property
+    def minimum(self) -> float | None:
+        """The least critical factor; None where none is below 100."""
+        known = self.factor[self.factor <= LARGE_FACTOR]
+        return float(known.min()) if known.size else None
+
+    def quantile(self, share: float) -> float | None:
+        """The critical factor that a share of the counted frames does not reach; None above 100."""
+        known = self.factor[~np.isnan(self.factor)]
+        if not known.size:
+            return None
+        value = float(np.quantile(known, share, method="lower"))
+        return value if value <= LARGE_FACTOR else None
+
+    def to_dataframe(self) -> Any:
+        """The frames as a ``pandas.DataFrame``, a row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``frame``, ``time`` where it is known, ``verdict``, the critical ``factor`` and the ``margin``.
+
+        Raises
+        ------
+        ComputationError
+            pandas is not installed (the extra ``store``).
+        """
+        times = {} if self.time is None else {"time": self.time}
+        verdicts = np.array([CellVerdict(int(code)).name for code in self.verdict])
+        measured = {"verdict": verdicts, "factor": self.factor, "margin": self.margin}
+        return dataframe({"frame": np.arange(len(verdicts)), **times, **measured})

@@ -107,6 +107,9 @@ from .motion import (
     simulate_branches as simulate_branches,
     time_stepping as time_stepping,
 )
+from .progress import (
+    ProgressBar as ProgressBar,
+)
 from .reporting import (
     Report as Report,
     build_report as build_report,

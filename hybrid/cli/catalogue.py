@@ -12,7 +12,7 @@ from hybrid.cli.arguments import json_option, mechanism_argument, parameter_opti
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import catalogues, load_mechanism
 from hybrid.cli.output import number, print_answer, print_json, say, table
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 from hybrid.reporting.declared import element_records
 
 if TYPE_CHECKING:

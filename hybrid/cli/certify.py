@@ -22,7 +22,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import certified_record, slice_record
 

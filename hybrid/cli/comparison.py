@@ -20,7 +20,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import Json, number, print_answer, table
 from hybrid.cli.pages import command_as_written, page_option, write_page
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 from hybrid.reporting.records import plain
 
 if TYPE_CHECKING:

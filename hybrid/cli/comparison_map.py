@@ -22,7 +22,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.comparison import damping_option, read_stiffnesses
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -12,9 +12,9 @@ import click
 
 from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_json, say, table
-from hybrid.cli.progress import ProgressBar
 from hybrid.errors import FileError
 from hybrid.files import read_arrays, read_file, read_json
+from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from lcp import LCP, SolutionSet

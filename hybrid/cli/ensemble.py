@@ -23,8 +23,8 @@ from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.engines import engine_options, opened_engine, store_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
-from hybrid.cli.progress import ProgressBar
 from hybrid.files import read_file, read_table
+from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

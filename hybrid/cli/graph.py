@@ -12,7 +12,7 @@ import click
 from hybrid.cli.arguments import OutputPath, json_option, mechanism_argument
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_json, say, table
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 from hybrid.reporting.files import write_whole
 
 if TYPE_CHECKING:

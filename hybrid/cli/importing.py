@@ -8,7 +8,7 @@ import click
 
 from hybrid.cli.arguments import OutputPath, json_option
 from hybrid.cli.output import print_json, say
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 from hybrid.reporting.files import write_whole
 
 __all__ = ["import_"]

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.pages import page_option, write_page
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.motion_output import MotionFiles, motion_tables, write_motions
 from hybrid.cli.output import print_json, say
-from hybrid.cli.progress import ProgressBar
 from hybrid.interrupts import interruptible
+from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State

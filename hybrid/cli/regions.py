@@ -24,8 +24,8 @@ from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.engines import engine_options, opened_engine, store_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
-from hybrid.cli.progress import ProgressBar
 from hybrid.interrupts import interruptible
+from hybrid.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import map_record
 

@@ -18,7 +18,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.comparison import damping_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 
 __all__ = ["restitution"]
 

@@ -21,7 +21,7 @@ from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.pages import command_as_written, page_option, write_page
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -19,8 +19,8 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_answer
-from hybrid.cli.progress import ProgressBar
 from hybrid.cli.verdict_tables import verdict_tables
+from hybrid.progress import ProgressBar
 from hybrid.reporting.records import numeric_verdict_record, verdict_record
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from hybrid.cli import main
 from hybrid.cli.boundary import run
 from hybrid.cli.output import print_json
 from hybrid.cli.program import program
-from hybrid.cli.progress import ProgressBar
 from hybrid.errors import ComputationError, StateError
+from hybrid.progress import ProgressBar
 
 # Each costs 0.1 s to several seconds to import; help and usage errors must not pay for them.
 HEAVY = (

@@ -19,7 +19,7 @@ def interrupted(draft, plane, *rest):
 regions.fill = interrupted
 """
 AT_HALF = """
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 def half(self, done, total):
     if 2 * done > total:
         os.kill(os.getpid(), signal.SIGINT)

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 
 from hybrid.analysis.maps import regions
 from hybrid.cli import main
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 
 ARGUMENTS = ["map", "rod_on_incline", "--pin=slip.tip=-1", "--param=mu=3/2", "--axis=phi=0:pi:400"]
 ARGUMENTS = [*ARGUMENTS, "--axis=phi_dot=-3:3:400"]

@@ -133,7 +133,7 @@ def test_interrupt_gives_keeps_and_draws_what_was_computed(method, tmp_path, cap
             raise KeyboardInterrupt
 
     whole = answer(capsys, *FALL, *method)
-    monkeypatch.setattr("hybrid.cli.progress.ProgressBar.advance", impatient)
+    monkeypatch.setattr("hybrid.progress.ProgressBar.advance", impatient)
     kept, page = tmp_path / "motion.npz", tmp_path / "motion.html"
     assert main(["simulate", *FALL, *method, "--json", "-o", str(kept), f"--animate={page}"]) == 130
     out, err = capsys.readouterr()

@@ -1,0 +1,149 @@
+"""Tell somebody who waits how far a computation is."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import uuid
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["ProgressBar"]
+
+# What takes less is over before a bar could be read.
+PATIENCE_SECONDS = 2.0
+# Between two words in a notebook, each of which is a message to the browser.
+_PAUSE_SECONDS = 0.25
+
+
+class ProgressBar:
+    """A bar that shows itself only when the work takes longer than two seconds.
+
+    In a terminal it is on standard error; a computation that cannot tell how far it is leaves it moving to and fro. In
+    a notebook it is one line below the cell, which says in the end how long it took. Use it as a context manager, and
+    hand :meth:`advance` to the computation.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    patience : float, optional
+        After how many seconds the bar appears; where standard error is no terminal, the label is printed.
+
+    Examples
+    --------
+    >>> with ProgressBar("counting") as bar:
+    ...     for done in range(3):
+    ...         bar.advance(done + 1, 3)
+    """
+
+    def __init__(self, label: str, *, patience: float = PATIENCE_SECONDS) -> None:
+        shell = _notebook_shell()
+        self._shown: _TerminalBar | _NotebookLine
+        self._shown = _TerminalBar(label, patience) if shell is None else _NotebookLine(label, patience, shell)
+
+    def __enter__(self) -> Self:
+        self._shown.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._shown.stop(is_done=kind is None)
+
+    def advance(self, done: float, total: float) -> None:
+        """Say that ``done`` of ``total`` pieces, or seconds of a motion, are finished."""
+        self._shown.advance(done, total)
+
+
+def _notebook_shell() -> Any:
+    """The shell of the notebook in which this runs; None elsewhere."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell if hasattr(shell, "kernel") else None
+
+
+class _NotebookLine:
+    """A line of the cell's output that is written anew, by the computation itself: other threads have no cell."""
+
+    def __init__(self, label: str, patience: float, shell: Any) -> None:
+        self._label, self._patience, self._shell = label, patience, shell
+        self._name = uuid.uuid4().hex
+        self._is_shown = False
+        self._begin = self._last = 0.0
+
+    def start(self) -> None:
+        self._begin = time.perf_counter()
+        self._last = self._begin + self._patience - _PAUSE_SECONDS
+
+    def advance(self, done: float, total: float) -> None:
+        now = time.perf_counter()
+        if now - self._last < _PAUSE_SECONDS or not total:
+            return
+        self._last = now
+        left = (now - self._begin) * (total - done) / done if done else None
+        rest = "" if left is None else f", {left:.0f} s left"
+        self._write(f"{self._label}: {100 * done / total:.0f} %{rest}")
+
+    def stop(self, *, is_done: bool) -> None:
+        taken = time.perf_counter() - self._begin
+        if self._is_shown:
+            self._write(f"{self._label}: {'done in' if is_done else 'ended after'} {taken:.1f} s")
+
+    def _write(self, text: str) -> None:
+        self._shell.display_pub.publish(
+            {"text/plain": text}, transient={"display_id": self._name}, update=self._is_shown
+        )
+        self._is_shown = True
+
+
+class _TerminalBar:
+    """A bar on standard error, which a timer shows."""
+
+    def __init__(self, label: str, patience: float) -> None:
+        self._label = label
+        self._done = 0.0
+        self._total: float | None = None
+        self._finished = False
+        self._lock = threading.Lock()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._timer = threading.Timer(patience, self._show)
+        self._timer.daemon = True
+
+    def start(self) -> None:
+        self._timer.start()
+
+    def stop(self, *, is_done: bool) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._finished = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def advance(self, done: float, total: float) -> None:
+        with self._lock:
+            self._done, self._total = done, total
+            if self._bar is not None and self._task is not None:
+                self._bar.update(self._task, completed=done, total=total)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        with self._lock:
+            if self._finished:
+                return
+            if not console.is_terminal:
+                console.print(f"{self._label} ...", markup=False, highlight=False)
+                return
+            self._bar = Progress(*columns, console=console, transient=True)
+            self._task = self._bar.add_task(self._label, total=self._total)
+            self._bar.update(self._task, completed=self._done)
+            self._bar.start()

@@ -9,7 +9,7 @@ import click
 from hybrid.cli.arguments import OutputPath, json_option, offered_mechanisms, parameter_option, pin_option
 from hybrid.cli.loading import catalogues, mechanism_file
 from hybrid.cli.output import print_json
-from hybrid.cli.progress import ProgressBar
+from hybrid.progress import ProgressBar
 
 __all__ = ["explore"]
 

@@ -54,6 +54,7 @@ def checked(mechanism: AbstractMechanism) -> tuple[Scope, Parameters, list[Read]
     parameters = _parameters(mechanism, problems)
     scope = _scope(mechanism, problems)
     read = _read(mechanism, scope, problems)
+    problems += _moving_guides(mechanism, read, scope)
     parameters = attrs.evolve(parameters, **bounds(read, scope))
     if len(parameters.defaults) == len(mechanism.parameters):
         problems += parameters.violations(parameters.defaults)
@@ -142,3 +143,20 @@ def _read(mechanism: AbstractMechanism, scope: Scope, problems: list[Problem]) -
         if not faults:
             read.append(Read(entry, expression, traits))
     return read
+
+
+def _moving_guides(mechanism: AbstractMechanism, read: list[Read], scope: Scope) -> list[Problem]:
+    """Guides of points that depend on more than the coordinate that runs along them."""
+    problems = []
+    for index, guide in enumerate(mechanism.drawing.guides):
+        own = [item for item in read if item.entry.path[:3] == ("drawing", "points", guide[0])]
+        others = sorted(
+            name
+            for name in frozenset().union(*(item.traits.names for item in own))
+            if scope.kinds[name] != "parameter" and name != guide[-1]
+        )
+        if others:
+            message = f"the point '{guide[0]}' depends on '{others[0]}', too: the guide would move"
+            field, path = f"drawing.guides[{index + 1}]", ("drawing", "guides", index)
+            problems.append(Problem(message, field, path=path))
+    return problems

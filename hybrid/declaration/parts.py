@@ -210,6 +210,8 @@ class Drawing:
         Two or three expressions of position and time each.
     links : tuple of tuple of str
         Pairs of point names.
+    guides : tuple of tuple of str
+        Pairs of a point and the one coordinate on which it depends: the curve along which the point is guided.
 
     Examples
     --------
@@ -219,13 +221,14 @@ class Drawing:
 
     points: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, converter=_points, validator=convert.is_table)
     links: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=convert.pairs, validator=convert.is_pairs)
+    guides: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=convert.pairs, validator=convert.is_pairs)
 
     def __bool__(self) -> bool:
         return bool(self.points)
 
 
 def as_drawing(value: Drawing | Mapping[str, Any]) -> Drawing:
-    """A drawing, also from a mapping with the keys ``points`` and ``links``.
+    """A drawing, also from a mapping with its fields as keys.
 
     Parameters
     ----------
@@ -236,7 +239,8 @@ def as_drawing(value: Drawing | Mapping[str, Any]) -> Drawing:
     Drawing
         Anything else unchanged, for the validator of the field to refuse.
     """
-    if isinstance(value, Drawing) or not (convert.is_mapping(value) and value.keys() <= {"points", "links"}):
+    known = {field.name for field in attrs.fields(Drawing)}
+    if isinstance(value, Drawing) or not (convert.is_mapping(value) and value.keys() <= known):
         return cast(Drawing, value)
     return Drawing(**value)
 

@@ -127,3 +127,11 @@ def _drawing(mechanism: AbstractMechanism) -> Iterator[Problem]:
         for name in link:
             if name not in points:
                 yield Problem(f"'{name}' is not a point", field, hint=suggestion(name, points), path=path)
+    for index, guide in enumerate(mechanism.drawing.guides):
+        field, path = f"drawing.guides[{index + 1}]", ("drawing", "guides", index)
+        if len(guide) != 2:
+            yield Problem(f"must name a point and a coordinate, not {len(guide)} things", field, path=path)
+            continue
+        for name, noun, known in ((guide[0], "point", points), (guide[1], "coordinate", mechanism.coordinates)):
+            if name not in known:
+                yield Problem(f"'{name}' is not a {noun}", field, hint=suggestion(name, known), path=path)

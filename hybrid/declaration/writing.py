@@ -55,9 +55,9 @@ def mechanism_to_toml(mechanism: Mechanism) -> str:
         ("constraint", mechanism.constraint),
     ):
         sections += [_section(f"[[{title}]]", _given(part)) for part in parts]
-    if mechanism.drawing.links:
-        sections.append(_section("[drawing]", [("links", mechanism.drawing.links)]))
-    sections.append(_section("[drawing.points]", mechanism.drawing.points.items(), listed=True))
+    drawing = mechanism.drawing
+    sections.append(_section("[drawing]", [item for item in _given(drawing) if item[0] != "points"]))
+    sections.append(_section("[drawing.points]", drawing.points.items(), listed=True))
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 

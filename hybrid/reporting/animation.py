@@ -133,6 +133,13 @@ def animation_data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
             }
             for surface in scene.surfaces
         ],
+        "curves": [
+            {
+                "places": _whole((curve.places - low) / grid),
+                "normals": [float(f"{value:.4f}") for value in curve.normals.ravel()] if curve.normals.any() else None,
+            }
+            for curve in scene.curves
+        ],
         **_forces_data(motion, scene, names),
         **_timeline_data(motion),
         "events": [

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, DeclarationError, Problem
+from hybrid.reporting.guides import GuideCurve, declared_guides, traced_curve
 from hybrid.reporting.touching import Touching, drawn_points, touching
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Surface:
 
 @attrs.frozen(eq=False)
 class Force:
-    """The force of a contact, friction element or rough rail on the drawing.
+    """The force of a contact, friction element or rigid constraint on the drawing.
 
     Attributes
     ----------
@@ -87,9 +88,12 @@ class Scene:
         With d = 2 or 3 axes.
     links : tuple of tuple of str
     surfaces : tuple of Surface
+    curves : tuple of GuideCurve
+        Curved guides and surfaces that stay where they are; they are not among ``surfaces``.
     forces : tuple of Force
     without_force : tuple of str
-        Contacts, friction elements and rough rails whose forces, or tangential forces, act at no point of the drawing.
+        Contacts, friction elements and rigid constraints whose forces, or tangential forces, act at no point of the
+        drawing.
     size : float
         Diagonal of the box around all points of all frames.
     reference : float
@@ -100,6 +104,7 @@ class Scene:
     points: Mapping[str, Array]
     links: tuple[tuple[str, ...], ...]
     surfaces: tuple[Surface, ...]
+    curves: tuple[GuideCurve, ...]
     forces: tuple[Force, ...]
     without_force: tuple[str, ...]
     size: float
@@ -179,6 +184,10 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
         for name, acting in found.items()
         if name in distance and len(acting.points) == 1
     ]
+    bent = {item.contact: found[item.contact].points[0] for item in surfaces if not item.is_still}
+    curves = _curves(motion, points, bent, q, t, size)
+    known = {curve.name for curve in curves}
+    surfaces = [item for item in surfaces if item.contact not in known]
     pressing = dict(zip((*dynamics.contacts, *dynamics.rigid), (*lambda_N, *lambda_B), strict=True))
     forces: list[Force] = []
     for name, acting in found.items():
@@ -187,11 +196,25 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
         forces += forces_at(acting, normal, tangential)
     lacking = tuple(
         name
-        for name in dict.fromkeys((*dynamics.contacts, *dynamics.elements, *dynamics.columns))
+        for name in dict.fromkeys((*dynamics.contacts, *dynamics.elements, *dynamics.columns, *dynamics.rigid))
         if name not in found or found[name].tangents.shape[1] != dynamics.dimension(name)
     )
     links, reference = dynamics.mechanism.drawing.links, _reference_force(forces)
-    return Scene(t, points, links, tuple(surfaces), tuple(forces), lacking, size, reference)
+    return Scene(t, points, links, tuple(surfaces), curves, tuple(forces), lacking, size, reference)
+
+
+def _curves(
+    motion: Trajectory, points: Mapping[str, Array], bent: Mapping[str, str], q: Array, t: Array, size: float
+) -> tuple[GuideCurve, ...]:
+    """Guides as declared, and of a plane drawing those that can be traced; ``bent`` has their points by name."""
+    dynamics, parameters = motion.dynamics, motion.parameters
+    declared = declared_guides(dynamics, q, float(t[0]), size=size, parameters=parameters)
+    places = np.concatenate(list(points.values()))
+    if places.shape[1] != 2 or len(t) < 2:
+        return declared
+    box = places.min(axis=0), places.max(axis=0)
+    traced = [traced_curve(dynamics, name, point, q, t, box=box, parameters=parameters) for name, point in bent.items()]
+    return (*declared, *(curve for curve in traced if curve is not None))
 
 
 def constraint_forces(motion: Trajectory, arc: Arc, t: Array, q: Array, v: Array, seen: Observation) -> Array:
@@ -211,13 +234,12 @@ def constraint_forces(motion: Trajectory, arc: Arc, t: Array, q: Array, v: Array
     -------
     array, (N, m)
         Of all constraints that are rigid in the motion's mechanism, in units of the force; NaN for those in whose place
-        there is a spring. Zeros where no constraint has friction: nobody asks for the forces of smooth ones.
+        there is a spring.
     """
     dynamics, names = motion.dynamics_at(arc.start), motion.dynamics.rigid
     forces = np.full((len(t), len(names)), np.nan)
     kept = [column for column, name in enumerate(names) if name in dynamics.rigid]
-    if not any(name in dynamics.columns for name in dynamics.rigid):
-        forces[:, kept] = 0.0  # nobody asks for the forces of smooth ones
+    if not kept:
         return forces
     terms = dynamics.terms(q, v, t=t, parameters=motion.parameters)
     a = seen.acceleration.T

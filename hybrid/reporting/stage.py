@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hybrid.motion import Trajectory
+    from hybrid.reporting.guides import GuideCurve
     from hybrid.reporting.scene import Scene, Surface
 
 __all__ = ["FilmStage"]
@@ -134,7 +135,7 @@ class FilmStage:
 
     def _artists(self) -> list[Any]:
         """What moves, from the back to the front."""
-        surfaces = [line for lines in self._surfaces for line in lines]
+        surfaces = [line for lines in (*self._curves, *self._surfaces) for line in lines]
         cursor = [] if self._cursor is None else [self._cursor]
         return [*surfaces, *self._links, self._dots, self._ring, *self._arrows, self._words, *cursor]
 
@@ -145,6 +146,7 @@ class FilmStage:
         room = float(np.max(self._high - self._low)) or self._body
         reach = 3 * self._body if self._follows else room
         self._reach = 2.0 * reach
+        self._curves = [_draw_curve(axes, curve, 0.03 * reach) for curve in self._scene.curves]
         self._longest = _LONGEST * reach
         self._unit = self._longest / (2 * self._scene.reference)
         self._surfaces = [
@@ -221,6 +223,19 @@ def _projected(places: Array) -> Array:
     right = np.cos(_TURN) * x + np.sin(_TURN) * y
     deep = -np.sin(_TURN) * x + np.cos(_TURN) * y
     return np.column_stack([right, np.cos(_TILT) * z + np.sin(_TILT) * deep])
+
+
+def _draw_curve(axes: Axes, curve: GuideCurve, depth: float) -> list[Any]:
+    """A guide dashed, a surface with strokes on its solid side."""
+    is_guide = not curve.normals.any()
+    ground: dict[str, Any] = {"color": _GROUND, "linewidth": 1.2, "linestyle": (0, (6, 3)) if is_guide else "-"}
+    lines = axes.plot(*_projected(curve.places).T, **ground)
+    if not is_guide:
+        tops, normals = curve.places[::3], curve.normals[::3]
+        along = np.column_stack([normals[:, 1], -normals[:, 0]])
+        strokes = np.stack([tops, tops - depth * (normals + along), np.full_like(tops, np.nan)], axis=1)
+        lines += axes.plot(*strokes.reshape(-1, 2).T, color=_GROUND, linewidth=0.7)
+    return lines
 
 
 def _place_surface(lines: list[Any], surface: Surface, frame: int, reach: float) -> None:

@@ -144,7 +144,7 @@ def touching(
         W_T = np.swapaxes(all_T[..., dynamics.columns.get(name, slice(0, 0))], -1, -2)
         W_N = all_N[..., dynamics.contacts.index(name)] if name in dynamics.contacts else None
         W_N = all_J[..., dynamics.rigid.index(name), :] if name in dynamics.rigid else W_N
-        place = _place(name, points, moved, W_N, W_T)
+        place = _place(name, points, moved, W_N, W_T, count)
         if place is not None:
             found[name] = attrs.evolve(place, normal=place.normal[:count], tangents=place.tangents[:count])
     return found
@@ -160,9 +160,12 @@ def _with_neighbours(q: Array, v: Array, t: Any) -> tuple[Array, Array, Array]:
 
 
 def _place(
-    name: str, points: dict[str, Array], moved: dict[str, Array], W_N: Array | None, W_T: Array
+    name: str, points: dict[str, Array], moved: dict[str, Array], W_N: Array | None, W_T: Array, count: int
 ) -> Touching | None:
-    """The point or pair of points at which a element acts: one that feels all forces, and nearest to the surface."""
+    """The point or pair of points at which a element acts: one that feels all forces, and nearest to the surface.
+
+    The first ``count`` states are those that are drawn; beside them a curved rail has other directions.
+    """
     best: tuple[tuple[bool, float], Touching] | None = None
     for chosen in [*((point,) for point in points), *permutations(points, 2)]:
         if best is not None and len(chosen) > len(best[1].points):
@@ -171,7 +174,7 @@ def _place(
         normal = np.zeros(jacobian.shape[:2]) if W_N is None else _fitted(jacobian, W_N)
         if normal is None:
             continue
-        tangents = _tangents(jacobian, W_T, None if W_N is None else normal)
+        tangents = _tangents(jacobian, W_T, None if W_N is None else normal, count)
         if W_N is None and not tangents.shape[1]:
             continue
         size = np.linalg.norm(normal[0])
@@ -211,7 +214,7 @@ def _solved(jacobian: Array, direction: Array) -> Array:
     return np.asarray(normal) if is_free and jacobian.shape[2] >= jacobian.shape[1] else np.full(normal.shape, np.nan)
 
 
-def _tangents(jacobian: Array, W_T: Array, normal: Array | None) -> Array:
+def _tangents(jacobian: Array, W_T: Array, normal: Array | None, count: int) -> Array:
     """Tangential directions (N, c, d); c = 0 where one of them does not fit.
 
     The point below the centre of a ball does not turn with it: it feels of rolling friction all but the torque.
@@ -225,8 +228,8 @@ def _tangents(jacobian: Array, W_T: Array, normal: Array | None) -> Array:
         if tangent is None or not np.isfinite(tangent).all() or not np.any(np.abs(tangent) > _FIT):
             return none
         if normal is not None:
-            across = np.abs(np.sum(tangent * normal, axis=-1))
-            size = np.linalg.norm(tangent, axis=-1) * np.linalg.norm(normal, axis=-1)
+            across = np.abs(np.sum(tangent * normal, axis=-1))[:count]
+            size = (np.linalg.norm(tangent, axis=-1) * np.linalg.norm(normal, axis=-1))[:count]
             if np.any(across > _FIT * np.maximum(size, 1.0)):
                 return none
         found.append(tangent)

@@ -106,6 +106,7 @@
       return [width / 2 + (seen[0] - centre[0]) * scale, (height + 24) / 2 - (seen[1] - centre[1]) * scale];
     };
     const view = { pen, width, height, scale, onScreen };
+    for (const curve of scene.curves) drawCurve(view, curve);
     for (const surface of scene.surfaces) drawSurface(view, surface, at);
     pen.lineCap = "round";
     pen.lineJoin = "round";
@@ -168,6 +169,29 @@
     for (let stroke = firstStroke; stroke <= lastStroke; stroke++) {
       const a = stroke * pace - origin, from = to(a, 0), end = to(a - 7 / scale, 8);
       if (from[0] > -20 && from[0] < width + 20 && from[1] > -20 && from[1] < height + 20) line(pen, from, end);
+    }
+  }
+  function drawCurve(view, curve) {
+    const { pen, onScreen } = view, count = curve.places.length / axes, screen = [];
+    for (let index = 0; index < count; index++) {
+      screen.push(onScreen(world(curve.places.slice(index * axes, (index + 1) * axes))));
+    }
+    pen.strokeStyle = colours.ground;
+    pen.lineWidth = 1.6;
+    if (!curve.normals) pen.setLineDash([9, 5]);
+    pen.beginPath();
+    screen.forEach((place, index) => (index ? pen.lineTo(...place) : pen.moveTo(...place)));
+    pen.stroke();
+    pen.setLineDash([]);
+    if (!curve.normals) return;
+    pen.lineWidth = 0.8;
+    let passed = 0;
+    for (let index = 1; index < count; index++) {
+      const [x, y] = screen[index], [u, v] = [curve.normals[2 * index], -curve.normals[2 * index + 1]];
+      passed += Math.hypot(x - screen[index - 1][0], y - screen[index - 1][1]);
+      if (passed < 14) continue;
+      passed = 0;
+      line(pen, [x, y], [x - 8 * u + 5 * v, y - 8 * v - 5 * u]);
     }
   }
   function drawPlane(view, foot, normal) {

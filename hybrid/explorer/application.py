@@ -41,6 +41,7 @@ SCRIPTS = (
     "comparison.js",
     "editor.js",
     "exports.js",
+    "gif.js",
     "explorer.js",
 )
 """In the order in which the page loads them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +140,7 @@ def comparison_answer(dynamics: Dynamics, question: Question) -> dict[str, Any]:
 
 
 def film_answer(dynamics: Dynamics, question: Question) -> dict[str, Any]:
-    """A motion as a film.
+    """A motion as a film, which is not kept: along the first branch where there are several.
 
     Parameters
     ----------
@@ -151,4 +152,11 @@ def film_answer(dynamics: Dynamics, question: Question) -> dict[str, Any]:
     dict
         ``type`` and ``data``, in base64.
     """
-    return {}
+    from hybrid.reporting.films import streamed_film
+
+    start = solve_state(dynamics, question.pins, parameters=question.parameters)
+    rule = Penalty() if question.rule == "penalty" else None
+    motion = simulate(
+        dynamics, start, t_end=question.t_end, parameters=question.parameters, law=_law(question), rule=rule
+    )
+    return {"type": "video/mp4", "data": base64.b64encode(streamed_film(motion)).decode()}

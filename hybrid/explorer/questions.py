@@ -85,8 +85,6 @@ class Question:
         Of impacts.
     stiffness : float
         Of the penalty run of a comparison.
-    format : str
-        Of a film: ``gif`` or ``mp4``.
     """
 
     kind: str
@@ -99,7 +97,6 @@ class Question:
     rule: str = "branch"
     law: str = "energetic"
     stiffness: float = 1e6
-    format: str = "gif"
 
 
 _READERS: Mapping[str, Callable[[Any, str], Any]] = {
@@ -113,7 +110,6 @@ _READERS: Mapping[str, Callable[[Any, str], Any]] = {
     "rule": _one_of("branch", "penalty"),
     "law": _one_of("newton", "poisson", "energetic", "kelvin-voigt"),
     "stiffness": _within(1.0, 1e14),
-    "format": _one_of("gif", "mp4"),
 }
 
 

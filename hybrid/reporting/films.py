@@ -7,6 +7,7 @@ import itertools
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
@@ -25,15 +26,18 @@ if TYPE_CHECKING:
 
 Pixels: TypeAlias = NDArray[np.uint8]
 
-__all__ = ["require_ffmpeg", "save_film"]
+__all__ = ["require_ffmpeg", "save_film", "streamed_film"]
 
 _RATE = 25  # frames a second; the delays of a GIF are whole hundredths
 _SECONDS = 8.0  # in which a motion is watched, unless real time is near
 _MOST = 600  # frames
 _HOLD = 1.0  # seconds at the end, before a GIF begins anew
 _DPI = 120
-# Fixed: H.264 in the pixel format that every player reads, its index in front so that it plays while it loads.
-_H264 = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+# Fixed: H.264 in the pixel format that every player reads; of a file the index is in front, so that it plays while it
+# loads, and a stream has none.
+_H264 = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p"]
+_WHOLE = ["-movflags", "+faststart"]
+_FRAGMENTS = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4"]
 
 
 def require_ffmpeg() -> None:
@@ -109,25 +113,64 @@ def _write_gif(pictures: Iterator[Pixels], path: Path) -> None:
 
 
 def _write_mp4(pictures: Iterator[Pixels], path: Path) -> None:
+    _encoded(pictures, [*_WHOLE, str(path)])
+
+
+def streamed_film(motion: Trajectory, *, title: str = "") -> bytes:
+    """A motion as an MP4 that never was a file: ffmpeg reads and writes pipes.
+
+    Parameters
+    ----------
+    motion : Trajectory
+        Of a mechanism that declares a drawing.
+    title : str, optional
+
+    Returns
+    -------
+    bytes
+        In fragments, as a stream has them: 25 frames a second, at most 600.
+
+    Raises
+    ------
+    DeclarationError
+        The mechanism declares no points to draw.
+    ComputationError
+        A point has no place at some instant; ffmpeg is not there or fails.
+    """
+    require_ffmpeg()
+    speed = watched_speed(motion.t - motion.t_start)
+    with settings():
+        stage = FilmStage(motion, build_scene(motion), speed=speed, title=title)
+        pictures = (stage.pixels(float(t)) for t in _instants(motion, speed))
+        return _encoded(pictures, [*_FRAGMENTS, "-"])
+
+
+def _encoded(pictures: Iterator[Pixels], target: list[str]) -> bytes:
+    """What ffmpeg writes to its standard output while it takes pictures from its standard input."""
     first = next(pictures)
     height, width = first.shape[:2]
     raw = ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{width}x{height}", "-r", str(_RATE), "-i", "-"]
-    command = ["ffmpeg", "-v", "error", "-nostdin", "-y", *raw, *_H264, str(path)]
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-y", *raw, *_H264, *target]
+    written: list[bytes] = []
     with (
         tempfile.TemporaryFile() as said,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said) as program,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said) as program,
     ):
-        pipe = cast(IO[bytes], program.stdin)
+        pipe, output = cast(IO[bytes], program.stdin), cast(IO[bytes], program.stdout)
+        reader = threading.Thread(target=lambda: written.append(output.read()))
+        reader.start()
         with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
             for picture in itertools.chain([first], pictures):
                 pipe.write(picture.tobytes())
         with contextlib.suppress(BrokenPipeError):
             pipe.close()
+        reader.join()
         status = program.wait()
         said.seek(0)
         lines = said.read().decode(errors="replace").strip().splitlines()
     if status:
         raise ComputationError(f"ffmpeg could not write the film: {lines[-1] if lines else f'exit status {status}'}")
+    return b"".join(written)
 
 
 def watched_speed(span: float) -> float:

@@ -213,6 +213,26 @@ def test_pictures_are_saved_and_lines_copied(opened, tmp_path):
     assert command == "painleve verdict rod_on_incline --param mu=3/2 --pin phi=pi/3 --pin slip.tip=-1"
 
 
+def test_a_motion_is_saved_as_films(opened):
+    from PIL import Image, ImageSequence
+
+    page = opened("&pin.phi=0.4&pin.phi_dot=0.5&pin.slip.tip=0&tab=motion")
+    page.locator("#exports summary").click()
+    with page.expect_download() as saved:
+        page.locator("#save-gif").click()
+    with Image.open(saved.value.path()) as film:
+        assert (film.size, film.n_frames) == ((480, 360), 60)
+        pictures = [frame.convert("RGB") for frame in ImageSequence.Iterator(film)]
+    for frame in pictures:
+        assert frame.getpixel((3, 3)) == (255, 255, 255)  # the page's ground: no code has slipped by a bit
+    assert pictures[0].tobytes() != pictures[-1].tobytes()
+    with page.expect_download() as saved:
+        page.locator("#save-mp4").click()
+    film = saved.value.path().read_bytes()
+    assert film[4:8] == b"ftyp"
+    assert len(film) > 20_000
+
+
 @pytest.mark.parametrize(("size", "scheme"), [((1920, 1080), "light"), ((1280, 900), "dark"), ((390, 844), "light")])
 def test_screens_of_all_sizes_show_all_and_nothing_overflows(opened, size, scheme):
     page = opened("&param.mu=1.5&pin.phi=1.1&pin.phi_dot=2.5&pin.slip.tip=-1", size=size, scheme=scheme)

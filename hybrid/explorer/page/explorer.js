@@ -170,11 +170,13 @@
     painleve.motion.clear("Play follows the motion from the state.");
     if (state.tab === "penalty" && !backend.isOffline) compare();
   }
-  function follow() {
+  const course = () => ({ t_end: Number(state.t_end), rule: state.rule, law: state.law });
+  function follow(then = () => {}) {
     painleve.motion.clear("following the motion …");
-    ask({ kind: "motion", ...basis(), t_end: Number(state.t_end), rule: state.rule, law: state.law }, (part) => {
+    ask({ kind: "motion", ...basis(), ...course() }, (part) => {
       motion = part.motion;
       painleve.motion.show(motion);
+      then();
     }, "following the motion …");
   }
   function compare() {
@@ -333,12 +335,15 @@
   by("save-png").addEventListener("click", () => painleve.exports.png(`${state.mechanism}.png`));
   by("copy-command").addEventListener("click", async (event) => told(event.target, (await painleve.exports.copy(painleve.exports.command(state, state.tab))) ? "Copied" : "Not copied"));
   by("copy-python").addEventListener("click", async (event) => told(event.target, (await painleve.exports.copy(painleve.exports.python(state, mapped && mapped.axes))) ? "Copied" : "Not copied"));
-  for (const format of ["gif", "mp4"]) {
-    by("save-" + format).addEventListener("click", () => ask({ kind: "film", ...basis(), t_end: Number(state.t_end), rule: state.rule, law: state.law, format }, async (part) => {
-      const bytes = Uint8Array.from(atob(part.film.data), (letter) => letter.charCodeAt(0));
-      painleve.exports.save(`${state.mechanism}.${format}`, new Blob([bytes], { type: part.film.type }));
-    }, "drawing the film …"));
-  }
+  by("save-gif").addEventListener("click", () => {
+    const film = () => painleve.exports.gif(`${state.mechanism}.gif`);
+    if (motion) film();
+    else follow(film);
+  });
+  by("save-mp4").addEventListener("click", () => ask({ kind: "film", ...basis(), ...course() }, (part) => {
+    const bytes = Uint8Array.from(atob(part.film.data), (letter) => letter.charCodeAt(0));
+    painleve.exports.save(`${state.mechanism}.mp4`, new Blob([bytes], { type: part.film.type }));
+  }, "drawing the film …"));
   window.addEventListener("popstate", () => enter(location.hash));
   window.addEventListener("hashchange", () => { if (location.hash !== "#" + lastFragment) enter(location.hash); });
 

@@ -75,6 +75,32 @@ painleve.exports = (() => {
     image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
   }
 
+  /* an SVG as pixels of a canvas */
+  function pixels(svg, wide, high) {
+    const sheet = resolved(svg, wide, high), ground = getComputedStyle(document.documentElement).getPropertyValue("--page").trim();
+    return new Promise((done, failed) => {
+      const image = new Image();
+      image.onerror = failed;
+      image.onload = () => {
+        const canvas = document.createElement("canvas");
+        canvas.width = wide;
+        canvas.height = high;
+        const pen = canvas.getContext("2d");
+        pen.fillStyle = ground;
+        pen.fillRect(0, 0, wide, high);
+        pen.drawImage(image, 0, 0, wide, high);
+        done(pen.getImageData(0, 0, wide, high));
+      };
+      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(sheet));
+    });
+  }
+
+  async function gif(name) {
+    const { frames, span } = await painleve.motion.frames(60, (svg) => pixels(svg, 480, 360));
+    const seconds = Math.max(2, Math.min(8, span));
+    save(name, painleve.gif.encode(frames, Math.round((100 * seconds) / frames.length)));
+  }
+
   function command(state, tab) {
     const words = ["painleve", { motion: "simulate", penalty: "compare" }[tab] || "verdict", state.text === null ? state.mechanism : state.mechanism + ".toml"];
     for (const [name, value] of Object.entries(state.parameters)) words.push("--param", `${name}=${value}`);
@@ -124,5 +150,5 @@ painleve.exports = (() => {
     }
   }
 
-  return { save, picture, png, command, python, copy };
+  return { save, picture, png, gif, command, python, copy };
 })();

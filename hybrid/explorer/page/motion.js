@@ -145,6 +145,16 @@ painleve.motion = (() => {
   return {
     show,
     clear: (text) => { setPlaying(false); lines = []; view.replaceChildren(element("p", { class: "soft", text })); },
+    /* the pictures of the first future, one after the other, for a film */
+    frames: async (count, drawn) => {
+      setPlaying(false);
+      const found = [];
+      for (let k = 0; k < count; k++) {
+        go((span * k) / (count - 1));
+        found.push(await drawn(lines[0].svg));
+      }
+      return { frames: found, span };
+    },
     toggle: () => setPlaying(!playing),
     has: () => lines.length > 0,
     listen: (heard) => { onFrame = heard; },

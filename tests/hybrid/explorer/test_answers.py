@@ -10,7 +10,7 @@ import pytest
 import mechanisms
 from hybrid import region_map, select, solve_state
 from hybrid.analysis import Axis
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, StateError
 from hybrid.explorer import Served, offline_page
 from hybrid.explorer.answers import Models, answers
 from hybrid.explorer.questions import Question
@@ -129,3 +129,9 @@ def test_a_page_without_a_server_has_what_it_shows():
 def test_a_mechanism_without_two_quantities_has_no_page():
     with pytest.raises(StateError, match="no two quantities"):
         offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))
+
+
+def test_a_film_without_ffmpeg_is_refused_in_one_line(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ComputationError, match="ffmpeg"):
+        answered("film", pins=PINS, t_end=0.1)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
+import signal
 import socket
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -16,6 +20,7 @@ from hybrid.explorer.jobs import Jobs
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+    from uvicorn import Server
 
 __all__ = ["LOOPBACK", "Served", "serve"]
 
@@ -95,12 +100,27 @@ def serve(
             limit_concurrency=1000,
         )
         server = uvicorn.Server(config)
-        try:
+        with _ended_by_interrupts(server):
             if ready is not None:
                 ready(f"http://{served}/#token={token}", own)
             server.run(sockets=[bound])
-        except KeyboardInterrupt:
-            return
+
+
+@contextmanager
+def _ended_by_interrupts(server: Server) -> Iterator[None]:
+    """Ctrl-C ends the server in order, also before it listens to signals itself and after it has stopped to."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(_: int, __: FrameType | None) -> None:
+        server.should_exit = True
+
+    usual = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _application(catalogue: Mapping[str, str], first: Served, served: str, port: int, token: str) -> ASGIApp:

@@ -1,0 +1,94 @@
+"""The pages of the gallery compute what publications print: every row of published.toml, recomputed and compared."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+TABLE = tomllib.loads((GALLERY / "published.toml").read_text(encoding="utf-8"))
+PAGES = {path.stem.removeprefix("plot_"): path for path in sorted(GALLERY.glob("plot_*.py"))}
+OVERVIEW = "verdicts"  # counts the rows of the others
+# run in under a second and a half of processor time; the others are long
+QUICK = {"verdicts"}
+FACES = {"hybrid", "hybrid.analysis", "hybrid.contact", "hybrid.dynamics", "hybrid.motion", "hybrid.reporting", "lcp"}
+OTHERS = {"mechanisms", "published", "numpy", "scipy", "matplotlib", "mpmath", "itertools", "math", "functools"}
+
+
+def run(page: str, monkeypatch) -> dict:
+    monkeypatch.syspath_prepend(GALLERY)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    try:
+        return runpy.run_path(str(PAGES[page]))
+    finally:
+        plt.close("all")
+        sys.modules.pop("published", None)
+
+
+def distance(published, ours):
+    if isinstance(published, str):
+        return 0.0 if published == ours else np.inf
+    assert np.shape(published) == np.shape(ours)
+    return float(np.max(np.abs(np.subtract(published, ours))))
+
+
+@pytest.mark.parametrize(
+    "page", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in PAGES]
+)
+def test_page_computes_its_published_values(page, monkeypatch):
+    found = run(page, monkeypatch)
+    if page == OVERVIEW:
+        assert sum(found["total"].values()) == sum(len(source["row"]) for source in TABLE.values())
+        return
+    rows = TABLE[page]["row"]
+    assert {row["name"] for row in rows} == set(found["ours"])
+    for row in rows:
+        away = distance(row["value"], found["ours"][row["name"]])
+        verdict = row.get("verdict", "agrees")
+        assert (away <= row.get("tolerance", 0.0)) == (verdict == "agrees"), (row["name"], away)
+        if verdict == "agrees after correcting":
+            assert distance(row["corrected"], found["ours"][row["name"]]) <= row["tolerance"], row["name"]
+
+
+def test_every_source_has_a_page_and_every_page_a_source():
+    assert set(TABLE) | {OVERVIEW} == set(PAGES)
+
+
+@pytest.mark.parametrize("page", TABLE)
+def test_rows_say_why_they_are_believed(page):
+    for row in TABLE[page]["row"]:
+        verdict = row.get("verdict", "agrees")
+        assert row["reason"]
+        assert verdict == "agrees" or row["correction"]
+        assert ("corrected" in row) == (verdict == "agrees after correcting")
+        if "corrected" in row:
+            assert distance(row["value"], row["corrected"]) > row["tolerance"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_use_what_a_reader_can_use(page):
+    imported = set()
+    for node in ast.walk(ast.parse(PAGES[page].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module)
+    assert {name for name in imported if name not in FACES and name.partition(".")[0] not in OTHERS} == set()
+
+
+@pytest.mark.parametrize("path", sorted((GALLERY / "data").glob("*.csv")), ids=lambda path: path.stem)
+def test_references_name_their_source_and_formula(path):
+    head = path.read_text(encoding="utf-8").partition("\n")[0]
+    assert head.startswith("# ")
+    assert "=" in head
+    assert path.stem in "".join(page.read_text(encoding="utf-8") for page in PAGES.values())

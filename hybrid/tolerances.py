@@ -1,10 +1,76 @@
-"""The numbers below which a quantity counts as zero."""
+"""The numbers below which a quantity counts as zero.
+
+A caller chooses the fields of :class:`Tolerances`. The scales are fixed: each is a share, named by where an error of
+its size comes from, so that the right one is found by asking how a number was come by. What it is a share *of* stands
+where it is used.
+
+===================== ====== ==========================================================================================
+Scale                 Value  What leaves it
+===================== ====== ==========================================================================================
+``LEAST``             1e-300 nothing: a divisor is at least this, so that what is zero stays zero
+``LAST_PLACE``        1e-15  the last places of one number: a step of Newton's method that is smaller moves nothing
+``SUMMED``            1e-14  some fifty roundings: sums of products, series, roots between brackets
+``CANCELLED``         1e-13  some five hundred: a product and a linear solution, of terms that cancel
+``ROUNDING``          1e-12  eliminated constraints or an inverse mass matrix of condition 1e3, with room
+``STEP_ERROR``        1e-12  a step of an explicit method, at the accuracy that motions are computed with
+``INTEGRATED``        1e-11  all steps of a motion: event times, and what a closed orbit misses
+``RANK``              1e-10  see :class:`Tolerances`; for linear systems that a caller does not choose
+``SIGN``              1e-10  see :class:`Tolerances`; for signs that a caller does not choose
+``HIGHS_FEASIBILITY`` 1e-10  the least that HiGHS takes for the rounding of a condition
+``NOTHING``           1e-9   a state of ten digits, or a chain of the above: velocities, forces, shares that are none
+``ROOT``              1e-8   the square root of rounding: a double root, a singular value that was squared
+``AGREEING``          1e-7   two ways to one answer, each with its own iterations and integrations
+``SQUARED``           1e-6   a number whose square is ``ROUNDING``: a last step of Newton's method
+``CLEAR``             1e-6   nothing: a larger share is a difference, whatever rounding there was
+``NEARLY``            1e-3   nothing: of its usual size, what is called nearly zero in words, and never in a verdict
+``CENTRAL_STEP``      1e-5   the step of a central difference: the cube root of rounding, 6e-6
+===================== ====== ==========================================================================================
+"""
 
 from __future__ import annotations
 
 import math
 
 import attrs
+
+__all__ = [
+    "AGREEING",
+    "CANCELLED",
+    "CENTRAL_STEP",
+    "CLEAR",
+    "HIGHS_FEASIBILITY",
+    "INTEGRATED",
+    "LAST_PLACE",
+    "LEAST",
+    "NEARLY",
+    "NOTHING",
+    "RANK",
+    "ROOT",
+    "ROUNDING",
+    "SIGN",
+    "SQUARED",
+    "STEP_ERROR",
+    "SUMMED",
+    "Tolerances",
+]
+
+LEAST = 1e-300
+LAST_PLACE = 1e-15
+SUMMED = 1e-14
+CANCELLED = 1e-13
+ROUNDING = 1e-12
+STEP_ERROR = 1e-12
+INTEGRATED = 1e-11
+RANK = 1e-10
+SIGN = 1e-10
+HIGHS_FEASIBILITY = 1e-10
+NOTHING = 1e-9
+ROOT = 1e-8
+AGREEING = 1e-7
+SQUARED = 1e-6
+CLEAR = 1e-6
+NEARLY = 1e-3
+CENTRAL_STEP = 1e-5
 
 
 def _is_usable(_: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -45,6 +111,6 @@ class Tolerances:
 
     gap: float = attrs.field(default=1e-9, converter=float, validator=_is_usable)
     velocity: float = attrs.field(default=1e-9, converter=float, validator=_is_usable)
-    sign: float = attrs.field(default=1e-10, converter=float, validator=_is_usable)
-    rank: float = attrs.field(default=1e-10, converter=float, validator=_is_usable)
+    sign: float = attrs.field(default=SIGN, converter=float, validator=_is_usable)
+    rank: float = attrs.field(default=RANK, converter=float, validator=_is_usable)
     merge: float = attrs.field(default=1e-8, converter=float, validator=_is_usable)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.reduction import free_motion, pseudo_inverse
 from hybrid.errors import ComputationError
+from hybrid.tolerances import CANCELLED
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-13  # of sqrt(G_NN G_TT); sums over the coordinates leave a few 1e-16
+_ROUNDING = CANCELLED  # of sqrt(G_NN G_TT); sums over the coordinates leave a few 1e-16
 
 
 class BilateralContactError(ComputationError):

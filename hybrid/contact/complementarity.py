@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ElementKind
 from hybrid.errors import ComputationError
+from hybrid.tolerances import CANCELLED, ROUNDING
 from lcp import LCP
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
 
-_SINGULAR = 1e-12  # relative; the pivot on a bilateral normal force must be clear of rounding (1e-16)
-_CANCELLED = 1e-13  # of two terms that cancel; products and a solution leave a few 1e-16
+_SINGULAR = ROUNDING  # relative; the pivot on a bilateral normal force must be clear of rounding (1e-16)
 
 
 @attrs.frozen(eq=False)
@@ -243,4 +243,4 @@ def _reduced(kept: NDArray[np.float64], lost: NDArray[np.float64], u: NDArray[An
     """``kept + lost u``, exactly zero where only rounding is left: rails may block a contact, which no force moves."""
     sizes = np.abs(kept) + np.abs(lost) @ np.abs(u)
     found = kept + lost @ u
-    return np.asarray(np.where(np.abs(found) <= _CANCELLED * sizes, 0.0, found))
+    return np.asarray(np.where(np.abs(found) <= CANCELLED * sizes, 0.0, found))

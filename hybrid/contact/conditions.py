@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
+from hybrid.tolerances import CANCELLED, ROUNDING, SIGN
 
 if TYPE_CHECKING:
     from hybrid.contact.active_elements import ActiveElement, ModeConditions, Row
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 
 _LEAST_SIZE = 1e-280  # of accelerations that can be divided by
-_TOLD_FROM_ZERO = 1e-10  # share of a problem's size above which a number has a sign: the default ``Tolerances.sign``
-_LEAST_ROW = 1e-13  # length of a force direction relative to the largest; one that vanishes leaves a rounding of 1e-16
+_TOLD_FROM_ZERO = SIGN  # share of a problem's size above which a number has a sign
+_LEAST_ROW = CANCELLED  # length of a force direction relative to the largest; one that vanishes leaves 1e-16
 
 LOST = 64 * float(np.finfo(np.float64).eps)
 """Share of the largest scaled force that rounding adds to a slack; forces are huge next to singular equations."""
 
-_NO_LENGTH = 1e-12  # length of a direction, relative to its terms, that is rounding
+_NO_LENGTH = ROUNDING  # length of a direction, relative to its terms, that is rounding
 _INVERTED = 4 * float(np.finfo(np.float64).eps)  # of the largest term, in a product with the inverse of a mass matrix
 
 

@@ -17,6 +17,7 @@ from hybrid.contact.active_elements import ActiveElement
 from hybrid.contact.rational_numbers import Clock, UnknownNumberError, evaluate, known_number, number_of, solve
 from hybrid.contact.table import force_elements
 from hybrid.declaration.parser import parse_expression
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -29,7 +30,7 @@ _DENOMINATOR = 10**6
 """Largest one of a component that was solved from pins; what it is taken for is checked against the pins."""
 _ROUNDING = Fraction(1, 2**48)
 """Of a component that was solved from pins, relative: some tens of units in the last place."""
-_AGREEMENT = 1e-9
+_AGREEMENT = NOTHING
 """Share of a term by which its value in floats may differ from the exact one: more, and they mean different things."""
 
 Matrix = list[list[Fraction]]

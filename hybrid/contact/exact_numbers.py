@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.conditions import lost_share, row_scale
+from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -23,7 +24,7 @@ __all__ = ["exact_numbers"]
 
 Vector = tuple[Fraction, ...]
 
-_DEPENDENT = 1e-10  # length left of a direction of length 1 that depends on others: the default ``Tolerances.rank``
+_DEPENDENT = RANK  # length left of a direction of length 1 that depends on others
 _CANCELLED = 8  # roundings of the terms below which accelerations of dependent directions agree
 
 

@@ -8,6 +8,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import ROUNDING
+
 if TYPE_CHECKING:
     from hybrid.contact.conditions import Conditions
     from hybrid.tolerances import Tolerances
@@ -16,7 +18,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 # A slack that changes by less than this along the undetermined force does not depend on it: rounding of unit vectors.
-_FLAT = 1e-12
+_FLAT = ROUNDING
 
 
 @attrs.frozen(eq=False)

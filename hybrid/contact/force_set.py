@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import NOTHING
+
 if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
@@ -111,7 +113,7 @@ def force_names(problem: ContactProblem) -> tuple[str, ...]:
     return tuple(names)
 
 
-_SAME = 1e-9  # of the largest force; vertices reached from two modes differ by the tolerance of their inequalities
+_SAME = NOTHING  # of the largest force; vertices reached from two modes differ by the tolerance of their inequalities
 
 
 def _distinct(points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.summands import summands_of
 from hybrid.errors import ComputationError, StateError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import NEARLY, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from hybrid.dynamics.summands import Summands
 
 
-_NEARLY = 1e-3  # share of its usual size below which a singular value explains constraints that cannot be met
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
 _CANCELLED = 8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
 
@@ -269,7 +268,7 @@ def _check_consistent(
 ) -> None:
     size = 1.0 + float(np.max(np.abs(terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free), initial=0.0))
     if problem.inconsistency > tolerances.sign * 1e3 * size:
-        check_regularity(dynamics, state, lost=_NEARLY)
+        check_regularity(dynamics, state, lost=NEARLY)
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} contradict each other at "
             f"{_posture(dynamics, state)}: no acceleration satisfies them (residual {problem.inconsistency:.3g})"

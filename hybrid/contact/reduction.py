@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.summands import single_terms
+from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
     from hybrid.dynamics.summands import Summands
 
-_RANK = 1e-10  # relative singular value below which constraint rows count as dependent; rounding gives about 1e-15
 
-_VANISHING = 1e-12  # length of a gradient relative to the longest; rounding leaves 1e-16
+_VANISHING = ROUNDING  # length of a gradient relative to the longest; rounding leaves 1e-16
 
-_BLOCKED = 1e-12  # length of what constraints leave of a direction, relative to what cancels; formulas leave 1e-14
+_BLOCKED = ROUNDING  # length of what constraints leave of a direction, relative to what cancels; formulas leave 1e-14
 
 
 @attrs.frozen(eq=False)
@@ -158,7 +158,7 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
     for _ in range(2):  # the second time for the rounding of the first
         a_free = a_free - _applied(lift, _applied(J, a_free) + zeta)
     residual = _applied(J, a_free) + zeta
-    redundancy = len(rows) - np.linalg.matrix_rank(mobility / units, tol=None, rtol=_RANK, hermitian=True)
+    redundancy = len(rows) - np.linalg.matrix_rank(mobility / units, tol=None, rtol=RANK, hermitian=True)
     inconsistency = np.max(np.abs(residual), axis=-1)
     return FreeMotion(a_free, _symmetric(response), redundancy, inconsistency, magnitudes, inverse, J, lift)
 
@@ -183,7 +183,7 @@ def pseudo_inverse(mobility: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
         Moore and Penrose's inverse in units in which the diagonal of the mobility is 1.
     """
     units = _units(J, mobility)
-    return np.asarray(np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units)
+    return np.asarray(np.linalg.pinv(mobility / units, rcond=RANK, hermitian=True) / units)
 
 
 def _units(J: NDArray[Any], mobility: NDArray[Any]) -> NDArray[Any]:

@@ -13,20 +13,21 @@ from hybrid.contact.active_elements import ActiveElement, ModeConditions, Row, m
 from hybrid.contact.candidates import Candidate, CandidateStatus, candidate, mode_combinations, status_of
 from hybrid.contact.conditions import Scale, conditions
 from hybrid.contact.modes import ContactMode
+from hybrid.tolerances import CANCELLED, CLEAR, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 
 _SAMPLES = 8  # a trigonometric polynomial of degree 2 is fixed by 5 samples; 8 makes the transform exact and short
-_ON_CIRCLE = 1e-6  # a double root leaves the circle by the square root of rounding, 1.5e-8
+_ON_CIRCLE = CLEAR  # a double root leaves the circle by the square root of rounding, 1.5e-8
 _NEAR_CIRCLE = 1e-4
-_VANISHING = 1e-13
+_VANISHING = CANCELLED
 _SCAN = 64
 _FACETS = 16  # of the pyramid for undetermined forces, which loses 1 - cos(pi/16) = 2 % of the friction
 _SINGULAR = 1e12
-_BLOCKED = 1e-12  # of what cancelled: a mobility that is rounding
-_AGAINST = 1e-6  # of the largest mobility: acceleration against the slip, far above rounding
+_BLOCKED = ROUNDING  # of what cancelled: a mobility that is rounding
+_AGAINST = CLEAR  # of the largest mobility: acceleration against the slip, far above rounding
 
 
 def resting_spatial_candidates(problem: ContactProblem, scale: Scale, tolerances: Tolerances) -> tuple[Candidate, ...]:
@@ -255,7 +256,7 @@ def slip_directions(
         step = 1e-7
         value = _misalignment(G, c, mu, angles)
         slope = (_misalignment(G, c, mu, angles + step) - _misalignment(G, c, mu, angles - step)) / (2 * step)
-        angles = angles - np.where(np.abs(slope) > 1e-6 * size, value / np.where(slope == 0, 1.0, slope), 0.0)
+        angles = angles - np.where(np.abs(slope) > CLEAR * size, value / np.where(slope == 0, 1.0, slope), 0.0)
     return angles, False, [float(angle) for angle in close]
 
 

@@ -7,10 +7,11 @@ from typing import Literal
 import attrs
 
 from hybrid.contact.modes import Mode
+from hybrid.tolerances import CLEAR
 
 __all__ = ["AGREEMENT", "ALL_TOGETHER", "Violation"]
 
-AGREEMENT = 1e-6
+AGREEMENT = CLEAR
 """Share by which a stated value and the exact one may differ: rounding times the condition of one small basis."""
 
 ALL_TOGETHER = "the conditions of the mode have a solution"

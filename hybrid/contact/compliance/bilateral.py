@@ -17,18 +17,19 @@ import numpy as np
 
 from hybrid.contact.compliance.coefficients import REMEDY
 from hybrid.contact.compliance.path import Array
+from hybrid.contact.compliance.rest import DEPENDENT
 from hybrid.contact.compliance.status import VANISHING
 from hybrid.errors import ComputationError
+from hybrid.tolerances import AGREEING, NOTHING
 
 if TYPE_CHECKING:
     from hybrid.contact.compliance.status import ContactStatus
 
 __all__ = ["NO_BILATERAL", "BilateralContacts", "bilateral_forces", "loads"]
 
-_DEPENDENT = 1e-11  # of the largest singular value: rows that are dependent
 _UNDETERMINED = 1e-8  # by which a force differs from itself where constraints are redundant; rounding makes 1e-12
-_ROUNDING = 1e-7  # share of what loads a constraint: its force has the other sign beyond it
-_PARADOX = 1e-9  # share of its value without friction at which the coefficient of a sliding force has vanished
+_ROUNDING = AGREEING  # share of what loads a constraint: its force has the other sign beyond it
+_PARADOX = NOTHING  # share of its value without friction at which the coefficient of a sliding force has vanished
 _MOST = 12  # sliding constraints, of which all combinations of signs are tried
 
 
@@ -169,7 +170,7 @@ def loads(mobility: Array, driven: Array, rough: Sequence[int], names: tuple[str
     >>> loads(np.array([[0.5]]), np.array([[-1.0]]), [0], ("rail",), np.array([0.2])).tolist()
     [[2.0]]
     """
-    inverse = np.linalg.pinv(mobility, rcond=_DEPENDENT, hermitian=True)
+    inverse = np.linalg.pinv(mobility, rcond=DEPENDENT, hermitian=True)
     picked = list(rough)
     shares = (inverse @ mobility)[picked] - np.eye(len(mobility))[picked]
     sizes = np.where(friction > 0.0, np.max(np.abs(shares), axis=1, initial=0.0), 0.0)
@@ -222,7 +223,7 @@ def bilateral_forces(
     if len(system) == 1 and system[0, 0]:
         found = given / system[0]
     else:
-        found = np.linalg.lstsq(system, given, rcond=_DEPENDENT)[0]
+        found = np.linalg.lstsq(system, given, rcond=DEPENDENT)[0]
     forces = known + drag @ found[:p]
     forces[h] += found[p:]
     return np.asarray(forces)

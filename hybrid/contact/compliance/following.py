@@ -11,12 +11,13 @@ import numpy as np
 
 from hybrid.contact.compliance.path import Array
 from hybrid.dynamics.crossing import crossing
+from hybrid.tolerances import LAST_PLACE, NOTHING
 
 __all__ = ["Stretch", "first_missed", "follow_until"]
 
 _PARTS = 8  # of a step: a step is about a radian of the fastest oscillation, of which guards have at most two
 _CAUTION = 4.0  # times what a parabola falls below the least sample
-_DEPTH = 1e-9  # of the largest value of a guard: a dip that is not rounding
+_DEPTH = NOTHING  # of the largest value of a guard: a dip that is not rounding
 
 
 @attrs.frozen(eq=False)
@@ -152,12 +153,14 @@ def _first_fall(event: Any, solution: Callable[[float], Any], fine: Array, value
     for i in range(1, len(fine)):
         high, low = float(fine[i - 1]), float(fine[i])
         if values[i - 1] >= 0.0 and values[i] < depth:
-            return crossing(guard, high, low, xtol=1e-15)
+            return crossing(guard, high, low, xtol=LAST_PLACE)
         if i + 1 < len(fine) and _may_dip(*values[i - 1 : i + 2]):
             end = float(fine[i + 1])
-            least = minimize_scalar(guard, bounds=(high, end), method="bounded", options={"xatol": 1e-9 * (end - high)})
+            least = minimize_scalar(
+                guard, bounds=(high, end), method="bounded", options={"xatol": NOTHING * (end - high)}
+            )
             if least.fun < depth:
-                return crossing(guard, high, float(least.x), xtol=1e-15)
+                return crossing(guard, high, float(least.x), xtol=LAST_PLACE)
     return None
 
 

@@ -13,11 +13,12 @@ from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.status import VANISHING, ContactStatus
 from hybrid.expressions import plain
+from hybrid.tolerances import NOTHING
 
 __all__ = ["ContactRows", "FrozenFlow"]
 
 _NONE = np.zeros(0)
-_AT_REST = 1e-9  # of the velocities, and of what accelerations are sums of: nothing moves and forces are in balance
+_AT_REST = NOTHING  # of the velocities, and of what accelerations are sums of: nothing moves and forces are in balance
 
 
 @attrs.frozen(eq=False)

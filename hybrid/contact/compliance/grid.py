@@ -21,6 +21,7 @@ from hybrid.contact.compliance.rates import ContactRates
 from hybrid.contact.compliance.rest import first_forces
 from hybrid.contact.compliance.status import VANISHING
 from hybrid.contact.impacts.velocities import without_rounding
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -204,7 +205,7 @@ def compliant_motions(
     part = batch.take(running)
     while running.size:
         _advance(part, np.minimum(part.lengths.at(part.mode, part.s - part.changed), horizon - part.s))
-        goes_on = (part.mode != _FREE) & (part.s < horizon * (1 - 1e-12)) & (part.events < MAX_EVENTS)
+        goes_on = (part.mode != _FREE) & (part.s < horizon * (1 - ROUNDING)) & (part.events < MAX_EVENTS)
         if not goes_on.all():
             batch.put(running, part)
             running, part = running[goes_on], part.take(goes_on)

@@ -24,6 +24,7 @@ from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.errors import ComputationError, StateError
+from hybrid.tolerances import CLEAR
 
 
 @attrs.frozen
@@ -169,7 +170,7 @@ def _samples(
         duration, begin = phase.duration, (Y, float(gamma[0]))
         if not np.isfinite(duration):
             upper = exponents(A, d)[0]
-            duration, begin = np.log(1e6) / upper, (1e-6 * end / upper, 1e-6 * end)
+            duration, begin = np.log(1 / CLEAR) / upper, (CLEAR * end / upper, CLEAR * end)
         part = linear_samples(A, d, begin, duration, rates, ratio, n)
         parts.append(CompliantSamples(at + part.s, part.Y, gamma + part.gamma, part.force, impulse + part.impulse))
         Y, at = float(part.Y[-1, 0]), at + duration

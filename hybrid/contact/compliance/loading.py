@@ -19,11 +19,12 @@ from hybrid.contact.compliance.parallel import parallel_directions
 from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.status import VANISHING, ContactStatus
 from hybrid.errors import ComputationError
+from hybrid.tolerances import AGREEING, NOTHING
 
 __all__ = ["LoadedRest"]
 
-_CLOSE = 1e-9  # of what a force or an acceleration is a sum of: zero
-_SAME = 1e-7  # accelerations that differ by less are one motion
+_CLOSE = NOTHING  # of what a force or an acceleration is a sum of: zero
+_SAME = AGREEING  # accelerations that differ by less are one motion
 _VANISHED = 4.0  # times what is rounding of a force: an event is not found more exactly
 _MOST = 20_000  # combinations that are tried
 

@@ -17,10 +17,11 @@ from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.path import Array, CompliantSamples, joined_samples
 from hybrid.contact.compliance.status import VANISHING, ContactStatus, has_stopped, pace
 from hybrid.errors import ComputationError
+from hybrid.tolerances import INTEGRATED, ROUNDING
 
 __all__ = ["CompliantRun", "PhaseMachine", "PhaseRecord"]
 
-_ACCURACY = 1e-11
+_ACCURACY = INTEGRATED
 _MAX_PHASES = 400
 _TRANSIENT = 100.0  # decay times of a damper: an impact is over by then, and steps could be longer than it allows
 _STIFF = 600.0  # decay times from which an implicit integrator, of lower order and with a linear system, takes less
@@ -342,7 +343,7 @@ class PhaseMachine:
             rest, at = status.resting(self.flow.sizes), self._at(y, status)
             rows = self.flow.tangents(rest)[0]
             slip = at.slip[[column for i in rest for column in self.flow.columns(i)]]
-            change = np.linalg.lstsq(at.G[np.ix_(rows, rows)], slip, rcond=1e-12)[0]
+            change = np.linalg.lstsq(at.G[np.ix_(rows, rows)], slip, rcond=ROUNDING)[0]
             y = self.flow.pushed(y, at, rows, np.asarray(-change))
             at = self._at(y, status)
             together = [

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from hybrid.contact.compliance.linear import end_of_contact, exponents, impulse_until, propagators, time_of_impulse
+from hybrid.tolerances import ROUNDING, SUMMED
 from lcp.kernels.compiled import compiled
 
 __all__ = ["COLUMNS", "lift_of_stick", "limits"]
@@ -13,8 +14,8 @@ __all__ = ["COLUMNS", "lift_of_stick", "limits"]
 # Columns of the answers: velocities, impulses, and by phase normal impulse, duration, works of both forces.
 COLUMNS = 12
 _SLIDE_PLUS, _SLIDE_MINUS, _STICK = 1, 2, 3
-_SINGULAR = 1e-14  # a mobility below this share is rounding of a mechanism that friction locks
-_VANISHING = 1e-12  # an approach below this share of the slip velocity is the limit of none: rounding of the velocities
+_SINGULAR = SUMMED  # a mobility below this share is rounding of a mechanism that friction locks
+_VANISHING = ROUNDING  # an approach below this share of the slip velocity is the limit of none
 
 
 @compiled

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from hybrid.contact.compliance.path import Array
 from hybrid.errors import ComputationError
 from hybrid.expressions import plain
+from hybrid.tolerances import AGREEING, CANCELLED, NOTHING
 
 __all__ = [
+    "DEPENDENT",
     "directions_from_rest",
     "first_forces",
     "friction_at_rest",
@@ -22,12 +24,14 @@ __all__ = [
     "yielding",
 ]
 
-_SAME = 1e-13  # change of a sweep, relative to the accelerations, below which there is nothing left to gain
-_CLOSE = 1e-9  # what is accepted when sweeps end, and what tells a vanishing acceleration and a full friction force
-_YIELDS = 1e-7  # acceleration, relative to its terms, from which redundant contacts no longer hold
-_DEPENDENT = 1e-11  # of the largest singular value: rows that are dependent
+_SAME = CANCELLED  # change of a sweep, relative to the accelerations, below which there is nothing left to gain
+_CLOSE = NOTHING  # what is accepted when sweeps end, and what tells a vanishing acceleration and a full friction force
+_YIELDS = AGREEING  # acceleration, relative to its terms, from which redundant contacts no longer hold
 _MAX_SWEEPS = 20_000
 _ITERATIONS = 100
+
+DEPENDENT = 1e-11
+"""Of the largest singular value: rows that are dependent."""
 
 
 def friction_at_rest(G: Array, b: Array, bounds: Array, groups: Sequence[Sequence[int]]) -> Array:
@@ -193,7 +197,7 @@ def is_redundant(G: Array) -> bool:
     -------
     bool
     """
-    return bool(len(G) and np.linalg.matrix_rank(G, tol=_DEPENDENT * float(np.max(np.abs(G)))) < len(G))
+    return bool(len(G) and np.linalg.matrix_rank(G, tol=DEPENDENT * float(np.max(np.abs(G)))) < len(G))
 
 
 def holding_forces(G: Array, b: Array, bounds: Array, groups: Sequence[Sequence[int]]) -> Array:
@@ -215,7 +219,7 @@ def holding_forces(G: Array, b: Array, bounds: Array, groups: Sequence[Sequence[
     >>> holding_forces(np.ones((2, 2)), np.array([1.0, 1.0]), np.array([0.2, 0.9]), [(0,), (1,)]).round(9).tolist()
     [-0.2, -0.8]
     """
-    F = np.asarray(-np.linalg.lstsq(G, b, rcond=_DEPENDENT)[0])
+    F = np.asarray(-np.linalg.lstsq(G, b, rcond=DEPENDENT)[0])
     sizes = np.array([np.linalg.norm(F[list(rows)]) for rows in groups])
     return friction_at_rest(G, b, np.maximum(bounds, 0.0), groups) if (sizes > bounds).any() and is_redundant(G) else F
 
@@ -235,7 +239,7 @@ def holding_duals(G: NDArray[Any], load: NDArray[Any]) -> NDArray[Any]:
     array of Dual, (p,)
         ``F`` of least size with ``G F + load = 0``.
     """
-    inverse = np.linalg.pinv(plain(G), rcond=_DEPENDENT)
+    inverse = np.linalg.pinv(plain(G), rcond=DEPENDENT)
     F = -inverse @ plain(load)
     return np.asarray(F - inverse @ (load + G @ F))
 

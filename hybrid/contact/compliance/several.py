@@ -16,11 +16,12 @@ from hybrid.contact.compliance.motion import PhaseMachine, PhaseRecord
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples
 from hybrid.contact.compliance.status import VANISHING
 from hybrid.errors import ComputationError
+from hybrid.tolerances import CLEAR, NOTHING
 
-_DEPARTURE = 1e-9  # approach, relative to the velocities, from which contacts at rest are tested for an impact
+_DEPARTURE = NOTHING  # approach, relative to the velocities, from which contacts at rest are tested for an impact
 _FOREVER = 1e9  # fast time
 _EFFORT = 100_000  # evaluations; an impact takes some thousand
-_SAME = 1e-6  # velocities that differ by less, relative to the largest, are the same outcome
+_SAME = CLEAR  # velocities that differ by less, relative to the largest, are the same outcome
 _RATIO = 10.0  # by which every stiffness is changed in turn to see whether the outcome depends on it
 
 

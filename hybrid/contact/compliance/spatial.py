@@ -22,11 +22,12 @@ from hybrid.contact.compliance.path import (
 )
 from hybrid.contact.spatial import slip_directions
 from hybrid.errors import ComputationError
+from hybrid.tolerances import ROUNDING
 
 _STOPPED = 33.0  # slip smaller by exp(-33) = 5e-15 has stopped: what is left of it is rounding
 _DEPARTURE = 1e-10  # approach from which an impact without collision is started, in units of the slip velocity
-_VANISHING = 1e-12  # an approach below this share of the slip velocity is the limit of none
-_DEPENDENT = 1e-12  # mobilities below this share of the largest are rounding
+_VANISHING = ROUNDING  # an approach below this share of the slip velocity is the limit of none
+_DEPENDENT = ROUNDING  # mobilities below this share of the largest are rounding
 _NOTHING = 1e-250  # slip below this share of the approach is none: their ratio would leave the range of numbers
 _MAX_PHASES = 4
 

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.expressions import plain
+from hybrid.tolerances import AGREEING, CLEAR, ROUNDING
 
 __all__ = ["STOPPED", "VANISHING", "ContactStatus", "beyond_leaving", "has_stopped", "pace"]
 
-STOPPED = 1e-7
+STOPPED = AGREEING
 """Spatial slip at or below this share of the velocities has stopped; an impulse removes the rest."""
-VANISHING = 1e-12
+VANISHING = ROUNDING
 """Share of the velocities that is rounding."""
-_LEFT = 1e-6  # slip from rest keeps its first direction up to this share of the velocities
+_LEFT = CLEAR  # slip from rest keeps its first direction up to this share of the velocities
 
 
 @attrs.define(eq=False)

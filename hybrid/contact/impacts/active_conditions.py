@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
+from hybrid.tolerances import LEAST, NOTHING, RANK
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -20,9 +21,6 @@ __all__ = ["joint_duals"]
 
 Array = NDArray[np.float64]
 Condition = tuple[Any, Any]  # a row (r,) and a number: row . P = number
-
-_NOTHING = 1e-9  # of the largest impulse or velocity: below it one side of a complementarity cannot be told
-_RANK = 1e-10  # as for the elimination of bilateral constraints
 
 
 def joint_duals(problem: ImpactProblem, gamma: NDArray[Any], preload: NDArray[Any], P: Array) -> NDArray[Any]:
@@ -77,8 +75,8 @@ class _System:
         scale = np.max(np.abs(plain(A)), axis=1, keepdims=True)
         scale = np.where(scale > 0.0, scale, 1.0)
         scaled = plain(A) / scale
-        is_regular = bool(np.linalg.matrix_rank(scaled, rtol=_RANK) == len(scaled))
-        return cls(A, b, np.linalg.pinv(scaled, rcond=_RANK) / scale.T, is_regular)
+        is_regular = bool(np.linalg.matrix_rank(scaled, rtol=RANK) == len(scaled))
+        return cls(A, b, np.linalg.pinv(scaled, rcond=RANK) / scale.T, is_regular)
 
 
 @attrs.frozen(eq=False)
@@ -96,8 +94,8 @@ class _Solved:
     @classmethod
     def of(cls, problem: ImpactProblem, gamma: NDArray[Any], preload: NDArray[Any], P: Array) -> _Solved:
         after = plain(gamma) + problem.plain.G @ P
-        force = _NOTHING * max(float(np.max(np.abs(P), initial=0.0)), 1e-300)
-        speed = _NOTHING * max(float(np.max(np.abs(problem.plain.gamma), initial=0.0)), 1e-300)
+        force = NOTHING * max(float(np.max(np.abs(P), initial=0.0)), LEAST)
+        speed = NOTHING * max(float(np.max(np.abs(problem.plain.gamma), initial=0.0)), LEAST)
         return cls(problem, gamma, preload, P, after, force, speed)
 
     def normals(self, place: int, element: ActiveElement) -> list[Condition]:

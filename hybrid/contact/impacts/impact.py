@@ -18,13 +18,11 @@ from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import ROUNDING, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
-
-_NOTHING = 1e-12  # of the velocities that cancel: a few pivots on contacts of condition 1e3
 
 
 @attrs.frozen
@@ -109,7 +107,7 @@ class ImpactProblem:
         for element in known.elements:
             if element.normal is not None and element.tangential:
                 sizes[list(element.tangential)] += float(element.friction) * sizes[element.normal]
-        floor = _NOTHING * (np.abs(known.gamma) + np.abs(known.G) @ sizes)
+        floor = ROUNDING * (np.abs(known.gamma) + np.abs(known.G) @ sizes)
         return np.asarray(np.where(np.abs(plain(gamma)) <= floor, gamma - plain(gamma), gamma))
 
     def changed(self, change: ImpactChange) -> ImpactProblem:
@@ -241,9 +239,6 @@ class Impact:
     warnings: tuple[str, ...]
 
 
-_ENERGY_ROUNDING = 1e-12  # of the kinetic energies that are subtracted
-
-
 def resolve_impact(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -318,7 +313,7 @@ def impact_of(problem: ImpactProblem, v: NDArray[np.float64], answer: Impulses, 
     created = float(answer.values @ (problem.gamma + gamma)) / 2
     warnings = list(answer.warnings)
     sums = float(np.abs(answer.values) @ (np.abs(problem.gamma) + np.abs(gamma)))  # of which it is what is left
-    if created > _ENERGY_ROUNDING * max(before, after, sums):
+    if created > ROUNDING * max(before, after, sums):
         warnings.append(f"the {law} law created energy: {created:.6g} on top of {before:.6g}")
     elements = problem.elements
     return Impact(

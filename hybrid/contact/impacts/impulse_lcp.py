@@ -16,16 +16,17 @@ from hybrid.contact.impacts.active_conditions import joint_duals
 from hybrid.contact.pyramid import pyramid_lcp
 from hybrid.errors import ComputationError
 from hybrid.expressions import plain
+from hybrid.tolerances import AGREEING, NOTHING, RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.contact.problem import ContactProblem
 
 _MAX_COUNTED = 9
-_SAME = 1e-7  # of the contact velocities
-_REDUNDANT = 1e-10  # least eigenvalue of a scaled Delassus operator: directions are dependent
-_EDGE = 1e-12  # of the largest number of a kind: above rounding, far below what tells two solutions apart
-_LOST = 1e-9  # of the contact velocities: more than rounding in a problem whose answer has digits
+_SAME = AGREEING  # of the contact velocities
+_REDUNDANT = RANK  # least eigenvalue of a scaled Delassus operator: directions are dependent
+_EDGE = ROUNDING  # of the largest number of a kind: above rounding, far below what tells two solutions apart
+_LOST = NOTHING  # of the contact velocities: more than rounding in a problem whose answer has digits
 _EPSILON = float(np.finfo(float).eps)
 _NONE = "no impulses satisfy the impact law and Coulomb's law together"
 

@@ -17,8 +17,9 @@ from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
 from hybrid.errors import ComputationError
 from hybrid.expressions import plain, tie_means
+from hybrid.tolerances import AGREEING
 
-_SAME = 1e-7  # of the contact velocities: outcomes that are one
+_SAME = AGREEING  # of the contact velocities: outcomes that are one
 
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:

@@ -17,6 +17,7 @@ from hybrid.contact.impacts.impulse_lcp import (
 )
 from hybrid.dynamics.crossing import crossing
 from hybrid.expressions import Dual, NotDifferentiable, plain
+from hybrid.tolerances import CANCELLED, NOTHING, SUMMED
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _MOST = 4.0  # the share exceeds 1 where contacts exchange energy; 4 was never reached with e <= 1
-_CLOSE = 1e-14  # shares that agree so well are one
-_MET = 1e-9  # of the energies: a limit of the law is met
-_ROUNDING = 1e-13  # of the energies that are added and subtracted
+_CLOSE = SUMMED  # shares that agree so well are one
+_MET = NOTHING  # of the energies: a limit of the law is met
+_ROUNDING = CANCELLED  # of the energies that are added and subtracted
 
 
 def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> tuple[Array, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.laws import NewtonImpact
 from hybrid.dynamics.crossing import crossing
+from hybrid.tolerances import CLEAR, NOTHING, ROUNDING, SUMMED
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_TIED = 1e-12  # of a Delassus operator: slip and normal velocity are one freedom
-_GROWS = 1e-9  # growth per impact that is more than rounding
+_TIED = ROUNDING  # of a Delassus operator: slip and normal velocity are one freedom
+_GROWS = NOTHING  # growth per impact that is more than rounding
 _ANGLES = 32  # directions of departure looked at, before roots are refined
-_STOPPED = 1e-12  # slip over normal velocity of a contact whose slip stops: rounding of an impact
-_FLAT = 1e-6  # angle from the surface below which a departure is no flight
+_STOPPED = ROUNDING  # slip over normal velocity of a contact whose slip stops: rounding of an impact
+_FLAT = CLEAR  # angle from the surface below which a departure is no flight
 
 
 @attrs.frozen
@@ -100,7 +101,7 @@ def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseC
     steady = [0.0] if abs(_drift(bounce, 0.0)) <= _STOPPED else []
     for (low, before), (high, after) in pairwise(zip(angles, drifts, strict=True)):
         if before * after <= 0.0:
-            steady.append(crossing(lambda angle: _drift(bounce, angle), low, high, xtol=1e-14))
+            steady.append(crossing(lambda angle: _drift(bounce, angle), low, high, xtol=SUMMED))
     sequences = [(bounce(math.tan(angle))[0], math.tan(angle)) for angle in steady]
     growing = [item for item in sequences if item[0] > 1.0 + _GROWS and _is_steady(bounce, item[1])]
     if not growing:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError
 from hybrid.expressions import must_not_change, plain, tie_means
+from hybrid.tolerances import ROUNDING
 
 _NEVER = float("inf")
-_ROUNDING = 1e-12  # of sums of terms that cancel; the entries of a Delassus operator of condition 1e3 have 1e-13
 
 
 @attrs.frozen
@@ -79,7 +79,7 @@ def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) ->
 def _sum(first: float, second: float) -> float:
     """A sum, zero where it is but the rounding of its terms: of a contact on a circle the normal velocity ends so."""
     total = first + second
-    is_nothing = abs(plain(total)) <= _ROUNDING * (abs(plain(first)) + abs(plain(second)))
+    is_nothing = abs(plain(total)) <= ROUNDING * (abs(plain(first)) + abs(plain(second)))
     return total - plain(total) if is_nothing else total
 
 

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 from hybrid.contact.spatial import slip_directions
 from hybrid.errors import ComputationError
 from hybrid.expressions import Dual, NotDifferentiable, changes, duals, implicit, must_not_change, plain, tie_means
+from hybrid.tolerances import CLEAR, NOTHING, RANK, ROUNDING, STEP_ERROR
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem, Impulses
 
-_ACCURACY = 1e-12
-_STOPPED = 1e-9  # slip below this share of the approach counts as stopped: its direction is no longer defined
+_ACCURACY = STEP_ERROR
+_STOPPED = NOTHING  # slip below this share of the approach counts as stopped: its direction is no longer defined
 _MAX_LEGS = 4
 _AMPLE = 1e3  # of the impulse that would change velocities by their own size
-_RANK = 1e-10  # mobilities below this share of the largest are none: those of a hinged body's contact
-_HINGED = 1e-9  # the same for derivatives, which divide by it
+_HINGED = NOTHING  # the same for derivatives, which divide by it
 _STEADY = 1e-3  # of the contact's acceleration: a slip that closes more slowly still turns
-_SLOW = 1e-6  # what is left of an approach that ends with its slip
+_SLOW = CLEAR  # what is left of an approach that ends with its slip
 _ENDLESS = "compression of a spatial contact does not end: no impulse stops its approach"
-_NOTHING = 1e-12  # of the terms that cancel
 
 
 Array = NDArray[Any]  # of numbers, or of duals
@@ -101,7 +100,7 @@ def spatial_path(
     state = np.concatenate([gamma / speed, np.zeros(3)])
     mobilities = np.linalg.eigvalsh(plain(G))
     # contact velocities never exceed their initial size in energy: the impulses that change them are bounded
-    span = _AMPLE / float(mobilities[mobilities > _RANK * mobilities[-1]][0])
+    span = _AMPLE / float(mobilities[mobilities > RANK * mobilities[-1]][0])
     state, compression, legs = _advance(G, state, mu, until="compressed", value=0.0, span=span)
     stored, state[5] = -state[5], 0.0
     target = {"poisson": e * compression, "energetic": e**2 * stored}[law]
@@ -181,7 +180,7 @@ def _compliance(G: Array) -> Array:
     """Tangential impulses per velocity; those that move nothing are left out."""
     known = plain(G)
     values, vectors = np.linalg.eigh(known[1:, 1:])
-    moves = values > _RANK * float(np.max(np.abs(known)))
+    moves = values > RANK * float(np.max(np.abs(known)))
     inverse = (vectors[:, moves] / values[moves]) @ vectors[:, moves].T
     return np.asarray(inverse + inverse @ (known - G)[1:, 1:] @ inverse)  # the second term has derivatives alone
 
@@ -189,7 +188,7 @@ def _compliance(G: Array) -> Array:
 def _jams(G: Array, ratio: Array) -> bool:
     """True if a normal impulse with the tangential one that goes with it leaves the contact where it is."""
     force = np.array([1.0, *ratio])
-    return bool(np.max(np.abs(G @ force)) <= _RANK * float(np.max(np.abs(G) @ np.abs(force))))
+    return bool(np.max(np.abs(G @ force)) <= RANK * float(np.max(np.abs(G) @ np.abs(force))))
 
 
 def _kind(G: Array, state: Array, mu: float) -> tuple[str, Array | None]:
@@ -224,7 +223,7 @@ def _straight_segment(G: Array, state: Array, ratio: Array, until: str, remainin
     """Sticking, or slip that keeps its direction, up to the goal: linear in the normal impulse."""
     force = np.array([1.0, *ratio])
     rates = G @ force
-    is_nothing = np.abs(plain(rates)) <= _NOTHING * (np.abs(plain(G)) @ np.abs(plain(force)))
+    is_nothing = np.abs(plain(rates)) <= ROUNDING * (np.abs(plain(G)) @ np.abs(plain(force)))
     rates = np.where(is_nothing, rates - plain(rates), rates)
     v, rate = state.tolist()[0], rates.tolist()[0]
     if until == "compressed":

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from hybrid.contact.spatial import slip_directions
 from hybrid.errors import ComputationError
 from hybrid.expressions import NotDifferentiable, implicit, plain, tie_means
+from hybrid.tolerances import AGREEING, NOTHING, RANK, ROUNDING
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-7  # impulses that agree so well, relative to the largest, are one
-_RANK = 1e-10  # mobilities below this share of the largest are none
-_ROUNDING = 1e-12  # of the terms that cancel
-_STOPPED = 1e-9  # of the velocities, and of friction's bound: slip, or none
+_SAME = AGREEING  # impulses that agree so well, relative to the largest, are one
+_STOPPED = NOTHING  # of the velocities, and of friction's bound: slip, or none
 
 
 def spatial_jumps(G: Array, gamma: Array, mu: float) -> list[Array]:
@@ -57,12 +56,12 @@ def spatial_jumps(G: Array, gamma: Array, mu: float) -> list[Array]:
     for angle in angles:
         force = np.array([1.0, -mu * np.cos(angle), -mu * np.sin(angle)])
         inertia = float(G[0] @ force)
-        if inertia <= _ROUNDING * float(np.abs(G[0]) @ np.abs(force)):
+        if inertia <= ROUNDING * float(np.abs(G[0]) @ np.abs(force)):
             continue
         impulse = -gamma[0] / inertia * force
         slip = (gamma + G @ impulse)[1:]
         against = -float(slip @ force[1:])
-        goes_on = against > _ROUNDING * float((np.abs(gamma) + np.abs(G) @ np.abs(impulse)) @ np.abs(force))
+        goes_on = against > ROUNDING * float((np.abs(gamma) + np.abs(G) @ np.abs(impulse)) @ np.abs(force))
         if (goes_on or mu == 0.0) and not any(_is_same(impulse, other) for other in found):
             found.append(impulse)
     if not found:
@@ -132,9 +131,9 @@ def stopping_impulse(G: Array, gamma: Array, mu: float) -> Array | None:
     array([1. , 0.5, 0. ])
     """
     values, vectors = np.linalg.eigh(G)
-    moves = values > _RANK * values[-1]
+    moves = values > RANK * values[-1]
     along, free = vectors[:, moves], vectors[:, ~moves]
-    if np.linalg.norm(free.T @ gamma) > _RANK * np.linalg.norm(gamma):
+    if np.linalg.norm(free.T @ gamma) > RANK * np.linalg.norm(gamma):
         return None  # a velocity that no impulse changes
     least = -along @ ((along.T @ gamma) / values[moves])
     if _in_cone(least, mu):

@@ -18,7 +18,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.standing.cover import CoverPart, has_disc, options, rebuilt, unsettled
 from hybrid.contact.standing.roots import holds_at_most_one, is_proved
 from hybrid.contact.standing.search import fails, onward, row_of, sign_limit
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import NOTHING, ROUNDING, SUMMED, Tolerances
 from lcp.exact.rational import integer_row
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ __all__ = ["CoverCertificate", "verify_cover"]
 
 Array = NDArray[np.float64]
 
-_RAISED = 1e-12  # of the largest multiplier: what is added to all of them, so that a correction leaves none negative
-_INDEPENDENT = 1e-9  # of the largest: conditions that depend on others but for rounding
+_RAISED = ROUNDING  # of the largest multiplier: what is added to all of them, so that a correction leaves none negative
+_INDEPENDENT = NOTHING  # of the largest: conditions that depend on others but for rounding
 _LAST = 1e-4  # weight of small multipliers, which are corrected only where larger ones do not suffice
-_EDGE = 1e-14  # rad: sectors that meet to rounding; what they decide, they decide by far more
+_EDGE = SUMMED  # rad: sectors that meet to rounding; what they decide, they decide by far more
 
 
 @attrs.frozen(eq=False)

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.conditions import Conditions
+from hybrid.tolerances import HIGHS_FEASIBILITY, ROUNDING
 
 __all__ = ["UNCERTAIN", "ForceBound", "PosedPart", "Programs"]
 
 Array = NDArray[np.float64]
 
-UNCERTAIN = 1e-12
+UNCERTAIN = ROUNDING
 """What coefficients of accelerations may be off by, relatively: hundreds of roundings of what they are made of."""
-
-_FEASIBLE = 1e-10  # the least that HiGHS takes for the rounding of a condition; those here are of order one
 
 
 @attrs.frozen(eq=False)
@@ -139,8 +138,8 @@ class Programs:
             "presolve": "off",
             "threads": 1,
             "small_matrix_value": UNCERTAIN / 2,
-            "primal_feasibility_tolerance": _FEASIBLE,
-            "dual_feasibility_tolerance": _FEASIBLE,
+            "primal_feasibility_tolerance": HIGHS_FEASIBILITY,
+            "dual_feasibility_tolerance": HIGHS_FEASIBILITY,
         }
         for name, value in options.items():
             self._solver.setOptionValue(name, value)

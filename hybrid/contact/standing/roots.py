@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.conditions import conditions
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.contact.conditions import Scale
@@ -29,7 +30,7 @@ Array = NDArray[np.float64]
 
 _STEPS = 30
 _SINGULAR = 1e12
-_SMALL = 1e-9  # radius in which a solution is proved, relative to its size: far above rounding, far below the data
+_SMALL = NOTHING  # radius in which a solution is proved, relative to its size: far above rounding, far below the data
 _WIDER = 1.1  # of a bound that rounding may have made too small
 _CONTRACTED = 0.9  # spectral radius below which bounds of the forces converge
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)

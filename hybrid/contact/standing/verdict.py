@@ -19,6 +19,7 @@ from hybrid.contact.standing.cover import DISC, N_FACETS, PRESSING, CoverPart, h
 from hybrid.contact.standing.programs import Programs
 from hybrid.contact.standing.search import CoverNode, ProvedSolution, posed, search_cover
 from hybrid.contact.verdict import Selection, Verdict
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.contact.active_elements import ActiveElement
@@ -199,7 +200,7 @@ def _extreme_forces(problem: ContactProblem, solution: ProvedSolution, scale: Sc
             function = np.zeros(problem.n_rows)
             function[element.normal] = sign
             forces = programs.greatest(given, function).forces
-            if forces is not None and not any(np.allclose(forces, other, rtol=0, atol=1e-9) for other in found):
+            if forces is not None and not any(np.allclose(forces, other, rtol=0, atol=NOTHING) for other in found):
                 found.append(forces)
     return found
 

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from hybrid import Contact, EnergyDynamics, Functional, Mechanism, State, derive, simulate
-from hybrid.analysis.sensitivities.integrand import compiled_integrand
-from hybrid.analysis.sensitivities.passes import adjoint_pass, forward_pass
+from hybrid.analysis.sensitivities.passes import adjoint_pass, compiled_integrand, forward_pass
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.start_slopes import directions

@@ -17,7 +17,7 @@ from hybrid.reporting.symbols import symbol_mathtext
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hybrid.analysis.sensitivities.cross_check import SensitivityCheck
+    from hybrid.analysis.sensitivities.differences import SensitivityCheck
     from hybrid.analysis.sensitivities.gradient import Sensitivity
     from hybrid.analysis.sensitivities.refusal import Refusal
     from hybrid.motion import Trajectory

@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import limit_slopes
-from hybrid.analysis.sensitivities.cross_check import SensitivityCheck
-from hybrid.analysis.sensitivities.differences import richardson_differences
+from hybrid.analysis.sensitivities.differences import SensitivityCheck, richardson_differences
 from hybrid.analysis.sensitivities.functional import Functional
-from hybrid.analysis.sensitivities.integrand import Integrand, compiled_integrand
-from hybrid.analysis.sensitivities.passes import ForwardPass, adjoint_pass, forward_pass
+from hybrid.analysis.sensitivities.passes import ForwardPass, Integrand, adjoint_pass, compiled_integrand, forward_pass
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.replayed import Replay
-from hybrid.analysis.sensitivities.start_check import start_refusal
-from hybrid.analysis.sensitivities.start_slopes import Directions, base_values, directions
+from hybrid.analysis.sensitivities.start_slopes import Directions, base_values, directions, start_refusal
 from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError, StateError

@@ -9,14 +9,31 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.gauss import Segment, pull_back, push_forward
+from hybrid.analysis.sensitivities.functional import CompiledExpression, Functional, compile_expression
+from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, push_forward
+from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.replayed import Replay
+from hybrid.analysis.sensitivities.smoothness import jump_met
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.integrand import Integrand
-    from hybrid.analysis.sensitivities.replayed import Replay
-    from hybrid.analysis.sensitivities.start_slopes import Directions
+    from collections.abc import Sequence
 
-__all__ = ["ForwardPass", "adjoint_pass", "forward_pass", "tangents_along", "transition"]
+    from hybrid.analysis.sensitivities.event_map import Crossing, EventMap
+    from hybrid.analysis.sensitivities.mode_system import Response
+    from hybrid.analysis.sensitivities.start_slopes import Directions
+    from hybrid.dynamics.partials import Partials
+    from hybrid.dynamics.switches import Switches
+    from hybrid.motion.trajectory import Trajectory
+
+__all__ = [
+    "ForwardPass",
+    "Integrand",
+    "adjoint_pass",
+    "compiled_integrand",
+    "forward_pass",
+    "tangents_along",
+    "transition",
+]
 
 Array = NDArray[np.float64]
 
@@ -219,3 +236,144 @@ def pulled_parameters(segment: Segment, stages: Array) -> Array:
     residual = system.residual_slopes(at, found)
     loads = np.einsum("iab,ia->ib", at.inverse[:, :n], stages.reshape(len(at.t), n))
     return np.asarray(-np.einsum("ib,ibc->c", loads, residual))
+
+
+_SAME = 1e-8  # of the derivatives that must agree
+_ROUGH = 1e-3  # of the greatest slope: a last Legendre coefficient that leaves an error of 1e-6, its square
+_MATTERS = 1e-9  # of the integral of a slope: what a step that is not resolved may contribute
+
+
+@attrs.frozen(eq=False)
+class Integrand:
+    """A functional compiled for one motion.
+
+    Attributes
+    ----------
+    along, terminal : CompiledExpression
+    names : frozenset of str
+        Names that occur in it.
+    size : float
+        Greatest value of the integrand at the recorded steps.
+    trajectory : Trajectory
+    """
+
+    along: CompiledExpression
+    terminal: CompiledExpression
+    names: frozenset[str]
+    size: float
+    trajectory: Trajectory
+
+    def values(self, at: Response) -> Array:
+        """The integrand at N instants."""
+        return self.along.value(at.t, at.y, self.trajectory.parameters)
+
+    @property
+    def switches(self) -> Switches:
+        """Quantities at whose zeros the integrand jumps or has a kink."""
+        return self.along.switches
+
+    def at(self, t: float, y: Array) -> float:
+        """The integrand at one state."""
+        return float(self.along.value(np.array([t]), y[None, :], self.trajectory.parameters)[0])
+
+    def terminal_at(self, t: float, y: Array) -> tuple[float, Array]:
+        """The terminal term and its derivatives with respect to ``(q, v, t, parameters)``."""
+        point = np.array([t]), y[None, :], self.trajectory.parameters
+        return float(self.terminal.value(*point)[0]), np.asarray(self.terminal.slope(*point)[0])
+
+    def over(self, segment: Segment) -> tuple[float, Array]:
+        """The integral over a segment, and the slopes (S, s, 2n + 1 + c) at its stages."""
+        S = len(segment.lengths)
+        values = self.values(segment.at).reshape(S, -1)
+        slopes = self.along.slope(segment.at.t, segment.at.y, self.trajectory.parameters)
+        return float(np.sum(segment.weights * values)), slopes.reshape(S, values.shape[1], -1)
+
+    def lost(self, event_group: EventMap, *, is_last: bool) -> tuple[Array, Array]:
+        """What the shift of an event does to the integral: derivatives with respect to state (2n,) and parameters (c,).
+
+        Each surface contributes the integrand before it less the one after it, times the shift of its time.
+        """
+        return self._lost_in(event_group.t, event_group.orders[0], is_last)
+
+    def _lost_in(self, t: float, crossings: Sequence[Crossing], is_last: bool) -> tuple[Array, Array]:
+        state, parameter = np.zeros_like(crossings[0].state), np.zeros_like(crossings[0].parameter)
+        for number, item in enumerate(crossings):
+            ends = is_last and number == len(crossings) - 1
+            jump = self.at(t, item.before) - (0.0 if ends else self.at(t, item.after))
+            state, parameter = state + jump * item.state, parameter + jump * item.parameter
+        return state, parameter
+
+    def _depends_on_order(self, event_group: EventMap) -> bool:
+        """True if a change of the motion changes the integral differently for each order of events met at once."""
+        found = [np.concatenate(self._lost_in(event_group.t, order, False)) for order in event_group.orders]
+        size = _SAME * max(1.0, *(float(np.max(np.abs(item))) for item in found))
+        return any(np.max(np.abs(item - found[0])) > size for item in found[1:])
+
+    def refusal(self, motion: Replay) -> Refusal | None:
+        """Why the functional has no derivative along this motion, if it jumps or is undefined on it."""
+        for segment in motion.segments:
+            found = jump_met(self.along.switches, segment)
+            if found is not None:
+                return Refusal(found[0], f"the integrand jumps: {found[1]}", is_proven=False)
+            _, slopes = self.over(segment)
+            finite = np.isfinite(slopes).reshape(len(segment.at.t), -1).all(axis=1)
+            if not finite.all():
+                return Refusal(float(segment.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
+            if (pole := _pole(segment, slopes)) is not None:
+                return Refusal(pole, "the integrand or its derivative grows beyond bounds")
+        for event_group in motion.event_groups:
+            if self._depends_on_order(event_group.map):
+                reason = "events happen at once, and the integral changes differently for each order of them"
+                return Refusal(event_group.map.t, reason)
+        value, slope = self.terminal_at(motion.t_end, motion.end)
+        if not (np.isfinite(slope).all() and np.isfinite(value)):
+            return Refusal(motion.t_end, "the terminal term has no finite value or derivative")
+        return None
+
+
+def _pole(segment: Segment, slopes: Array) -> float | None:
+    """Where the slopes (S, s, z) of an integrand are not resolved by steps however short, and it matters."""
+    tail = np.abs(np.einsum("i,sic->sc", TO_SERIES[-1], slopes))
+    rough = tail > _ROUGH * np.max(np.abs(slopes), axis=(0, 1))
+    missed = np.where(rough, tail * segment.lengths[:, None], 0.0)
+    whole = np.einsum("si,sic->c", segment.weights, np.abs(slopes))
+    steps = np.flatnonzero((missed > _MATTERS * whole).any(axis=1))
+    return float(segment.knots[steps[0]]) if steps.size else None
+
+
+def compiled_integrand(trajectory: Trajectory, functional: Functional, partials: Partials) -> Integrand:
+    """A functional compiled for a motion and the parameters that change.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    functional : Functional
+    partials : Partials
+        With the parameters that change.
+
+    Returns
+    -------
+    Integrand
+
+    Raises
+    ------
+    hybrid.errors.DeclarationError
+        Unknown names, with the nearest one.
+    """
+    mechanism = trajectory.dynamics.mechanism
+    texts = {"functional": functional.integrand, "terminal term": functional.terminal}
+    names = frozenset().union(*(mechanism.expanded(text, field=field).names for field, text in texts.items()))
+    along, terminal = (
+        compile_expression(trajectory.dynamics, text, parameters=partials.parameters, field=field)
+        for field, text in texts.items()
+    )
+    return Integrand(along, terminal, names, _greatest(along, trajectory), trajectory)
+
+
+def _greatest(along: CompiledExpression, trajectory: Trajectory) -> float:
+    values = [
+        along.value(arc.knots, np.concatenate(arc.sample(arc.knots), axis=-1), trajectory.parameters)
+        for arc in trajectory.arcs
+    ]
+    found = np.abs(np.concatenate([np.zeros(1), *values]))
+    return float(np.max(found[np.isfinite(found)]))

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.event_map import admissible
 from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
 from hybrid.analysis.sensitivities.mode_system import evaluate_point
-from hybrid.analysis.sensitivities.parameter_chain import parameter_chain, text_slopes
 from hybrid.analysis.sensitivities.passes import transition
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.replayed import Replay
+from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
 from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.declaration.expressions import evaluate
 from hybrid.dynamics.partials import Partials, partial_derivatives

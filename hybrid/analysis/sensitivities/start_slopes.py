@@ -1,25 +1,32 @@
-"""How the state at the start of a motion follows what a user changes: coordinates, velocities, pins, parameters."""
+"""How the state at the start of a motion follows what a user changes, and whether it may be differentiated there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.parameter_chain import parameter_chain, text_slopes
+from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
+from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.declaration.names import nearest
 from hybrid.dynamics.partials import Forces, Partials, partial_derivatives
 from hybrid.dynamics.pin_values import sort_pins
+from hybrid.dynamics.reading import read
+from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
+from hybrid.expressions import Builder, compile_kernel, jacobian
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from hybrid.analysis.sensitivities.replayed import Replay
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["Directions", "base_values", "directions"]
+__all__ = ["Directions", "base_values", "directions", "parameter_chain", "start_refusal", "text_slopes"]
 
 Array = NDArray[np.float64]
 Pins = Mapping[str, str | float]
@@ -213,3 +220,179 @@ def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | No
         completed = sort_pins(dynamics.at(trajectory.parameters), pins)
         state = {**completed.positions, **completed.velocities}
     return {name: float(known[name] if name in known else state[name]) for name in names}
+
+
+_HELD = 1e-9  # of the terms of a gap, rate or slip that the start holds at zero
+_EDGE = 1e-8  # of the accelerations that are added: a slip that begins so slowly may as well not begin
+
+
+def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
+    """Why the start has no two-sided derivative: a direction opens, closes or slips what it holds at zero.
+
+    Parameters
+    ----------
+    motion : Replay
+    chosen : Directions
+
+    Returns
+    -------
+    Refusal or None
+    """
+    segment = motion.segments[0]
+    t = float(segment.knots[0])
+    resting = "" if motion.opening is not None else _hardly_sliding(motion)
+    if resting:
+        return Refusal(t, f"the slip of {resting} may begin at once or a moment later: the start is on the edge")
+    held = _held(motion, evaluate_point(segment.system, t, _start(motion)))
+    size = segment.states.shape[1]
+    change = held[:, :size] @ chosen.start + held[:, size + 1 :] @ chosen.chain
+    terms = np.abs(held[:, :size]) @ np.abs(chosen.start) + np.abs(held[:, size + 1 :]) @ np.abs(chosen.chain)
+    wrong = (np.abs(change) > _HELD * terms).any(axis=0)
+    if not wrong.any():
+        return None
+    guilty = ", ".join(name for name, is_wrong in zip(chosen.names, wrong, strict=True) if is_wrong)
+    return Refusal(
+        t,
+        f"a change of {guilty} leaves what the start holds at zero (a gap, its rate, a constraint or the slip of a "
+        f"contact at rest); give the pins of the start to change it along them",
+    )
+
+
+def _start(motion: Replay) -> Array:
+    return np.concatenate([motion.trajectory.q_start, motion.trajectory.v_start])
+
+
+def _held(motion: Replay, point: Point) -> Array:
+    """Derivatives of what the start holds at zero, (rows, 2n + 1 + c).
+
+    These are constraints and their rates, the gaps of contacts that are closed or close with a velocity at once, the
+    rates of the former, and slips of contacts that rest or begin to slide.
+    """
+    dynamics, terms = point.system.dynamics, point.at.terms
+    (y,), (t,) = point.at.y, point.at.t
+    q, v = y[: dynamics.n], y[dynamics.n :]
+    scales = scales_of(dynamics.at(point.system.parameters), terms, q, v, t=t)
+    activities = element_activities(dynamics, terms, scales, sides={}, tolerances=Tolerances())
+    gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
+    rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]
+    for index, (name, activity) in enumerate(zip(element_names(dynamics), activities.ravel(), strict=True)):
+        if activity == Activity.OPEN:
+            continue
+        if index < len(dynamics.contacts):
+            rows += [gap[index]] if activity == Activity.APPROACHING else [gap[index], gap_dot[index]]
+        if activity == Activity.RESTING:
+            rows += [slip[column] for column in range(len(slip))[dynamics.columns[name]]]
+    return np.array(rows).reshape(len(rows), gap.shape[1])
+
+
+def _hardly_sliding(motion: Replay) -> str:
+    """A contact whose slip is zero at the start and begins without acceleration; empty if there is none."""
+    segment = motion.segments[0]
+    point = evaluate_point(segment.system, float(segment.knots[0]), segment.states[0])
+    slip, slopes = np.ravel(point.at.terms.slip), point.slopes("slip")
+    speed = float(np.max(np.abs(segment.at.terms.slip), initial=0.0))
+    size, summands = len(point.f), _summands(point)
+    for part in segment.system.parts:
+        columns = list(part.columns)
+        if not part.slides or (np.abs(slip[columns]) > _HELD * speed).any():
+            continue
+        rate = slopes[columns, :size] @ point.f + slopes[columns, size]
+        terms = np.abs(slopes[columns, :size]) @ summands + np.abs(slopes[columns, size])
+        if (np.abs(rate) <= _EDGE * terms).all():
+            return part.name
+    return ""
+
+
+def _summands(point: Point) -> Array:
+    """Sizes of what is added to form velocities and accelerations, (2n,): forces in balance leave only rounding."""
+    terms, forces = point.at.terms, point.at.forces
+    n = len(point.f) // 2
+    rows = [(terms.W_N, forces.lambda_N), (terms.W_T, forces.lambda_T), (np.swapaxes(terms.J, -1, -2), forces.lambda_B)]
+    pushes = [np.abs(of) @ np.abs(force)[..., None] for of, force in rows]
+    loads = np.abs(terms.h)[..., None] + sum(pushes)
+    return np.concatenate([np.abs(point.f[:n]), np.ravel(np.abs(np.linalg.inv(terms.M)) @ loads)])
+
+
+def parameter_chain(
+    dynamics: Dynamics, names: Sequence[str], *, parameters: Values | None = None
+) -> tuple[tuple[str, ...], Array]:
+    """Parameters that change with the named ones, and their derivatives.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    names : sequence of str
+    parameters : mapping, optional
+        Values that replace those of the declaration; a replaced parameter follows no other unless it is a text.
+
+    Returns
+    -------
+    changing : tuple of str, length c
+        The named ones and those computed from them.
+    slopes : array, (c, number of names)
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> changing, slopes = parameter_chain(derive(mechanisms.load("rod_on_incline")), ["l"])
+    >>> changing, slopes.round(12).tolist()
+    (('l', 'I'), [[1.0], [0.666666666667]])
+    """
+    build = Builder(dynamics.equations.graph)
+    resolved = _resolved(dynamics, build, parameters or {}, frozenset(names))
+    graph = build.graph()
+    changing = tuple(name for name, node in resolved.items() if not graph.names([node]).isdisjoint(names))
+    return changing, _slopes(dynamics, build, [resolved[name] for name in changing], names, parameters)
+
+
+def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str], *, parameters: Values | None = None) -> Array:
+    """Derivatives of an expression of parameters with respect to the named ones.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    text : str
+        The expression.
+    names : sequence of str
+        Parameters.
+    parameters : mapping, optional
+        Values in place of the declared ones.
+
+    Returns
+    -------
+    array, (number of names,)
+        Through parameters that are declared as expressions of others, too.
+    """
+    build = Builder(dynamics.equations.graph)
+    resolved = _resolved(dynamics, build, parameters or {}, frozenset(names))
+    node = read(build, dynamics.mechanism.expression(text), resolved)
+    return np.asarray(_slopes(dynamics, build, [node], names, parameters)[0])
+
+
+def _resolved(dynamics: Dynamics, build: Builder, overrides: Mapping[str, Any], free: frozenset[str]) -> dict[str, int]:
+    """Every parameter as a node of the free ones and of numbers."""
+    mechanism, nodes = dynamics.mechanism, dynamics.equations.parameters
+    texts = {
+        name: overrides.get(name, parameter.value)
+        for name, parameter in mechanism.parameters.items()
+        if name not in free and isinstance(overrides.get(name, parameter.value), str)
+    }
+    resolved = {name: node for name, node in nodes.items() if name not in texts}
+    pending = dict(texts)
+    while pending:  # the declaration was checked: no circles
+        for name, text in list(pending.items()):
+            expression = mechanism.expression(text)
+            if pending.keys().isdisjoint(expression.names):
+                resolved[name] = read(build, expression, resolved)
+                del pending[name]
+    return {name: resolved[name] for name in nodes}
+
+
+def _slopes(
+    dynamics: Dynamics, build: Builder, roots: Sequence[int], names: Sequence[str], parameters: Values | None
+) -> Array:
+    nodes = dynamics.equations.parameters
+    slopes = jacobian(build, roots, [nodes[name] for name in names])
+    kernel = compile_kernel(build.graph(), {"slopes": slopes}, list(nodes.values()))
+    return np.array(kernel(dynamics.at(parameters).arguments)["slopes"], dtype=float)

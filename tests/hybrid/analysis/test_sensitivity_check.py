@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid import EnergyDynamics, Functional, Mechanism, State, derive, sensitivity, simulate, solve_state
-from hybrid.analysis.sensitivities.cross_check import SensitivityCheck
-from hybrid.analysis.sensitivities.differences import Difference, richardson_differences
+from hybrid.analysis.sensitivities.differences import Difference, SensitivityCheck, richardson_differences
 from hybrid.motion import HandOver
 from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
 from hybrid.reporting.sensitivities import SensitivityReport, sensitivity_record

@@ -52,9 +52,13 @@ check: $(READY) ## ruff, mypy --strict and the order of imports
 	@echo "==> import-linter: imports go only downwards"
 	@$(BIN)/lint-imports
 
-docs: $(READY) ## run every example of the documentation
+docs: $(READY) ## build the site in docs/_build/html, and run every example of the documentation
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[docs]'
 	@echo "==> running the examples in the docstrings and in the documentation"
 	@$(BIN)/python -m pytest -q --no-header -n $(WORKERS) lcp hybrid mechanisms README.md docs
+	@rm -rf docs/_build docs/generated
+	@echo "==> building the site in docs/_build/html"
+	@$(BIN)/python -m sphinx -W --keep-going -j $(WORKERS) -b html -d docs/_build/doctrees docs docs/_build/html
 
 install: $(READY) ## make the environment in .venv, nothing else
 
@@ -75,7 +79,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "==> installed: $(BIN)/painleve --help"
 
 clean: ## remove what was produced, keep the environment
-	rm -rf out build dist docs/_build .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf out build dist docs/_build docs/generated .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find hybrid lcp mechanisms tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-env: clean ## remove the environment too

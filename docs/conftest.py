@@ -1,3 +1,3 @@
-"""Pages of the gallery are scripts: tests/docs/test_gallery.py runs them, not the collection of doctests."""
+"""What pytest does not read for examples: the build of the site, and the gallery, which tests/docs runs."""
 
-collect_ignore_glob = ["gallery/*.py", "conf.py"]
+collect_ignore_glob = ["_build", "_extensions", "conf.py", "gallery", "generated"]

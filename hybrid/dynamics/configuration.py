@@ -8,6 +8,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import CANCELLED, CLEAR, NOTHING, ROUNDING
+
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
 
@@ -18,14 +20,14 @@ Array = NDArray[np.float64]
 _STEP = 1e-20  # of a complex step, whose truncation error is its square
 _ITERATIONS = 30
 _STEPS = 15  # of the same where only a distance is asked
-_SETTLED = 1e-12
+_SETTLED = ROUNDING
 _AROUND = 2
 _CONVERGED = 4.0 * float(np.finfo(float).eps)
-_ON_IT = 1e-9  # residual, relative to the Jacobian times the size of the posture, of a posture on the space
+_ON_IT = NOTHING  # residual, relative to the Jacobian times the size of the posture, of a posture on the space
 _NEIGHBOURS = 8
 _MOVED = 0.05  # share of the reach by which a neighbour must differ from the posture
-_PSEUDO = 1e-9  # relative singular value below which constraint rows count as dependent
-LOST = 1e-6
+_PSEUDO = NOTHING  # relative singular value below which constraint rows count as dependent
+LOST = CLEAR
 """A singular value below this share of its size nearby counts as lost."""
 
 
@@ -135,7 +137,7 @@ class ConfigurationSpace:
             rows = np.vstack([J, fixed])
             left, sizes, right = np.linalg.svd(rows, full_matrices=False)
             count = len(sizes) if rank is None else min(rank + len(fixed), len(sizes))
-            kept = (np.arange(len(sizes)) < count) & (sizes > 1e-13 * sizes[0] if sizes.size else False)
+            kept = (np.arange(len(sizes)) < count) & (sizes > CANCELLED * sizes[0] if sizes.size else False)
             right_side = np.concatenate([f, np.zeros(len(fixed))])
             change = right[kept].T @ ((left[:, kept].T @ right_side) / sizes[kept])
             q = q - change

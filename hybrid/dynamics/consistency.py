@@ -13,7 +13,7 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import RANK, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -24,7 +24,6 @@ Array = NDArray[np.float64]
 
 _ITERATIONS = 50
 _CONVERGED = 4.0 * float(np.finfo(float).eps)
-_RANK = 1e-10
 
 
 def project_state(
@@ -85,7 +84,7 @@ def _correction(dynamics: Dynamics, M: Array, J: Array, residual: Array) -> Arra
     mobility = J @ lift
     size = np.sqrt(np.abs(np.diagonal(mobility)))
     units = np.outer(*[np.where(size > 0.0, size, 1.0)] * 2)
-    return np.asarray(lift @ (np.linalg.pinv(mobility / units, rcond=_RANK, hermitian=True) / units @ residual))
+    return np.asarray(lift @ (np.linalg.pinv(mobility / units, rcond=RANK, hermitian=True) / units @ residual))
 
 
 def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: Array) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
+from hybrid.tolerances import AGREEING, SQUARED, SUMMED
+
 if TYPE_CHECKING:
     from hybrid.dynamics.configuration import ConfigurationSpace
 
@@ -19,8 +21,8 @@ Array = NDArray[np.float64]
 _NODES = 21
 _DEGREE = 10
 _LEADING = 1e-2  # the leading term dominates on a short curve; what is below this share of it is of higher or no order
-_PLACED = 1e-6  # of the curve's half length: the point is found when it moves by less
-_APART = 1e-7  # share of the leading term above which a lower one is no misplaced point (of the order of its square)
+_PLACED = SQUARED  # of the curve's half length: the point is found when it moves by less
+_APART = AGREEING  # share of the leading term above which a lower one is no misplaced point (its square)
 _ROUNDS = 8
 _ITERATIONS = 40
 
@@ -123,6 +125,6 @@ def _stationary(
         if not np.isfinite(change).all():
             return None
         x = np.asarray(x - change)
-        if np.max(np.abs(change)) <= 1e-14 * (1.0 + np.max(np.abs(x))):
+        if np.max(np.abs(change)) <= SUMMED * (1.0 + np.max(np.abs(x))):
             return x
     return x if np.max(np.abs(change)) <= 1e-10 else None

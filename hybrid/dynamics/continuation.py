@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.positions import PositionProblem, linearised, newton_from
+from hybrid.tolerances import SQUARED
 
 if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
@@ -24,7 +25,7 @@ Rows = NDArray[np.intp]
 _CONTRACTION = 0.25
 _CORRECTIONS = 5
 # A correction as small as this leaves an error of its square, 1e-12; relative to the coordinates.
-_SMALL = 1e-6
+_SMALL = SQUARED
 # Of the way between two nodes, some hundredth of a sweep. A fold is a square root in what is pinned: so near to it the
 # posture is 4e-3 of a node's distance from singular, and what lies between counts as beyond it.
 _SHORTEST = 2.0**-16

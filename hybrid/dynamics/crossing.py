@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hybrid.tolerances import SUMMED
+
 __all__ = ["crossing"]
 
 
-def crossing(f: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float = 1e-14) -> float:
+def crossing(f: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float = SUMMED) -> float:
     """Where a function changes its sign, by Brent's method; an end whose sign was rounding is the root itself.
 
     Parameters

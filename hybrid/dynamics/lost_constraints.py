@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.tolerances import CLEAR, LAST_PLACE
 
 __all__ = ["LostConstraints", "Slice", "lasting_directions", "lost_at", "placed"]
 
 Array = NDArray[np.float64]
 
-_SAME_FORM = 1e-6  # relative size below which a further quadratic form adds no condition
+_SAME_FORM = CLEAR  # relative size below which a further quadratic form adds no condition
 _ROUNDS = 12
-_SETTLED = 1e-15  # a step of Newton's method below this share of the posture's size is rounding
+_SETTLED = LAST_PLACE  # a step of Newton's method below this share of the posture's size is rounding
 _ROUNDED = 10.0  # multiple of the estimate of a form's rounding error that still counts as such
 _SHRINKING = 0.1  # an eigenvalue that changes by this share in the last step goes to zero at the singular posture
 

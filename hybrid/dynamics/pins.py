@@ -21,13 +21,12 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
-_NEARLY = 1e-3  # share of its usual size below which a singular value explains velocities that cannot be told
-_SINGULAR = 1e-12  # determinant of an equilibrated matrix; rounding leaves about 1e-16
+_SINGULAR = ROUNDING  # determinant of an equilibrated matrix; rounding leaves about 1e-16
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of the terms of a linear solve of some unknowns
 
 
@@ -298,10 +297,10 @@ def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) ->
         wanted = " and ".join(filter(None, (pinned, rigid)))
         return StateError(f"no velocity of {dynamics.name} satisfies {wanted}{at}: they contradict each other{only}")
     _, _, right = np.linalg.svd(A.T)
-    dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > 1e-6]
+    dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > CLEAR]
     if set(dependent) <= set(dynamics.rigid):
         space = ConfigurationSpace(dynamics, float(sorted_pins.time))
-        point = classify_configuration(space, q, lost=_NEARLY)
+        point = classify_configuration(space, q, lost=NEARLY)
         kind = "" if point is None else f", a {point.describe()}"
         return StateError(
             f"the constraints {', '.join(dynamics.rigid)} are dependent{at}{kind}; take a state beside it"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.continuation import Steps, polished
 from hybrid.dynamics.positions import PositionProblem, solve_positions
 from hybrid.dynamics.postures import is_same_posture
+from hybrid.tolerances import CLEAR
 
 if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
@@ -21,7 +22,7 @@ __all__ = ["Lattice"]
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_SAME = 1e-6  # of coordinates: two ways to a regular posture agree to 1e-13
+_SAME = CLEAR  # of coordinates: two ways to a regular posture agree to 1e-13
 _LEFT_OUT = 64  # nodes that the branch does not reach at which other postures are looked for
 
 

@@ -12,6 +12,7 @@ from hybrid.dynamics.pin_values import read_number
 from hybrid.dynamics.positions import PositionProblem, newton, newton_from
 from hybrid.dynamics.scales import coordinate_sizes
 from hybrid.errors import StateError
+from hybrid.tolerances import CLEAR, NOTHING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -21,7 +22,7 @@ __all__ = ["distinct_postures", "is_same_posture", "named_posture", "read_start"
 
 Array = NDArray[np.float64]
 
-_SAME_POSTURE = 1e-6  # of the size of each coordinate
+_SAME_POSTURE = CLEAR  # of the size of each coordinate
 
 
 def read_start(
@@ -86,7 +87,7 @@ def is_same_posture(problem: PositionProblem, first: Array, second: Array, *, ro
     terms = [dynamics.terms(q, rest, t=time, parameters=values) for q in (first, second)]
     extents = {"gap": np.abs(terms[0].W_N).T @ sizes, "constraint": np.abs(terms[0].J) @ sizes}
     return all(
-        np.allclose(one, other, rtol=1e-9, atol=1e-9 * float(np.max(np.abs(extents.get(name, one)), initial=0.0)))
+        np.allclose(one, other, rtol=NOTHING, atol=NOTHING * float(np.max(np.abs(extents.get(name, one)), initial=0.0)))
         for name in ("M", "h", "gap", "W_N", "W_T", "constraint", "J")
         for one, other in ((getattr(terms[0], name), getattr(terms[1], name)),)
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import AGREEING, ROOT
+
 __all__ = ["common_zeros"]
 
 Array = NDArray[np.float64]
 
-_FLAT = 1e-8  # share of the largest coefficient or eigenvalue below which another counts as zero
-_ZERO = 1e-7  # value of a form of unit size on a unit vector that counts as zero: roots of the pencil are good to 1e-8
+_FLAT = ROOT  # share of the largest coefficient or eigenvalue below which another counts as zero
+_ZERO = AGREEING  # value of a form of unit size on a unit vector that counts as zero: roots are good to 1e-8
 _SAME = 1e-5  # distance of two directions that are one
 _REGULAR = 1e-4  # singular value of the forms' gradients above which they meet transversally
 

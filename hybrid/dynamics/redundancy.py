@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.tolerances import ROOT
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -17,7 +18,7 @@ __all__ = ["independent_constraints", "independent_rows"]
 
 Array = NDArray[np.float64]
 
-_RANK = 1e-8  # relative; rounding leaves 1e-16, a Jacobian on the space 1e-12
+_RANK = ROOT  # relative; rounding leaves 1e-16, a Jacobian on the space 1e-12
 _TRIED = 20
 _TURNED = 1.0  # spread of the postures at which a Jacobian is looked at: radians or so
 

@@ -13,6 +13,7 @@ from hybrid.dynamics.configuration import LOST
 from hybrid.dynamics.contact_order import Spine, spine_of
 from hybrid.dynamics.lost_constraints import Slice, lasting_directions, lost_at, placed
 from hybrid.dynamics.quadratic_forms import common_zeros
+from hybrid.tolerances import LAST_PLACE, NEARLY, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,10 @@ __all__ = ["SingularPoint", "SingularityKind", "SmoothBranch", "classify_configu
 Array = NDArray[np.float64]
 
 _DASH = "'"
-_SHOWN = (1e-9, 1e-9, 1e-3)  # size below which components of q, a tangent, a curvature are shown as 0, as a share of
-_LARGE = (1.0, 1.0, 1e-3)  # the largest of them, or of this if that is larger
+# Size below which components of q, a tangent, a curvature are shown as 0, as a share of the largest of them, or of what
+# follows if that is larger.
+_SHOWN = (NOTHING, NOTHING, NEARLY)
+_LARGE = (1.0, 1.0, NEARLY)
 _TRACED = 0.2  # share of the reach at which a branch's curvature is read off
 
 
@@ -282,8 +285,8 @@ def _on_branch(
 
 def _oriented(direction: Array) -> Array:
     unit = direction / np.linalg.norm(direction)
-    leading = float(unit[np.argmax(np.abs(unit) > 1e-9)])
-    clean: Array = np.where(np.abs(unit) <= 1e-15, 0.0, unit)
+    leading = float(unit[np.argmax(np.abs(unit) > NOTHING)])
+    clean: Array = np.where(np.abs(unit) <= LAST_PLACE, 0.0, unit)
     return clean if leading > 0 else -clean
 
 

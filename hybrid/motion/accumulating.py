@@ -19,6 +19,7 @@ from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.selecting import Moment
 from hybrid.motion.transitions import SLIPPING, closed_again
 from hybrid.motion.zeno import Accumulation, accumulation
+from hybrid.tolerances import CANCELLED, INTEGRATED
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _INSTANTS = 3
-_AN_INSTANT = 1e-11  # of the time of the sequence: what event times are told apart by
+_AN_INSTANT = INTEGRATED  # of the time of the sequence: what event times are told apart by
 _STRIKES = 5000  # single impacts at one instant: velocities that shrink by 0.4 percent each are below 1e-9 by then
 _APART = (Activity.OPEN, Activity.APPROACHING)
-_SLIGHT = 1e-13  # of the energy that free fall gains in the time of the sequence
+_SLIGHT = CANCELLED  # of the energy that free fall gains in the time of the sequence
 
 
 def completed(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.chebyshev import NODES, first_descent
 from hybrid.motion.steps import PLACES
+from hybrid.tolerances import CLEAR
 
 __all__ = ["change_of_sign", "jump", "loss"]
 
@@ -16,7 +17,7 @@ Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
 _HALVINGS = 60
-_SMALL = 1e-6  # of its usual size over the step: a function this large where it changes its sign jumps
+_SMALL = CLEAR  # of its usual size over the step: a function this large where it changes its sign jumps
 
 
 def loss(function: Function, row: Array, *, start: float | None = None, floor: float = 0.0) -> tuple[float, bool]:

@@ -12,16 +12,19 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from hybrid.tolerances import SUMMED
+
 Array = NDArray[np.float64]
 
 N_NODES = 17
 MAX_HALVINGS = 12
 _EPSILON = float(np.finfo(float).eps)
-_RESOLVED = 1e-14  # relative size of the last coefficients of a resolved series
+_RESOLVED = SUMMED  # relative size of the last coefficients of a resolved series
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
 _NEWTON = 60
-_TANGENT = 1e-7  # a slope this small next to the rest of the function counts as none
+TANGENT = 1e-7
+"""A slope this small next to the rest of the function counts as none."""
 _ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
 NODES: Array = (1 - np.cos(_ANGLES)) / 2
 """Chebyshev points of [0, 1], ascending, without its ends."""
@@ -205,7 +208,7 @@ def deflate(values: Array, start: float | None) -> tuple[int, Array]:
         return 0, values
     once = (values - start) / NODES
     slope = float(_AT_ZERO @ series(once))
-    if abs(slope) > _TANGENT * float(np.abs(once).max()):
+    if abs(slope) > TANGENT * float(np.abs(once).max()):
         return 1, once
     return 2, (once - slope) / NODES
 

@@ -12,6 +12,7 @@ from hybrid.motion.events import is_known_zero
 from hybrid.motion.rest import Rest
 from hybrid.motion.spatial_slip import references, while_it_begins
 from hybrid.motion.steps import PLACES, Stepper
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.motion.context import Choice, Context
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_NOISE = 1e-12  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
+_NOISE = ROUNDING  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
 _DISTINCT = 4.0  # roundings by which an inequality must differ from zero
 _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
 

@@ -15,6 +15,7 @@ from hybrid.dynamics.state import State
 from hybrid.motion.outcome import Event, EventKind
 from hybrid.motion.rules import Penalty
 from hybrid.motion.transitions import closed_in, moment_after_impact
+from hybrid.tolerances import CLEAR, LAST_PLACE
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from hybrid.motion.context import Context
     from hybrid.motion.selecting import Moment
 
-_BARELY = 1e-15  # mobility below zero, relative, at which the limit from below is taken
-_REBOUND = 1e-6  # of the slip: a rebound that vanishes with the square root of the mobility
+_BARELY = LAST_PLACE  # mobility below zero, relative, at which the limit from below is taken
+_REBOUND = CLEAR  # of the slip: a rebound that vanishes with the square root of the mobility
 
 
 def pass_inconsistent(

@@ -16,6 +16,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from hybrid.motion.steps import Step, step_along
+from hybrid.tolerances import NOTHING, ROOT, SUMMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +34,8 @@ _DEGREE = 15
 _PER_SIDE = 12
 _ROUNDS = 60
 _ATTEMPTS = 4
-_SETTLED = 1e-14
-_SMOOTH = 1e-8  # what a window may lack, relative to its size, and still be the smooth motion
+_SETTLED = SUMMED
+_SMOOTH = ROOT  # what a window may lack, relative to its size, and still be the smooth motion
 _CENTRED = 0.1
 _ROOT_ROUNDS = 20
 _PIECES = 3
@@ -225,7 +226,7 @@ def _singular_place(guard: RankGuard, t: Array, q: Array) -> float | None:
             return float(_OUTER[np.argmin(np.abs(measure))])
         series = _FIT @ root
         zeros = chebyshev.chebroots(series)
-        real = zeros.real[(np.abs(zeros.imag) < 1e-9) & (np.abs(zeros.real) < _GAP)]
+        real = zeros.real[(np.abs(zeros.imag) < NOTHING) & (np.abs(zeros.real) < _GAP)]
         if len(real) != 1:
             return None
         moved, place = abs(float(real[0]) - place), float(real[0])

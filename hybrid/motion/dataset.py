@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.tables import dataset
+from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -145,7 +146,7 @@ def _samples(motion: AbstractMotion, points: int) -> tuple[Array, NDArray[np.int
         raise ValueError(f"points must be at least 2, not {points}")
     dynamics = motion.dynamics
     n, k, p = dynamics.n, len(dynamics.contacts), len(_tangent_names(dynamics))
-    spacing = max((motion.t - motion.t_start) / (points - 1), 1e-300)
+    spacing = max((motion.t - motion.t_start) / (points - 1), LEAST)
     tables: list[Array] = [np.zeros((0, 1 + 2 * n + k + p))]
     numbers: list[NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
     for number, arc in enumerate(motion.arcs):

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import LEAST
+
 Array = NDArray[np.float64]
 
 
@@ -72,7 +74,7 @@ def _to_curve(tree: Any, points: Array, curve: Array) -> float:
         start = np.clip(nearest + shift, 0, len(curve) - 2)
         a, b = curve[start], curve[start + 1]
         along = b - a
-        length = np.maximum(np.sum(along**2, axis=1), 1e-300)
+        length = np.maximum(np.sum(along**2, axis=1), LEAST)
         s = np.clip(np.sum((points - a) * along, axis=1) / length, 0.0, 1.0)
         best = np.minimum(best, np.linalg.norm(points - a - s[:, None] * along, axis=1))
     return float(np.max(best))

@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import RANK
+
 Array = NDArray[np.float64]
 
-RANK = 1e-10
-"""Singular value, relative to the largest, below which conditions count as redundant; as for constraints."""
 _REACH = 10.0  # of the largest force: internal forces beyond this are not looked at
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law, spatial_slides
 from hybrid.expressions import Builder, Term, dot, solve_definite
-from hybrid.motion.distribution import RANK
+from hybrid.tolerances import LEAST, RANK
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -170,7 +170,7 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode]) -> bool:
         if not (np.isfinite(directions).all() and np.isfinite(terms.M).all()):
             return True
         G = directions @ np.linalg.pinv(terms.M, hermitian=True) @ directions.T
-        sizes = np.sqrt(np.maximum(np.diag(G), 1e-300))
+        sizes = np.sqrt(np.maximum(np.diag(G), LEAST))
         if np.linalg.matrix_rank(G / np.outer(sizes, sizes), rtol=RANK, hermitian=True) == len(rows):
             return True
     return False

@@ -14,27 +14,31 @@ from hybrid.contact.guards import USERS, Guard, GuardKind
 from hybrid.motion.breaks import change_of_sign, jump, loss
 from hybrid.motion.chebyshev import excludes_zero, first_descent
 from hybrid.motion.steps import PLACES, Step, end_at, resampled
+from hybrid.tolerances import AGREEING, CLEAR, INTEGRATED, NOTHING
 
 if TYPE_CHECKING:
     from hybrid.motion.observation import Flow
     from hybrid.motion.settings import Settings
 
-__all__ = ["SINGULAR_FROM", "Functions", "Watch", "first_event", "is_known_zero"]
+__all__ = ["CLOSE", "LANDING", "SINGULAR_FROM", "Functions", "Watch", "first_event", "is_known_zero"]
 
 Array = NDArray[np.float64]
 Functions = Callable[[Array, Array], Array]
 
-SINGULAR_FROM = 1e-7
+SINGULAR_FROM = AGREEING
 """Relative size of the contact's mobility ``A_s`` below which the motion counts as having reached ``A_s = 0``."""
-_KNOWN = 1e-9  # a guard this small next to its values over the first step is the zero from which the arc starts
+CLOSE = 3e-9
+"""Of a step: nearer than this an event is reached along the tangent, exact to the square."""
+LANDING = 1e-3
+"""Of a step: nearer than this the tangent at a point of the motion is worth following to the event."""
+_KNOWN = NOTHING  # a guard this small next to its values over the first step is the zero from which the arc starts
 _ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero from which the arc starts
 _EPSILON = float(np.finfo(float).eps)
-_TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
+_TOGETHER = INTEGRATED  # guards whose zeros lie closer in time, relative to the time, fire together
 _UNSIGNED = (GuardKind.SINGULAR, *USERS)
 _POLISHING = 4
-_CERTAIN = 1e-6  # of a function's values: what is uncertain of it where an arc begins next to a pole is much more
+_CERTAIN = CLEAR  # of a function's values: what is uncertain of it where an arc begins next to a pole is much more
 _PAST = 16.0  # times the distance from a jump at which a function has been seen beyond it
-_CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent, exact to the square
 
 
 @attrs.define(eq=False)
@@ -267,10 +271,10 @@ def _polished(watch: Watch, step: Step, position: int, s: float, slope: float) -
         (last, rate), end = reached, t
         value = float(watch.values(np.array([t]), last[:, None])[position, 0])
         change = -value / slope if slope else 0.0
-        if not abs(change) <= 1e-3 * duration:
+        if not abs(change) <= LANDING * duration:
             break
         t = max(t + change, step.start)
-        if abs(change) <= _CLOSE * duration:
+        if abs(change) <= CLOSE * duration:
             return resampled(step, t, last + (t - end) * rate)
     return resampled(step, t) if last is None else resampled(step, end, last)
 

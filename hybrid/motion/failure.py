@@ -13,6 +13,7 @@ from hybrid.dynamics.derive import Terms
 from hybrid.errors import HybridError
 from hybrid.motion.outcome import Termination
 from hybrid.motion.singular_passage import describe_singular
+from hybrid.tolerances import CLEAR
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _QUANTITIES = attrs.fields(Terms)
-_NEARLY_SINGULAR = 1e-6  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
+_NEARLY_SINGULAR = CLEAR  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
 
 
 def posture(dynamics: Dynamics, q: Array) -> str:

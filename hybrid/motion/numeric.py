@@ -15,8 +15,9 @@ from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
 from hybrid.dynamics.partials import Forces
-from hybrid.motion.distribution import RANK, admissible, null_space
+from hybrid.motion.distribution import admissible, null_space
 from hybrid.motion.observation import Observation, Reference
+from hybrid.tolerances import LEAST, RANK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +122,7 @@ class NumericFlow:
         if reference is not None:
             side = np.where(slip @ reference.direction < 0.0, -1.0, 1.0)[..., None]
             slip = side * slip + reference.floor * reference.direction
-        return np.asarray(slip / np.maximum(np.linalg.norm(slip, axis=-1, keepdims=True), 1e-300))
+        return np.asarray(slip / np.maximum(np.linalg.norm(slip, axis=-1, keepdims=True), LEAST))
 
     def _coefficient(self, terms: Terms, element: ForceElement, *, is_static: bool) -> Any:
         return getattr(terms, element.friction_term(is_static=is_static))[..., element.index]
@@ -155,7 +156,7 @@ class NumericFlow:
         response = motion.response @ side_by_side(list(F.values()))
         c = (rows @ motion.a_free[..., None])[..., 0] + side_by_side([row.zeta(terms) for row in law.unknown])
         G = rows @ response
-        sizes = np.maximum(np.einsum("...ij,...jk,...ik->...i", rows, motion.response, rows), 1e-300)
+        sizes = np.maximum(np.einsum("...ij,...jk,...ik->...i", rows, motion.response, rows), LEAST)
         scaled = G / sizes[..., None]
         singular = np.linalg.svd(scaled, compute_uv=False)
         regular = singular > RANK * singular[..., :1]

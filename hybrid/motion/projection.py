@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.active_elements import ElementKind
 from hybrid.declaration.evaluation import evaluate
 from hybrid.motion.single_gap import SingleGap, single_gap
+from hybrid.tolerances import CANCELLED, CLEAR, NOTHING, RANK
 
 if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_RANK = 1e-10
-_REGULAR = 1e-6  # two rows as independent as this need no pseudo-inverse
+_REGULAR = CLEAR  # two rows as independent as this need no pseudo-inverse
 _ITERATIONS = 5
-_SMALL = 1e-13
-_NEGLIGIBLE = 1e-9  # of the position: after a move so small the next is below rounding, its square
-_ENOUGH = 2e-16  # of the terms of a residual: that of a converged Newton step is rounding
+_SMALL = CANCELLED
+_NEGLIGIBLE = NOTHING  # of the position: after a move so small the next is below rounding, its square
+ENOUGH = 2e-16
+"""Of the terms of a residual: that of a converged Newton step is rounding."""
 
 
 @attrs.frozen(eq=False)
@@ -123,7 +124,7 @@ class Constraints:
             except np.linalg.LinAlgError:
                 return q, v
             mobility = held @ lift
-            if not (np.abs(residual) > _ENOUGH * (np.abs(held[:m]) @ np.abs(q))).any():
+            if not (np.abs(residual) > ENOUGH * (np.abs(held[:m]) @ np.abs(q))).any():
                 break
             correction = _correction(lift[:, :m], mobility[:m, :m], residual)
             q = q - correction
@@ -143,7 +144,7 @@ class Constraints:
 
     def rank(self, rows: Array) -> int:
         """Rank of constraint rows."""
-        return int(np.linalg.matrix_rank(rows, rtol=_RANK)) if rows.size else 0
+        return int(np.linalg.matrix_rank(rows, rtol=RANK)) if rows.size else 0
 
     def hold_everything(self, t: float, q: Array, v: Array) -> bool:
         """True if the constraints leave no freedom and stand still, so that the mechanism is at rest."""
@@ -162,7 +163,7 @@ def _closed(
     if held is None:
         return None
     for _ in range(_ITERATIONS):
-        if not abs(held.gap) > _ENOUGH * sum(abs(w * x) for w, x in zip(held.direction, place, strict=True)):
+        if not abs(held.gap) > ENOUGH * sum(abs(w * x) for w, x in zip(held.direction, place, strict=True)):
             break
         share = held.gap / held.mobility
         place = [x - share * lift for x, lift in zip(place, held.lift, strict=True)]
@@ -188,7 +189,7 @@ def _correction(lift: Array, mobility: Array, residual: Array) -> Array:
         return np.zeros(len(lift))
     if len(residual) == 2 and np.linalg.det(mobility) > _REGULAR * mobility[0, 0] * mobility[1, 1]:
         return np.asarray(lift @ np.linalg.solve(mobility, residual))
-    return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=_RANK, hermitian=True) @ residual))
+    return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=RANK, hermitian=True) @ residual))
 
 
 def tangents_of(dynamics: Dynamics) -> dict[int, Expression]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.expressions import Builder
+from hybrid.tolerances import AGREEING, RANK
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -22,8 +23,8 @@ Array = NDArray[np.float64]
 NEAR = 0.02
 """Share of its usual size at which the smallest singular value says that a singular configuration may be near."""
 _LEFT = 0.5  # an arc that starts nearer than that is watched for half of what it starts with
-_DEPENDENT = 1e-10  # relative size of an eigenvalue of J M^-1 J^T that belongs to a redundant constraint
-_SINGULAR = 1e-7  # share of its usual size below which the rank is lost at a given state
+_DEPENDENT = RANK  # relative size of an eigenvalue of J M^-1 J^T that belongs to a redundant constraint
+_SINGULAR = AGREEING  # share of its usual size below which the rank is lost at a given state
 
 
 @attrs.define(eq=False)

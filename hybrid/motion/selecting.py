@@ -26,6 +26,7 @@ from hybrid.motion.coherence import is_coherent
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.history import modes_of, with_history
 from hybrid.motion.outcome import Termination
+from hybrid.tolerances import SUMMED
 
 if TYPE_CHECKING:
     from hybrid.contact.active_elements import ActiveElement
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_CANCELLED = 1e-14  # of the terms that cancel: some tens of roundings
+_CANCELLED = SUMMED  # of the terms that cancel: some tens of roundings
 _AMPLE = 16.0  # so that no condition of the mode that has ended lies on the edge of the tolerance
 _AGAINST_HISTORY = "no consistent mode agrees with what static friction held or let go until now"
 _SLIP_SIGNS = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import STEP_ERROR, Tolerances
 
 
 def _is_positive(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
@@ -47,7 +47,7 @@ class Settings:
     stepper: Literal["DOP853", "Radau"] = attrs.field(
         default="DOP853", validator=attrs.validators.in_(("DOP853", "Radau"))
     )
-    rtol: float = attrs.field(default=1e-12, converter=float, validator=_is_positive)
+    rtol: float = attrs.field(default=STEP_ERROR, converter=float, validator=_is_positive)
     atol: float = attrs.field(default=1e-14, converter=float, validator=_is_positive)
     max_step: float = attrs.field(default=math.inf, converter=float, validator=_is_positive)
     max_events: int = attrs.field(default=100_000, converter=int, validator=_is_positive)

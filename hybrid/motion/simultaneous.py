@@ -15,6 +15,7 @@ from hybrid.contact.impacts.impact import ImpactProblem, impact_problem
 from hybrid.dynamics.state import State
 from hybrid.errors import HybridError
 from hybrid.motion.failure import in_words
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -25,7 +26,7 @@ __all__ = ["order_of_impacts"]
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-9  # of the velocities, each times the square root of its inertia: what rounding of the impacts may change
+_SAME = NOTHING  # of the velocities, each times the square root of its inertia: what rounding of the impacts may change
 _ROUNDS = 100  # of single impacts, until none approaches
 _ORDERS = 24  # all orders of four contacts
 

@@ -13,6 +13,7 @@ from hybrid.contact.guards import Guard, GuardKind
 from hybrid.contact.table import ElementMode, spatial_slides
 from hybrid.motion.observation import Reference
 from hybrid.motion.steps import Step, step_along
+from hybrid.tolerances import CENTRAL_STEP, CLEAR, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
@@ -35,15 +36,13 @@ Array = NDArray[np.float64]
 
 _ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a slip
 _SMALLEST = 1e-100
-_BEGINNING = (
-    1e-9  # of the velocities: slip below which its direction is that in which it begins: off by a multiple of the slip
-)
-_SLOW = 1e-6  # of the velocities: slip above which a multiple of the one before no longer disturbs its direction
-_TURN = 1e-5  # an angle, for a difference: its rounding is 1e-11 of the accelerations
-_NOISE = 1e-12  # of the velocities: slip that implicit steps leave undetermined; the end of less is told by its rate
-_IMPLICIT = 1e-9  # relative error of Radau's method, with which event times are as accurate as with 1e-12 of DOP853
+_BEGINNING = NOTHING  # of the velocities: a slower slip has the direction in which it begins, but for a multiple of it
+_SLOW = CLEAR  # of the velocities: slip above which a multiple of the one before no longer disturbs its direction
+_TURN = CENTRAL_STEP  # an angle, for a difference: its rounding is 1e-11 of the accelerations
+_NOISE = ROUNDING  # of the velocities: slip that implicit steps leave undetermined; the end of less is told by its rate
+_IMPLICIT = NOTHING  # relative error of Radau's method, with which event times are as accurate as with 1e-12 of DOP853
 _STIFF = 30.0  # a few steps at the limit of stability, 6, cost less than an implicit one
-_BRIEF = 1e-9  # of the time that has passed: over so short a time the deceleration is constant
+_BRIEF = NOTHING  # of the time that has passed: over so short a time the deceleration is constant
 
 
 References = Mapping[str, Reference]
@@ -97,7 +96,7 @@ def references(
         if part.name in directions and size <= _SLOW * usual:
             found[part.name] = Reference(directions[part.name], _BEGINNING * usual, begins=True)
         else:
-            found[part.name] = Reference(slip / max(size, 1e-300), floor)
+            found[part.name] = Reference(slip / max(size, LEAST), floor)
     return found
 
 

@@ -26,7 +26,7 @@ from hybrid.motion.projection import Constraints
 from hybrid.motion.recorded import Arc
 from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.velocity_step import VelocityStep, velocity_step
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -117,7 +117,7 @@ def time_stepping(
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, tolerances=tolerances)
     _check_start(dynamics, state, tolerances)
     keeps = keeps_partial(on_interrupt)
-    count = max(1, math.ceil((t_end - state.t) / step - 1e-9))
+    count = max(1, math.ceil((t_end - state.t) / step - NOTHING))
     if count > _MOST_STEPS:
         least = (t_end - state.t) / _MOST_STEPS
         raise StateError(f"{count:.3g} steps of {step:g} are too many: take steps of at least {least:.3g}")

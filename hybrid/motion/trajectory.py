@@ -14,6 +14,7 @@ from hybrid.motion.dataset import motion_columns, motion_dataset
 from hybrid.motion.outcome import EnergyBalance
 from hybrid.motion.recorded import AbstractMotion
 from hybrid.tables import dataframe
+from hybrid.tolerances import LEAST
 
 Array = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
 
         Of a motion made by time-stepping, its own points.
         """
-        total = max(self.t - self.t_start, 1e-300)
+        total = max(self.t - self.t_start, LEAST)
         rows = [np.concatenate([[self.t_start], self.q_start, self.v_start])]
         for arc in self.arcs:
             count = max(2, int(np.ceil(points * (arc.end - arc.start) / total)) + 1)

@@ -18,7 +18,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.pyramid import contact_lcp
 from hybrid.errors import ComputationError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import AGREEING, NOTHING, RANK, SUMMED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms
@@ -27,13 +27,13 @@ __all__ = ["VelocityStep", "velocity_step"]
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-14  # of the largest datum of a complementarity problem: zero
-_SOFT = 1e-10  # of the largest mobility
-_YIELDED = 1e-7  # of the contact velocities
+_ROUNDING = SUMMED  # of the largest datum of a complementarity problem: zero
+_SOFT = RANK  # of the largest mobility
+_YIELDED = AGREEING  # of the contact velocities
 _MAX_JUDGED = 4  # planar contacts whose ways to slide are tried
-_DEPENDENT = 1e-9  # minors of dependent normals vanish up to rounding
+_DEPENDENT = NOTHING  # minors of dependent normals vanish up to rounding
 _TURNS = 20  # of the pyramids in one step
-_ALIGNED = 1e-9  # an angle; the friction force is off by its square, its direction by itself
+_ALIGNED = NOTHING  # an angle; the friction force is off by its square, its direction by itself
 
 
 @attrs.frozen(eq=False)

@@ -26,6 +26,7 @@ from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
 from hybrid.motion.together.holding import settled
 from hybrid.motion.together.integrator import attempted, first_lengths, series_of
 from hybrid.motion.transitions import TOLD_BY_MODES
+from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -37,9 +38,8 @@ Array = NDArray[np.float64]
 Lanes = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap or a slip
-_RANK = 1e-10
-_NOISE = 1e-12  # relative to a guard's values over a trial step
+_LOST = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap or a slip
+_NOISE = ROUNDING  # relative to a guard's values over a trial step
 _ENDINGS = {
     CellVerdict.INCONSISTENT: Termination.INCONSISTENT,
     CellVerdict.INDETERMINATE: Termination.INDETERMINATE,
@@ -113,7 +113,7 @@ def _stay(fleet: Fleet, mode: Mode, lanes: Lanes) -> None:
     if len(W) < fleet.n:
         return
     held = np.stack([np.broadcast_to(row, (len(lanes), fleet.n)) for row in W], axis=-1)
-    own = lanes[np.linalg.matrix_rank(held, rtol=_RANK) == fleet.n]
+    own = lanes[np.linalg.matrix_rank(held, rtol=RANK) == fleet.n]
     _complete(fleet, own, fleet.number_of(mode))
     fleet.mode[own], fleet.t[own] = fleet.number_of(mode), fleet.t_end
     fleet.y[fleet.n :, own] = 0.0
@@ -185,7 +185,7 @@ def _is_coherent(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> Fla
     with np.errstate(all="ignore"):
         slope = rates(t, y)
         atol = settings.atol * fleet.sizes[:, lanes]
-        rest = np.maximum(fleet.t_end - t, 1e-12)
+        rest = np.maximum(fleet.t_end - t, ROUNDING)
         h = first_lengths(rates, t, y, slope, rtol=settings.rtol, atol=atol, rest=rest)
         last, K = attempted(rates, t, y, slope, h)
         series = series_of(rates, t, y, last, h, K)
@@ -239,7 +239,7 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
     y, t = np.concatenate([q.T, v.T]), fleet.t[lanes]
     for part in flow.parts:
         W, x = (terms.W_N[..., part.index], q) if part.is_open else (terms.W_T[..., list(part.columns)].sum(axis=-1), v)
-        fleet.floors[fleet.names.index(part.name), lanes] = ROUNDING * np.sum(np.abs(W) * np.abs(x), axis=-1)
+        fleet.floors[fleet.names.index(part.name), lanes] = _LOST * np.sum(np.abs(W) * np.abs(x), axis=-1)
     parameters, settings = fleet.parameters(lanes), fleet.settings
     rates, guards = flow.rates(parameters), flow.guard_values(parameters)
     with np.errstate(all="ignore"):

@@ -8,20 +8,20 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from hybrid.motion.chebyshev import NODES, series
+from hybrid.motion.chebyshev import NODES, TANGENT, series
+from hybrid.tolerances import CANCELLED, NOTHING
 
 __all__ = ["KNOWN", "first_descents"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-KNOWN = 1e-9
+KNOWN = NOTHING
 """A guard this small next to its values over the first step is the zero from which the arc starts."""
 
 _DEEPEST = 7  # halvings of a step: what is not settled by then, a shorter step settles
 _BEYOND = 100.0  # what a series may lack, in units of its last coefficients
-_RESOLVED = 1e-13  # relative size of the last coefficients of a series that tells the function
-_TANGENT = 1e-7  # a slope this small next to the rest of the function counts as none
+_RESOLVED = CANCELLED  # relative size of the last coefficients of a series that tells the function
 _NEWTON = 40
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _EPSILON = float(np.finfo(float).eps)
@@ -99,7 +99,7 @@ def _reduced(row: Array, starts: Array, is_zero: Flags, floors: Array) -> tuple[
     once = (row - starts[:, None]) / NODES
     slope = series(once) @ _AT_ZERO
     twice = (once - slope[:, None]) / NODES
-    is_steep = np.abs(slope) > _TANGENT * np.max(np.abs(once), axis=-1)
+    is_steep = np.abs(slope) > TANGENT * np.max(np.abs(once), axis=-1)
     reduced = np.where(is_zero[:, None], np.where(is_steep[:, None], once, twice), row)
     order = np.where(is_zero, np.where(is_steep, 1, 2), 0)
     return reduced, noise / NODES[0] ** order

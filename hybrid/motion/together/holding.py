@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.motion.projection import ENOUGH
+from hybrid.tolerances import RANK
+
 if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Terms
@@ -18,8 +21,7 @@ __all__ = ["settled"]
 Array = NDArray[np.float64]
 
 _ITERATIONS = 3
-_ENOUGH = 2e-16  # of the terms of a gap
-_DEPENDENT = 1e-10  # determinant next to the product of the diagonal
+_DEPENDENT = RANK  # determinant next to the product of the diagonal
 
 
 def settled(fleet: Fleet, lanes: NDArray[np.intp], rows: Sequence[ElementMode]) -> tuple[Array, Array, Terms]:
@@ -48,7 +50,7 @@ def settled(fleet: Fleet, lanes: NDArray[np.intp], rows: Sequence[ElementMode]) 
         return q, v, terms
     for _ in range(_ITERATIONS):
         W, gap = terms.W_N[..., normals], terms.gap[..., normals]
-        allowed = _ENOUGH * (np.swapaxes(np.abs(W), -1, -2) @ np.abs(q)[..., None])[..., 0]
+        allowed = ENOUGH * (np.swapaxes(np.abs(W), -1, -2) @ np.abs(q)[..., None])[..., 0]
         if not (np.abs(gap) > allowed).any():
             break
         q = q - _correction(terms, W, gap, len(q))

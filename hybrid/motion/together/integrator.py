@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from hybrid.motion.steps import FROM_DIFFERENCES
+from hybrid.tolerances import LAST_PLACE, LEAST
 
 __all__ = ["Rates", "attempted", "first_lengths", "growth", "series_of"]
 
@@ -20,6 +21,8 @@ Rates = Callable[[Array, Array], Array]
 _STAGES = len(DOP853.B)
 _EXTRA = len(DOP853.A_EXTRA)
 _ORDER = 7  # of the error estimate
+# Of the first step: sizes too small to divide by, a step of no sizes, growth where nothing changes (as SciPy has them).
+_SMALL, _SHORT, _STEADY = 1e-5, 1e-6, 1e-3
 _SAFETY, _LEAST, _MOST = 0.9, 0.2, 10.0  # as SciPy has them
 
 
@@ -89,7 +92,7 @@ def growth(error: Array, was_rejected: NDArray[np.bool_]) -> Array:
     -------
     array, (m,)
     """
-    factor = _SAFETY * np.maximum(error, 1e-300) ** (-1.0 / (_ORDER + 1))
+    factor = _SAFETY * np.maximum(error, LEAST) ** (-1.0 / (_ORDER + 1))
     most = np.where(was_rejected, 1.0, _MOST)
     return np.where(error < 1.0, np.minimum(most, factor), np.fmax(_LEAST, np.where(np.isfinite(factor), factor, 0.0)))
 
@@ -143,10 +146,10 @@ def first_lengths(rates: Rates, t: Array, y: Array, slope: Array, *, rtol: float
     scale = atol + rtol * np.abs(y)
     d0, d1 = size(y), size(slope)
     with np.errstate(all="ignore"):
-        h0 = np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / d1)
+        h0 = np.where((d0 < _SMALL) | (d1 < _SMALL), _SHORT, 0.01 * d0 / d1)
         h0 = np.minimum(h0, rest)
         d2 = size(rates(t + h0, y + h0 * slope) - slope) / h0
         largest = np.maximum(d1, d2)
-        h1 = np.where(largest <= 1e-15, np.maximum(1e-6, 1e-3 * h0), (0.01 / largest) ** (1.0 / (_ORDER + 1)))
+        h1 = np.where(largest <= LAST_PLACE, np.maximum(_SHORT, _STEADY * h0), (0.01 / largest) ** (1.0 / (_ORDER + 1)))
     found = np.minimum(np.minimum(100.0 * h0, h1), rest)
-    return np.where(np.isfinite(found), found, 1e-6 * rest)
+    return np.where(np.isfinite(found), found, _SHORT * rest)

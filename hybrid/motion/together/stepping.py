@@ -11,12 +11,13 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import GuardKind
-from hybrid.motion.events import SINGULAR_FROM
+from hybrid.motion.events import CLOSE, LANDING, SINGULAR_FROM
 from hybrid.motion.outcome import Termination
 from hybrid.motion.steps import N_COEFFICIENTS
 from hybrid.motion.together.descents import first_descents
 from hybrid.motion.together.fleet import Stage
 from hybrid.motion.together.integrator import attempted, errors, growth, series_of
+from hybrid.tolerances import INTEGRATED
 
 if TYPE_CHECKING:
     from hybrid.motion.together.fleet import Fleet
@@ -35,10 +36,8 @@ _TO_SERIES = 2 / _N_LOOKS * np.cos(np.outer(np.arange(_N_LOOKS), np.pi - _ANGLES
 _TO_SERIES[0] /= 2
 _AT_LOOKS = np.asarray(chebyshev.chebvander(2 * _LOOKS - 1, N_COEFFICIENTS - 1), dtype=np.float64)
 _BEYOND = 100.0  # what a series may lack, in units of its last coefficients
-_TOGETHER = 1e-11  # guards whose zeros lie closer in time, relative to the time, fire together
-_CLOSE = 3e-9  # of a step: nearer than this an event is reached along the tangent
+_TOGETHER = INTEGRATED  # guards whose zeros lie closer in time, relative to the time, fire together
 _LANDINGS = 6
-_TANGENT = 1e-3
 _SHORTEST = 16.0  # rounding units of the time
 _EPSILON = float(np.finfo(float).eps)
 
@@ -248,11 +247,11 @@ def _land(
             rate, at = K[-4], start + length[rest]
             values = guards(at, last)
             # slopes along the tangent of the motion, as well as what is left asks for
-            width = _TANGENT * h[rest]
+            width = LANDING * h[rest]
             ahead, behind = (guards(at + side * width, last + side * width * rate) for side in (1.0, -1.0))
             slopes = (ahead - behind) / (2.0 * width)
             change = -values[guard[rest], own] / slopes[guard[rest], own]
-        limit = _CLOSE if attempt + 1 < _LANDINGS else _TANGENT
+        limit = CLOSE if attempt + 1 < _LANDINGS else LANDING
         is_close = np.abs(change) <= limit * h[rest]
         near = rest[is_close]
         fleet.y[:, lanes[near]] = (last + change * rate)[:, is_close]

@@ -17,7 +17,7 @@ TABLE = tomllib.loads((GALLERY / "published.toml").read_text(encoding="utf-8"))
 PAGES = {path.stem.removeprefix("plot_"): path for path in sorted(GALLERY.glob("plot_*.py"))}
 OVERVIEW = "verdicts"  # counts the rows of the others
 # run in under a second and a half of processor time; the others are long
-QUICK = {"verdicts"}
+QUICK = {"glocker_1995", "hogan_kristiansen_2017", "kane_levinson_1985", "painleve_klein_1910", "verdicts"}
 FACES = {"hybrid", "hybrid.analysis", "hybrid.contact", "hybrid.dynamics", "hybrid.motion", "hybrid.reporting", "lcp"}
 OTHERS = {"mechanisms", "published", "numpy", "scipy", "matplotlib", "mpmath", "itertools", "math", "functools"}
 

@@ -21,7 +21,7 @@ lifts off is decided at every instant, and the impacts are those of all contacts
 # :math:`T/4 = \operatorname{arcosh}\bigl(1/(1 - \varphi_0/\alpha)\bigr)/p`. The formula is for slender blocks, for
 # which :math:`\sin\psi = \psi`; this one is 1 m high and 3 mm wide.
 
-from math import acosh, atan2, cos, hypot, sin, sqrt
+from math import atan2, cos, hypot, sin, sqrt
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -95,10 +95,10 @@ with look():
 # %%
 # Rocking to rest
 # ---------------
-# Each impact takes :math:`1 - r` of the energy, so that the half periods shorten and accumulate: infinitely many impacts
-# in a finite time. From energy, :math:`\cos(\alpha-\varphi_{j+1}) - \cos\alpha = r\,(\cos(\alpha-\varphi_j) -
-# \cos\alpha)`, and a half period takes twice the time of the fall. Summed by quadrature, without this package, the block
-# of 0.4 m by 1.2 m that is let go at half of :math:`\alpha` rests after 3.56676 s.
+# Each impact takes :math:`1 - r` of the energy, so that the half periods shorten and accumulate: infinitely many
+# impacts in a finite time. From energy, :math:`\cos(\alpha-\varphi_{j+1}) - \cos\alpha =
+# r\,(\cos(\alpha-\varphi_j) - \cos\alpha)`, and a half period takes twice the time of the fall. Summed by quadrature,
+# without this package, the block of 0.4 m by 1.2 m that is let go at half of :math:`\alpha` rests after 3.56676 s.
 
 motion = simulate(block, tilted(0.2, 0.6, 0.5 * atan2(0.2, 0.6)), t_end=5, law=NewtonImpact())
 ours["rest"] = motion.events[-1].t

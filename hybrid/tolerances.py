@@ -17,6 +17,7 @@ Scale                 Value  What leaves it
 ``RANK``              1e-10  see :class:`Tolerances`; for linear systems that a caller does not choose
 ``SIGN``              1e-10  see :class:`Tolerances`; for signs that a caller does not choose
 ``HIGHS_FEASIBILITY`` 1e-10  the least that HiGHS takes for the rounding of a condition
+``RESOLVED``          1e-10  an iteration whose answer others start from: a place on a boundary, a solved state
 ``NOTHING``           1e-9   a state of ten digits, or a chain of the above: velocities, forces, shares that are none
 ``ROOT``              1e-8   the square root of rounding: a double root, a singular value that was squared
 ``AGREEING``          1e-7   two ways to one answer, each with its own iterations and integrations
@@ -45,6 +46,7 @@ __all__ = [
     "NEARLY",
     "NOTHING",
     "RANK",
+    "RESOLVED",
     "ROOT",
     "ROUNDING",
     "SIGN",
@@ -64,6 +66,7 @@ INTEGRATED = 1e-11
 RANK = 1e-10
 SIGN = 1e-10
 HIGHS_FEASIBILITY = 1e-10
+RESOLVED = 1e-10
 NOTHING = 1e-9
 ROOT = 1e-8
 AGREEING = 1e-7

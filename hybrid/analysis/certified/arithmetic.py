@@ -14,6 +14,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from hybrid.tolerances import NOTHING
 from lcp.kernels.compiled import rigorous
 
 __all__ = ["OPERATIONS", "Batch", "Marks", "down", "evaluate", "up"]
@@ -32,10 +33,10 @@ _ADD, _MULTIPLY, _DIVIDE, _POWER, _ROOT, _SIN, _COS, _TAN, _ASIN, _ACOS, _ATAN, 
 _SINH, _COSH, _TANH, _EXP, _LOG, _SQRT, _ABS, _SIGN, _STEP, _MIN, _MAX = range(12, 23)
 
 _HALF_UNIT = 2.0**-53 * (1.0 + 2.0**-51)  # of a float, relative, and a little more
-_LEAST = 5e-324
+_LEAST = math.ulp(0.0)  # the smallest number there is
 _FUNCTION = 8 * 2.0**-53  # four units in the last place: what functions of the mathematical library are off by
 _TURN = 2 * np.pi
-_NEAR_CREST = 1e-9  # far above what reducing arguments below _FAR loses
+_NEAR_CREST = NOTHING  # far above what reducing arguments below _FAR loses
 _FAR = 1e5
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from hybrid.tolerances import LEAST, NOTHING, ROUNDING, SUMMED
 from lcp.kernels.compiled import rigorous
 
 __all__ = ["CLOSED_KEYS", "MAX_PATTERNS", "PENETRATING", "SEVERAL", "bound_boxes", "bound_shares", "halve"]
@@ -26,8 +27,8 @@ _MOST_UNKNOWN = 5  # functions without a sign of which all combinations are look
 MAX_PATTERNS = 1 << _MOST_UNKNOWN
 _MOST_ZEROS = 4  # of which also those with zeros are
 _UNKNOWN = 2
-_ROUNDING = 1e-14  # of shares between 0 and 1, from some ten operations
-_TILT = 1e-9  # ratio of slopes below which the squares of the area's formula would cancel
+_ROUNDING = SUMMED  # of shares between 0 and 1, from some ten operations
+_TILT = NOTHING  # ratio of slopes below which the squares of the area's formula would cancel
 _SLACK = 1.0 + 2.0**-40  # far above the rounding of half widths and of sums of a few terms
 
 
@@ -95,7 +96,7 @@ def bound_shares(boxes: Batch, values: Batch, slopes: Batch, centre: Batch, brok
                 range_ += along[axis]
             if not error < np.inf:
                 continue
-            error = error * _SLACK + 2.0**-48 * (abs(middle) + range_) + 1e-300
+            error = error * _SLACK + 2.0**-48 * (abs(middle) + range_) + LEAST
             if middle - error - range_ > 0.0:
                 shares[n, f, 0] = 1.0
                 continue
@@ -428,7 +429,7 @@ def halve(boxes: Batch, widths: Batch, slopes: Batch, finite: Marks, halves: Bat
         for axis in range(boxes.shape[1]):
             length = (boxes[n, axis, 1] - boxes[n, axis, 0]) / widths[axis]
             size = slopes[n, axis] if finite[n] and length > 0.02 * longest else 0.0
-            size = length if not finite[n] else size + 1e-12 * length
+            size = length if not finite[n] else size + ROUNDING * length
             if size > most:
                 best, most = axis, size
         middle = 0.5 * (boxes[n, best, 0] + boxes[n, best, 1])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.expressions import jacobian
+from hybrid.tolerances import CLEAR, LAST_PLACE, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.node_states import NodeStates
@@ -23,8 +24,8 @@ _NEWTON = 12  # steps from the middle of the box that this one is a half of
 _WIDENINGS = 5
 _TIGHTENINGS = 2
 _ENOUGH = 1.5  # times what the slopes in the middle say
-_LEAST = 1e-12  # of a box that is a point, where rounding decides
-_NEAR = 1e-6  # from the named branch, relative: other branches are further away wherever this test succeeds
+_LEAST = ROUNDING  # of a box that is a point, where rounding decides
+_NEAR = CLEAR  # from the named branch, relative: other branches are further away wherever this test succeeds
 
 
 @attrs.frozen(eq=False)
@@ -132,7 +133,7 @@ class ClosedPostures:
                 step = np.zeros_like(u)
                 step[usable] = np.linalg.solve(slope[usable], at[usable][..., None])[..., 0]
             u = u - step
-            if not (np.abs(step) > 1e-15 * (1.0 + np.abs(u))).any():
+            if not (np.abs(step) > LAST_PLACE * (1.0 + np.abs(u))).any():
                 break
         return u
 

@@ -20,7 +20,7 @@ from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_
 from hybrid.analysis.maps.node_states import node_states
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import RESOLVED, ROUNDING, SUMMED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -29,7 +29,7 @@ __all__ = ["certified_map"]
 
 Array = NDArray[np.float64]
 
-LEAST_GAP = 1e-12
+LEAST_GAP = ROUNDING
 """Gaps below would be rounding."""
 
 _SHARE = 0.7  # of the gap, carried by the boxes that are divided next
@@ -38,8 +38,8 @@ _POINTS = 64  # middles of boxes a round at which the conditions of a verdict ar
 _TRIES = 2  # of them at which the verdict itself is
 _STALLED = 32  # times the boxes at which the gap was last less by a hundredth: then divisions do not help
 _ENOUGH = 4096  # boxes before which that is not asked
-_NARROW = 1e-10  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
-_VOLUME_ROUNDING = 1e-14  # of sums of products of lengths, relative
+_NARROW = RESOLVED  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
+_VOLUME_ROUNDING = SUMMED  # of sums of products of lengths, relative
 
 
 Progress = Callable[[float, int], None]

@@ -10,13 +10,14 @@ import numpy as np
 
 from hybrid.analysis.certified.certified_map import CertifiedMap
 from hybrid.errors import StateError
+from hybrid.tolerances import SUMMED
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.axes import Axis
 
 __all__ = ["check_slice", "sliced"]
 
-_ROUNDING = 1e-14  # of sums of products of lengths, relative
+_ROUNDING = SUMMED  # of sums of products of lengths, relative
 
 
 def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import ROUNDING
+
 __all__ = ["approaching_impulse"]
 
-_DEPENDENT = 1e-12  # eigenvalues of the Delassus operator below this share of the largest are rounding
+_DEPENDENT = ROUNDING  # eigenvalues of the Delassus operator below this share of the largest are rounding
 
 Array = NDArray[np.float64]
 

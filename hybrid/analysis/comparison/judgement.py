@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from hybrid.analysis.comparison.cells import Cells
 from hybrid.contact.classify import CellVerdict
 from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS
+from hybrid.tolerances import NOTHING
 
 __all__ = ["EXACT", "STRIKING", "judged", "orders"]
 
-EXACT = 1e-9
+EXACT = NOTHING
 """Relative error of velocities at which the integration itself is met."""
 STRIKING = 200.0
 """Fast time after which a departure from rest is given up."""

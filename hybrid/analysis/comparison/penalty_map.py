@@ -17,13 +17,14 @@ from hybrid.contact.classify import CellVerdict
 from hybrid.contact.compliance.grid import LABELS
 from hybrid.contact.compliance.rates import ContactRates
 from hybrid.errors import StateError
+from hybrid.tolerances import NOTHING
 
 __all__ = ["MapException", "PenaltyMap", "penalty_map"]
 
 SETTLING = 12.0
 """Fast time of the softest run of a unique motion; stiffer ones last as long in seconds."""
 _LEFT, _ENOUGH = 0.1, 0.5  # shares of rigid motions that keep their mode: below the first, runs are refused
-_LEAST = 1e-9  # of a duration: where not even that helps, none does
+_LEAST = NOTHING  # of a duration: where not even that helps, none does
 _APPROACH = 2.0  # of an indeterminate state, in units of the one that separates lift-off from impact
 
 Array = NDArray[np.float64]

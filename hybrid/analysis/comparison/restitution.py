@@ -15,7 +15,7 @@ from hybrid.analysis.maps.axes import Axis, axes_of
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.rates import ContactRates
 from hybrid.errors import ComputationError, StateError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import ROUNDING, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -28,7 +28,7 @@ INCIDENCE = Axis("incidence", -0.45 * math.pi, 0.45 * math.pi, 180)
 MAX_CELLS = 1_000_000
 """Of a sweep: about a gigabyte while it is computed."""
 
-_DEPENDENT = 1e-12  # a determinant of the Delassus operator below this share of its diagonal is rounding
+_DEPENDENT = ROUNDING  # a determinant of the Delassus operator below this share of its diagonal is rounding
 
 Array = NDArray[np.float64]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.compliance.grid import LABELS
 from hybrid.contact.compliance.rates import ContactRates
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["rigid_motions"]
 
 _STEPS = 24  # the motions compared last no longer than a compliant contact takes to settle
-_VANISHING = 1e-12  # relative to the velocities
+_VANISHING = ROUNDING  # relative to the velocities
 _SIGNS = np.array([0.0, 1.0, -1.0, 0.0])
 _FREE, _STICK = LABELS.index("free"), LABELS.index("stick")
 
@@ -92,7 +93,7 @@ def _accelerations(
     slips = np.where(np.abs(along) <= zero, gains > 0, along > 0)  # a slip may begin at rest
     holds = np.where(
         is_free,
-        at.gap_dot >= -1e-12,
+        at.gap_dot >= -ROUNDING,
         (normal >= 0) & np.where(is_stuck, np.abs(tangential) <= at.static_friction * normal, (A > 0) & slips),
     )
     return at.acceleration(np.stack([normal, tangential], axis=-1)), holds

@@ -12,11 +12,12 @@ from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.branches import Branch
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem
+from hybrid.tolerances import ROUNDING
 
 __all__ = ["decay_rate", "settling_time"]
 
 _SETTLED = -math.log(SHOWN)  # times the time constant: what is left of the oscillation is not shown
-_DEPENDENT = 1e-12  # mobilities, and eigenvalues, below this share of the largest are rounding
+_DEPENDENT = ROUNDING  # mobilities, and eigenvalues, below this share of the largest are rounding
 
 
 def settling_time(problem: ContactProblem, branch: Branch, damping: float | None) -> float:

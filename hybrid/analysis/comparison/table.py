@@ -22,7 +22,7 @@ from hybrid.dynamics import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError
 from hybrid.tables import dataframe
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import CLEAR, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -33,7 +33,7 @@ __all__ = ["STIFFNESSES", "Comparison", "ComparisonRow", "compare"]
 STIFFNESSES = (1e6, 1e7, 1e8)
 """Of penalty runs, if nothing else is asked for; three, so that a fit has a scatter."""
 _SIDES = (0.5, 2.0)  # approaches of an indeterminate state, in units of the one that separates lift-off from impact
-_SAME = 1e-6  # normal velocities that differ by less, relative to the largest velocity, agree
+_SAME = CLEAR  # normal velocities that differ by less, relative to the largest velocity, agree
 
 
 @attrs.frozen(eq=False)

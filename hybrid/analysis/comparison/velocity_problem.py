@@ -11,14 +11,13 @@ import lcp
 from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, Impulses, Phase, resolve_impact
 from hybrid.errors import ComputationError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import NOTHING, RESOLVED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-_STEP = 1e-10  # of the time in which the free acceleration would change the velocities by themselves
-_NOTHING = 1e-9  # change of velocity, relative to the largest, that is left of a force over so small a step
+_STEP = RESOLVED  # of the time in which the free acceleration would change the velocities by themselves
 
 
 @attrs.frozen
@@ -57,7 +56,7 @@ class VelocityProblem(AbstractImpactLaw):
         values = reduced.forces(solution.z)
         total = float(np.sum(np.abs(values[problem.normals])))
         change = float(np.max(np.abs(problem.G @ values), initial=0.0))
-        return Impulses(values, (Phase("jump", total),) if change > _NOTHING * speed else ())
+        return Impulses(values, (Phase("jump", total),) if change > NOTHING * speed else ())
 
 
 def velocity_impact(

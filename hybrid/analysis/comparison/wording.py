@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from hybrid.contact.compliance.path import CompliantMotion
 from hybrid.contact.impacts.impact import Impact
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.tolerances import NOTHING
 
 __all__ = ["FROZEN", "SHOWN", "in_a_line", "mode_after", "note_of", "number_in_full", "run_name", "unfinished"]
 
 FROZEN = 0.5
 """Change of the Delassus operator from which a posture is not frozen even roughly."""
-SHOWN = 1e-9
+SHOWN = NOTHING
 """Velocities below this, relative to the largest, are shown as 0."""
 _MANY = 3  # phases shown in one line
 

@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import CLEAR
+
 if TYPE_CHECKING:
     from hybrid.dynamics.configuration import ConfigurationSpace
     from hybrid.dynamics.singular_points import SingularPoint
@@ -19,7 +21,7 @@ __all__ = ["HalfBranch", "branch_taken", "half_branches"]
 Array = NDArray[np.float64]
 
 _SAMPLES = 20_000
-_NEGLIGIBLE = 1e-6  # share of a displacement below which a coordinate does not move along a branch
+_NEGLIGIBLE = CLEAR  # share of a displacement below which a coordinate does not move along a branch
 
 
 @attrs.frozen(eq=False)

@@ -17,6 +17,7 @@ from hybrid.dynamics.derive import derive
 from hybrid.errors import DeclarationError, Problem, StateError
 from hybrid.motion import Settings, simulate, singular_points_of
 from hybrid.motion.outcome import EventKind
+from hybrid.tolerances import RESOLVED, STEP_ERROR
 
 if TYPE_CHECKING:
     from hybrid.analysis.configuration.branch_taken import HalfBranch
@@ -199,7 +200,7 @@ def realisation_study(
             state,
             t_end=t_end,
             parameters={**values, **dict.fromkeys(keys, k)},
-            settings=settings or Settings(rtol=1e-10, atol=1e-12),
+            settings=settings or Settings(rtol=RESOLVED, atol=STEP_ERROR),
         )
         before = _BEFORE * (met[0] - state.t) if met else t_end - state.t
         taken = branch_taken(motion, points[0].q, ends, radius, until=until) if points else None

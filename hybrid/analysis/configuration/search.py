@@ -13,6 +13,7 @@ from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.redundancy import independent_rows
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import StateError
+from hybrid.tolerances import LAST_PLACE, NEARLY
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -25,9 +26,8 @@ Box = Mapping[str, tuple[float, float]]
 _STARTS = 100
 _TRIED = 1e-2  # share of the reach from a known point within which a candidate is that one
 _SAME = 1e-3  # share of the reach within which two singular points are one
-_NEARLY = 1e-3  # share of its usual size below which a singular value makes a posture a candidate
 _EVALUATIONS = 60
-_FINEST = 1e-15
+_FINEST = LAST_PLACE
 
 
 def singular_configurations(
@@ -105,7 +105,7 @@ def singular_configurations(
 
 def _confirmed(space: ConfigurationSpace, q: Array) -> SingularPoint | None:
     """The singular point near a candidate, which a degenerate one leaves only approximately known."""
-    point = classify_configuration(space, q, lost=_NEARLY)
+    point = classify_configuration(space, q, lost=NEARLY)
     return point if point is not None and space.regularity(point.q).is_singular else None
 
 

@@ -23,7 +23,7 @@ from hybrid.analysis.criticality.response import (
 from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, placed
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import StateError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -244,7 +244,7 @@ def _check_spans(over: Sequence[Axis], coupling: Callable[[NDArray[np.float64]],
         points = np.tile(middle, (3, 1))
         points[:, index] = _SOMEWHERE + np.array([0.0, 1.0, 2 * math.pi])
         here, beyond, full = coupling(points)
-        if np.isclose(here, full, rtol=1e-9, atol=0.0) and not np.isclose(here, beyond, rtol=1e-9, atol=0.0):
+        if np.isclose(here, full, rtol=NOTHING, atol=0.0) and not np.isclose(here, beyond, rtol=NOTHING, atol=0.0):
             raise StateError(
                 f"axis {axis.name}: an angle that repeats after a turn is swept over {axis.width / (2 * math.pi):.3g} "
                 f"turns, more than the scan resolves; give one, as {axis.name}=0:2*pi"

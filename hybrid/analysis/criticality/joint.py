@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.criticality.multipliers import first_negative
 from hybrid.contact.bilateral import bilateral_contacts
 from hybrid.contact.reduction import free_motion
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -23,7 +24,7 @@ __all__ = ["JointFriction", "SlidingContacts", "sliding_contacts"]
 Array = NDArray[np.float64]
 Signs = tuple[int, ...]
 
-_RANK = 1e-9  # of slips that velocities can give the contacts: the root of rounding, with room for long mechanisms
+_RANK = NOTHING  # of slips that velocities can give the contacts: the root of rounding, with room for long mechanisms
 
 
 @attrs.frozen

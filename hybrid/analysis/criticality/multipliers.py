@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import AGREEING, ROUNDING
+
 __all__ = ["determinants", "first_below", "first_negative"]
 
 Array = NDArray[np.float64]
 
 # Rounding of a determinant of order m, relative to the product of its columns (Hadamard): some tens of operations on
 # entries that are themselves results of a linear solve.
-_ROUNDING = 1e-12
 _BLOCK = 16_384  # matrices that are looked at together: their numbers stay in the processor's cache
 # A pair of roots that rounding may have parted from the real axis: the root of rounding.
-_IMAGINARY = 1e-7
+_IMAGINARY = AGREEING
 
 
 def first_negative(G: Array, B: Array, size: Array) -> Array:
@@ -137,7 +138,7 @@ def _coefficients(G: Array, B: Array) -> Array:
             grown[power + 1] += lengths[1] * term
         bound = grown
     value, most = np.stack(minors[tuple(range(m))], axis=-1), np.stack(bound, axis=-1)
-    return np.where(np.abs(value) <= _ROUNDING * most, 0.0, value)
+    return np.where(np.abs(value) <= ROUNDING * most, 0.0, value)
 
 
 def _first(coefficients: Array) -> Array:
@@ -177,7 +178,7 @@ def _deflated(coefficients: Array) -> Array:
             between = np.where(np.isfinite(ahead), (here + ahead) / 2, 2.0 * here)
             terms = coefficients * between[:, None] ** np.arange(degree + 1)
             # two roots that rounding has parted enclose a value of rounding: the polynomial only touches zero there
-            negative = np.sum(terms, axis=1) < -_ROUNDING * np.sum(np.abs(terms), axis=1)
+            negative = np.sum(terms, axis=1) < -ROUNDING * np.sum(np.abs(terms), axis=1)
         hit = np.isfinite(here) & negative & (result > 0.0)
         result = np.where(hit, here, result)
     return result

@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import CANCELLED
+
 Array = NDArray[np.float64]
 
 # Points of the scan: one swept quantity gets 4097, two get 181 each, more share as many as two.
@@ -111,7 +113,7 @@ def global_maximum_of(
         own = members == member
         folded = _Folded(partial(_member, family, int(member)), *ends)
         u[own], value[own] = _polished(folded, u[own], spacing)
-    near = value >= np.max(value) - 1e-13 * abs(np.max(value))
+    near = value >= np.max(value) - CANCELLED * abs(np.max(value))
     x = _Folded(largest, *ends).x(u[near])
     first = np.lexsort(x.round(9).T[::-1])[0]
     return x[first], float(np.max(value)), int(members[near][first])
@@ -172,7 +174,7 @@ def _polished(folded: _Folded, u: Array, radius: float) -> tuple[Array, Array]:
         u = np.where(accepted[:, None], trial, np.where(better[:, None], around[rows, best], u))
         value = np.where(accepted, at_trial, np.where(better, at_around[rows, best], value))
         radii = np.where(accepted, np.minimum(radii, 4 * size), np.where(better, radii, radii / 4))
-        if np.all(np.where(accepted, size, radii) < 1e-13):
+        if np.all(np.where(accepted, size, radii) < CANCELLED):
             break
     return u, value
 

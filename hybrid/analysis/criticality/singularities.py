@@ -18,7 +18,7 @@ from hybrid.dynamics import solve_states
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import CENTRAL_STEP, LAST_PLACE, LEAST, NOTHING, RESOLVED, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 _SCAN_CELLS = 160
 _MAX_NEWTON_STEPS = 40
-_SAME = 1e-9  # of the plane: what Newton's method found from two cells, to about 1e-12
+_SAME = NOTHING  # of the plane: what Newton's method found from two cells, to about 1e-12
 # Steps of central differences, largest first; the pair that agrees best is taken, so no scale of time is assumed.
 _STEPS = 0.3 * 4.0 ** -np.arange(13)
 _OFFSETS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
@@ -194,8 +194,8 @@ def _common_zeros(f: Callable[[Array], Array], axes: Sequence[Axis]) -> Array:
     low = np.array([axis.low for axis in axes])
     x, residual = _newton(f, low + width * (cells + 0.5) / _SCAN_CELLS, width)
     scale = np.nanmax(np.abs(values), axis=(0, 1))
-    inside = ((x >= low - 1e-12 * width) & (x <= low + width * (1 + 1e-12))).all(axis=-1)
-    x = x[inside & (np.abs(residual) <= 1e-10 * scale).all(axis=-1)]
+    inside = ((x >= low - ROUNDING * width) & (x <= low + width * (1 + ROUNDING))).all(axis=-1)
+    x = x[inside & (np.abs(residual) <= RESOLVED * scale).all(axis=-1)]
     distinct: list[Array] = []
     while x.size:
         distinct.append(x[0])
@@ -205,7 +205,7 @@ def _common_zeros(f: Callable[[Array], Array], axes: Sequence[Axis]) -> Array:
 
 def _newton(f: Callable[[Array], Array], x: Array, width: Array) -> tuple[Array, Array]:
     """Newton's method from points (k, 2) with differences; steps are kept to a fiftieth of the plane."""
-    h = 1e-5 * width
+    h = CENTRAL_STEP * width
     for _ in range(_MAX_NEWTON_STEPS):
         if not x.size:
             break
@@ -216,9 +216,9 @@ def _newton(f: Callable[[Array], Array], x: Array, width: Array) -> tuple[Array,
         solvable = np.isfinite(determinant) & (determinant != 0)
         jacobian = np.where(solvable[:, None, None], jacobian, np.eye(2))
         step = np.linalg.solve(jacobian, np.where(solvable[:, None], value[:, 0], 0.0)[..., None])[..., 0] * h
-        step *= np.minimum(1.0, 0.02 / np.maximum(np.max(np.abs(step / width), axis=-1, keepdims=True), 1e-300))
+        step *= np.minimum(1.0, 0.02 / np.maximum(np.max(np.abs(step / width), axis=-1, keepdims=True), LEAST))
         x = x - step
-        if np.all(np.abs(step) <= 1e-15 * width):
+        if np.all(np.abs(step) <= LAST_PLACE * width):
             break
     return x, f(x)
 
@@ -232,7 +232,7 @@ def _point(plane: _Plane, x: Array, mode: ContactMode) -> GenotBrogliatoPoint | 
     flow = _linear_flow(plane, state, values)
     ordered = _eigenvalues(flow)
     rates = np.array(ordered)
-    is_real = bool(np.all(np.abs(rates.imag) <= 1e-12 * np.abs(rates)))
+    is_real = bool(np.all(np.abs(rates.imag) <= ROUNDING * np.abs(rates)))
     is_node = is_real and bool(np.prod(rates.real) > 0)
     force, exponent, limit = ForceAtPoint.NOT_APPROACHED, float("nan"), float("nan")
     if is_node and rates[0].real < 0:
@@ -278,7 +278,7 @@ def _slope(values: Array) -> Array:
 
 def _eigenvalues(flow: Array) -> tuple[complex, complex]:
     """First the eigenvalue whose vector leaves A_s = 0 most steeply; both do when friction depends on velocity."""
-    if abs(flow[0, 1]) <= 1e-12 * np.max(np.abs(flow)):
+    if abs(flow[0, 1]) <= ROUNDING * np.max(np.abs(flow)):
         return complex(flow[0, 0]), complex(flow[1, 1])
     values, vectors = np.linalg.eig(flow)
     order = np.argsort(-np.abs(vectors[0]))

@@ -14,7 +14,7 @@ from hybrid.analysis.maps.lines import Lines
 from hybrid.analysis.maps.plane import plane_of
 from hybrid.analysis.maps.transitions import transitions
 from hybrid.dynamics import pin_names
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import INTEGRATED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 _MAX_ROUNDS = 24
 # Places of events along the outer axis, as a share of it.
-_EVENT_WIDTH = 1e-11
+_EVENT_WIDTH = INTEGRATED
 # Near an event a length goes like a root of the distance, as where a region begins or a curve turns; in the variable
 # u of x = a + (b - a) u^2 (3 - 2 u) it is smooth at both ends of a panel.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)

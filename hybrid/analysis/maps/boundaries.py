@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.crossings import WIDTH, CellGrid, chains, crossings, links
 from hybrid.analysis.maps.junctions import junctions
 from hybrid.analysis.maps.plane import UNDECIDED_CODE, Code, Plane, RegionCodes
+from hybrid.tolerances import NOTHING
 
 # The rim of the map is looked at from just inside, where a pin at its end has no special meaning.
-_INSET = 1e-9
+_INSET = NOTHING
 
 
 @attrs.frozen(eq=False)

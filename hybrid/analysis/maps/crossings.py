@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.maps.plane import Code
 from hybrid.analysis.maps.transitions import transitions
+from hybrid.tolerances import RESOLVED
 
 Indices = NDArray[np.int64]
 
-WIDTH = 1e-10
+WIDTH = RESOLVED
 """Points of a boundary are this close to it, as a share of the axes."""
 
 _FLICKER = 64  # curves between the same two regions do not cross one square so often

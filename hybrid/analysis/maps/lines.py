@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.plane import Code, Plane, RegionCodes
 from hybrid.analysis.maps.transitions import Transitions, transitions
+from hybrid.tolerances import CANCELLED, NOTHING, RESOLVED
 
 Array = NDArray[np.float64]
 
 _SCAN_CELLS = 200
 # A line ends just inside the plane, where a pin at its end has no special meaning.
-_INSET = 1e-10
+_INSET = RESOLVED
 # Two regions follow each other on a line when they do so at this distance, a share of the line.
-_ORDER_WIDTH = 1e-9
-_LENGTH_WIDTH = 1e-13
+_ORDER_WIDTH = NOTHING
+_LENGTH_WIDTH = CANCELLED
 _STATES_AT_ONCE = 1 << 14
 
 

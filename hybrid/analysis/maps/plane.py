@@ -13,7 +13,7 @@ from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, pl
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.dynamics import solve_states
 from hybrid.errors import ComputationError, StateError
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import CANCELLED, INTEGRATED, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -25,11 +25,11 @@ _SEVERAL = np.uint64(1 << 62)  # one mode has several solutions: bilateral conta
 _MOST_LABELS = 62
 # Next to a boundary every state is close to a tie. Bisection wants to know on which side, not whether a tolerance
 # vouches for it, so signs and ranks are taken down to where rounding alone makes redundant contacts look regular.
-_SHARP = 1e-13
+_SHARP = CANCELLED
 # The rim of a map, just inside an axis of slips that begins at zero, must not count as at rest.
-_STILL = 1e-12
+_STILL = ROUNDING
 # A point on a tie belongs to no side; its code is that of a point this share of the axes further on.
-_SHIFT = 1e-11
+_SHIFT = INTEGRATED
 
 Code = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.uint64]]
 

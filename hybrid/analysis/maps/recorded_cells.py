@@ -31,6 +31,7 @@ from hybrid.expressions import (
     magnitudes,
     recorded_nodes,
 )
+from hybrid.tolerances import CLEAR, NEARLY
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.plane import Plane
@@ -41,8 +42,8 @@ __all__ = ["CellRecording", "CellSource", "RecordedMode", "RecordedPair", "cell_
 MAX_MODES = 64
 """Modes at most that are written down: those of three planar contacts at rest."""
 
-_WELL_POSED = 1e-3  # of the summands of a determinant by which pins are solved
-_DEFINITE = 1e-6  # determinant of a mass matrix of unit diagonal; its least eigenvalue is larger than a third of it
+_WELL_POSED = NEARLY  # of the summands of a determinant by which pins are solved
+_DEFINITE = CLEAR  # determinant of a mass matrix of unit diagonal; its least eigenvalue is larger than a third of it
 _PARTIAL = {"/", "**", "exp", "sinh", "cosh"}  # operations whose value may be infinite or undefined
 
 

@@ -9,12 +9,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import CLEAR
+
 # States classified at once: enough that the cost of a call is that of its states, not of the call.
 _BATCH = 4096
 _MAX_SECTIONS = 31
 # Third regions are looked for down to this share of a bracket. Where a force grows without bound, rounding decides over
 # the last 1e-9 before the boundary.
-_FINEST = 1e-6
+_FINEST = CLEAR
 
 
 @attrs.frozen(eq=False)

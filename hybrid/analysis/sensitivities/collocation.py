@@ -21,26 +21,26 @@ from hybrid.analysis.sensitivities.gauss import (
     step_inverses,
 )
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.smoothness import instants, vanishing
+from hybrid.analysis.sensitivities.smoothness import SLOW, instants, vanishing
 from hybrid.errors import ComputationError
+from hybrid.tolerances import CANCELLED, CLEAR, LAST_PLACE, LEAST, ROUNDING, SQUARED
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
     from hybrid.dynamics.switches import Switches
 
-__all__ = ["ErrorMeasure", "integrate_segment"]
+__all__ = ["ErrorMeasure", "integrate_segment", "usual_sizes"]
 
 Array = NDArray[np.float64]
 Sampler = Callable[[Array], Array]
 Surface = Callable[[float, Array], tuple[float, float]]
 
 _ITERATIONS = 12
-_CONVERGED = 1e-13  # of the size of the states; Newton's method is quadratic, so the Jacobians are exact to rounding
-_SLOW = 1e-3  # of what would change the positions by their own size
-_ACCEPTED = 1e-6  # where rounding stops the iteration earlier, as in a bounce so low that its gap is hardly resolved
-_TAIL = 1e-6  # of the last Legendre coefficient of the flow; the error at the end of a step is about its square
+_CONVERGED = CANCELLED  # of the size of the states; Newton's method is quadratic: Jacobians are exact to rounding
+_ACCEPTED = CLEAR  # where rounding stops the iteration earlier, as in a bounce so low that its gap is hardly resolved
+_TAIL = SQUARED  # of the last Legendre coefficient of the flow; the error at the end of a step is about its square
 _REFINEMENTS = 24
-_ONE_KNOT = 1e-12  # of the times of an arc: what the iteration leaves of the time of a kink that a knot marks already
+_ONE_KNOT = ROUNDING  # of the times of an arc: what the iteration leaves of a kink that a knot marks already
 _MOST_STEPS = 4096  # of one arc: an integrand that is not resolved then has no smooth scale
 
 
@@ -113,15 +113,15 @@ def _unresolved(segment: Segment, measure: ErrorMeasure | None) -> NDArray[np.bo
     tail = np.abs(TO_SERIES[-1] @ flow)
     n = flow.shape[2] // 2
     duration = float(segment.knots[-1] - segment.knots[0])
-    speeds = _sizes(segment.states, duration)[n:]
-    accelerations = np.full(n, max(float(np.max(np.abs(flow[..., n:]))), _SLOW * float(speeds[0]) / duration))
+    speeds = usual_sizes(segment.states, duration)[n:]
+    accelerations = np.full(n, max(float(np.max(np.abs(flow[..., n:]))), SLOW * float(speeds[0]) / duration))
     coarse = (tail > _TAIL * np.concatenate([speeds, accelerations])).any(axis=1)
     if measure is not None:
         values = measure.values(segment.at)
         if not np.isfinite(values).all():
             raise NoDerivative("the integrand has no finite value", float(segment.at.t[np.argmin(np.isfinite(values))]))
         values = values.reshape(S, STAGES)
-        size = max(float(np.max(np.abs(values), initial=0.0)), _SLOW * measure.size)
+        size = max(float(np.max(np.abs(values), initial=0.0)), SLOW * measure.size)
         coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * size
     return np.asarray(coarse)
 
@@ -152,7 +152,7 @@ def _crossings(segment: Segment, switches: Switches) -> list[float]:
             low, high = (float(time) for time in t[known[place : place + 2]])
             # The polynomials differ from the stages by what the iteration leaves: a sign that this turns is none.
             if along(low) * along(high) < 0:
-                found.append(float(brentq(along, low, high, xtol=1e-15 * max(abs(high), 1e-300))))
+                found.append(float(brentq(along, low, high, xtol=LAST_PLACE * max(abs(high), LEAST))))
     return found
 
 
@@ -174,7 +174,7 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
             raise ComputationError(
                 f"the motion has no finite derivative between t = {knots[0]:.9g} and {knots[-1]:.9g}"
             )
-        scale = _sizes(updated, float(knots[-1] - knots[0]))
+        scale = usual_sizes(updated, float(knots[-1] - knots[0]))
         change = float(np.max(np.abs(updated - Y) / scale))
         Y = updated
         if surface is not None:
@@ -191,11 +191,24 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
     )
 
 
-def _sizes(Y: Array, duration: float) -> Array:
-    """Sizes of positions and velocities along an arc, (2n,); of a body at rest not those of its rounding."""
+def usual_sizes(Y: Array, duration: float) -> Array:
+    """Sizes of positions and velocities along an arc; of a body at rest not those of its rounding.
+
+    Parameters
+    ----------
+    Y : array, (..., 2n)
+        States; SI units.
+    duration : float
+        Of the arc, s.
+
+    Returns
+    -------
+    array, (2n,)
+        One size for all coordinates, one for all velocities.
+    """
     n = Y.shape[-1] // 2
     q, v = (float(np.max(np.abs(block))) for block in (Y[..., :n], Y[..., n:]))
-    sizes = [max(q, _SLOW * v * duration, 1e-300), max(v, _SLOW * q / duration, 1e-300)]
+    sizes = [max(q, SLOW * v * duration, LEAST), max(v, SLOW * q / duration, LEAST)]
     return np.repeat(sizes, n)
 
 

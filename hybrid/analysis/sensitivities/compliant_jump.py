@@ -18,6 +18,7 @@ from hybrid.contact.compliance.several import frozen_machine
 from hybrid.contact.compliance.status import STOPPED, ContactStatus, pace
 from hybrid.errors import ComputationError
 from hybrid.expressions import Dual, changes, duals, plain
+from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, INTEGRATED, NOTHING, ROOT
 
 if TYPE_CHECKING:
     from hybrid.contact.compliance.law import KelvinVoigtLimit
@@ -27,8 +28,8 @@ __all__ = ["Duals", "FastSlopes", "compliant_slopes", "follow", "recorded_phases
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-8  # of the velocities: the course that was followed is that of the law
-_REST = 1e-9  # of the velocities: contacts that approach no faster are at rest
+_SAME = ROOT  # of the velocities: the course that was followed is that of the law
+_REST = NOTHING  # of the velocities: contacts that approach no faster are at rest
 
 
 def compliant_slopes(
@@ -163,11 +164,11 @@ class FastSlopes:
         return y
 
 
-_ACCURACY = 1e-11  # as of the passage itself
-_EDGE = 1e-9  # of a bound, or of the velocities: to one side something else happens
-_EXCESS = 1e-6  # of the forces: more friction than its bound is no rounding
-_LATE = 1e-6  # of a phase: an end as late as that is not a matter of accuracy
-_ALIKE = 1e-7  # of the derivatives of a time
+_ACCURACY = INTEGRATED  # as of the passage itself
+_EDGE = NOTHING  # of a bound, or of the velocities: to one side something else happens
+_EXCESS = CLEAR  # of the forces: more friction than its bound is no rounding
+_LATE = CLEAR  # of a phase: an end as late as that is not a matter of accuracy
+_ALIKE = AGREEING  # of the derivatives of a time
 _JUMPS = ("stop", "slip")  # events at which friction jumps
 _AT_ONCE = "friction of two contacts changes at once in the compliant impact"
 _LONGEST = 1e9  # of the variable of integration; the end of a slip is reached exponentially
@@ -261,7 +262,7 @@ def _check_holds(system: FrozenFlow, y: Array, status: ContactStatus) -> None:
         return
     at = system.evaluate(y, status)
     F = system.forces(at.under(system.beginning(at, status), at.free), status)
-    rounding = 1e-13 * float(np.max(np.abs(F)))
+    rounding = CANCELLED * float(np.max(np.abs(F)))
     for index in rest:
         contact = system.contacts[index]
         if np.linalg.norm(F[list(contact.tangential)]) > (1 - _EDGE) * contact.holds * F[contact.normal] + rounding:

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.sensitivities.collocation import usual_sizes
 from hybrid.analysis.sensitivities.periodic import ON_CIRCLE, PeriodicMotion, StabilityChange, periodic_of, solve_closed
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.shooting import Shooting, Shot
@@ -16,6 +17,7 @@ from hybrid.analysis.sensitivities.smoothness import nearest_dip
 from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.outcome import EventKind
+from hybrid.tolerances import CANCELLED, CLEAR, INTEGRATED, RESOLVED, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -27,11 +29,10 @@ __all__ = ["Continuation", "StabilityChange", "continue_periodic"]
 Array = NDArray[np.float64]
 
 _CORRECTIONS = 8
-_CLOSED = 1e-11  # of the size of the states
+_CLOSED = INTEGRATED  # of the size of the states
 _FIRST, _LONGEST, _SHORTEST = 0.05, 0.2, 1e-7  # steps along the branch, in units of the start's size
 _GRAZED = 1e-4  # of a guard's largest value: where a branch ends this close to a surface, it grazes it
-_SLOW = 1e-3  # of what would change the positions by their own size in a period
-_SIDE = 1e-6  # the imaginary part beside which a multiplier counts as real
+_SIDE = CLEAR  # the imaginary part beside which a multiplier counts as real
 
 
 @attrs.frozen(eq=False)
@@ -119,7 +120,7 @@ class _Branch:
             basis, slopes = self._frame(point)
             matrix = np.vstack([slopes, direction @ basis])
             right = np.append(point.shot.residual, 0.0)
-            place = place - basis @ np.linalg.lstsq(matrix, right, rcond=1e-13)[0]
+            place = place - basis @ np.linalg.lstsq(matrix, right, rcond=CANCELLED)[0]
         return None
 
 
@@ -186,10 +187,7 @@ def continue_periodic(
     first = solve_closed(shooting, x, shooting.period_of(values), guess.t, values)
     if isinstance(first, Refusal):
         return first
-    n = dynamics.n
-    q, v = (float(np.max(np.abs(part))) for part in (first.x[:n], first.x[n:]))
-    sizes = [max(q, _SLOW * v * first.T, 1e-300), max(v, _SLOW * q / first.T, 1e-300)]  # it may start at rest
-    scale = np.concatenate([np.repeat(sizes, n), [first.T, max(abs(start), abs(to - start))]])
+    scale = np.append(usual_sizes(first.x, first.T), [first.T, max(abs(start), abs(to - start))])
     branch = _Branch(shooting, given, parameter, guess.t, scale)
     return _followed(branch, _Point(first, start), start, to, max_points)
 
@@ -282,7 +280,7 @@ def _changes(branch: _Branch, before: _Point | None, after: _Point, direction: A
         met.append(point)
         return abs(_largest(branch, point)) - 1.0
 
-    crossing(excess, 0.0, 1.0, xtol=1e-10, rtol=1e-12)
+    crossing(excess, 0.0, 1.0, xtol=RESOLVED, rtol=ROUNDING)
     nearest = min(met, key=lambda point: abs(abs(_largest(branch, point)) - 1.0))
     multiplier = _largest(branch, nearest)
     kind = "torus" if abs(multiplier.imag) > _SIDE else "fold" if multiplier.real > 0 else "flip"

@@ -17,6 +17,7 @@ from hybrid.dynamics.state import State
 from hybrid.errors import HybridError
 from hybrid.motion.outcome import EventKind, Termination
 from hybrid.motion.simulate import simulate
+from hybrid.tolerances import CLEAR, RESOLVED
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import Functional
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 _FIRST = 2e-3  # of the size of what is changed
 _SHRINK = 2.0
 _LEVELS = 7
-_ENOUGH = 1e-10  # of a derivative: the simulations themselves are hardly better
+_ENOUGH = RESOLVED  # of a derivative: the simulations themselves are hardly better
 _ASTRAY = 0.1  # of the coordinates: a small change of a pin does not move a start so far
 _NODES = 10
 _HALVINGS = 30
@@ -241,7 +242,7 @@ def _neighbour(
     return motion if motion.termination is trajectory.termination else f"ends otherwise: {motion.cause}"
 
 
-_DEVIATES = 1e-6  # of the largest derivative: well above what extrapolated differences of a simulation miss
+_DEVIATES = CLEAR  # of the largest derivative: well above what extrapolated differences of a simulation miss
 _TIMES = 10.0  # their own estimate of their error
 _BENT = 1e-3  # of the largest derivative: differences to one side extrapolate to fewer digits
 

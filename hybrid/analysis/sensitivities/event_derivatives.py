@@ -21,6 +21,7 @@ from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
 from hybrid.contact.guards import GuardKind, guards_of
 from hybrid.contact.modes import ContactMode
 from hybrid.motion.outcome import Event, EventKind
+from hybrid.tolerances import AGREEING, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ __all__ = ["event_map", "ordered_map"]
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-7  # of the velocities: the impulses that were differentiated are those of the motion
+_SAME = AGREEING  # of the velocities: the impulses that were differentiated are those of the motion
 _EDGE = "a contact neither presses nor separates in the impact: to one side it takes part, to the other not"
 
 
@@ -198,7 +199,7 @@ def _after(first: Jump, second: Jump) -> Jump:
 
 
 _MOST = 3  # surfaces at once of which every order is tried
-_ALIKE = 1e-8  # of the velocities after the events
+_ALIKE = ROOT  # of the velocities after the events
 
 
 def ordered_map(

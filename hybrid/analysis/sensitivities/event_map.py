@@ -14,6 +14,7 @@ from hybrid.analysis.sensitivities.mode_system import Point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.analysis.sensitivities.surfaces import EventSurface
 from hybrid.contact.active_elements import ElementKind
+from hybrid.tolerances import AGREEING, RANK, ROOT
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem
@@ -22,8 +23,8 @@ __all__ = ["Crossing", "EventMap", "Passing", "admissible", "agreed_map", "held_
 
 Array = NDArray[np.float64]
 
-_GRAZING = 1e-8  # of the terms of a guard's rate: below it the event time has no derivative that floats can tell
-_ALIKE = 1e-7  # of the larger of two derivatives that must agree
+_GRAZING = ROOT  # of the terms of a guard's rate: below it the event time has no derivative that floats can tell
+_ALIKE = AGREEING  # of the larger of two derivatives that must agree
 
 
 @attrs.frozen(eq=False)
@@ -206,8 +207,8 @@ def admissible(point: Point) -> tuple[Array, Array]:
     scale = np.linalg.norm(states, axis=1, keepdims=True)
     scale = np.where(scale > 0.0, scale, 1.0)
     _, singular, right = np.linalg.svd(states / scale)
-    rank = int(np.sum(singular > 1e-10 * singular[0]))
-    follow = -np.linalg.pinv(states / scale, rcond=1e-10) @ (parameters / scale)
+    rank = int(np.sum(singular > RANK * singular[0]))
+    follow = -np.linalg.pinv(states / scale, rcond=RANK) @ (parameters / scale)
     return np.asarray(right[rank:].T), np.asarray(follow)
 
 

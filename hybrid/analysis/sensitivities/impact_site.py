@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.impacts.impact import ImpactChange
 from hybrid.dynamics.partials import Forces, Partials
+from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["ImpactSite", "problem_change", "velocity_slopes"]
 
 Array = NDArray[np.float64]
-
-_RANK = 1e-10  # as for the elimination of bilateral constraints
 
 
 @attrs.frozen(eq=False)
@@ -119,7 +118,7 @@ def _rows(site: ImpactSite, problem: ImpactProblem) -> _Rows:
     taking_part = {index for name, index in rates.values() if name == "constraint_dot"}
     others = [index for index in range(len(dynamics.rigid)) if index not in taking_part]
     loads = terms.M @ problem.response_W - problem.posed.W
-    units.lambda_B[:, others] = (np.linalg.pinv(terms.J[others].T, rcond=_RANK) @ loads).T
+    units.lambda_B[:, others] = (np.linalg.pinv(terms.J[others].T, rcond=RANK) @ loads).T
     given = [row for row in sorted(rates) if rates[row][0] != "constraint_dot"]
     return _Rows([rates[row] for row in sorted(rates)], units, given)
 
@@ -200,4 +199,4 @@ def velocity_slopes(site: ImpactSite, problem: ImpactProblem, P: Array, P_slopes
 def _inverse(A: Array) -> Array:
     scale = np.max(np.abs(A), axis=1, keepdims=True)
     scale = np.where(scale > 0.0, scale, 1.0)
-    return np.asarray(np.linalg.pinv(A / scale, rcond=_RANK) / scale.T)
+    return np.asarray(np.linalg.pinv(A / scale, rcond=RANK) / scale.T)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.table import force_law
 from hybrid.dynamics.partials import Forces, Partials
+from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode, ForceRow
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["ModeSystem", "Response"]
 
 Array = NDArray[np.float64]
-
-_RANK = 1e-10  # of the rows scaled to unit size; dependent constraints leave about 1e-15
 
 
 @attrs.frozen(eq=False)
@@ -231,12 +230,12 @@ def _inverse(matrix: Array) -> Array:
     if not np.isfinite(scaled).all():
         return np.full_like(matrix, np.nan)
     extreme = np.linalg.svd(scaled[:1], compute_uv=False)
-    if extreme[0, -1] > _RANK * extreme[0, 0]:
+    if extreme[0, -1] > RANK * extreme[0, 0]:
         try:
             return np.asarray(np.linalg.inv(matrix))
         except np.linalg.LinAlgError:
             return np.full_like(matrix, np.nan)
-    return np.asarray(np.linalg.pinv(scaled, rcond=_RANK) / np.swapaxes(scale, -1, -2))
+    return np.asarray(np.linalg.pinv(scaled, rcond=RANK) / np.swapaxes(scale, -1, -2))
 
 
 @attrs.frozen(eq=False)

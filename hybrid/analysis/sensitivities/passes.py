@@ -14,6 +14,7 @@ from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, p
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.smoothness import jump_met
+from hybrid.tolerances import NOTHING, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -238,9 +239,9 @@ def pulled_parameters(segment: Segment, stages: Array) -> Array:
     return np.asarray(-np.einsum("ib,ibc->c", loads, residual))
 
 
-_SAME = 1e-8  # of the derivatives that must agree
+_SAME = ROOT  # of the derivatives that must agree
 _ROUGH = 1e-3  # of the greatest slope: a last Legendre coefficient that leaves an error of 1e-6, its square
-_MATTERS = 1e-9  # of the integral of a slope: what a step that is not resolved may contribute
+_MATTERS = NOTHING  # of the integral of a slope: what a step that is not resolved may contribute
 
 
 @attrs.frozen(eq=False)

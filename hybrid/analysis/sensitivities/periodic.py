@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.shooting import Shooting, Shot
 from hybrid.errors import ComputationError
+from hybrid.tolerances import CLEAR, INTEGRATED
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -24,9 +25,9 @@ __all__ = ["ON_CIRCLE", "PeriodicMotion", "StabilityChange", "periodic_motion"]
 Array = NDArray[np.float64]
 
 _ITERATIONS = 30
-_CLOSED = 1e-11  # of the size of the states
+_CLOSED = INTEGRATED  # of the size of the states
 _HALVINGS = 8
-ON_CIRCLE = 1e-6  # so close to the unit circle a multiplier is on no side: a double one moves by the root of rounding
+ON_CIRCLE = CLEAR  # so close to the unit circle a multiplier is on no side: a double one moves by the root of rounding
 
 
 @attrs.frozen

@@ -20,6 +20,7 @@ from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
 from hybrid.contact.table import rows_of
 from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.tolerances import AGREEING, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.partials import Partials
@@ -30,8 +31,8 @@ __all__ = ["replay", "system_of"]
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-12  # of the time: events that close happened at once
-_VANISHED = 1e-7  # of the greatest slip along an arc
+_SAME = ROUNDING  # of the time: events that close happened at once
+_VANISHED = AGREEING  # of the greatest slip along an arc
 _UNFINISHED = (  # what has stopped the computation, not the motion
     Termination.NOT_COMPUTED,
     Termination.NO_IMPACT_LAW,

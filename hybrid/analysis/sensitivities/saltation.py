@@ -18,6 +18,7 @@ from hybrid.dynamics.partials import partial_derivatives
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 from hybrid.motion.outcome import Event, EventKind
+from hybrid.tolerances import AGREEING
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["saltation_matrix"]
 
 _LAWS: tuple[type[Any], ...] = (NewtonImpact, PoissonImpact, EnergeticImpact)
-_SAME = 1e-7  # of the velocities: the law given gives the recorded ones
+_SAME = AGREEING  # of the velocities: the law given gives the recorded ones
 
 
 def saltation_matrix(

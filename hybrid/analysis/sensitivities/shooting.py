@@ -24,6 +24,7 @@ from hybrid.dynamics.pin_values import cyclic_coordinates
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.simulate import simulate
+from hybrid.tolerances import LEAST, RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -175,7 +176,7 @@ class Shooting:
             return refusal
         carried = transition(motion, tangent, columns)
         residual = self._residual(x, motion.end, T, t, parameters)
-        size = float(np.max(np.abs(residual)) / max(float(np.max(np.abs(motion.end[self._kept]))), 1e-300))
+        size = float(np.max(np.abs(residual)) / max(float(np.max(np.abs(motion.end[self._kept]))), LEAST))
         return Shot(x, T, t, motion, motion.end, carried[:, :-1], carried[:, -1], residual, size, free)
 
     @property
@@ -218,7 +219,7 @@ class Shooting:
         basis = np.zeros((size + 1, shot.free.shape[1] + 1))
         basis[:size, :-1], basis[size, -1] = shot.free, 1.0
         matrix = self.slopes(shot)[:, : size + 1] @ basis
-        return np.asarray(-basis @ np.linalg.lstsq(matrix, shot.residual, rcond=1e-12)[0])
+        return np.asarray(-basis @ np.linalg.lstsq(matrix, shot.residual, rcond=ROUNDING)[0])
 
     def multipliers(self, shot: Shot) -> NDArray[np.complex128]:
         """Floquet multipliers by falling modulus."""
@@ -241,4 +242,4 @@ class Shooting:
 def _basis(columns: Array) -> Array:
     """An orthonormal basis of the span of columns."""
     left, singular, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(left[:, singular > 1e-10 * max(float(singular[0]), 1e-300)])
+    return np.asarray(left[:, singular > RANK * max(float(singular[0]), LEAST)])

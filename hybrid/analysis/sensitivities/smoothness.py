@@ -16,6 +16,7 @@ from hybrid.analysis.sensitivities.spatial_slip import is_spatial
 from hybrid.analysis.sensitivities.surfaces import EventSurface, mode_surfaces
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.dynamics.scales import scales_of
+from hybrid.tolerances import AGREEING, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
 
     Guard = Callable[[Response], NDArray[np.float64]]
 
-__all__ = ["check_end", "check_smooth", "instants", "jump_met", "nearest_dip", "sizes_of", "vanishing"]
+__all__ = ["SLOW", "check_end", "check_smooth", "instants", "jump_met", "nearest_dip", "sizes_of", "vanishing"]
 
 Array = NDArray[np.float64]
 
-_ZERO = 1e-12  # of the terms of a switch: what the rounding of a motion leaves of a zero
-_FLOOR = 1e-3  # of the speed that crosses the positions in the duration of the motion: what a body at rest is held to
+_ZERO = ROUNDING  # of the terms of a switch: what the rounding of a motion leaves of a zero
+SLOW = 1e-3
+"""Of the speed that crosses the positions in the duration of a motion: what a body at rest is held to."""
 _NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
-_CLEAR = 1e-7  # of the same: the surface has been left
-_TOUCHED = 1e-9  # of the same: the surface is touched
-_ROUNDING = 1e-12  # of the terms of gaps and rates: what the rounding of a motion leaves of a zero
+_CLEAR = AGREEING  # of the same: the surface has been left
+_TOUCHED = NOTHING  # of the same: the surface is touched
 
 
 def check_smooth(segment: Segment, first: ModeSystem) -> None:
@@ -100,7 +101,7 @@ def _directed(surface: EventSurface, point: Point) -> EventSurface:
     if surface.kind is not GuardKind.SLIP or surface.part is None or not is_spatial(surface.part):
         return surface
     slip = np.ravel(point.at.terms.slip)[list(surface.part.columns)]
-    return attrs.evolve(surface, aim=slip / max(float(np.linalg.norm(slip)), 1e-300))
+    return attrs.evolve(surface, aim=slip / max(float(np.linalg.norm(slip)), LEAST))
 
 
 def nearest_dip(segments: Sequence[Segment]) -> tuple[float, float, EventSurface] | None:
@@ -172,8 +173,8 @@ def _check_dips(segment: Segment, surface: EventSurface) -> None:
         )
         rates = np.abs(np.asarray(segment.at.terms.gap_dot)[..., surface.part.index])
         gaps = np.abs(surface.values(segment.at, segment.system.parameters))
-        is_closed = np.max(gaps) <= _ROUNDING * np.max(scales.gap)
-        if is_closed and np.max(rates) <= _ROUNDING * np.max(scales.gap_dot):
+        is_closed = np.max(gaps) <= ROUNDING * np.max(scales.gap)
+        if is_closed and np.max(rates) <= ROUNDING * np.max(scales.gap_dot):
             what = f"{surface.element!r} touches without pressing for a while: changed motions may open or press it"
             raise NoDerivative(what, float(segment.knots[0]), is_proven=False)
     t = _touched(segment, _of(surface, segment))
@@ -231,7 +232,7 @@ def _lowest(segment: Segment, guard: Guard, stage: int) -> tuple[float, float]:
         return float(guard(segment.system.respond(np.array([t]), sample(np.array([t]))))[0])
 
     bounds = (float(segment.at.t[stage - 1]), float(segment.at.t[stage + 1]))
-    options = {"xatol": 1e-9 * (bounds[1] - bounds[0])}
+    options = {"xatol": NOTHING * (bounds[1] - bounds[0])}
     found = minimize_scalar(along, bounds=bounds, method="bounded", options=options)
     return float(found.x), float(found.fun)
 
@@ -296,5 +297,5 @@ def sizes_of(greatest: Array, duration: float) -> Array:
     """
     n = len(greatest) // 2
     q, v = np.max(greatest[:n], axis=0), np.max(greatest[n:], axis=0)
-    sizes = np.stack([np.maximum(q, _FLOOR * v * duration), np.maximum(v, _FLOOR * q / max(duration, 1e-300))])
+    sizes = np.stack([np.maximum(q, SLOW * v * duration), np.maximum(v, SLOW * q / max(duration, LEAST))])
     return np.repeat(sizes, n, axis=0)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.jumps import Jump
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.dynamics.crossing import crossing
+from hybrid.tolerances import LAST_PLACE, NOTHING
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point
@@ -29,7 +30,7 @@ __all__ = ["is_spatial", "possible_ends", "settled_jump", "settling_aim", "with_
 Array = NDArray[np.float64]
 
 _SCAN = 128  # directions among which the sign of B is looked at; between four roots at most
-_STILL = 1e-9  # of the accelerations: a direction that turns no faster does not turn
+_STILL = NOTHING  # of the accelerations: a direction that turns no faster does not turn
 
 
 def is_spatial(part: ElementMode) -> bool:
@@ -210,4 +211,6 @@ def _limit_angle(system: ModeSystem, part: ElementMode, t: float, y: Array, near
     middles = (angles[changes] + angles[changes + 1]) / 2
     nearest = changes[np.argmin(np.abs(middles - nearby))]
     low, high = angles[nearest : nearest + 2].tolist()
-    return crossing(lambda angle: float(_rates(system, part, t, y, np.array([angle]))[1][0]), low, high, xtol=1e-15)
+    return crossing(
+        lambda angle: float(_rates(system, part, t, y, np.array([angle]))[1][0]), low, high, xtol=LAST_PLACE
+    )

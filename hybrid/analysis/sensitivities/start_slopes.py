@@ -19,7 +19,7 @@ from hybrid.dynamics.reading import read
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, compile_kernel, jacobian
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import NOTHING, ROOT, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.replayed import Replay
@@ -222,8 +222,8 @@ def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | No
     return {name: float(known[name] if name in known else state[name]) for name in names}
 
 
-_HELD = 1e-9  # of the terms of a gap, rate or slip that the start holds at zero
-_EDGE = 1e-8  # of the accelerations that are added: a slip that begins so slowly may as well not begin
+_HELD = NOTHING  # of the terms of a gap, rate or slip that the start holds at zero
+_EDGE = ROOT  # of the accelerations that are added: a slip that begins so slowly may as well not begin
 
 
 def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:

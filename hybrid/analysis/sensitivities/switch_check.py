@@ -11,6 +11,7 @@ from hybrid.analysis.sensitivities.gauss import STAGES
 from hybrid.analysis.sensitivities.passes import tangents_along
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.smoothness import instants, sizes_of, vanishing
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import CompiledExpression
@@ -23,7 +24,7 @@ __all__ = ["switch_refusal"]
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_MOVED = 1e-12  # of the terms of its change
+_MOVED = ROUNDING  # of the terms of its change
 _GROWS = 5.0  # the change over the switch, at the first stage of a step over that at its last: 28 if as one over time
 _PROSE = {"the equations": ("jump", "have a kink")}
 

@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
+CONSTRAINTS := constraints.txt
+PYTHONS ?= python3.11 python3.12 python3.13
 WORKERS ?= 2
 N ?= 1000
 SEED ?= 1
@@ -12,11 +14,11 @@ SEED ?= 1
 .DEFAULT_GOAL := help
 AXE := 4.11.0
 
-.PHONY: help demo test test-long test-browser campaign check docs install clean clean-env
+.PHONY: help demo test test-all test-lowest test-long test-browser campaign check docs install clean clean-env
 
 help: ## say what can be made
 	@echo "painleve: mechanisms with unilateral contact and dry friction as hybrid automata"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 	@echo "  PYTHON=python3.12 chooses the interpreter, WORKERS=4 the number of test processes"
 
 demo: $(READY) ## write out/rod_on_incline.html for a paradoxical state and print the verdict
@@ -28,6 +30,15 @@ demo: $(READY) ## write out/rod_on_incline.html for a paradoxical state and prin
 test: $(READY) ## run the test suite (the quick one)
 	@echo "==> running the test suite on $(WORKERS) processes"
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
+
+test-all: ## run the test suite on every Python from 3.11 to 3.13 that this machine has
+	@for python in $(PYTHONS); do \
+	    if $$python -c 'import venv, ensurepip' 2>/dev/null; then \
+	        echo "==> $$($$python --version)"; $(MAKE) --no-print-directory test PYTHON=$$python VENV=.venv-$${python##*/} || exit 1; \
+	    else echo "==> $$python was not found: left out"; fi; done
+
+test-lowest: ## run the test suite with the oldest versions of the libraries that pyproject.toml allows
+	@$(MAKE) --no-print-directory test VENV=.venv-lowest CONSTRAINTS=constraints-lowest.txt
 
 test-long: $(READY) ## run the tests that take minutes
 	@echo "==> running the long tests on $(WORKERS) processes"
@@ -63,7 +74,7 @@ docs: $(READY) ## build the site in docs/_build/html, and run every example of t
 install: $(READY) ## make the environment in .venv, nothing else
 
 # Renewed when what is to be installed changes, so that every target works from a clean clone.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'pass' 2>/dev/null || { \
 	    echo "error: '$(PYTHON)' was not found; install Python 3.11 or newer, or name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -73,8 +84,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
 	    echo "==> making the environment $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); }
 	@echo "==> installing painleve and its libraries into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt hatchling editables
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c $(CONSTRAINTS) hatchling editables
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
 	@touch $(READY)
 	@echo "==> installed: $(BIN)/painleve --help"
 
@@ -83,4 +94,4 @@ clean: ## remove what was produced, keep the environment
 	find hybrid lcp mechanisms tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-env: clean ## remove the environment too
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-*

@@ -45,7 +45,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "generated/gallery",
     "filename_pattern": r"\.py$",
-    "ignore_pattern": r"published\.py$",  # what the pages share
+    "ignore_pattern": r"(kept|published)\.py$",  # what the pages share
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,

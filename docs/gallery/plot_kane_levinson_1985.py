@@ -4,8 +4,8 @@ Kane and Levinson 1985: an impact that creates energy
 
 A double pendulum strikes a rough floor with its tip, and by Newton's law of restitution it leaves with more kinetic
 energy than it had. T. R. Kane and D. A. Levinson found this in *Dynamics: Theory and Applications* (1985); W. J.
-Stronge,
-*Proceedings of the Royal Society A* 431 (1990) 169-181, replaced the law by one on energies, which cannot do that.
+Stronge, *Proceedings of the Royal Society A* 431 (1990) 169-181, replaced the law by one on energies, which cannot do
+that.
 
 Two uniform rods of unit mass and length, 20 and 30 degrees from the vertical, turn with -0.1 and -0.2 rad/s. The
 catalogue has them as ``double_pendulum_over_floor``.

@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "myst_nb",
     "sphinx_gallery.gen_gallery",
+    "api_pages",
     "mathml",
     "offline",
     "page_time",
@@ -63,6 +64,7 @@ default_role = "code"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 html_theme = "furo"

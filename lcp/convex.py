@@ -223,8 +223,8 @@ def _cone_program(k: int) -> _ConvexProgram:
 def friction_cone_relaxation(G: npt.ArrayLike, c: npt.ArrayLike, mu: npt.ArrayLike) -> ConeRelaxation:
     """Forces of least complementary energy in the friction cones: a convex relaxation of Coulomb's law.
 
-    Minimises f^T G f / 2 + c^T f over |f_T| <= mu f_N. Its optimality conditions put the contact acceleration
-    into the dual cone, a_N >= mu |a_T|, so a sliding contact separates; `dilation` says by how much.
+    Minimises f^T G f / 2 + c^T f over abs(f_T) <= mu f_N. Its optimality conditions put the contact acceleration
+    into the dual cone, a_N >= mu abs(a_T), so a sliding contact separates; `dilation` says by how much.
 
     Parameters
     ----------

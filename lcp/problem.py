@@ -75,7 +75,7 @@ class LCP:
         return result
 
     def residual(self, z: npt.ArrayLike) -> float:
-        """The natural residual max_i |min(z_i, w_i)|, divided by max(1, max|q|).
+        """The natural residual ``max_i |min(z_i, w_i)|``, divided by ``max(1, max|q|)``.
 
         Zero if and only if z solves the problem. It is not scaled by z, which would hide
         false answers with large entries.

@@ -48,6 +48,7 @@ class EnsembleEvents:
     motion : array of int, (m,)
         To which motion an event belongs.
     t : array, (m,)
+        Times, in s.
     kind : array of int, (m,)
         Numbers among ``kinds``.
     mode : array of int, (m,)

@@ -75,6 +75,7 @@ def ensemble(
     pins, parameters : mapping of str to float or str, optional
         What all starts have in common. Other pins follow the defaults of :func:`hybrid.solve_state`.
     t_end : float
+        When every motion ends, in s.
     law : AbstractImpactLaw, optional
         Decides impacts; without one a motion ends there.
     rtol : float, optional

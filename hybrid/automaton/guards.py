@@ -98,6 +98,8 @@ class Condition:
     expressions : tuple of Expr
     label : str
         In words, with the names of the quantities.
+    quantities : tuple of Quantity
+        What the expressions stand for, one for each.
     """
 
     contact: str

@@ -106,6 +106,8 @@ class Location:
     guards : tuple of GuardFunction
     stops_with : mapping of str to tuple of str
         For each sliding contact, those that must stop together with it.
+    system : NodeSystem
+        The linear equations of the mode, by which its functions are evaluated.
     """
 
     node: NodeMode

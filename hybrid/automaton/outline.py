@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class GuardText:
-    """A guard: ``contact``, ``kind``, ``expression``, ``direction`` and ``label`` as in :class:`GuardFunction`."""
+    """A guard, in words.
+
+    Attributes
+    ----------
+    contact, kind, expression : str
+    direction : int
+    label : str
+        All as in :class:`hybrid.automaton.GuardFunction`.
+    """
 
     contact: str
     kind: str
@@ -59,7 +67,19 @@ class NodeText:
 
 @attrs.frozen
 class EdgeText:
-    """An edge; ``guard`` counts among the guards of the source, None for an edge that is taken at once."""
+    """An edge, in words.
+
+    Attributes
+    ----------
+    source, target : str
+        Labels of its nodes.
+    guard : int or None
+        Place among the guards of the source; None for an edge that is taken at once.
+    reset, rule : str
+        What it does to the state, and what picks it among the edges of its guard.
+    is_regular : bool
+        No paradox leads along it.
+    """
 
     source: str
     target: str

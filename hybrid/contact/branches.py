@@ -41,7 +41,15 @@ class Slack:
 
 @attrs.frozen
 class ContactAcceleration:
-    """Acceleration of one contact: normal (scalar) and tangential (none, one or two components)."""
+    """Acceleration of one contact.
+
+    Attributes
+    ----------
+    normal : float
+        Rate of the normal velocity, m/s^2 where the gap is a length.
+    tangential : tuple of float
+        Rate of the slip: none, one or two components.
+    """
 
     normal: float
     tangential: tuple[float, ...]

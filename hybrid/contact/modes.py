@@ -50,6 +50,11 @@ def _as_modes(modes: Mapping[str, Any]) -> dict[str, ContactMode]:
 class Mode(Mapping[str, ContactMode]):
     """The modes of all contacts of a mechanism, by contact name.
 
+    Attributes
+    ----------
+    contacts : mapping of str to ContactMode
+        In the order of their declaration.
+
     Examples
     --------
     >>> Mode({"tip": "stick"}).label

@@ -117,7 +117,8 @@ def contact_problem(
 ) -> ContactProblem:
     """Pose the contact problem at a state.
 
-    A contact takes part when it is closed and persistent (``gap = 0`` and ``gap_dot = 0`` to the tolerances).
+    A contact takes part when it is closed and persistent (``gap = 0`` and ``gap_dot = 0`` to the tolerances). Contact
+    accelerations are then ``a = G lambda + c`` (Pfeiffer and Glocker 1996, ch. 5).
 
     Parameters
     ----------

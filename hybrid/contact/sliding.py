@@ -29,11 +29,11 @@ class SlidingTerms:
 
     Attributes
     ----------
-    A_plus, A_minus : float or array
+    A_plus, A_minus : array, (...)
         ``A_s = G_NN - s mu G_NT`` for slip in the positive and negative direction; 1/mass.
-    b : float or array
+    b : array, (...)
         Normal acceleration without contact forces.
-    critical_friction : float or array
+    critical_friction : array, (...)
         ``G_NN / abs(G_NT)``: above it one of the ``A_s`` is negative. Infinite where normal and tangential motion are
         not coupled.
     """

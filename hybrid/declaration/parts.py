@@ -69,7 +69,7 @@ class Contact:
     restitution : str
         Coefficient of restitution, from 0 to 1.
     damping : str
-        ``delta`` of the compliant contact ``F_N = -K y - 2 sqrt(K) delta y'``.
+        ``delta`` of the compliant contact ``F_N = -K y - 2 sqrt(K) delta y'``, in sqrt(kg).
     stiffness_ratio : str
         The stiffness K of this contact relative to the others'.
 
@@ -142,7 +142,8 @@ class Constraint:
     slip : str or None
         Instead of ``tangent``: the velocity along the rail, linear in the velocities.
     stiffness : str or None
-        An elastic realisation with the energy ``stiffness * equation**2 / 2``; by default it is rigid.
+        An elastic realisation with the energy ``stiffness * equation**2 / 2``, in N/m where the equation is a length;
+        by default it is rigid.
 
     Examples
     --------

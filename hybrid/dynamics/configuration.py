@@ -66,6 +66,7 @@ class ConfigurationSpace:
     ----------
     dynamics : Dynamics
     t : float
+        Time, in s, of constraints that depend on it.
     reach : float
         Distance at which a posture's neighbours are looked at, in the units of the coordinates.
 

@@ -41,6 +41,7 @@ class Terms:
     constraint, constraint_dot, zeta_B : array, (..., m)
     J : array, (..., m, n)
     friction, static_friction, restitution, damping, stiffness_ratio : array, (..., k)
+        Of every contact, as declared; damping in sqrt(kg).
     limit, static_limit : array, (..., number of friction elements)
     constraint_friction : array, (..., m)
     """

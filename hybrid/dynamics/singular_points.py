@@ -73,7 +73,7 @@ class SingularPoint:
     ----------
     q : array, (n,)
     t : float
-        Time, for constraints that depend on it.
+        Time in s, for constraints that depend on it.
     kind : SingularityKind
     branches : tuple of SmoothBranch
         Two for a crossing (up to four where two constraints are lost at once) or a tangency, one for a cusp (it ends

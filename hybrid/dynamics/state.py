@@ -33,7 +33,7 @@ class State:
     q, v : array, (n,)
         Generalised coordinates and velocities, in the order of the declaration.
     t : float
-        Time.
+        Time, in s.
     sides : mapping of str to tuple of float
         For contacts whose slip is a limit: the direction from which it vanishes, ``(1.0,)`` or ``(-1.0,)`` for a planar
         contact (pins ``slip.tip=+0`` and ``-0``), a plane vector for a spatial one; also where a slip was pinned lower
@@ -66,6 +66,7 @@ class States:
     ----------
     q, v : array, (..., n)
     t : array, (...)
+        Times, in s.
     sides : mapping of str to tuple of float
         As in :class:`State`, common to all states.
     reached : array of bool, (...)

@@ -60,7 +60,15 @@ class RecordedStep:
 
 @attrs.frozen(eq=False)
 class Recorded:
-    """A number with the way it was computed: its recording, and its step there."""
+    """A number with the way it was computed.
+
+    Attributes
+    ----------
+    recording : Recording
+        The steps so far.
+    place : int
+        Its own step there.
+    """
 
     recording: Recording
     place: int

@@ -112,6 +112,7 @@ def simulate_branches(
     state : State, or mapping of str to float or str
         Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     t_end : float
+        When to stop, in s.
     parameters : mapping, optional
     law : AbstractImpactLaw, optional
     settings : Settings, optional

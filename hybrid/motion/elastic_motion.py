@@ -44,7 +44,9 @@ def hand_over(
     motion : Trajectory
         A rigid motion that ended at a singular configuration.
     stiffness : float or str, or a mapping of them by constraint
+        As for :func:`hybrid.realise`.
     t_end : float
+        When to stop, in s.
     constraints : str or sequence of str, optional
         Which to realise; by default all rigid ones without friction.
     length : float or str, optional

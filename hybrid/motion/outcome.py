@@ -71,6 +71,7 @@ class Event:
     Attributes
     ----------
     t : float
+        Its time, in s.
     kind : EventKind
     elements : tuple of str
         The contacts, elements or constraints whose guards fired; the names of watched functions.

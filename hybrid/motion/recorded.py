@@ -104,8 +104,10 @@ class AbstractMotion:
     termination : Termination
     cause : str
         The termination with time, state and evidence.
-    t, q, v : float and arrays (n,)
-        Where it ended.
+    t_start, q_start, v_start : float and arrays, (n,)
+        Where it began; time in s.
+    t, q, v : float and arrays, (n,)
+        Where it ended; time in s.
     selection : Selection or None
         The verdict at the end, where none or several modes were consistent.
     warnings : tuple of str

@@ -40,6 +40,8 @@ class Settings:
         that converge to a limit foretold by the first of them.
     zeno_rest : float
         An accumulation of impacts is completed when what remains of it takes less than this share of it.
+    tolerances : Tolerances
+        Of the decisions on modes, as :func:`hybrid.select` takes them.
     sizes : float or array, (2n,)
         Of the coordinates and velocities; a simulation finds those of its own motion.
     """

@@ -58,7 +58,7 @@ def simulate(
     state : State, or mapping of str to float or str
         At its time ``state.t``. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     t_end : float
-        When to stop, later than ``state.t``.
+        When to stop, in s; later than ``state.t``.
     parameters : mapping, optional
         Values that replace those of the declaration.
     law : AbstractImpactLaw, optional
@@ -78,7 +78,7 @@ def simulate(
         Arcs between located events, or :func:`hybrid.motion.time_stepping` with its own law of impact (Newton's) and no
         rule, which goes on where the rigid problem has several answers and takes one of them.
     step : float, optional
-        Time step, needed for time-stepping and only there.
+        Time step in s, needed for time-stepping and only there.
     progress : callable, optional
         Called now and then with the time that has passed and the whole time.
     on_interrupt : {"raise", "keep"}, optional

@@ -75,7 +75,7 @@ class HandedOver:
     Attributes
     ----------
     t : float
-        When they took over.
+        When they took over, in s.
     constraints : tuple of str
         Those that became springs.
     dynamics : Dynamics

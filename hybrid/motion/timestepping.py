@@ -79,8 +79,9 @@ def time_stepping(
     state : State, or mapping of str to float or str
         Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     t_end : float
+        When to stop, in s.
     step : float
-        Time step; made a little shorter where it does not divide the time.
+        Time step in s; made a little shorter where it does not divide the time.
     parameters : mapping, optional
     progress : callable, optional
         Called with the time that has passed and the whole time.

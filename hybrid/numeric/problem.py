@@ -299,7 +299,7 @@ def resolve(
         Normal velocity, not above 0, with which a contact that slips alone approaches where several modes are
         consistent.
     stiffness : float, optional
-        Finite stiffness with which the approach is compared.
+        Finite stiffness, in N/m, with which the approach is compared.
     tolerances : Tolerances, optional
 
     Returns

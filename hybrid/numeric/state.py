@@ -66,7 +66,7 @@ class NumericContact:
     static_friction : array, (...), optional
         Up to which sticking persists; ``friction`` by default.
     restitution, damping, stiffness_ratio : array, (...)
-        Of impacts and of the compliant contact, as in the mechanism file.
+        Of impacts and of the compliant contact, as in the mechanism file; damping in sqrt(kg).
 
     Examples
     --------

@@ -68,9 +68,9 @@ def build_comparison(
     state : State, or mapping of str to float or str
         With a closed contact. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     stiffness : sequence of float, optional
-        Of the penalty runs; by default three.
+        Of the penalty runs, in N/m; by default three.
     damping : float, optional
-        Replaces the declared damping.
+        Replaces the declared damping, in sqrt(kg).
     parameters : mapping, optional
     command : str, optional
         The command line to quote; by default one that pins the state.

@@ -21,7 +21,18 @@ MAX_PIVOTS = 100_000  # no problem cycles; this bounds the exponential ones
 
 @attrs.frozen
 class ExactSolution:
-    """The end of one run; fields as in `lcp.Solution`, in rational numbers."""
+    """The end of one run, in rational numbers.
+
+    Attributes
+    ----------
+    z, w : tuple of Fraction
+        Of length n each, with w = M z + q.
+    status : Status
+    ray : tuple of Fraction, or None
+        The direction of a secondary ray.
+    n_pivots : int
+        All as in :class:`lcp.Solution`.
+    """
 
     z: tuple[Fraction, ...]
     w: tuple[Fraction, ...]

@@ -93,6 +93,13 @@ def integer_row(values: Sequence[Fraction]) -> list[int]:
 class RationalLCP:
     """The problem (M, q) in rational numbers; floats are taken as the rationals they are.
 
+    Attributes
+    ----------
+    M : tuple of tuple of Fraction
+        n rows of length n.
+    q : tuple of Fraction
+        Of length n.
+
     Examples
     --------
     >>> RationalLCP([[Fraction(1, 3)]], [-1]).q

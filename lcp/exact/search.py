@@ -101,7 +101,13 @@ def _refutation(problem: RationalLCP, leaf: Refuted[int]) -> Refutation:
 
 @attrs.frozen
 class ExactPiece:
-    """A convex set of solutions: the hull of `vertices` plus the cone of `rays`, each of length n."""
+    """A convex set of solutions: the hull of its vertices plus the cone of its rays.
+
+    Attributes
+    ----------
+    vertices, rays : tuple of tuple of Fraction
+        Of length n each.
+    """
 
     vertices: tuple[Vector, ...]
     rays: tuple[Vector, ...]

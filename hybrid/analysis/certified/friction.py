@@ -72,8 +72,9 @@ def certified_friction(
 ) -> CertifiedFriction:
     """Enclose the minimum of the critical friction over one to four quantities.
 
-    ``mu_c = G_NN / abs(G_NT)`` is least where ``G_NT^2 / G_NN^2`` is greatest. Its values at points bound this from
-    below, enclosures over boxes from above; boxes that cannot hold the greatest value are left out.
+    ``mu_c = G_NN / abs(G_NT)`` (Mamaev and Ivanova 2013) is least where ``G_NT^2 / G_NN^2`` is greatest. Its values
+    at points bound this from below, enclosures over boxes from above; boxes that cannot hold the greatest value are
+    left out.
 
     Parameters
     ----------

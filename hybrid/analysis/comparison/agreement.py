@@ -86,9 +86,9 @@ def compare_map(
     pins : mapping, optional
         All other pins.
     damping : float, optional
-        Replaces the declared damping.
+        Replaces the declared damping, in sqrt(kg).
     stiffness : sequence of float, optional
-        Of penalty runs in every cell; two or more give the order with which they converge.
+        Of penalty runs in every cell, in N/m; two or more give the order with which they converge.
     duration : float, optional
         In seconds, of the penalty runs where the rigid motion is unique.
     parameters, tolerances : optional

@@ -56,7 +56,7 @@ class PenaltyMap:
     Attributes
     ----------
     stiffness : tuple of float, (k,)
-        Ascending.
+        Ascending, in N/m.
     duration : float
         In seconds, of the runs where the verdict is unique; the others go on to release.
     mode : array of int8, (k, n, m)

@@ -79,7 +79,7 @@ def restitution_map(
     pins : mapping, optional
         The other coordinates; the contact is closed.
     damping : float, optional
-        Replaces the declared damping.
+        Replaces the declared damping, in sqrt(kg).
     parameters : mapping, optional
 
     Returns

@@ -58,11 +58,11 @@ class ComparisonRow:
     energy_change : float or None
         Of the kinetic energy.
     duration : float or None
-        In fast time; infinite for the departure of an impact without collision in the limit.
+        In fast time, units of sqrt(kg); infinite for the departure of an impact without collision in the limit.
     time_to_stick : mapping of str to float
         Fast time after which a contact sticks first; only contacts that do, and only of compliant methods.
     stiffness : float or None
-        Of a penalty run.
+        Of a penalty run, in N/m.
     approach : float or None
         Normal velocity with which a penalty run meets the contact, if not that of the state.
     error : float or None

@@ -148,9 +148,9 @@ def compare(
     state : State, or mapping of str to float or str
         With a closed contact. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
     stiffness : sequence of float
-        Of the penalty runs.
+        Of the penalty runs, in N/m.
     damping : float, optional
-        Replaces the declared damping.
+        Replaces the declared damping, in sqrt(kg).
     samples : int, default 0
         Samples per phase of the compliant methods to keep, for plots.
     parameters, tolerances : optional

@@ -59,6 +59,7 @@ def configuration_curves(
         Interval of every coordinate.
     parameters : mapping, optional
     t : float
+        The time, in s, at which constraints that depend on it are looked at.
     starts : int
         Number of spread postures from which curves are looked for; one that no start leads to is missed.
 

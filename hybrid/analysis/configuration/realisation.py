@@ -43,6 +43,7 @@ class RealisationRow:
     Attributes
     ----------
     stiffness : float
+        As given, N/m for a constraint that is a length.
     violation : float
         Largest constraint value, in the unit of the constraints.
     distance_to_space : float
@@ -149,8 +150,9 @@ def realisation_study(
     constraints : str or sequence of str
         Which to realise.
     stiffness : sequence of float, or float
-        The ladder.
+        The ladder, in the unit of the constraint's energy divided by its square: N/m for a length.
     t_end : float
+        When every motion ends, in s.
     parameters : mapping, optional
     length : float or str, optional
         As for :func:`hybrid.realise`.

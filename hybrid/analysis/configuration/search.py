@@ -41,7 +41,8 @@ def singular_configurations(
 ) -> tuple[SingularPoint, ...]:
     """Search a box of postures for singular configurations of the rigid constraints.
 
-    Solves ``f(q) = 0, J(q)^T w = 0, |w| = 1`` by the method of Levenberg and Marquardt from evenly spread starts.
+    Solves ``f(q) = 0, J(q)^T w = 0, |w| = 1`` by the method of Levenberg and Marquardt from evenly spread starts
+    (Marquardt 1963).
     The search is not exhaustive: a point whose neighbourhood no start falls into is missed.
 
     Parameters
@@ -51,6 +52,7 @@ def singular_configurations(
         Interval of every coordinate.
     parameters : mapping, optional
     t : float
+        The time, in s, at which constraints that depend on it are looked at.
     starts : int
         Number of starts.
     reach : float

@@ -38,6 +38,7 @@ class EventSensitivity:
     Attributes
     ----------
     t : float
+        Its time, in s.
     kind : EventKind
     elements : tuple of str
     gradient : mapping of str to float
@@ -75,6 +76,7 @@ class Sensitivity(AbstractDisplayed):
     method : str
         ``adjoint`` or ``forward``.
     t_end : float
+        Its end, in s.
     end : array, (2n,)
         State at the end.
     end_slopes : array, (2n, m) or None

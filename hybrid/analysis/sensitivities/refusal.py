@@ -14,7 +14,7 @@ class Refusal:
     Attributes
     ----------
     t : float
-        Time of what stands in the way.
+        Time, in s, of what stands in the way.
     reason : str
     is_proven : bool
         True where no derivative exists; False where one may exist, but is not computed.

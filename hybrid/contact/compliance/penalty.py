@@ -36,9 +36,9 @@ class KelvinVoigt:
     Attributes
     ----------
     stiffness : float
-        ``K`` of a contact with ``stiffness_ratio = 1``.
+        ``K`` in N/m, of a contact with ``stiffness_ratio = 1``.
     damping : float, optional
-        ``d``; replaces the declared one of every contact.
+        ``d`` in sqrt(kg); replaces the declared one of every contact.
 
     Examples
     --------

@@ -87,8 +87,8 @@ def resolve(
     approach : float, default 0
         Normal velocity, not above 0, with which the contact of an indeterminate state is met.
     stiffness : float, optional
-        Of a contact with ``stiffness_ratio = 1``, to compare the approach with ``w_crit``; without it the limit of
-        infinite stiffness, in which every approach below zero is enough.
+        In N/m, of a contact with ``stiffness_ratio = 1``, to compare the approach with ``w_crit``; without it the
+        limit of infinite stiffness, in which every approach below zero is enough.
     parameters, tolerances : optional
 
     Returns

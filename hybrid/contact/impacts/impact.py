@@ -37,7 +37,7 @@ class Phase:
     impulse_N : float
         Normal impulse of the phase.
     duration : float
-        Its duration in fast time; 0 for rigid laws, which have none.
+        Its duration in fast time, units of sqrt(kg); 0 for rigid laws, which have none.
     """
 
     kind: str
@@ -221,7 +221,7 @@ class Impact:
         Kinetic energy after less before; negative for a loss.
     phases : tuple of Phase
     duration : float
-        In fast time; 0 for rigid laws.
+        In fast time, units of sqrt(kg); 0 for rigid laws.
     warnings : tuple of str
         For example that the law created energy.
     """

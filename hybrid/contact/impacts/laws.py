@@ -48,8 +48,12 @@ class AbstractRestitutionLaw(AbstractImpactLaw):
 class NewtonImpact(AbstractRestitutionLaw):
     """Newton's law ``gamma_N+ = -e gamma_N-`` with Coulomb's law between impulse and final slip (Moreau 1988).
 
-    With friction it can create energy (Kane and Levinson 1985); the result says so. ``restitution`` replaces the
-    declared coefficients.
+    With friction it can create energy (Kane and Levinson 1985); the result says so.
+
+    Attributes
+    ----------
+    restitution : float, optional
+        Replaces the declared coefficients of all contacts; a number without unit.
     """
 
     @property
@@ -77,8 +81,12 @@ class PoissonImpact(AbstractRestitutionLaw):
     """Poisson's law: impulse of restitution = e times impulse of compression.
 
     One planar contact follows the path of Routh along the normal impulse; several follow Glocker and Pfeiffer (1995),
-    with one complementarity problem for compression and one for restitution. ``restitution`` replaces the declared
-    coefficients.
+    with one complementarity problem for compression and one for restitution.
+
+    Attributes
+    ----------
+    restitution : float, optional
+        Replaces the declared coefficients of all contacts; a number without unit.
     """
 
     @property
@@ -106,7 +114,11 @@ class EnergeticImpact(AbstractRestitutionLaw):
     One planar contact follows the path of Routh, through slip, stick and reversal. Several contacts compress by one
     complementarity problem and restitute with impulses scaled so that the normal work meets the law and no energy
     appears. Friction cones of several spatial contacts are replaced by pyramids, which the result says.
-    ``restitution`` replaces the declared coefficients.
+
+    Attributes
+    ----------
+    restitution : float, optional
+        Replaces the declared coefficients of all contacts; a number without unit.
     """
 
     @property

@@ -89,14 +89,21 @@ class Fleet:
         Parameters that differ.
     settings : Settings
     t_end : float
+        When every motion ends, in s.
     t, h : array, (N,)
-        Times, and lengths of the next steps.
+        Times, and lengths of the next steps, in s.
     y, slope, sizes : array, (2n, N)
         States, their rates, and what they are measured by.
     reach : array, (2, n, N)
         Largest sizes of coordinates and velocities so far, which left rounding behind.
     stage : array of int8, (N,)
         Values of :class:`Stage`.
+    log : EventLog
+        Their events so far.
+    modes : list of Mode
+        Those that were met.
+    names : tuple of str
+        Of the force elements.
     mode : array of int, (N,)
         Numbers among ``modes``.
     activities : array of int8, (number of force elements, N)

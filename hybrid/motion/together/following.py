@@ -68,6 +68,7 @@ def follow_together(
         At the parameters that all have in common.
     starts : Starts
     t_end : float
+        When every motion ends, in s.
     law : AbstractImpactLaw or None
     settings : Settings
     progress : callable, optional

@@ -1,0 +1,128 @@
+"""Every public name has a page, and a docstring that says what a user needs: parameters, results, shapes."""
+
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+
+import attrs
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "docs/_extensions/api_pages.py"
+ARRAY = re.compile(r"NDArray|FloatArray|IntArray|BoolArray|ArrayLike|ndarray")
+SHAPE = re.compile(r"\(\.\.\.\)|\([^()]*,[^()]*\)|(?i:shape|as many|as for|as :)")
+UNIT = re.compile(r"\bs\b|[Ss]econds|N/m|sqrt\(kg\)|\bunits?\b|[Aa]s for|expression")
+QUANTITIES = {"budget", "damping", "duration", "max_step", "standing_budget", "step", "stiffness", "t", "t_end"}
+SENDS = re.compile(r"attributes are those of :class:`([\w.]+)`")
+
+
+@pytest.fixture(scope="module")
+def api():
+    spec = importlib.util.spec_from_file_location("api_pages", SOURCE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def documented(api):
+    return {name: api.value_of(name) for names in api.public_names().values() for name in names}
+
+
+def sections(value):
+    """The numpydoc sections of a docstring, by title; what stands above them has none."""
+    text = inspect.getdoc(value) or ""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", text, flags=re.MULTILINE)
+    return {"": parts[0]} | dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def described(section):
+    """What is said of each name of a section: `a, b : type` and the indented lines below."""
+    entries = {}
+    for entry in re.split(r"\n(?=\S)", section.strip("\n")):
+        names, _, rest = entry.partition(":")
+        for name in re.split(r"\s*,\s*", names.partition("\n")[0].strip()):
+            entries[name.lstrip("*")] = rest if rest else entry
+    return entries
+
+
+def functions(documented):
+    return {name: value for name, value in documented.items() if inspect.isfunction(value)}
+
+
+def fields(api, documented):
+    """Fields of every public class with what is said of each: (name of the class, field, text or None)."""
+    for name, value in documented.items():
+        if inspect.isclass(value) and attrs.has(value):
+            sent = SENDS.search(inspect.getdoc(value) or "")
+            texts = [value, *([api.value_of(sent[1])] if sent else [])]
+            entries = {}
+            for text in texts:
+                found = sections(text)
+                entries |= described(found.get("Attributes", "")) | described(found.get("Parameters", ""))
+            for field in attrs.fields(value):
+                if not field.name.startswith("_"):
+                    yield name, field, entries.get(field.name)
+
+
+def test_every_name_that_a_package_lists_has_one_page(api, documented):
+    listed = {
+        id(getattr(face, name)): f"{face.__name__}.{name}"
+        for face in api.faces()
+        for name in face.__all__
+        if not inspect.ismodule(getattr(face, name))
+    }
+    assert len(listed) > 200
+    assert {listed[key] for key in set(listed) - set(map(id, documented.values()))} == set()
+    assert len({id(value) for value in documented.values()}) == len(documented)
+
+
+def test_a_page_has_an_entry_for_each_of_its_names(api):
+    for module, names in api.public_names().items():
+        text = api.page(module, names)
+        assert all(f":: {name}\n" in text for name in names)
+        assert all(f":py:obj:`~{name}`" in api.index({module: names}) for name in names)
+
+
+def test_parameters_and_results_of_every_function_are_described(documented):
+    missing = {}
+    for name, value in functions(documented).items():
+        found, signature = sections(value), inspect.signature(value)
+        missing[name] = set(signature.parameters) - set(described(found.get("Parameters", "")))
+        if signature.return_annotation not in (None, "None") and not {"Returns", "Yields"} & set(found):
+            missing[name].add("Returns")
+    assert {name: lacking for name, lacking in missing.items() if lacking} == {}
+
+
+def test_fields_of_every_class_are_described(api, documented):
+    assert [(name, field.name) for name, field, text in fields(api, documented) if text is None] == []
+
+
+def test_arrays_have_shapes(api, documented):
+    missing = []
+    for name, value in functions(documented).items():
+        found = sections(value)
+        entries = described(found.get("Parameters", ""))
+        entries["return"] = found.get("Returns", found.get("Yields", ""))
+        annotations = inspect.get_annotations(value)
+        missing += [
+            (name, key)
+            for key, annotation in annotations.items()
+            if ARRAY.search(str(annotation)) and not SHAPE.search(entries.get(key, ""))
+        ]
+    for name, field, text in fields(api, documented):
+        if ARRAY.search(str(field.type)) and not SHAPE.search(text or ""):
+            missing.append((name, field.name))
+    assert missing == []
+
+
+def test_times_stiffnesses_and_dampings_have_units(api, documented):
+    said = [
+        (name, key, text)
+        for name, value in functions(documented).items()
+        for key, text in described(sections(value).get("Parameters", "")).items()
+    ]
+    said += [(name, field.name, text or "") for name, field, text in fields(api, documented)]
+    said = [item for item in said if item[1] in QUANTITIES]
+    assert len(said) > 30
+    assert [(name, key) for name, key, text in said if not UNIT.search(text)] == []

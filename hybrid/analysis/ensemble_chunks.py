@@ -15,7 +15,7 @@ from hybrid.contact.selection import select_in_floats
 from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.pins import solve_state, solve_states
 from hybrid.dynamics.state import State
-from hybrid.errors import HybridError, StateError
+from hybrid.errors import DeclarationError, HybridError, StateError
 from hybrid.motion import Settings, simulate
 from hybrid.motion.together import KINDS, NOWHERE, Stage, Starts, follow_together
 
@@ -213,7 +213,7 @@ def follow_chunk(task: MotionTask, rows: Array, progress: Callable[[int], None] 
     FollowedChunk
     """
     fleet, reason = None, _FEW_MOTIONS
-    finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
+    finite = _allowed(task, rows, np.flatnonzero(np.isfinite(rows).all(axis=1)))
     if len(finite) >= FEW:
         try:
             fleet = _side_by_side(task, rows[finite], progress)
@@ -236,6 +236,22 @@ def _split(task: MotionTask, at: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     declared = task.dynamics.mechanism.parameters
     own = {name: value for name, value in at.items() if name in declared}
     return own, {name: value for name, value in at.items() if name not in own}
+
+
+def _allowed(task: MotionTask, rows: Array, numbers: Numbers) -> Numbers:
+    """Those of some rows whose parameters have values that a mechanism can have; mostly all have."""
+
+    def is_allowed(values: Array) -> bool:
+        own, _ = _split(task, dict(zip(task.names, values, strict=True)))
+        try:
+            task.dynamics.at({**task.parameters, **own})
+        except DeclarationError:
+            return False
+        return True
+
+    if is_allowed(rows[numbers].T):
+        return numbers
+    return np.array([k for k in numbers.tolist() if is_allowed(rows[k])], dtype=np.intp)
 
 
 def _side_by_side(task: MotionTask, rows: Array, progress: Callable[[int], None] | None) -> Fleet:

@@ -11,6 +11,7 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, contrast, decide_together, thresholds
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import accelerations, components, solve_mode
+from hybrid.contact.domain import mass_definiteness
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
@@ -30,6 +31,7 @@ from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
+    from hybrid.dynamics.derive import Terms
     from hybrid.motion.together.fleet import Fleet
 
 __all__ = ["decide"]
@@ -40,6 +42,7 @@ Flags = NDArray[np.bool_]
 
 _LOST = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap or a slip
 _NOISE = ROUNDING  # relative to a guard's values over a trial step
+_UNSOUND = "static friction above kinetic, a mass or a friction that is negative, or terms without a value"
 _ENDINGS = {
     CellVerdict.INCONSISTENT: Termination.INCONSISTENT,
     CellVerdict.INDETERMINATE: Termination.INDETERMINATE,
@@ -67,9 +70,10 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
     dynamics, tolerances = fleet.at(lanes), fleet.settings.tolerances
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
-    is_defined = np.isfinite(terms.M).all(axis=(-2, -1)) & np.isfinite(terms.h).all(axis=-1)
-    if not is_defined.all() or (terms.friction < 0.0).any() or (terms.static_friction != terms.friction).any():
-        fleet.hand_over(lanes, "static friction above kinetic, or terms without a value")
+    if not (is_sound := _is_sound(fleet, terms, lanes.shape)).all():
+        fleet.hand_over(lanes[~is_sound], _UNSOUND)
+        if is_sound.any():
+            _decide_pattern(fleet, pattern, lanes[is_sound])
         return
     summands = summands_of(dynamics, terms, q, v, t=t)
     problem = pose(dynamics, terms, pattern, sides={}, summands=summands)
@@ -100,6 +104,16 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
         _resolve_ties(fleet, problem, lanes, tied, names)
     left = lanes[fleet.stage[lanes] == Stage.DECIDE]
     fleet.hand_over(left, "a verdict that needs more than the signs of one step")
+
+
+def _is_sound(fleet: Fleet, terms: Terms, shape: tuple[int, ...]) -> Flags:
+    """Where masses are positive, forces have values, friction is not negative and static friction is the kinetic one."""
+    return np.broadcast_to(
+        (mass_definiteness(terms) > fleet.settings.tolerances.rank)
+        & np.isfinite(terms.h).all(axis=-1)
+        & ((terms.friction >= 0.0) & (terms.static_friction == terms.friction)).all(axis=-1),
+        shape,
+    )
 
 
 def _stay(fleet: Fleet, mode: Mode, lanes: Lanes) -> None:

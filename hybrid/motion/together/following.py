@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.classify import CellVerdict, classify
+from hybrid.contact.domain import mass_definiteness
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import States
 from hybrid.motion.arguments import approach, penetration
@@ -103,6 +104,12 @@ def _start(fleet: Fleet, lanes: NDArray[np.intp], *, collides: bool) -> None:
     dynamics, tolerances = fleet.at(lanes), fleet.settings.tolerances
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
+    heavy = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, lanes.shape)
+    if not heavy.all():
+        fleet.hand_over(lanes[~heavy], "a mass matrix that is not positive definite")
+        if heavy.any():
+            _start(fleet, lanes[heavy], collides=collides)
+        return
     scales = scales_of(dynamics, terms, q, v, t=t)
     activities = np.broadcast_to(
         element_activities(dynamics, terms, scales, sides={}, tolerances=tolerances), (len(lanes), len(fleet.names))

@@ -79,6 +79,22 @@ def test_a_start_that_is_refused_stops_no_other():
     assert np.isnan(found.end[1]).all() and np.isfinite(found.end[3]).all()
 
 
+def test_parameters_that_no_mechanism_has_are_refused_start_by_start():
+    """A negative mass reverses every acceleration: followed like a mass it would have a verdict."""
+    n = 80
+    for name, message in (("m", "mass matrix is not positive definite"), ("mu", "must not be negative")):
+        values = np.linspace(-1, 1, n)
+        found = ensemble(
+            dynamics_of("rod_on_incline"),
+            starts={name: values, "phi": np.full(n, 1.0)},
+            pins={"phi_dot": 0, "slip.tip": -1},
+            t_end=0.05,
+        )
+        assert found.termination == ("NOT_STARTED",) * (n // 2) + ("END_TIME",) * (n // 2)
+        assert all(message in found.reasons[k] for k in range(n // 2))
+        assert not found.handed_over  # the others are followed together
+
+
 def test_an_interrupt_keeps_what_is_there():
     def stop(done, _):
         if done > 1024:

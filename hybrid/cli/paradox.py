@@ -80,6 +80,17 @@ def critical_friction(
 
 
 def _proved(answer: Mapping[str, Any]) -> Iterator[str]:
+    yield from _proved_alone(answer)
+    if answer["joint"] is None:
+        return
+    low, high = answer["joint"]["factor"]
+    yield "All closed contacts sliding jointly: not paradoxical"
+    yield f"up to {low!r} times their friction (proved)" + ("." if high is None else ",")
+    if high is not None:
+        yield f"but from {high!r} times on (met)."
+
+
+def _proved_alone(answer: Mapping[str, Any]) -> Iterator[str]:
     low, high = answer["minimum"]
     if high is None:
         yield f"{answer['mechanism']}: the critical friction of {answer['contact']} is at least {low!r}"

@@ -245,7 +245,7 @@ def certified_friction_record(found: CertifiedFriction) -> dict[str, Json]:
     dict
         The ``contact``; ``minimum``, the two bounds; ``at``, where the upper one was met; ``minimum_sampled`` and
         ``joint_sampled``, the minimum and the joint limit of several contacts as a scan sees them, which are not
-        proved; ``joint``, null.
+        proved; ``joint``, with the two bounds of its ``factor``, or null.
     """
     sampled = critical_friction_record(found.sampled)
     return {
@@ -253,7 +253,7 @@ def certified_friction_record(found: CertifiedFriction) -> dict[str, Json]:
         "minimum": [found.low, plain(found.high)],
         "minimum_sampled": sampled["minimum"],
         "at": dict(found.at),
-        "joint": None,
+        "joint": None if found.joint is None else {"factor": [plain(bound) for bound in found.joint]},
         "joint_sampled": sampled["joint"],
         "branch": None,
     }

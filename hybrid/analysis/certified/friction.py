@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.certified.joint import enclosed_joint
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.analysis.criticality.friction import critical_friction
 from hybrid.analysis.criticality.response import at_rest
@@ -49,12 +50,17 @@ class CertifiedFriction(AbstractDisplayed):
         Values of the swept quantities in the middle of the box with the least bound; empty if there is none.
     sampled : CriticalFriction
         As a scan sees it.
+    joint : (float, float) or None
+        Bounds of the multiplier of all friction from which on the contacts that are closed throughout the box are
+        paradoxical when they slide at once; None if there are not several. See
+        :class:`hybrid.analysis.criticality.joint.JointFriction`.
     """
 
     low: float
     high: float
     at: Mapping[str, float]
     sampled: CriticalFriction
+    joint: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         return one_line(
@@ -113,8 +119,8 @@ def certified_friction(
     states = node_states(dynamics, over, pins=fixed, parameters=parameters)
     if states.conditions:
         raise ComputationError("the pins fix the posture by equations that are not linear: pin coordinates instead")
-    coupling = _coupling(states, sampled.contact)
-    return _enclosed(states, coupling, tuple(over), sampled)
+    found = _enclosed(states, _coupling(states, sampled.contact), tuple(over), sampled)
+    return attrs.evolve(found, joint=enclosed_joint(states, sampled.joint))
 
 
 def _coupling(states: NodeStates, contact: str) -> int:

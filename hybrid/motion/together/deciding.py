@@ -107,7 +107,7 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
 
 
 def _is_sound(fleet: Fleet, terms: Terms, shape: tuple[int, ...]) -> Flags:
-    """Where masses are positive, forces have values, friction is not negative and static friction is the kinetic one."""
+    """Where masses are positive, forces have values, and static friction is the kinetic one, not negative."""
     return np.broadcast_to(
         (mass_definiteness(terms) > fleet.settings.tolerances.rank)
         & np.isfinite(terms.h).all(axis=-1)

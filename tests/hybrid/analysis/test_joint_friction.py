@@ -1,6 +1,7 @@
 """Several sliding contacts are paradoxical together before each is alone: closed forms, exact polynomials, two legs."""
 
 import json
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from math import inf, pi, sin, sqrt
@@ -10,7 +11,7 @@ import pytest
 import sympy
 
 from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive
-from hybrid.analysis import Axis, critical_friction
+from hybrid.analysis import Axis, certified_friction, critical_friction
 from hybrid.analysis.criticality.multipliers import first_negative
 from hybrid.cli import main
 from tests.catalogue import dynamics_of
@@ -62,6 +63,39 @@ def test_ladder_of_unequal_friction_over_angles(mu, mu_wall):
     scanned = min(limit(theta) for theta in np.linspace(low, high, 20_001))
     assert found.joint.factor == pytest.approx(scanned, rel=1e-7)  # the scan is (6e-5)^2 from the minimum
     assert found.joint.factor == pytest.approx(limit(found.joint.at["theta"]), rel=1e-12)
+
+
+def ladder_certified(axis, parameters):
+    return certified_friction(
+        dynamics_of("ladder_in_corner"), over=[axis], pins=CORNER, contact="floor", parameters=parameters
+    ).joint
+
+
+@pytest.mark.parametrize(("kappa", "limit"), [("1/3", 2), ("1/2", 3), ("1/5", Fraction(3, 2))])
+def test_the_joint_limit_of_a_ladder_is_enclosed(kappa, limit):
+    # as above: the square of the limit at friction 1, and which slips are possible has to be proved for it
+    low, high = ladder_certified(Axis.parse("theta=0.75:0.8"), {"kappa": kappa, "mu": 1})
+    assert Fraction(low) ** 2 <= limit <= Fraction(high) ** 2
+    assert high - low < 1e-5  # it is the same at all angles, so that no box can be left out
+
+
+def test_joint_limits_over_angles_are_enclosed_as_closely_as_those_of_one_contact():
+    # the foot alone is the first: mu_c = 4/3 at 63.4 degrees; beyond mu_wall = 1/2 it is the top
+    for mu, mu_wall in (("1/2", "1/5"), ("3/10", "9/10")):
+        low, high = ladder_certified(Axis.parse("theta=0.2:1.4"), {"mu": mu, "mu_wall": mu_wall})
+        exact = Fraction(4, 3) / max(Fraction(mu), Fraction(mu_wall))
+        assert Fraction(low) <= exact <= Fraction(high)
+        assert high - low < 1e-9
+
+
+def test_what_is_never_jointly_paradoxical_has_no_upper_bound():
+    # rod_two_ends lies flat: (1 + 3)/m on the diagonal, (1 - 3)/m beside it, and no tangential force turns it
+    pins = {"phi": 0, "gap.left": 0, "x": 0}
+    found = certified_friction(dynamics_of("rod_two_ends"), over=[Axis.parse("mu=0.1:2")], pins=pins, contact="left")
+    low, high = found.joint
+    assert low > 1e6 and high == inf
+    alone = certified_friction(dynamics_of("rod_on_incline"), over=[Axis.parse("phi=0:pi")])
+    assert alone.joint is None
 
 
 def exact_first_negative(G, B):
@@ -318,6 +352,11 @@ def test_the_command_gives_the_joint_limit_beside_the_single_one(capsys):
     assert "of floor alone" in shown
     assert "jointly" in shown
     assert "3.5355" in shown
+    assert main([*arguments, "--certified", "--json"]) == 0
+    low, high = json.loads(capsys.readouterr().out)["joint"]["factor"]
+    assert low <= answer["joint"]["factor"] * (1 + 1e-15) and answer["joint"]["factor"] <= high
+    assert main([*arguments, "--certified"]) == 0
+    assert f"up to {low!r} times" in capsys.readouterr().out
     assert main(["critical-friction", "rod_on_incline", "--over=phi=0:1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["joint"] is None
 

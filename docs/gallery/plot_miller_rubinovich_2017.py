@@ -156,7 +156,7 @@ ours["ratio"] = float(np.mean(stuck.force_T[late, 1] / stuck.force_N[late]))
 # The duration that is not reproduced
 # -----------------------------------
 # For :math:`k = 0.5` the papers print :math:`S^* = 1.865`. With the damping of the other impact it is 2.5196, and
-# only a damping of about 0.6 gives the printed duration:
+# only a damping of 0.94 gives the printed duration:
 
 needed = brentq(lambda damping: limit(0.5, damping).phases[0].duration - 1.865, 0.3, 1.5, xtol=1e-9)
 Table(

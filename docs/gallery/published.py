@@ -69,7 +69,7 @@ class Source:
     title: str
     source: str
     missing: str = ""
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = attrs.field(converter=tuple)
 
     @property
     def verdict(self) -> str:
@@ -82,7 +82,8 @@ def sources() -> dict[str, Source]:
     table = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
     return {
         page: Source(
-            **{key: item for key, item in found.items() if key != "row"}, rows=[Row(**row) for row in found["row"]]
+            **{key: item for key, item in found.items() if key != "row"},
+            rows=[Row(**row) for row in found["row"]],
         )
         for page, found in table.items()
     }
@@ -131,7 +132,8 @@ class Table:
             "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) + "</tr>"
             for tag, line in zip(("th", *["td"] * len(self.rows)), self._lines(), strict=True)
         )
-        return f'<table class="docutils"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>{self.note}'
+        table = f'<table class="docutils published"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
+        return f'<div class="table-wrapper">{table}</div>{self.note}'
 
 
 HEADINGS = ("quantity", "published", "here", "unit", "origin", "verdict")
@@ -140,11 +142,10 @@ HEADINGS = ("quantity", "published", "here", "unit", "origin", "verdict")
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return ", ".join(f"{item:.10g}" for item in np.atleast_1d(value).tolist())
-
-
-def _verdict(row: Row) -> str:
-    return f"{row.verdict}: {row.correction}" if row.correction else row.verdict
+    # what is left of rounding has no digits to show
+    return ", ".join(
+        f"{item:.0e}" if 0 < abs(item) < 1e-9 else f"{item:.10g}" for item in np.atleast_1d(value).tolist()
+    )
 
 
 def beside(page: str, ours: Mapping[str, Any]) -> Table:
@@ -163,10 +164,15 @@ def beside(page: str, ours: Mapping[str, Any]) -> Table:
             raise ValueError(
                 f"{page}, {row.name}: published {row.value}, here {ours[row.name]}: {reached!r}, not {row.verdict!r}"
             )
-    rows = [(row.what, row.value, ours[row.name], row.unit, row.origin, _verdict(row)) for row in found.rows]
+    rows = [(row.what, row.value, ours[row.name], row.unit, row.origin, row.verdict) for row in found.rows]
     origins = {row.origin for row in found.rows}
-    notes = "; ".join(f"<em>{name}</em>: {text}" for name, text in ORIGINS.items() if name in origins)
-    return Table(HEADINGS, rows, f"<p>{notes}.</p>")
+    notes = [f"<em>{name}</em>: {text}." for name, text in ORIGINS.items() if name in origins]
+    notes += [
+        f"<strong>{row.verdict}</strong>, {html.escape(row.what)}: {html.escape(row.correction)}."
+        for row in found.rows
+        if row.correction
+    ]
+    return Table(HEADINGS, rows, "<ul>" + "".join(f"<li>{note}</li>" for note in notes) + "</ul>")
 
 
 def count(kind: str) -> Counter[tuple[str, str]]:

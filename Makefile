@@ -14,7 +14,7 @@ SEED ?= 1
 .DEFAULT_GOAL := help
 AXE := 4.11.0
 
-.PHONY: help demo test test-all test-lowest test-long test-browser campaign check docs install clean clean-env
+.PHONY: help demo test test-all test-lowest test-long test-browser notebooks campaign check docs install clean clean-env
 
 help: ## say what can be made
 	@echo "painleve: mechanisms with unilateral contact and dry friction as hybrid automata"
@@ -51,6 +51,9 @@ test-browser: $(READY) ## drive the explorer in a headless Chromium (chromium an
 	@npm install --prefix out/browser --silent --no-audit --no-fund axe-core@$(AXE)
 	@echo "==> driving the explorer in a browser"
 	@$(BIN)/python -m pytest -q -m browser tests/browser
+
+notebooks: $(READY) ## execute the notebooks of examples/ and keep what they show
+	@$(BIN)/python -m tests.notebooks
 
 campaign: $(READY) ## compare answers with independent computations: N=1000 SEED=1 ONLY="verdicts motions"
 	@$(BIN)/python -m tests.campaigns $(ONLY) -n $(N) --seed $(SEED)

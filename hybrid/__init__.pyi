@@ -111,10 +111,14 @@ from .progress import (
     ProgressBar as ProgressBar,
 )
 from .reporting import (
+    Animation as Animation,
     Report as Report,
+    animate as animate,
     build_report as build_report,
     plot_map as plot_map,
     plot_motion as plot_motion,
+    plot_phase as plot_phase,
+    plot_tree as plot_tree,
     render_animation as render_animation,
     render_html as render_html,
     render_markdown as render_markdown,

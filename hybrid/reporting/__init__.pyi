@@ -1,6 +1,6 @@
 """The public names of the package, once; ``__init__.py`` loads each when it is first used."""
 
-from .animation import render_animation as render_animation
+from .animation import Animation as Animation, animate as animate, render_animation as render_animation
 from .around import pins_around as pins_around
 from .automaton import plot_automaton as plot_automaton
 from .command import command_line as command_line

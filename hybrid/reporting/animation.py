@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 from importlib import resources
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,12 +20,66 @@ from hybrid.reporting.timeline import ink_on, mode_fill, timeline
 if TYPE_CHECKING:
     from hybrid.motion import Event, Trajectory
 
-__all__ = ["animation_data", "render_animation"]
+__all__ = ["Animation", "animate", "animation_data", "render_animation"]
 
 _FINEST = 1_000_000  # steps of the grid of positions over the size of the picture
 _FORCE_STEPS = 1_000  # of the grid of forces over the reference force
 _NUMBERS = 60_000  # in all frames, or twice as many with the ends of arcs; a number takes 7 characters
 _EVENTS = 500
+
+
+@attrs.frozen
+class Animation:
+    """A motion that a notebook plays, in a frame of its own: several live side by side.
+
+    Attributes
+    ----------
+    page : str
+        HTML as of :func:`render_animation`; it can be written to a file as it is.
+    name : str
+        Of the mechanism.
+    """
+
+    page: str = attrs.field(repr=False)
+    name: str = ""
+
+    def _repr_html_(self) -> str:
+        # without the right to be of the notebook's origin, the frame reads nothing of the notebook
+        return (
+            f'<iframe title="Motion of {html.escape(self.name)}" sandbox="allow-scripts" '
+            'style="width: 100%; max-width: 54rem; height: 47rem; border: 0" '
+            f'srcdoc="{html.escape(self.page)}"></iframe>'
+        )
+
+
+def animate(motion: Trajectory, *, title: str = "") -> Animation:
+    """A motion to be played where it is shown, in a notebook.
+
+    Parameters
+    ----------
+    motion : Trajectory
+        Of a mechanism that declares a drawing.
+    title : str, optional
+        Instead of that of the mechanism.
+
+    Returns
+    -------
+    Animation
+
+    Raises
+    ------
+    DeclarationError, ComputationError
+        As of :func:`render_animation`.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, animate, derive, simulate
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> animate(simulate(ball, State([1.0], [0.0]), t_end=0.4))
+    Animation(name='bouncing_ball')
+    """
+    return Animation(render_animation(motion, title=title), motion.dynamics.mechanism.name)
 
 
 def render_animation(motion: Trajectory, *, title: str = "") -> str:

@@ -35,6 +35,8 @@ _POINTS = 72.0  # in an inch
 _BESIDE = 0.6  # inches: of labels and ticks
 _LETTER, _HANDLE = 0.55, 4.0  # ems: of a letter, and of a legend's entry without its words
 _DPI, _DPI_PRINT = 200, 600
+_PATH = re.compile(r'\sd="[^"]*"')
+_DECIMALS = re.compile(r"(\.\d\d)\d+")  # of a point of the picture: more are not seen, and are half of its size
 _WITHOUT_DATE = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 # In SVG shapes instead of fonts, so that a file looks alike everywhere; in PDF whole TrueType fonts, since journals
@@ -176,13 +178,15 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     if ending not in (".svg", ".png", ".pdf"):
         raise ValueError(f"a plot is written as .svg, .png or .pdf, not as {ending or 'a name without ending'!r}")
     metadata: dict[str, Any] = {
-        ".svg": _WITHOUT_DATE,
         ".png": {"Software": None},
         ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     }
     style = style_of(figure)
-    with settings(style), whole_file(path) as draft:
-        figure.savefig(draft, format=ending[1:], dpi=STYLES[style].dpi, metadata=metadata[ending])
+    with settings(style) as look, whole_file(path) as draft:
+        if ending == ".svg":
+            draft.write_text(_svg(figure, look.dpi), encoding="utf-8")
+        else:
+            figure.savefig(draft, format=ending[1:], dpi=look.dpi, metadata=metadata[ending])
 
 
 def figure_svg(figure: Figure) -> str:
@@ -195,13 +199,16 @@ def figure_svg(figure: Figure) -> str:
     Returns
     -------
     str
-        The same text for the same figure.
+        The same text for the same figure. Paths are exact to a hundredth of a point.
     """
+    with settings(style_of(figure)):
+        return _svg(figure, _DPI)
+
+
+def _svg(figure: Figure, dpi: float) -> str:
     target = io.StringIO()
-    style = style_of(figure)
-    with settings(style):
-        figure.savefig(target, format="svg", dpi=_DPI, metadata=_WITHOUT_DATE)
-    return target.getvalue()
+    figure.savefig(target, format="svg", dpi=dpi, metadata=_WITHOUT_DATE)
+    return _PATH.sub(lambda path: _DECIMALS.sub(r"\1", path[0]), target.getvalue())
 
 
 @contextmanager

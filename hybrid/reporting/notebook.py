@@ -11,8 +11,6 @@ from importlib import resources
 __all__ = ["notebook_html", "themed"]
 
 _PICTURE = re.compile(r'<div id="(?P<id>[^"]+)-root" (?P<rest>role="img"[^>]*>)(?P<svg><svg.*?</svg>)', re.DOTALL)
-_PATH = re.compile(r'\sd="[^"]*"')
-_DECIMALS = re.compile(r"(\.\d\d)\d+")  # of a point of the picture: more are not seen, and are half of its size
 _STYLED = re.compile(r'<(?P<tag>g|path|use)\b[^>]*\sstyle="[^"]*"')
 _GROUND = re.compile(r'(<g id="[^"]*patch_\d+">\s*<path\b[^>]*\sstyle="fill: )#ffffff')
 _BLACK = re.compile(r'<path (?![^>]*(?:\bid="|fill))')
@@ -69,8 +67,7 @@ def themed(svg: str, *, on_fills: bool = False) -> str:
     Returns
     -------
     str
-        Greys are shares of the colour of the text; dark lines are mixed with it. Paths are exact to a hundredth of a
-        point.
+        Greys are shares of the colour of the text; dark lines are mixed with it.
 
     Examples
     --------
@@ -101,7 +98,7 @@ def themed(svg: str, *, on_fills: bool = False) -> str:
         return _COLOUR.sub(lambda item: turned(item) if is_letter or item["what"] == "stroke" else item[0], found[0])
 
     svg = _BLACK.sub(r'<path fill="#000000" ', svg)
-    svg = _GROUND.sub(r"\1none", _PATH.sub(lambda path: _DECIMALS.sub(r"\1", path[0]), svg))
+    svg = _GROUND.sub(r"\1none", svg)
     return _STYLED.sub(styled, svg).replace("<svg", '<svg fill="currentColor"', 1)
 
 

@@ -22,7 +22,7 @@ LIGHTEST, DARKEST = 96.0, 30.0
 WIDEST_STEP = 22.0
 # Cool hues where one motion exists, orange where several do, red where none does.
 _HUES = {"unique": (110.0, 265.0), "several": (62.0, 45.0), "none": (28.0, 20.0)}
-_HATCHES = {"unique": ("",), "several": ("////", "....", "\\\\\\\\", "++++"), "none": ("xxxx",)}
+_HATCHES = {"unique": ("",), "several": ("////", "..", "\\\\\\\\", "++++"), "none": ("xxxx",)}
 _CHROMA = {"unique": 42.0, "several": 62.0, "none": 60.0}
 
 # CIE 1976 L*a*b* with the white of sRGB (D65), IEC 61966-2-1.

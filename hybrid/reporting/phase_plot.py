@@ -108,7 +108,9 @@ def _legend(figure: Figure, axes: Axes, look: Style) -> None:
     """What circles, squares and dotted lines mean, and the parts of a tree."""
     from matplotlib.lines import Line2D
 
-    parts, _ = axes.get_legend_handles_labels()
+    every = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    # a start that branches at once is a point
+    parts = [line for line in every if np.size(line.get_xdata()) > 1] or every
     more = [Line2D([], [], linestyle="", label=f"and {len(parts) - _LEGEND} more")] if len(parts) > _LEGEND else []
     ink: dict[str, Any] = {"color": "0.2", "markersize": 5}
     handles = [

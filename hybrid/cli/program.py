@@ -16,6 +16,7 @@ from hybrid.cli.authoring import new, schema
 from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
 from hybrid.cli.certify import certify
+from hybrid.cli.citing import CITE, citing
 from hybrid.cli.comparison import compare, impact
 from hybrid.cli.comparison_map import compare_map
 from hybrid.cli.complementarity import lcp_
@@ -50,17 +51,22 @@ class _Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, and look at its options."""
+        """Find the command, and look at its options; under ``--cite`` its sources take its place."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:  # as it is while a shell asks how to go on
             with click.Context(command, info_name=name, parent=ctx) as inner:
-                _, _, given = command.make_parser(inner).parse_args(list(rest))
+                values, _, given = command.make_parser(inner).parse_args(list(rest))
                 once = [
                     item for item in given if isinstance(item, click.Option) and not (item.multiple or item.is_flag)
                 ]
                 for item in once:
                     if once.count(item) > 1:
                         raise click.UsageError(f"{item.opts[-1]} is given twice; it takes one value", inner)
+                if values.get("cite") and values.get("as_json"):
+                    raise click.UsageError("--cite prints BibTeX and sentences, not JSON: leave out --json", inner)
+                if values.get("cite"):
+                    mechanism = values.get("file" if name == "check" else "mechanism")
+                    return name, citing(str(name), mechanism if isinstance(mechanism, str) else None), []
         return name, command, rest
 
 
@@ -98,6 +104,7 @@ _COMMANDS = (
     doctor,
 )
 for _command in _COMMANDS:
+    _command.params.append(CITE)
     program.add_command(_command)
 
 

@@ -25,6 +25,7 @@ Scale                 Value  What leaves it
 ``CLEAR``             1e-6   nothing: a larger share is a difference, whatever rounding there was
 ``NEARLY``            1e-3   nothing: of its usual size, what is called nearly zero in words, and never in a verdict
 ``CENTRAL_STEP``      1e-5   the step of a central difference: the cube root of rounding, 6e-6
+``FINE_STEP``         1e-6   the same where a function bends on a scale of hundredths; rounding leaves 1e-10
 ===================== ====== ==========================================================================================
 """
 
@@ -39,6 +40,7 @@ __all__ = [
     "CANCELLED",
     "CENTRAL_STEP",
     "CLEAR",
+    "FINE_STEP",
     "HIGHS_FEASIBILITY",
     "INTEGRATED",
     "LAST_PLACE",
@@ -74,6 +76,7 @@ SQUARED = 1e-6
 CLEAR = 1e-6
 NEARLY = 1e-3
 CENTRAL_STEP = 1e-5
+FINE_STEP = 1e-6
 
 
 def _is_usable(_: object, attribute: attrs.Attribute[float], value: float) -> None:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.conditions import Conditions
+from hybrid.tolerances import HIGHS_FEASIBILITY
 
 Array = NDArray[np.float64]
-
-_FEASIBILITY = 1e-10  # of the linear programme in scaled forces; HiGHS takes no smaller one
 
 
 @attrs.frozen(eq=False)
@@ -78,6 +77,6 @@ def _largest_least(E: Array, e: Array, A: Array, b: Array) -> float:
         A_eq=np.hstack([E, np.zeros((len(E), 1))]),
         b_eq=-e,
         bounds=[(None, None)] * r + [(None, 1.0)],
-        options={"primal_feasibility_tolerance": _FEASIBILITY, "dual_feasibility_tolerance": _FEASIBILITY},
+        options={"primal_feasibility_tolerance": HIGHS_FEASIBILITY, "dual_feasibility_tolerance": HIGHS_FEASIBILITY},
     )
     return float(-answer.fun) if answer.status == 0 else -np.inf

@@ -22,6 +22,7 @@ from hybrid.cli.output import Json, number, print_answer, table
 from hybrid.cli.pages import command_as_written, page_option, write_page
 from hybrid.progress import ProgressBar
 from hybrid.reporting.records import plain
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LAWS", "compare", "damping_option", "impact", "impact_law", "read_stiffnesses"]
 
-# Limits of vanishing time steps are found to ten digits; the rest is rounding.
-ROUNDING = 1e-9
 LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 
 
@@ -243,7 +242,7 @@ def _shown(value: Json, size: float = 0.0) -> str:
     if isinstance(value, list):
         return "(" + ", ".join(_shown(item, size) for item in value) + ")" if value else "-"
     if isinstance(value, float):
-        return number(0.0 if abs(value) < ROUNDING * size else value)
+        return number(0.0 if abs(value) < NOTHING * size else value)
     return number(None) if value is None else str(value)
 
 

@@ -17,6 +17,7 @@ from hybrid.cli.arguments import json_option
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import catalogues
 from hybrid.cli.output import print_json, say, table
+from hybrid.tolerances import NOTHING
 
 __all__ = ["Finding", "doctor", "findings", "library_versions"]
 
@@ -168,7 +169,7 @@ def _derivation() -> Finding:
     except (HybridError, ImportError) as error:
         return Finding(check, False, str(error), "run `make test` and report what fails")
     weight = selection.branches[0].lambda_N["floor"] if selection.count == 1 else float("nan")
-    right = abs(weight - 2 * 9.81) < 1e-9
+    right = abs(weight - 2 * 9.81) < NOTHING
     detail = f"a ball of 2 kg presses with {weight:.6g} N"
     return Finding(check, right, detail, "" if right else "19.62 N is right; run `make test` and report what fails")
 

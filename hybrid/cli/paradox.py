@@ -20,6 +20,7 @@ from hybrid.cli.output import number, print_answer, table
 from hybrid.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import certified_friction_record, critical_friction_record
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["critical_friction"]
 
 
-_OPEN = 1e-9  # a gap of which Newton's method leaves 1e-13
+_OPEN = NOTHING  # a gap of which Newton's method leaves 1e-13
 
 
 @click.command("critical-friction")

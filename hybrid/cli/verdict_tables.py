@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid.cli.output import number, table
 from hybrid.reporting.wording import inequality_unit
+from hybrid.tolerances import CANCELLED
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,9 +18,6 @@ __all__ = ["verdict_tables"]
 
 Answer = Mapping[str, Any]
 Names = Mapping[str, Mapping[str, str]]
-
-# Sums of a few terms solved from well-scaled systems of up to ten unknowns are off by some 10 units of 1e-16.
-ROUNDING = 1e-13
 
 
 def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
@@ -83,7 +81,7 @@ def _shown(value: float | list[float] | None, size: float) -> str:
     """A planar or a spatial quantity; what is rounding of numbers of that size is 0."""
     if isinstance(value, list):
         return "(" + ", ".join(_shown(item, size) for item in value) + ")" if value else ""
-    return number(0.0 if value is not None and abs(value) < ROUNDING * size else value)
+    return number(0.0 if value is not None and abs(value) < CANCELLED * size else value)
 
 
 def _with(shown: str, unit: str | None) -> str:

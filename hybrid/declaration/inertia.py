@@ -14,13 +14,14 @@ from hybrid.declaration.ranges import Read
 from hybrid.declaration.scope import Scope
 from hybrid.declaration.tree import Expression
 from hybrid.errors import Problem
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.declaration.parts import AbstractMechanism
 
 _N_SAMPLES = 4
 # Two entries that are equal as functions differ by rounding only, about 1e-13 for texts of the permitted length.
-_SYMMETRY = 1e-9
+_SYMMETRY = NOTHING
 
 
 def inertia_problems(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from hybrid.declaration.names import nearest
+from hybrid.tolerances import ROUNDING
 
 __all__ = ["BASES", "SCALES", "Exponents", "UnitError", "read_unit", "unit_text"]
 
@@ -173,7 +174,7 @@ def unit_text(exponents: Exponents, *, pure: str = "a pure number") -> str:
     text = " ".join(above) or ("1" if below else "")
     if below:
         text += "/" + (below[0] if len(below) == 1 else f"({' '.join(below)})")
-    if abs(scale - 1) > 1e-12:
+    if abs(scale - 1) > ROUNDING:
         text = f"{scale:.6g} {text}".strip()
     return text or pure
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
-from hybrid.tolerances import AGREEING, SQUARED, SUMMED
+from hybrid.tolerances import AGREEING, RESOLVED, SQUARED, SUMMED
 
 if TYPE_CHECKING:
     from hybrid.dynamics.configuration import ConfigurationSpace
@@ -127,4 +127,4 @@ def _stationary(
         x = np.asarray(x - change)
         if np.max(np.abs(change)) <= SUMMED * (1.0 + np.max(np.abs(x))):
             return x
-    return x if np.max(np.abs(change)) <= 1e-10 else None
+    return x if np.max(np.abs(change)) <= RESOLVED else None

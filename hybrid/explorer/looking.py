@@ -13,6 +13,7 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.reporting.records import plain, state_record, verdict_record
 from hybrid.reporting.scene import forces_at, surface_at
 from hybrid.reporting.touching import Touching, drawn_points, touching
+from hybrid.tolerances import CENTRAL_STEP
 
 if TYPE_CHECKING:
     from hybrid.contact import Branch
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["drawing_answer", "state_answer"]
 
-_STEP = 1e-5  # of a pinned coordinate; a dragged point needs its direction to a percent
+_STEP = CENTRAL_STEP  # of a pinned coordinate; a dragged point needs its direction to a percent
 
 
 def state_answer(dynamics: Dynamics, state: State, question: Question, *, is_movable: bool = True) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from hybrid.reporting.comparisons import comparison_record
 from hybrid.reporting.motions import motion_record
 from hybrid.reporting.records import plain
 from hybrid.reporting.scene import build_scene
+from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
@@ -94,7 +95,7 @@ def _curves(motion: Trajectory) -> dict[str, Any]:
     energy: list[float | None] = []
     rows: list[list[float | None]] = [[] for _ in names]
     places: list[list[float | None]] = [[] for _ in motion.dynamics.mechanism.coordinates]
-    span = max(motion.t - motion.t_start, 1e-300)
+    span = max(motion.t - motion.t_start, LEAST)
     for arc in motion.arcs[:_POINTS]:
         instants = np.linspace(arc.start, arc.end, max(2, int(np.ceil(_POINTS * (arc.end - arc.start) / span))))
         q, v = arc.sample(instants)

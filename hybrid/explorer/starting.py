@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics import State, solve_state
 from hybrid.errors import ComputationError, StateError
 from hybrid.reporting.around import Row, rank
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics
@@ -97,4 +98,6 @@ def _taken(rows: list[Row], J: NDArray[np.float64], n: int) -> dict[str, float]:
 
 def _is_outside(dynamics: Dynamics, state: State) -> bool:
     gap = dynamics.terms(state.q, state.v, t=state.t).gap
-    return bool(np.all(np.isfinite(gap)) and np.all(gap >= -1e-9 * max(1.0, float(np.max(np.abs(gap), initial=0.0)))))
+    return bool(
+        np.all(np.isfinite(gap)) and np.all(gap >= -NOTHING * max(1.0, float(np.max(np.abs(gap), initial=0.0))))
+    )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError
+from hybrid.tolerances import NOTHING, RANK
 
 __all__ = [
     "Dual",
@@ -29,8 +30,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-_TIE = 1e-9  # of the larger of two numbers: what an iteration, or a motion to its tolerance, leaves of their equality
-_RANK = 1e-10  # singular values below this share of the largest are none: conditions that repeat each other
+_TIE = NOTHING  # of the larger of two numbers: what an iteration, or a motion to its tolerance, leaves of equality
 
 
 class NotDifferentiable(ComputationError):
@@ -230,7 +230,7 @@ def implicit(equations: Callable[..., NDArray[Any]], root: Array, *given: Any) -
     [0.25]
     """
     jacobian = changes(equations(duals(root, np.eye(len(root))), *map(plain, given)))
-    return np.asarray(root - np.linalg.pinv(jacobian, rcond=_RANK) @ equations(root, *given))
+    return np.asarray(root - np.linalg.pinv(jacobian, rcond=RANK) @ equations(root, *given))
 
 
 def must_not_change(x: Any, reason: str) -> None:

@@ -14,7 +14,7 @@ from hybrid.contact.guards import USERS, Guard, GuardKind
 from hybrid.motion.breaks import change_of_sign, jump, loss
 from hybrid.motion.chebyshev import excludes_zero, first_descent
 from hybrid.motion.steps import PLACES, Step, end_at, resampled
-from hybrid.tolerances import AGREEING, CLEAR, INTEGRATED, NOTHING
+from hybrid.tolerances import AGREEING, CLEAR, FINE_STEP, INTEGRATED, NOTHING
 
 if TYPE_CHECKING:
     from hybrid.motion.observation import Flow
@@ -135,7 +135,7 @@ class Watch:
 
     def slopes(self, step: Step, s: float) -> Array:
         """Rates of all guards at a point of a step, (number,)."""
-        width = 1e-6
+        width = FINE_STEP
         s = min(max(s, width), 1.0 - width)
         around = np.array([s - width, s + width])
         values = self.values(step.time(around), step.at(around))

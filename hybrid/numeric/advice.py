@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.numeric.critical import least_factor, sliding_problem
 from hybrid.numeric.posing import states_of
+from hybrid.tolerances import CENTRAL_STEP
 
 if TYPE_CHECKING:
     from hybrid.numeric.critical import SlidingProblem
@@ -21,9 +22,7 @@ __all__ = ["FactorGradient", "factor_gradient"]
 
 Array = NDArray[np.float64]
 
-_STEP = (
-    1e-5  # relative, or rad or m: central differences of a smooth function lose 1e-10 of it and some 1e-11 by rounding
-)
+_STEP = CENTRAL_STEP  # relative, or rad or m: differences lose 1e-10 of a smooth function and some 1e-11 by rounding
 
 
 @attrs.frozen

@@ -13,6 +13,7 @@ from hybrid.analysis.criticality.multipliers import determinants, first_below
 from hybrid.contact.activity import Activity
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import StateError
+from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
     from hybrid.numeric.state import NumericContact, NumericState
@@ -25,7 +26,7 @@ _SLIPS = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS, Ac
 _PRESSES = (*_SLIPS, Activity.FRICTIONLESS)
 _ALL_MINORS = 12  # order up to which all principal minors are looked at
 _SMALL_MINORS = 3  # order of those beyond it: 160 000 at a hundred contacts
-_DEPENDENT = 1e-10  # of the product of its columns: a minor of contacts whose normals are dependent is rounding
+_DEPENDENT = RANK  # of the product of its columns: a minor of contacts whose normals are dependent is rounding
 
 
 def _array(values: Any) -> Array:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
+from hybrid.tolerances import NOTHING
 
 __all__ = ["AbstractBackend", "Frame", "GeometricContact", "Skeleton", "merged"]
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-9  # of the size of a direction: two contacts that are one
+_SAME = NOTHING  # of the size of a direction: two contacts that are one
 
 
 @attrs.frozen(eq=False)

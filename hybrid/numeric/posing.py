@@ -54,7 +54,7 @@ class Thresholds:
     @classmethod
     def of(cls, backend: AbstractBackend, *, gap: float | None = None, **more: Any) -> Thresholds:
         """The thresholds for a model, whose size bounds the gap; StateError for negative ones."""
-        chosen = min(1e-3, 1e-3 * backend.extent) if gap is None else gap
+        chosen = 1e-3 * min(1.0, backend.extent) if gap is None else gap
         found = cls(gap=chosen, **more)
         if np.isinf(found.gap):
             raise StateError("--gap must be finite")

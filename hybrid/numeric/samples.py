@@ -12,6 +12,7 @@ from hybrid.errors import StateError
 from hybrid.numeric.frames import AbstractBackend
 from hybrid.numeric.logs import Log, checked_log
 from hybrid.numeric.posing import Thresholds, persistent_velocities
+from hybrid.tolerances import ROUNDING
 
 __all__ = ["sampled_log"]
 
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 
 _DRAWS = 100  # of a posture, before a model whose parts penetrate each other nearly everywhere is given up
 _SHIFTS = 8  # towards the contact: one suffices on a plane
-_TOUCHING = 1e-12  # m: a gap that a shift has closed, some ten roundings of positions of 1 m
+_TOUCHING = ROUNDING  # m: a gap that a shift has closed, some ten roundings of positions of 1 m
 _STEEP = 0.1  # of a unit normal: a shift nearly along the surface would carry the posture away
 
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from hybrid.dynamics.derive import Terms
 from hybrid.dynamics.structure import ModelStructure
 from hybrid.errors import StateError
+from hybrid.tolerances import NOTHING
 
 __all__ = ["NumericContact", "NumericFriction", "NumericState"]
 
 Array = NDArray[np.float64]
 
-_ASYMMETRY = 1e-9  # of the largest entry: what engines leave between the two halves of a mass matrix
+_ASYMMETRY = NOTHING  # of the largest entry: what engines leave between the two halves of a mass matrix
 
 
 def _array(values: Any) -> Array:

@@ -16,6 +16,7 @@ from hybrid.motion.outcome import EventKind
 from hybrid.reporting.page import Html, loader
 from hybrid.reporting.scene import Scene, build_scene, require_drawing
 from hybrid.reporting.timeline import ink_on, mode_fill, timeline
+from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
     from hybrid.motion import Event, Trajectory
@@ -170,7 +171,7 @@ def animation_data(motion: Trajectory, scene: Scene) -> dict[str, Any]:
     return {
         "start": motion.t_start,
         "end": motion.t,
-        "span": max(motion.t - motion.t_start, 1e-300),
+        "span": max(motion.t - motion.t_start, LEAST),
         "axes": places.shape[2],
         "t": [float(f"{value:.10g}") for value in scene.t],
         "origin": low.tolist(),

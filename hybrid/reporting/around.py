@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.scales import scales_of
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import LEAST, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
@@ -97,7 +97,7 @@ def rank(rows: Sequence[NDArray[np.float64]]) -> int:
     int
         Rows that are dependent up to ten times ``Tolerances.rank`` count once.
     """
-    scaled = [row / max(float(np.linalg.norm(row)), 1e-300) for row in rows]
+    scaled = [row / max(float(np.linalg.norm(row)), LEAST) for row in rows]
     return int(np.linalg.matrix_rank(np.array(scaled), tol=Tolerances().rank * 10)) if rows else 0
 
 

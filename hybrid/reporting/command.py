@@ -11,6 +11,7 @@ import numpy as np
 from hybrid.dynamics.pins import solve_state
 from hybrid.errors import StateError
 from hybrid.reporting.around import pins_around
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
@@ -74,7 +75,9 @@ def _gives(dynamics: Dynamics, state: State, pins: Mapping[str, Any], parameters
         solved = solve_state(dynamics, pins, parameters=parameters)
     except StateError:
         return False
-    is_same = np.allclose(solved.q, state.q, rtol=0, atol=1e-9) and np.allclose(solved.v, state.v, rtol=0, atol=1e-9)
+    is_same = np.allclose(solved.q, state.q, rtol=0, atol=NOTHING) and np.allclose(
+        solved.v, state.v, rtol=0, atol=NOTHING
+    )
     return is_same and solved.sides == dict(state.sides)
 
 

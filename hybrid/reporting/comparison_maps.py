@@ -13,6 +13,7 @@ from hybrid.reporting.labelling import heading
 from hybrid.reporting.palette import Fill, fills
 from hybrid.reporting.plot import finish
 from hybrid.reporting.records import Json, plain
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,7 +182,7 @@ def _draw_sizes(figure: Figure, axes: Axes, found: ComparisonMap) -> None:
         title = "Where the limit strikes"
     else:
         with np.errstate(divide="ignore"):
-            values = np.log10(np.maximum(runs.error[-1], 1e-12))
+            values = np.log10(np.maximum(runs.error[-1], ROUNDING))
         label, title = "log10 of the error of the velocities", f"Penalty runs at K = {runs.stiffness[-1]:g}"
     axes.set_title(title, fontsize=9.5)
     if not np.isfinite(values).any():

@@ -12,6 +12,7 @@ from hybrid.reporting.empty_figure import new_figure
 from hybrid.reporting.figures import Style, StyleName, place_legend, settings
 from hybrid.reporting.labelling import as_written, heading, with_unit
 from hybrid.reporting.palette import line_styles
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,7 +181,7 @@ def _draw(axes: Axes, cone: FrictionCone, unit: str, look: Style) -> None:
             axes.plot([0, edge * reach], [0, top], color="0.25", linewidth=2.2, label="_edge")
     handles = []
     for (label, tip), (colour, stroke) in zip(cone.forces.items(), line_styles(len(cone.forces)), strict=True):
-        if np.hypot(*tip) > 1e-9 * reach:
+        if np.hypot(*tip) > NOTHING * reach:
             arrow = FancyArrowPatch((0, 0), tip, arrowstyle="-|>", mutation_scale=12, shrinkA=0, shrinkB=0, zorder=4)
             arrow.set(color=colour, linestyle=stroke, linewidth=1.8)
             axes.add_patch(arrow)

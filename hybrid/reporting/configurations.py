@@ -13,6 +13,7 @@ from hybrid.errors import StateError
 from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import heading
 from hybrid.reporting.symbols import symbol_mathtext
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,7 @@ def _mark(axes: Axes, points: Sequence[SingularPoint], columns: list[int], size:
         at = point.q[columns]
         for branch in point.branches:
             direction = branch.tangent[columns]
-            reach = _TANGENT / max(float(np.linalg.norm(direction / size)), 1e-12)
+            reach = _TANGENT / max(float(np.linalg.norm(direction / size)), ROUNDING)
             ends = np.array([at - reach * direction, at + reach * direction])
             axes.plot(*ends.T, color="black", linewidth=0.9, linestyle=(0, (1, 2)), zorder=20)
         label = None if point.kind.value in shown else point.kind.value

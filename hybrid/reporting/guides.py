@@ -8,7 +8,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.touching import drawn_points, point_jacobians
+from hybrid.reporting.touching import FIT, drawn_points, point_jacobians
+from hybrid.tolerances import CLEAR, LEAST, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics
@@ -22,7 +23,7 @@ _PLACES = 361  # of a declared guide: one a degree where it turns
 _STEP = 1 / 120  # of the picture: between places of a traced curve
 _MOST = 1200  # places to either side
 _FAR = 0.75  # sizes of the picture beyond its box, where a curve is not seen any more
-_FIT = 1e-6  # of the picture: how near a traced curve is to the surface, and a direction to what is declared
+_FIT = CLEAR  # of the picture: how near a traced curve is to the surface, and a direction to what is declared
 
 
 @attrs.frozen(eq=False)
@@ -81,7 +82,7 @@ def declared_guides(
             values = np.linspace(-np.pi, np.pi, _PLACES)
         else:
             pace = np.linalg.norm(point_jacobians(dynamics, q[:1], t, parameters)[point][0, :, index])
-            reach = np.ptp(q[:, index]) or size / max(float(pace), 1e-300)
+            reach = np.ptp(q[:, index]) or size / max(float(pace), LEAST)
             values = np.linspace(q[:, index].min() - reach, q[:, index].max() + reach, _PLACES)
         postures = np.repeat(q[:1], len(values), axis=0)
         postures[:, index] = values
@@ -177,12 +178,12 @@ class _Surface:
         """The gap, or the equation, over the length of its gradient in the drawing."""
         value, direction = self._of(q, t)
         _, normal, _ = self._frame(q, direction)
-        return value / max(float(np.linalg.norm(normal)), 1e-300)
+        return value / max(float(np.linalg.norm(normal)), LEAST)
 
     def _frame(self, q: Array, direction: Array) -> tuple[Array, Array, float]:
         """The point's Jacobian, the gradient in the drawing, and how far it fails to be one."""
         moved = point_jacobians(self.dynamics, q[None, :], self.t, self.parameters)[self.point][0]
-        normal, *_ = np.linalg.lstsq(moved.T, direction, rcond=1e-6)
+        normal, *_ = np.linalg.lstsq(moved.T, direction, rcond=CLEAR)
         return moved, normal, float(np.linalg.norm(moved.T @ normal - direction))
 
     def onto(self, q: Array) -> tuple[Array, Array, Array, Array] | None:
@@ -193,13 +194,13 @@ class _Surface:
             steepness = float(np.linalg.norm(normal))
             if (
                 not np.isfinite(value)
-                or steepness < 1e-12
-                or misfit > 1e-5 * max(1.0, float(np.linalg.norm(direction)))
+                or steepness < ROUNDING
+                or misfit > FIT * max(1.0, float(np.linalg.norm(direction)))
             ):
                 return None
             if abs(value) <= _FIT * self.size * steepness:
                 return q, self.place(q), normal / steepness, moved
-            q = q - np.linalg.pinv(moved, rcond=1e-6) @ (normal * value / steepness**2)
+            q = q - np.linalg.pinv(moved, rcond=CLEAR) @ (normal * value / steepness**2)
         return None
 
 
@@ -213,7 +214,7 @@ def _walk(
     found = [(place, normal)]
     for _ in range(_MOST):
         along = sign * np.array([normal[1], -normal[0]])
-        there = surface.onto(q + np.linalg.pinv(moved, rcond=1e-6) @ (step * along))
+        there = surface.onto(q + np.linalg.pinv(moved, rcond=CLEAR) @ (step * along))
         if (
             there is None
             or np.linalg.norm(there[1] - place) > 3 * step

@@ -15,6 +15,7 @@ from hybrid.declaration.unknown_units import product, to_power
 from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import with_unit
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +144,7 @@ def history_panels(
         for method, history in histories.items():
             values = np.asarray(getattr(history, key)).reshape(len(history.s), -1)
             s, factor = history.s - starts[method], scale.get(method, 1.0) if is_scaled else 1.0
-            shown = s >= first - 0.1 * abs(first) - 1e-12
+            shown = s >= first - 0.1 * abs(first) - ROUNDING
             lines[method] = (s[shown], factor * values[shown])
         return HistoryPanel(key, title, label, lines, level, origin)
 

@@ -13,6 +13,7 @@ from hybrid.reporting.figures import figure_svg, settings
 from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.wording import number_text
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,9 +139,6 @@ def _share(counts: ThresholdShares, verdict: str) -> str:
     return f"{100 * counts.verdicts.get(verdict, 0) / counts.counted:.3g} %" if counts.counted else "–"
 
 
-_NOTHING = 1e-9  # a derivative of the factor that is rounding
-
-
 def _advice(gradient: Mapping[str, Mapping[str, float]]) -> list[str]:
     """The largest derivatives of each kind in words."""
     found = []
@@ -150,7 +148,7 @@ def _advice(gradient: Mapping[str, Mapping[str, float]]) -> list[str]:
         ("posture", "by {:+.3g} for 0.01 rad or m of {}"),
     ):
         largest = sorted(gradient[kind].items(), key=lambda item: -abs(item[1]))[:2]
-        found += [words.format(0.01 * value, name) for name, value in largest if abs(value) > _NOTHING]
+        found += [words.format(0.01 * value, name) for name, value in largest if abs(value) > NOTHING]
     return found
 
 

@@ -13,7 +13,7 @@ from hybrid.reporting.labelling import heading
 from hybrid.reporting.palette import Stroke, line_styles
 from hybrid.reporting.panels import Panel, panels_of
 from hybrid.reporting.samples import MotionSamples, sampled
-from hybrid.reporting.timeline import ink_on, mode_fill
+from hybrid.reporting.timeline import APART, ink_on, mode_fill
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["choices_of", "plot_motion", "plot_tree"]
 
-_APART = 0.004  # of the time: lines nearer to each other would merge into a grey field
 _LETTER, _POINTS_PER_INCH = 0.6, 72.0  # width of a letter in ems
 _BESIDE = 2.0  # inches: of labels and legend beside the modes
 _LEGEND = 6  # parts of a tree that are named beside one panel
@@ -136,7 +135,7 @@ def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, 
                 _draw(axes, panel, found, choices.get(part, part), line if len(curves) > 1 else None)
             axes.set_ylabel(panel.label)
             axes.axhline(0.0, color="0.8", linewidth=0.6, zorder=0)
-            for t in _apart(events, _APART * (span[1] - span[0])):
+            for t in _apart(events, APART * (span[1] - span[0])):
                 axes.axvline(t, color="0.7", linewidth=0.6, linestyle=":", zorder=0)
             handles, labels = axes.get_legend_handles_labels()
             if len(curves) > 1:  # parts of a tree are the same in every panel: named over the panels, as many as fit
@@ -208,7 +207,7 @@ def _draw_modes(
     present: dict[str, None] = {}
     for row, (part, name) in enumerate(rows):
         arcs = motions[part].arcs
-        if motions[part].t - motions[part].t_start <= _APART * length:
+        if motions[part].t - motions[part].t_start <= APART * length:
             ending = motions[part].termination.name.lower().replace("_", " ")
             axes.text(motions[part].t, row, f" ends at once: {ending}", va="center", fontsize=look.note, color="0.3")
         labels = [arc.mode[name].value for arc in arcs]
@@ -219,7 +218,7 @@ def _draw_modes(
             (row - 0.4, 0.8),
             facecolors=[mode_fill(label) for label in labels],
             edgecolors="0.2",
-            linewidths=[0.5 if width > _APART * length else 0.0 for width in widths],
+            linewidths=[0.5 if width > APART * length else 0.0 for width in widths],
         )
         for arc, label, width in zip(arcs, labels, widths, strict=True):
             letters = _LETTER * len(label) * look.note / _POINTS_PER_INCH

@@ -13,6 +13,7 @@ from hybrid.reporting.labelling import axis_label, heading
 from hybrid.reporting.motion_plot import choices_of
 from hybrid.reporting.palette import line_styles
 from hybrid.reporting.samples import MotionSamples, sampled
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +99,7 @@ def _jumps(q: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[list[float],
     up: list[float] = []
     lost = np.flatnonzero(np.isnan(q))
     for gap in lost[(lost > 0) & (lost < len(q) - 1)].tolist():
-        if abs(v[gap + 1] - v[gap - 1]) > 1e-9 * np.nanmax(np.abs(v)):
+        if abs(v[gap + 1] - v[gap - 1]) > NOTHING * np.nanmax(np.abs(v)):
             across += [q[gap - 1], q[gap + 1], np.nan]
             up += [v[gap - 1], v[gap + 1], np.nan]
     return across, up

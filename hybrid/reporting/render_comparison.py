@@ -9,14 +9,13 @@ from hybrid.reporting.comparisons import comparison_record
 from hybrid.reporting.figures import figure_svg
 from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
+from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.reporting.comparisons import ComparisonReport
 
 __all__ = ["comparison_pictures", "comparison_view", "render_comparison_html", "render_comparison_markdown"]
 
-SHOWN = 1e-9
-"""Numbers below this, relative to the largest velocity, are shown as 0."""
 _LEADS = {
     "UNIQUE": "One motion is consistent with rigid bodies; the compliant contact settles into it.",
     "HYPERSTATIC": "One motion is consistent with rigid bodies, its forces are not unique.",
@@ -109,7 +108,7 @@ def _settled(value: Any, size: float) -> Any:
     """A number or a vector with what is rounding, or the trace of a vanishing time step, put to zero."""
     if isinstance(value, list):
         return [_settled(item, size) for item in value]
-    return 0.0 if value is not None and abs(value) < SHOWN * size else value
+    return 0.0 if value is not None and abs(value) < NOTHING * size else value
 
 
 def _sticks(report: ComparisonReport) -> dict[str, str]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.outcome import EventKind
 from hybrid.reporting.scene import constraint_forces
+from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
     from hybrid.motion import Arc, Trajectory
@@ -71,7 +72,7 @@ def sampled(motion: Trajectory, *, whole: float | None = None) -> MotionSamples:
     k, p = len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
     m = len(dynamics.rigid)
     lost = np.full(2 * dynamics.n + k + p + m + 1, np.nan)
-    span = max(motion.t - motion.t_start if whole is None else whole, 1e-300)
+    span = max(motion.t - motion.t_start if whole is None else whole, LEAST)
     struck = np.array([event.t for event in motion.events if event.kind is EventKind.IMPACT])
     blocks: list[Array] = []
     in_impact: list[NDArray[np.bool_]] = []

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.errors import ComputationError, DeclarationError, Problem
 from hybrid.reporting.guides import GuideCurve, declared_guides, traced_curve
 from hybrid.reporting.touching import Touching, drawn_points, touching
+from hybrid.tolerances import CLEAR, LEAST, NOTHING
 
 if TYPE_CHECKING:
     from hybrid.declaration import Mechanism
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 
 _FRAMES = 1200
 _USUAL = 60.0  # per cent of the forces are no larger than the reference; a few are beyond all others
-_STILL = 1e-6  # of the picture's size: a surface that moves less is at rest
+_STILL = CLEAR  # of the picture's size: a surface that moves less is at rest
 
 
 @attrs.frozen(eq=False)
@@ -264,7 +265,7 @@ def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array
         if skipped < spacing and len(motion.arcs) > frames // 2:
             continue  # too many arcs to show each: one in every spacing
         skipped = 0.0
-        t = np.linspace(arc.start, arc.end, max(2, int(np.ceil((arc.end - arc.start) / max(spacing, 1e-300))) + 1))
+        t = np.linspace(arc.start, arc.end, max(2, int(np.ceil((arc.end - arc.start) / max(spacing, LEAST))) + 1))
         q, v = arc.sample(t)
         seen = motion.forces(arc, t)
         held = constraint_forces(motion, arc, t, q, v, seen)
@@ -297,8 +298,8 @@ def surface_at(
     Surface
     """
     steepness = np.linalg.norm(place.normal, axis=1, keepdims=True)
-    normal = place.normal / np.maximum(steepness, 1e-300)
-    at = points[place.points[0]] - normal * gap[:, None] / np.maximum(steepness, 1e-300)
+    normal = place.normal / np.maximum(steepness, LEAST)
+    at = points[place.points[0]] - normal * gap[:, None] / np.maximum(steepness, LEAST)
     turned = np.max(np.abs(normal - normal[0]))
     raised = np.max(np.abs((at - at[0]) @ normal[0]))
     if turned <= _STILL and raised <= _STILL * size:
@@ -340,4 +341,4 @@ def _reference_force(forces: Sequence[Force]) -> float:
         return 1.0  # nothing will be drawn
     usual = float(np.percentile(acting, _USUAL))
     power = 10.0 ** np.floor(np.log10(usual))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= usual * (1 - 1e-9)))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= usual * (1 - NOTHING)))

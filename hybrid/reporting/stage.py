@@ -11,7 +11,8 @@ from hybrid.motion.outcome import EventKind
 from hybrid.reporting.empty_figure import new_figure
 from hybrid.reporting.figures import STYLES
 from hybrid.reporting.labelling import as_written, heading, with_unit
-from hybrid.reporting.timeline import ink_on, mode_fill, timeline
+from hybrid.reporting.timeline import APART, ink_on, mode_fill, timeline
+from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +104,7 @@ class FilmStage:
             vector = _projected(force.vector[frame][None, :])[0] * self._unit
             size = float(np.linalg.norm(vector))
             arrow.set_visible(size > 0.02 * self._longest)
-            shown = vector * min(1.0, self._longest / max(size, 1e-300))
+            shown = vector * min(1.0, self._longest / max(size, LEAST))
             arrow.set_positions(at[force.point] - shown, at[force.point])
         for lines, surface in zip(self._surfaces, self._scene.surfaces, strict=True):
             _place_surface(lines, surface, 0 if surface.is_still else frame, self._reach)
@@ -168,7 +169,7 @@ class FilmStage:
         self._ring = axes.plot([], [], "o", markersize=22, color="none", markeredgecolor=_FORCE, zorder=4)[0]
         top: dict[str, Any] = {"transform": axes.transAxes, "va": "top", "fontsize": STYLES["screen"].size}
         self._words = axes.text(0.0, 1.0, "", **top)
-        span = max(self._motion.t - self._motion.t_start, 1e-300)
+        span = max(self._motion.t - self._motion.t_start, LEAST)
         self._digits = int(np.clip(3 - np.floor(np.log10(span)), 0, 12))
         unit = self._motion.dynamics.mechanism.units().time
         self._seconds = f" {unit}" if unit else ""
@@ -271,14 +272,14 @@ def _place_plane(lines: list[Any], at: Array, normal: Array, reach: float) -> No
 
 def _draw_modes(axes: Axes, motion: Trajectory, rows: Any) -> Any:
     """The modes of every force element over time; the line that marks the instant."""
-    span = max(motion.t - motion.t_start, 1e-300)
+    span = max(motion.t - motion.t_start, LEAST)
     for row, spans in enumerate(rows.values()):
         axes.broken_barh(
             [(piece.start, piece.end - piece.start) for piece in spans],
             (row - 0.4, 0.8),
             facecolors=[mode_fill(piece.label) for piece in spans],
             edgecolors="0.2",
-            linewidths=[0.5 if piece.end - piece.start > 0.004 * span else 0.0 for piece in spans],
+            linewidths=[0.5 if piece.end - piece.start > APART * span else 0.0 for piece in spans],
         )
         for piece in spans:
             if (piece.end - piece.start) * 5.0 > 0.09 * len(piece.label) * span:

@@ -12,7 +12,7 @@ from hybrid.reporting.palette import lightness
 if TYPE_CHECKING:
     from hybrid.motion import Trajectory
 
-__all__ = ["MODE_FILLS", "ModeSpan", "ink_on", "mode_fill", "timeline"]
+__all__ = ["APART", "MODE_FILLS", "ModeSpan", "ink_on", "mode_fill", "timeline"]
 
 # Lightness tells them apart without colour; the label stands in every piece that has room for it.
 MODE_FILLS = {
@@ -24,6 +24,9 @@ MODE_FILLS = {
     "slide-": "#1072b2",
 }
 _OTHER_FILL = "#dddddd"
+
+APART = 0.004
+"""Of the time: lines nearer to each other would merge into a grey field."""
 
 
 @attrs.frozen

@@ -10,16 +10,19 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.tolerances import FINE_STEP
+
 if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics
     from hybrid.dynamics.derive import Values
 
-__all__ = ["Touching", "drawn_points", "point_jacobians", "touching"]
+__all__ = ["FIT", "Touching", "drawn_points", "point_jacobians", "touching"]
 
 Array = NDArray[np.float64]
 
-_STEP = 1e-6
-_FIT = 1e-5  # central differences of the points are good to about 1e-9
+_STEP = FINE_STEP
+FIT = 1e-5
+"""Of a direction: what is no gradient of the drawing; central differences of the points are good to about 1e-9."""
 _NEAR = 0.1  # in units of the coordinates
 _MOST = 0.9  # of the states; at some a mechanism may be stretched
 
@@ -180,7 +183,7 @@ def _place(
         size = np.linalg.norm(normal[0])
         height = float(_between(points, chosen)[0] @ normal[0] / size) if size > 0 else 0.0
         rank = (tangents.shape[1] < W_T.shape[1], height)
-        if best is None or rank[0] < best[0][0] or (rank[0] == best[0][0] and rank[1] < best[0][1] - _FIT):
+        if best is None or rank[0] < best[0][0] or (rank[0] == best[0][0] and rank[1] < best[0][1] - FIT):
             best = rank, Touching(name, chosen, normal, tangents)
     return None if best is None else best[1]
 
@@ -198,10 +201,10 @@ def _fitted(jacobian: Array, direction: Array) -> Array | None:
     size = np.max(np.abs(direction), initial=0.0)
     axes = jacobian.shape[1]
     rows = np.swapaxes(jacobian, -1, -2)
-    one = np.linalg.lstsq(rows.reshape(-1, axes), direction.ravel(), rcond=_FIT)[0]
+    one = np.linalg.lstsq(rows.reshape(-1, axes), direction.ravel(), rcond=FIT)[0]
     for normal in (np.broadcast_to(one, (len(rows), axes)), _solved(jacobian, direction)):
         left = np.abs((rows @ normal[..., None])[..., 0] - direction)
-        if size > 0 and np.max(left) <= _FIT * max(1.0, size) and np.any(np.abs(normal) > _FIT):
+        if size > 0 and np.max(left) <= FIT * max(1.0, size) and np.any(np.abs(normal) > FIT):
             return np.array(normal)
     return None
 
@@ -209,8 +212,8 @@ def _fitted(jacobian: Array, direction: Array) -> Array | None:
 def _solved(jacobian: Array, direction: Array) -> Array:
     """For each state by itself; NaN where the point moves on a line."""
     sizes = np.linalg.svd(jacobian, compute_uv=False)
-    is_free = np.mean(sizes[:, -1] > _FIT * sizes[:, 0]) > _MOST
-    normal = (np.linalg.pinv(np.swapaxes(jacobian, -1, -2), rcond=_FIT) @ direction[..., None])[..., 0]
+    is_free = np.mean(sizes[:, -1] > FIT * sizes[:, 0]) > _MOST
+    normal = (np.linalg.pinv(np.swapaxes(jacobian, -1, -2), rcond=FIT) @ direction[..., None])[..., 0]
     return np.asarray(normal) if is_free and jacobian.shape[2] >= jacobian.shape[1] else np.full(normal.shape, np.nan)
 
 
@@ -225,12 +228,12 @@ def _tangents(jacobian: Array, W_T: Array, normal: Array | None, count: int) -> 
         tangent = _fitted(jacobian, W_T[:, row])
         if tangent is None and normal is not None:
             tangent = _solved(jacobian, W_T[:, row])
-        if tangent is None or not np.isfinite(tangent).all() or not np.any(np.abs(tangent) > _FIT):
+        if tangent is None or not np.isfinite(tangent).all() or not np.any(np.abs(tangent) > FIT):
             return none
         if normal is not None:
             across = np.abs(np.sum(tangent * normal, axis=-1))[:count]
             size = (np.linalg.norm(tangent, axis=-1) * np.linalg.norm(normal, axis=-1))[:count]
-            if np.any(across > _FIT * np.maximum(size, 1.0)):
+            if np.any(across > FIT * np.maximum(size, 1.0)):
                 return none
         found.append(tangent)
     return np.stack(found, axis=1) if found else none

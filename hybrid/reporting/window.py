@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid.analysis import Axis
 from hybrid.contact.reduction import free_motion
 from hybrid.reporting.around import closed_contacts, pins_around, rank, slip_rows
+from hybrid.tolerances import NOTHING, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.analysis import RegionMap
@@ -117,7 +118,7 @@ def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | N
 
 def _varies(values: NDArray[np.float64]) -> bool:
     """Whether stacked matrices differ; what depends on nothing that is swept is a single one."""
-    return values.ndim > 2 and not np.allclose(values, values[:1], rtol=1e-9, atol=1e-12)
+    return values.ndim > 2 and not np.allclose(values, values[:1], rtol=NOTHING, atol=ROUNDING)
 
 
 def _position_axis(dynamics: Dynamics, state: State, index: int, cells: int) -> Axis:
@@ -199,4 +200,4 @@ def _friction_axis(dynamics: Dynamics, state: State, parameters: Values | None, 
 def _rounded_up(value: float) -> float:
     """The next number with one digit."""
     unit = 10.0 ** math.floor(math.log10(value))
-    return math.ceil(value / unit - 1e-9) * unit
+    return math.ceil(value / unit - NOTHING) * unit

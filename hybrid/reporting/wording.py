@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hybrid.tolerances import CANCELLED
+
 __all__ = [
     "bilateral_sentence",
     "inequality_unit",
@@ -17,8 +19,6 @@ __all__ = [
 ]
 
 _DIGITS = 6
-ROUNDING = 1e-13
-"""Sums of a few dozen terms in double precision are good to this share of the largest."""
 
 _INEQUALITIES = {
     "lambda_N": "forces",
@@ -206,7 +206,7 @@ def settled(value: Any, size: float) -> Any:
         return None
     if isinstance(value, list):
         return [settled(item, size) for item in value]
-    return 0.0 if abs(value) <= ROUNDING * size else value
+    return 0.0 if abs(value) <= CANCELLED * size else value
 
 
 def number_text(value: float | Sequence[Any] | None) -> str:

@@ -19,6 +19,7 @@ from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError
 from hybrid.expressions import determinant, dot, jacobian, solve_definite
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.analysis.criticality.friction import CriticalFriction
@@ -30,7 +31,7 @@ __all__ = ["CertifiedFriction", "certified_friction"]
 Array = NDArray[np.float64]
 
 _CLOSE = 2.0**-44  # relative distance of the bounds at which the search ends; point values are known to some 2**-50
-_NEGLIGIBLE = 1e-24  # of the square of G_NT/G_NN: friction of 1e12 is none
+_NEGLIGIBLE = ROUNDING**2  # of the square of G_NT/G_NN: friction of 1e12 is none
 _MAX_BOXES = 2_000_000
 _STALLED = 16  # times the boxes at which the bounds last came closer by a tenth: then divisions do not help
 _ENOUGH = 2048  # boxes before which that is not asked

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.compliance.path import Array
+from hybrid.tolerances import RESOLVED
 
 __all__ = ["first_fall"]
 
 _CUTS = 30  # five to eight do
-_CLOSE = 1e-10  # of a step, between cuts: far below the error of a step
+_CLOSE = RESOLVED  # of a step, between cuts: far below the error of a step
 _BEGUN = 10.0 ** np.arange(-12, 0)  # shares of a step after which a guard that begins at zero has risen
 
 

@@ -12,6 +12,7 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.numeric.backends.mujoco_joints import mujoco_engine
 from hybrid.numeric.backends.rows import tangents
 from hybrid.numeric.frames import GeometricContact
+from hybrid.tolerances import FINE_STEP
 
 __all__ = [
     "DIFFERENCE",
@@ -24,7 +25,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-DIFFERENCE = 1e-6  # s: of positions along the motion; the error of central differences is its square
+DIFFERENCE = FINE_STEP  # s: of positions along the motion; the error of central differences is its square
 
 
 def geometric_contacts(

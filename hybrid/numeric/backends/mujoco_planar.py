@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hybrid.declaration import Contact, Drawing, EnergyDynamics, FrictionElement, Mechanism, Parameter
 from hybrid.errors import ComputationError
 from hybrid.numeric.backends.mujoco_joints import mujoco_engine
+from hybrid.tolerances import NOTHING, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.numeric.backends.mujoco import MujocoModel
@@ -26,8 +27,8 @@ __all__ = ["planar_mechanism"]
 
 Array = NDArray[np.float64]
 
-_PARALLEL = 1e-9  # sine of an angle between directions that are meant to be one: models are written with some digits
-_ZERO = 1e-12  # m: components of constant offsets that rounding leaves
+_PARALLEL = NOTHING  # sine of an angle between directions that are meant to be one: models are written with some digits
+_ZERO = ROUNDING  # m: components of constant offsets that rounding leaves
 
 
 @attrs.frozen(eq=False)

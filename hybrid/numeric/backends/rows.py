@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from hybrid.errors import StateError
 from hybrid.numeric.frames import GeometricContact
 from hybrid.numeric.state import NumericFriction
+from hybrid.tolerances import CLEAR, NOTHING
 
 __all__ = ["check_unit", "dry_friction", "limit_contacts", "tangents"]
 
 Array = NDArray[np.float64]
 
-_VANISHING = 1e-9  # of the largest tangential direction: below, a row is zero in a plane model
-_UNIT = 1e-6  # by how much the length of a quaternion may differ from one
+_VANISHING = NOTHING  # of the largest tangential direction: below, a row is zero in a plane model
+_UNIT = CLEAR  # by how much the length of a quaternion may differ from one
 
 
 def check_unit(values: Array, what: str) -> None:

@@ -23,9 +23,10 @@ Scale                 Value  What leaves it
 ``AGREEING``          1e-7   two ways to one answer, each with its own iterations and integrations
 ``SQUARED``           1e-6   a number whose square is ``ROUNDING``: a last step of Newton's method
 ``CLEAR``             1e-6   nothing: a larger share is a difference, whatever rounding there was
-``NEARLY``            1e-3   nothing: of its usual size, what is called nearly zero in words, and never in a verdict
+``NEARLY``            1e-3   nothing: what is nearly zero is looked at closely, or said in words; no verdict rests on it
 ``CENTRAL_STEP``      1e-5   the step of a central difference: the cube root of rounding, 6e-6
 ``FINE_STEP``         1e-6   the same where a function bends on a scale of hundredths; rounding leaves 1e-10
+``LONG_STEP``         2e-3   the same of order eight: truncation and rounding are both below 1e-13
 ===================== ====== ==========================================================================================
 """
 
@@ -45,6 +46,7 @@ __all__ = [
     "INTEGRATED",
     "LAST_PLACE",
     "LEAST",
+    "LONG_STEP",
     "NEARLY",
     "NOTHING",
     "RANK",
@@ -77,6 +79,7 @@ CLEAR = 1e-6
 NEARLY = 1e-3
 CENTRAL_STEP = 1e-5
 FINE_STEP = 1e-6
+LONG_STEP = 2e-3
 
 
 def _is_usable(_: object, attribute: attrs.Attribute[float], value: float) -> None:

@@ -10,10 +10,10 @@ from lcp.lemke import Lemke
 from lcp.problem import LCP
 from lcp.scaling import scaled
 from lcp.solution import Solution, Status
+from lcp.tolerances import ROUNDING
 
 __all__ = ["BlockPrincipalPivoting", "solve"]
 
-SIGN = 1e-12  # of the largest entry of z and w: below this a negative entry is rounding
 LARGE = 20  # unknowns from which few linear systems are faster than many pivots
 LEMKE = Lemke()
 TRIES = 10  # blocks without progress before single pivots take over, as recommended by Judice and Pires
@@ -72,7 +72,7 @@ class BlockPrincipalPivoting:
         basic = np.zeros(n, dtype=bool)
         values, fewest, tries = problem.q.copy(), n + 1, TRIES
         for n_systems in range(limit + 1):
-            bound = SIGN * max(1.0, float(np.abs(values).max(initial=0.0)))
+            bound = ROUNDING * max(1.0, float(np.abs(values).max(initial=0.0)))
             infeasible = np.flatnonzero(values < -bound)
             if infeasible.size == 0:
                 return np.where(basic, np.maximum(values, 0.0), 0.0), n_systems

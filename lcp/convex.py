@@ -19,13 +19,11 @@ from lcp.arrays import FloatArray, float_array
 from lcp.errors import LCPError
 from lcp.gauss import GaussSolution, gauss_arrays, kkt_residual, without_units
 from lcp.problem import LCP
+from lcp.tolerances import ACCURACY, ROUGH, ZERO
 
 __all__ = ["ConeRelaxation", "farkas_certificate", "friction_cone_relaxation", "gauss_least_constraint"]
 
 DISTANT = 1e4  # contacts further away are moved here, or the program is not solved; the check of the answer sees them
-ROUGH = 1e-5  # of data of size one: an answer that misses its optimality by more is none
-SEMIDEFINITE = 1e-9  # asymmetry, and negative eigenvalues a contact, of a matrix with diagonal one
-ACCURACY = 1e-7  # what an interior-point answer with default settings keeps in the scaled problem
 
 
 class _Cell(Protocol):
@@ -271,7 +269,7 @@ def friction_cone_relaxation(G: npt.ArrayLike, c: npt.ArrayLike, mu: npt.ArrayLi
     matrix, vector = factors[:, None] * delassus * factors, factors * bias
     size = float(np.abs(vector).max()) or 1.0
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    if values.min() < -SEMIDEFINITE * k or (np.abs(matrix - matrix.T) > SEMIDEFINITE).any():
+    if values.min() < -ZERO * k or (np.abs(matrix - matrix.T) > ZERO).any():
         raise LCPError("G must be symmetric and positive semidefinite")
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     program = _cone_program(k)

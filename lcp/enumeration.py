@@ -18,15 +18,14 @@ from lcp.faces import Piece, piece_of, union
 from lcp.polytopes import Polytope
 from lcp.problem import LCP
 from lcp.scaling import TOO_LARGE, Scaling, scaled
+from lcp.tolerances import CLEARLY_ZERO, HIDDEN, ZERO
 from lcp.transforms import basic_point, clear_bases
 
 __all__ = ["SolutionSet", "enumerate_solutions"]
 
 MAX_N = 20  # 2**20 complementary bases: minutes at worst
-TOLERANCE = 1e-9
 PLAIN_MAX_N = 6  # up to here all bases are looked at sooner than the search has refuted most of them
 ROWS = 64  # solutions for which the compiled search has room at first
-HIDDEN = 1e-20  # of the largest entries; their rounding is a thousand times as large
 EXACT_MAX_N = 12  # up to here doubtful problems are settled in rational arithmetic, in about a second
 
 
@@ -61,7 +60,7 @@ class SolutionSet:
         return not len(self.isolated) and not self.continua
 
 
-def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = TOLERANCE) -> SolutionSet:
+def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = ZERO) -> SolutionSet:
     """Every solution, found depth-first over the complementary cones.
 
     Where no number of any complementary basis is near zero, their signs are the answer (n <= 6). Kernels that are
@@ -101,7 +100,7 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
             f"enumeration of order {problem.n} has to cover {_spoken_bases(problem.n)} complementary bases; "
             f"pass max_n={problem.n} to insist, or use Lemke for one solution"
         )
-    if tolerance <= TOLERANCE and problem.n >= 1:
+    if tolerance <= ZERO and problem.n >= 1:
         found = _without_close_numbers(problem)
         if found is not None:
             return found
@@ -232,7 +231,7 @@ def is_doubtful(leaf: Face[float] | Refuted[float]) -> bool:
         True also where an entry of the dictionary has grown beyond 1e6: rounding then counts as much as the tolerance.
     """
     dictionary = leaf.dictionary
-    low, high = 1e-4 * dictionary.tolerance, 1e2 * dictionary.tolerance
+    low, high = CLEARLY_ZERO * dictionary.tolerance, 1e2 * dictionary.tolerance
     if any(low < number < high for number in _deciding_numbers(leaf)):
         return True
     growth = max((abs(a) for row in dictionary.rows for a in row), default=0.0)

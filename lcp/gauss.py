@@ -12,11 +12,9 @@ from lcp.errors import LCPError
 from lcp.lemke import Lemke
 from lcp.problem import LCP
 from lcp.solution import Status
+from lcp.tolerances import ACCURACY, TIE, ZERO
 
 __all__ = ["GaussSolution", "gauss_arrays", "gauss_lcp", "kkt_residual", "without_units"]
-
-ROUNDING = 1e-11  # inequalities that contradict by less may be rounded; forces and directions are of size one here
-MISS = 1e-7
 
 
 class GaussSolution(NamedTuple):
@@ -75,7 +73,7 @@ def gauss_arrays(
     except np.linalg.LinAlgError as error:
         raise LCPError("the mass matrix M must be positive definite") from error
     sizes = np.sqrt(np.diag(mass))
-    if (np.abs(mass - mass.T) > 1e-9 * np.outer(sizes, sizes)).any():
+    if (np.abs(mass - mass.T) > ZERO * np.outer(sizes, sizes)).any():
         raise LCPError("the mass matrix M must be symmetric")
     return mass, force, directions, bias, factor
 
@@ -169,12 +167,12 @@ def _contact_multipliers(G: FloatArray, c: FloatArray, solver: Lemke) -> FloatAr
     solution = solver.solve(LCP(G, c))
     if solution.status is not Status.SOLVED:
         # redundant contacts contradict each other by rounding; an answer within it shows in the residual
-        solution = solver.solve(LCP(G, c + ROUNDING))
+        solution = solver.solve(LCP(G, c + TIE))
     if solution.status is Status.RAY:
         raise LCPError(f"no acceleration satisfies the contact inequalities: {solution.status.value}")
     # distant contacts have large c, which would hide what the near ones miss
     miss = float(np.abs(np.minimum(solution.z, G @ solution.z + c)).max(initial=0.0))
-    if solution.status is not Status.SOLVED or miss > MISS:
+    if solution.status is not Status.SOLVED or miss > ACCURACY:
         raise LCPError(f"no acceleration was found, though there may be one: {Status.INACCURATE.value}")
     return solution.z
 

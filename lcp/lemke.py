@@ -14,11 +14,10 @@ from lcp.problem import LCP
 from lcp.scaling import scaled
 from lcp.solution import Solution, Status
 from lcp.tableau import Tableau, polished
+from lcp.tolerances import RESIDUAL, TIE
 
 __all__ = ["Lemke"]
 
-PERTURBATION = 1e-8  # of the largest entry of q, only after a cycle
-TIE_TOLERANCE = 1e-11
 PLAIN_MAX_N = 16  # from here on arrays are faster than lists
 PIVOTS_PER_UNKNOWN = 1000  # Murty's and Fathi's examples need 2**n pivots, every other one tried below 10 n
 
@@ -64,9 +63,9 @@ class Lemke:
         eq=lambda value: None if value is None else value_key(value),
         kw_only=True,
     )
-    tie_tolerance: float = attrs.field(default=TIE_TOLERANCE, kw_only=True)
+    tie_tolerance: float = attrs.field(default=TIE, kw_only=True)
     max_pivots: int | None = attrs.field(default=None, kw_only=True)
-    residual_tolerance: float = attrs.field(default=1e-8, kw_only=True)
+    residual_tolerance: float = attrs.field(default=RESIDUAL, kw_only=True)
 
     def solve(self, problem: LCP) -> Solution:
         """Run the method on `problem`.
@@ -79,7 +78,7 @@ class Lemke:
         q = problem.q.tolist()
         if min(q, default=0.0) >= 0.0:
             return Solution(z=_frozen(np.zeros(problem.n)), w=problem.q, status=Status.SOLVED)
-        if self.covering is None and self.max_pivots is None and self.tie_tolerance == TIE_TOLERANCE:
+        if self.covering is None and self.max_pivots is None and self.tie_tolerance == TIE:
             found = _without_close_decisions(problem, q, self.residual_tolerance)
             if found is not None:
                 return found
@@ -132,7 +131,7 @@ def _without_close_decisions(problem: LCP, q: list[float], residual_tolerance: f
 
 def _perturbed(problem: LCP) -> LCP:
     """The problem with q raised by unequal amounts that the residual check of the answer cannot see."""
-    size = PERTURBATION * float(np.abs(problem.q).max())
+    size = RESIDUAL * float(np.abs(problem.q).max())
     # multiples of the golden ratio modulo one are spread evenly and never equal
     return LCP(problem.M, problem.q + size * (1.0 + np.arange(problem.n) * 0.6180339887498949 % 1.0))
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 from typing import Any, TypeAlias
 
-__all__ = ["DOUBTFUL", "PARTS", "follow"]
+from lcp.tolerances import NEAR_THE_END, RESIDUAL, ZERO
+
+__all__ = ["DOUBTFUL", "PARTS", "REMOTE", "follow"]
 
 DOUBTFUL = 0
 # `lcp.Lemke` takes a rate below 1e-11 of the largest one, at least 1, for zero, and ratios that differ by as much for
 # equal. It would decide alike from here on, whatever rounding and powers of two there are between the two scalings.
-RATE, CLOSE = 1e-8, 1e-9
+RATE, CLOSE = RESIDUAL, ZERO
 LARGE = 1e3  # rates
 FAR = 1e5  # values
 EVEN = 0.03125  # of the largest entry: rows and columns have an entry as large as this, or want scaling
 REMOTE = 1e100  # entries of such sizes are left alone
-NEAR_THE_END = 1e-5  # of the first value of the artificial variable
 GROWN = 1e6  # product of the reciprocals of pivots: rounding of 1e-10
 ACCURATE = 2.0**-46  # of the terms of w_i: some ten roundings
 PIVOTS_PER_UNKNOWN = 10

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray, float_array, value_key
 from lcp.double_description import cone_generators
 from lcp.errors import LCPError
+from lcp.tolerances import PIVOT
 
 __all__ = ["Polytope", "polytope"]
 
@@ -56,7 +57,7 @@ class Polytope:
         edges = self.vertices[1:] / size - self.vertices[0] / size
         lengths = np.abs(self.rays).max(axis=1, keepdims=True, initial=0.0)
         directions = np.vstack([edges, self.rays / np.where(lengths > 0.0, lengths, 1.0)])
-        return int(np.linalg.matrix_rank(directions, tol=1e-10)) if directions.size else 0
+        return int(np.linalg.matrix_rank(directions, tol=PIVOT)) if directions.size else 0
 
 
 def polytope(
@@ -64,7 +65,7 @@ def polytope(
     b: npt.ArrayLike,
     *,
     equalities: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-    tolerance: float = 1e-10,
+    tolerance: float = PIVOT,
 ) -> Polytope | None:
     """Vertices and rays of {x : A x + b >= 0} or {x : A x + b >= 0, E x = r}.
 

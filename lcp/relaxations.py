@@ -11,11 +11,11 @@ from lcp.exact.certificate import NoSolutionCertificate, Refutation, verify
 from lcp.exact.rational import RationalLCP, rational
 from lcp.problem import LCP
 from lcp.scaling import scaled
+from lcp.tolerances import RESIDUAL
 
 __all__ = ["decide", "is_positive_definite"]
 
 MAX_PARTS = 300  # some seconds at 48 unknowns
-RESIDUAL = 1e-8  # of a solution, as for Lemke's method
 
 
 def decide(problem: LCP, *, max_parts: int = MAX_PARTS) -> FloatArray | NoSolutionCertificate | None:

@@ -8,10 +8,10 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.problem import LCP
 from lcp.solution import Status
+from lcp.tolerances import NEARLY_SOLVED
 
 __all__ = ["Tableau", "polished"]
 
-NEARLY_SOLVED = 1e-6  # of the first value of the artificial variable, and of the residual tolerance
 PIVOTS_BETWEEN_FACTORISATIONS = 40
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import compress
 
-__all__ = ["CLEAR", "ROUNDING", "basic_point", "clear_bases"]
+from lcp.path import REMOTE
+from lcp.tolerances import ACCURACY, BOUND, PIVOT
 
-CLEAR = 1e-7  # of entries of size one: what `lcp.enumerate_solutions` takes for clearly not zero
-ROUNDING = 2e-14  # about a hundred units in the last place: three roundings at each of eight pivots, and their sum
-USELESS = 1e-10  # a pivot below this times the growth may be nothing but rounding
+__all__ = ["basic_point", "clear_bases"]
+
 Columns = list[list[float]]
 
 
@@ -37,7 +37,7 @@ def clear_bases(M: Sequence[Sequence[float]], q: Sequence[float]) -> list[int] |
     """
     n, size = len(q), max(map(abs, q))
     largest = max([max(map(abs, row)) for row in M])
-    if not (1e-100 < largest < 1e100 and 1e-100 < size < 1e100):
+    if not (1.0 / REMOTE < largest < REMOTE and 1.0 / REMOTE < size < REMOTE):
         return None
     s, t = 1.0 / largest, 1.0 / size
     columns = [[s * entry for entry in column] for column in zip(*M, strict=True)]
@@ -48,7 +48,7 @@ def clear_bases(M: Sequence[Sequence[float]], q: Sequence[float]) -> list[int] |
         for basis, growth, columns in level:
             column, *rest = columns
             pivot = column[k]
-            if -USELESS * growth < pivot < USELESS * growth:
+            if -PIVOT * growth < pivot < PIVOT * growth:
                 return None
             inverse, fresh = 1.0 / pivot, []
             factors = [other[k] * inverse for other in rest]
@@ -62,9 +62,9 @@ def clear_bases(M: Sequence[Sequence[float]], q: Sequence[float]) -> list[int] |
     bases, k = [], n - 1
     for basis, growth, (column, constants) in level:
         pivot = column[k]
-        if -USELESS * growth < pivot < USELESS * growth:
+        if -PIVOT * growth < pivot < PIVOT * growth:
             return None
-        least, bound = min(constants), CLEAR + ROUNDING * growth
+        least, bound = min(constants), ACCURACY + BOUND * growth
         if least > bound:
             bases.append(basis)
         elif least >= -bound:
@@ -73,7 +73,7 @@ def clear_bases(M: Sequence[Sequence[float]], q: Sequence[float]) -> list[int] |
         factor = constants[k] * inverse
         moved = [a - factor * b for a, b in zip(constants, column, strict=True)]
         moved[k] = -factor
-        least, bound = min(moved), CLEAR + ROUNDING * growth * _growth(column, inverse) * (1.0 + abs(factor))
+        least, bound = min(moved), ACCURACY + BOUND * growth * _growth(column, inverse) * (1.0 + abs(factor))
         if least > bound:
             bases.append(basis | 1 << k)
         elif least >= -bound:

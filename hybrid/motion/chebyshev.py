@@ -6,13 +6,14 @@ crossings inside a step is overlooked, however shallow; a sum of the coefficient
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from hybrid.tolerances import SUMMED
+from hybrid.tolerances import NEARLY, SUMMED
 
 Array = NDArray[np.float64]
 
@@ -23,8 +24,8 @@ _RESOLVED = SUMMED  # relative size of the last coefficients of a resolved serie
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
 _NEWTON = 60
-TANGENT = 1e-7
-"""A slope this small next to the rest of the function counts as none."""
+TANGENT = math.sqrt(_RESOLVED)
+"""A slope this small next to the rest of the function counts as none: that of a double zero, as well as it is known."""
 _ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
 NODES: Array = (1 - np.cos(_ANGLES)) / 2
 """Chebyshev points of [0, 1], ascending, without its ends."""
@@ -230,7 +231,7 @@ def _zeros(coefficients: Array) -> Array:
         return _zero_of_monotone(coefficients.tolist(), slope.tolist())
     trimmed = chebyshev.chebtrim(coefficients, tol=_EPSILON / 4 * float(np.abs(coefficients).max()))
     roots = np.atleast_1d(chebyshev.chebroots(trimmed)) if len(trimmed) > 1 else np.zeros(0)
-    return np.asarray(roots.real[(np.abs(roots.imag) < 1e-3) & (np.abs(roots.real) < 1.0)])
+    return np.asarray(roots.real[(np.abs(roots.imag) < NEARLY) & (np.abs(roots.real) < 1.0)])
 
 
 def _zero_of_monotone(coefficients: list[float], slope: list[float]) -> Array:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_MOMENT = 1e-3  # of a step
+MOMENT = 1e-3
+"""Of a step: so much within, a slip that vanishes at an end of it has nearly the direction of its limit."""
 
 
 @attrs.frozen(eq=False)
@@ -180,7 +181,7 @@ class AbstractMotion:
         if any(label is ContactMode.SLIDE for label in arc.mode.values()):
             # where a spatial slip begins or ends, friction has the direction of the slip a moment later or before
             ends = arc.knots[[1, -2]] - arc.knots[[0, -1]]
-            times = np.clip(times, arc.start + _MOMENT * ends[0], arc.end + _MOMENT * ends[1])
+            times = np.clip(times, arc.start + MOMENT * ends[0], arc.end + MOMENT * ends[1])
         q, v = arc.sample(times)
         return self._flow(arc).observe(times, np.vstack([q.T, v.T]))
 

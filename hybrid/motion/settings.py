@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from hybrid.tolerances import STEP_ERROR, Tolerances
+from hybrid.tolerances import STEP_ERROR, SUMMED, Tolerances
 
 
 def _is_positive(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
@@ -50,7 +50,7 @@ class Settings:
         default="DOP853", validator=attrs.validators.in_(("DOP853", "Radau"))
     )
     rtol: float = attrs.field(default=STEP_ERROR, converter=float, validator=_is_positive)
-    atol: float = attrs.field(default=1e-14, converter=float, validator=_is_positive)
+    atol: float = attrs.field(default=SUMMED, converter=float, validator=_is_positive)
     max_step: float = attrs.field(default=math.inf, converter=float, validator=_is_positive)
     max_events: int = attrs.field(default=100_000, converter=int, validator=_is_positive)
     crowd: int = attrs.field(default=50, converter=int, validator=_is_positive)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.numeric.critical import least_factor, sliding_problem
-from hybrid.numeric.posing import states_of
+from hybrid.numeric.posing import TOUCHING, states_of
 from hybrid.tolerances import CENTRAL_STEP
 
 if TYPE_CHECKING:
@@ -86,11 +86,14 @@ def factor_gradient(
             for sign in (1.0, -1.0)
         ]
         mass[body] = (ends[0] - ends[1]) / (2 * _STEP)
+    near = thresholds.gap + TOUCHING
     for k, name in enumerate(backend.velocities):
         unit = np.zeros(len(backend.velocities))
         unit[k] = _STEP
         ends = [
-            _factor(backend.frame(backend.moved(row, sign * unit), near=thresholds.gap + 1e-3), posed, thresholds, name)
+            _factor(
+                backend.frame(backend.moved(row, sign * unit), near=thresholds.gap + TOUCHING), posed, thresholds, name
+            )
             for sign in (1.0, -1.0)
         ]
         slope = (ends[0] - ends[1]) / (2 * _STEP)

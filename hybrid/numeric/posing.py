@@ -13,9 +13,12 @@ from hybrid.errors import StateError
 from hybrid.numeric.frames import AbstractBackend, Frame, GeometricContact
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
-__all__ = ["PosedFrame", "Thresholds", "persistent_velocities", "posed_frame", "states_of", "with_friction"]
+__all__ = ["TOUCHING", "PosedFrame", "Thresholds", "persistent_velocities", "posed_frame", "states_of", "with_friction"]
 
 Array = NDArray[np.float64]
+
+TOUCHING = 1e-3
+"""Gap (m) of a closed contact where none is given, at most: collision geometry and calibration are no better."""
 
 
 @attrs.frozen
@@ -54,7 +57,7 @@ class Thresholds:
     @classmethod
     def of(cls, backend: AbstractBackend, *, gap: float | None = None, **more: Any) -> Thresholds:
         """The thresholds for a model, whose size bounds the gap; StateError for negative ones."""
-        chosen = 1e-3 * min(1.0, backend.extent) if gap is None else gap
+        chosen = TOUCHING * min(1.0, backend.extent) if gap is None else gap
         found = cls(gap=chosen, **more)
         if np.isinf(found.gap):
             raise StateError("--gap must be finite")

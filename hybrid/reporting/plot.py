@@ -241,4 +241,5 @@ def _legend(figure: Figure, found: tuple[Region, ...], marks: Sequence[Line2D], 
 
 def _percent(fraction: float) -> str:
     """An area in percent to one digit, and never 0 where there is some."""
-    return f"{100 * fraction:.1f} %" if fraction >= 0.0005 else "< 0.1 %"
+    percent = 100 * fraction
+    return f"{percent:.1f} %" if percent >= 0.05 else "< 0.1 %"

@@ -20,10 +20,10 @@ from lcp.kernels.relaxation import branching_index, fix, is_positive, restore
 from lcp.kernels.renewal import is_stale, renew
 from lcp.kernels.small import UNCLEAR, clear_bases
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
+from lcp.tolerances import ZERO
 
 __all__ = ["every_solution"]
 
-NEAR = 1e-9  # solutions closer than this, relative to their size, are in doubt whether they are two
 LEAST = 2.0**-1022  # the least float with all its digits
 IntArray = npt.NDArray[np.int64]
 
@@ -229,7 +229,7 @@ def _store(
             gap = max(gap, abs(Z[other, i] - z[i]))
             size = max(size, abs(z[i]))
             is_same = is_same and (Z[other, i] > 0.0) == (z[i] > 0.0)
-        if is_same or gap <= NEAR * size:
+        if is_same or gap <= ZERO * size:
             if not is_same:
                 doubt[0] = 1
             return count

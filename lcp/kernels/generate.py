@@ -275,7 +275,7 @@ def _clear(n: int) -> Iterator[str]:
 
 
 def _times(power: int) -> str:
-    return f"{2.0**power} * " if power else ""
+    return f"2.0**{power} * " if power else ""
 
 
 def _difference(n: int) -> list[str]:

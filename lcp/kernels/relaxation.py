@@ -1,7 +1,7 @@
 """The linear relaxation of `lcp.dictionary`, compiled: one level of the search is one shrinking tableau.
 
 With every number goes a bound of its rounding error, so that it is known which signs are proved. A number within
-both its bound and `TOLERANCE` counts as zero; one beyond either has its sign. What is concluded from a sign or a
+both its bound and `PIVOT` counts as zero; one beyond either has its sign. What is concluded from a sign or a
 zero that is not proved leaves a mark in `doubt`.
 """
 
@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled, inlined
+from lcp.tolerances import PIVOT
 
 __all__ = ["branching_index", "fix", "is_positive", "restore"]
 
 IntArray = npt.NDArray[np.int64]
-TOLERANCE = 1e-10  # entries of M and q are scaled to at most one
 LEAST_INDEX_AFTER = 8  # pivots per unknown, then the finite rule
 LIMIT = 200
 # An operation is wrong by half of 2**-52 of its result. Four times as much makes room for a product and a sum that are
@@ -40,7 +40,7 @@ def is_positive(value: float, error: float) -> bool:
     bool
         False for NaN.
     """
-    return (value > 2.0 * error) | (value > TOLERANCE)
+    return (value > 2.0 * error) | (value > PIVOT)
 
 
 @compiled

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
 from lcp.kernels.relaxation import exchange
+from lcp.tolerances import STALE
 
 __all__ = ["dictionary_of", "is_stale", "renew"]
 
 IntArray = npt.NDArray[np.int64]
-STALE = 1e-13  # a few hundred roundings of entries of size one
 
 
 @compiled
@@ -29,7 +29,7 @@ def is_stale(T: FloatArray, width: int) -> bool:
     Returns
     -------
     bool
-        Whether a bound is larger than 1e-13, of entries of size one.
+        Whether a bound is larger than `STALE`, of entries of size one.
     """
     largest = 0.0
     for i in range(T.shape[1]):

@@ -149,7 +149,7 @@ def signs_four(
     l0 = smaller(l0, l1)
     l2 = smaller(l2, l3)
     l0 = smaller(l0, l2)
-    is_clear = is_clear & (l0 > 0.00390625 * ALL_CLEAR * s8 + TINY)
+    is_clear = is_clear & (l0 > 2.0**-8 * ALL_CLEAR * s8 + TINY)
     l0 = modulus(q0 * q1 * n3_012 * n2_013)
     l1 = modulus(q2 * q3 * n1_023 * n0_123)
     l2 = modulus(n1_0 * n2_0 * n2_01 * n3_01)
@@ -165,7 +165,7 @@ def signs_four(
     l0 = smaller(l0, l2)
     l4 = smaller(l4, l6)
     l0 = smaller(l0, l4)
-    is_clear = is_clear & (l0 > 0.0625 * ALL_CLEAR * s6 * t4 + TINY)
+    is_clear = is_clear & (l0 > 2.0**-4 * ALL_CLEAR * s6 * t4 + TINY)
     divisor = 1.0
     mask, count = 0, 16
     z0 = z1 = z2 = z3 = 0.0

@@ -108,7 +108,7 @@ def signs_three(
     l2 = modulus(d02 * d12)
     l0 = smaller(l0, l1)
     l0 = smaller(l0, l2)
-    is_clear = is_clear & (l0 > 0.25 * ALL_CLEAR * s4 + TINY)
+    is_clear = is_clear & (l0 > 2.0**-2 * ALL_CLEAR * s4 + TINY)
     l0 = modulus(q0 * q1 * n2_01 * n1_02)
     l1 = modulus(n1_0 * n2_0 * n0_1 * n2_1)
     l2 = modulus(q2 * n0_2 * n1_2 * n0_12)

@@ -16,13 +16,12 @@ from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
 from lcp.kernels.renewal import dictionary_of
 from lcp.kernels.vectors import EIGHT, eliminate, largest_modulus, least
-from lcp.transforms import ROUNDING
+from lcp.tolerances import BOUND, ROUNDING
 
 __all__ = ["MAX_TRANSFORMS", "is_solving", "point_of_basis", "room", "solving_bases"]
 
 MAX_TRANSFORMS = EIGHT
 MAX_DOUBTFUL = 16  # doubtful bases that are looked at one by one
-USELESS = 1e-12  # a pivot below this times the growth may be nothing but rounding
 IntArray = npt.NDArray[np.int64]
 
 
@@ -66,7 +65,7 @@ def solving_bases(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArra
     width, growth = _transforms(M, q, s, t, T)
     count, doubtful, last = 0, 0, (1 << n) - 1
     for a in range(1 << n):
-        lowest, bound = least(T, a * width + EIGHT * n), ROUNDING * growth[a]
+        lowest, bound = least(T, a * width + EIGHT * n), BOUND * growth[a]
         # an infinite bound, or not a number, is in doubt
         if not lowest < -bound:
             if lowest > bound:
@@ -102,7 +101,7 @@ def _transforms(M: FloatArray, q: FloatArray, s: float, t: float, T: FloatArray)
     for k in range(n):
         for a in range(1 << k):
             b = a + (1 << k)
-            growth[b] = growth[a] * _transform(T, a * width, b * width, k, n, USELESS * growth[a])
+            growth[b] = growth[a] * _transform(T, a * width, b * width, k, n, ROUNDING * growth[a])
     return width, growth
 
 

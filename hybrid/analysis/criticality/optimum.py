@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.tolerances import CANCELLED
+from hybrid.tolerances import CANCELLED, LONG_STEP
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ _SECOND = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, 8 / 5, -1 / 5, 8 / 315, -1
 _SECOND_CENTRE = -205 / 72
 # Truncation (h k)^8 of waves of k = 10 over the box and rounding 1e-16 / h are both below 1e-13. A narrow peak needs
 # shorter differences: they are cut where the parabola that they give misses the values beside the point.
-_DIFFERENCE = 2e-3
+_DIFFERENCE = LONG_STEP
 _MISSED = 0.25  # of the change that the parabola predicts; a quarter still halves the distance to the maximum
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of two values of a function of some tens of operations
 

@@ -17,7 +17,7 @@ from hybrid.dynamics.state import State
 from hybrid.errors import HybridError
 from hybrid.motion.outcome import EventKind, Termination
 from hybrid.motion.simulate import simulate
-from hybrid.tolerances import CLEAR, RESOLVED
+from hybrid.tolerances import CLEAR, LONG_STEP, NEARLY, RESOLVED
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import Functional
@@ -29,7 +29,7 @@ __all__ = ["Difference", "SensitivityCheck", "functional_value", "richardson_dif
 
 Array = NDArray[np.float64]
 
-_FIRST = 2e-3  # of the size of what is changed
+_FIRST = LONG_STEP  # of the size of what is changed
 _SHRINK = 2.0
 _LEVELS = 7
 _ENOUGH = RESOLVED  # of a derivative: the simulations themselves are hardly better
@@ -244,7 +244,7 @@ def _neighbour(
 
 _DEVIATES = CLEAR  # of the largest derivative: well above what extrapolated differences of a simulation miss
 _TIMES = 10.0  # their own estimate of their error
-_BENT = 1e-3  # of the largest derivative: differences to one side extrapolate to fewer digits
+_BENT = NEARLY  # of the largest derivative: differences to one side extrapolate to fewer digits
 
 
 @attrs.frozen(eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, p
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.smoothness import jump_met
-from hybrid.tolerances import NOTHING, ROOT
+from hybrid.tolerances import CLEAR, NOTHING, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,7 +241,7 @@ def pulled_parameters(segment: Segment, stages: Array) -> Array:
 
 
 _SAME = ROOT  # of the derivatives that must agree
-_ROUGH = 1e-3  # of the greatest slope: a last Legendre coefficient that leaves an error of 1e-6, its square
+_ROUGH = math.sqrt(CLEAR)  # of the greatest slope: a last Legendre coefficient that leaves an error of its square
 _MATTERS = NOTHING  # of the integral of a slope: what a step that is not resolved may contribute
 
 

@@ -20,6 +20,7 @@ from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
 from hybrid.contact.table import rows_of
 from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.recorded import MOMENT
 from hybrid.tolerances import AGREEING, ROUNDING
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ _UNFINISHED = (  # what has stopped the computation, not the motion
     Termination.STEP_SIZE,
     Termination.INTERRUPTED,
 )
-_INSIDE = 1e-3  # of a step: there a slip that vanishes at its end has nearly the direction of the limit
 
 
 def replay(trajectory: Trajectory, partials: Partials, *, measure: ErrorMeasure | None = None) -> Replay | Refusal:
@@ -128,7 +128,7 @@ def _vanishing(system: ModeSystem, arc: Arc, end: int) -> dict[str, Array]:
     spatial = [part for part in system.parts if part.slides and is_spatial(part)]
     if not spatial:
         return {}
-    inside = arc.knots[end] + _INSIDE * (arc.knots[1 if end == 0 else -2] - arc.knots[end])
+    inside = arc.knots[end] + MOMENT * (arc.knots[1 if end == 0 else -2] - arc.knots[end])
     q, v = arc.sample(np.array([*arc.knots, inside]))
     slip = np.broadcast_to(
         system.dynamics.terms(q, v, t=np.array([*arc.knots, inside]), parameters=system.parameters).slip,

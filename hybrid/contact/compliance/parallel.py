@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hybrid.contact.compliance.path import Array
-from hybrid.tolerances import ROUNDING
+from hybrid.tolerances import NEARLY, ROUNDING
 
 __all__ = ["parallel_directions"]
 
-_CIRCLE = 1e-3  # distance from the unit circle of roots that may lie on it: those of a double root differ by 1e-8
+_CIRCLE = NEARLY  # distance from the unit circle of roots that may lie on it: those of a double root differ by 1e-8
 _EXACT = ROUNDING  # of its coefficients: a root
 _STEPS = 50
 

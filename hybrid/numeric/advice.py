@@ -91,9 +91,7 @@ def factor_gradient(
         unit = np.zeros(len(backend.velocities))
         unit[k] = _STEP
         ends = [
-            _factor(
-                backend.frame(backend.moved(row, sign * unit), near=thresholds.gap + TOUCHING), posed, thresholds, name
-            )
+            _factor(backend.frame(backend.moved(row, sign * unit), near=near), posed, thresholds, name)
             for sign in (1.0, -1.0)
         ]
         slope = (ends[0] - ends[1]) / (2 * _STEP)

@@ -26,7 +26,17 @@ import numpy as np
 from published import COLOURS, beside, look
 
 import mechanisms
-from hybrid import EnergeticImpact, KelvinVoigt, KelvinVoigtLimit, derive, resolve, resolve_impact, solve_state
+from hybrid import (
+    EnergeticImpact,
+    KelvinVoigt,
+    KelvinVoigtLimit,
+    contact_problem,
+    derive,
+    resolve,
+    resolve_impact,
+    sliding_terms,
+    solve_state,
+)
 
 rod = derive(mechanisms.load("painleve_rod"))
 inconsistent = solve_state(rod, {"theta": 1, "theta_dot": 0.5, "slip.tip": 1})
@@ -81,6 +91,7 @@ ours["energetic"] = energetic / take_off(1.4, 0.0)
 # The whole rod on a spring. It approaches the limit slowly, because :math:`|p| = 0.034` is small.
 
 stiffness = (1e4, 1e6, 1e8)
+ours["p"] = sliding_terms(contact_problem(rod, inconsistent, parameters=mu), "tip").A_plus
 ours["stiff"] = [KelvinVoigt(K, 0.25).pass_through(rod.at(mu), inconsistent).gap_dot_after["tip"] for K in stiffness]
 
 # %%

@@ -66,6 +66,7 @@ ours = {
     "mu_c": G[0, 0] / abs(G[0, 1]),
     "mu_stick": abs(G[0, 1]) / G[1, 1],
     "newton_energy": impacts["Newton"].energy_change,
+    "newton_share": impacts["Newton"].energy_change / before,
     "poisson": impacts["Poisson"].gap_dot_after["tip"],
     "poisson_energy": impacts["Poisson"].energy_change,
     "stronge": impacts["Stronge"].gap_dot_after["tip"],
@@ -78,7 +79,7 @@ ours = {
 # %%
 # Over friction
 # -------------
-# Newton's law creates energy from a friction of about 0.2 on. The others never do.
+# Newton's law creates energy where friction is not small. The others never do.
 
 with look():
     figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")

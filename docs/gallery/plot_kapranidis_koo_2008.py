@@ -27,6 +27,7 @@ import mechanisms
 from hybrid import (
     Axis,
     contact_problem,
+    critical_friction,
     derive,
     plot_map,
     region_map,
@@ -125,6 +126,8 @@ ours["determinant"] = [
     - (1 - mu * wall + kappa * (1 + mu * wall) - (mu - wall) * np.sin(2 * theta))
     for mu, theta, wall, kappa in cases
 ]
+foot = critical_friction(ladder, over=[Axis.parse("theta=0:pi/2")], pins={"gap.floor": 0, "x": 3}, contact="floor")
+ours["foot"] = foot.minimum
 sliding = region_map(ladder, axes=plane, pins={"theta_dot": -0.5, **CORNER})
 show(plot_map(sliding, title="A ladder that slides down"))
 

@@ -113,6 +113,9 @@ CONDITIONS = {
 }
 mistakes = {name: by_hand(2.5, jump)[0] for name, jump in CONDITIONS.items()}
 ours["hand"] = mistakes["saltation matrix"].tolist()
+ours["reversed"] = [*mistakes["as printed, its sign reversed"]]
+ours["reset"] = [*mistakes["Jacobian of the reset alone"]]
+ours["no_jump"] = [*mistakes["no jump"]]
 ours["printed_condition"] = list(found[2.5].gradient.values())
 ours["saltation"] = float(
     np.abs(saltation_matrix(carts, moved(2.5, 2.5).events[0]) - by_hand(2.5, CONDITIONS["no jump"])[1]).max()

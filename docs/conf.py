@@ -23,6 +23,7 @@ extensions = [
     "mathml",
     "offline",
     "page_time",
+    "tutorials",
 ]
 exclude_patterns = [
     "_build",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,7 +45,7 @@ class Bound:
     def violation(self, values: Mapping[str, Any]) -> Problem | None:
         """Return what is wrong at these values, if anything."""
         value = np.real(evaluate(self.expression, values))
-        if not np.all(np.isfinite(value)):
+        if not _is_finite(value):
             return self._problem("must be a finite number", value[~np.isfinite(value)] if np.ndim(value) else value)
         if self.above is not None:
             other = np.real(evaluate(self.above, values))
@@ -52,7 +53,9 @@ class Bound:
             if np.any(short):
                 least, floor = (np.broadcast_to(item, np.shape(short))[short].flat[0] for item in (value, other))
                 return self._problem(f"must be at least {self.above_name}, which is {float(floor):g}", least)
-        lowest, highest = np.min(value, initial=np.inf), np.max(value, initial=-np.inf)
+        lowest = highest = value
+        if np.ndim(value):
+            lowest, highest = np.min(value, initial=np.inf), np.max(value, initial=-np.inf)
         if lowest < self.low or (self.positive and lowest <= self.low):
             return self._problem("must be positive" if self.positive else "must not be negative", lowest)
         if highest > self.high:
@@ -144,6 +147,8 @@ class Parameters:
     def _replacement(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
             return parse_expression(value, known=self.given.keys(), field=f"parameters.{name}")
+        if type(value) is float and math.isfinite(value):  # the usual case, without arrays
+            return value
         try:
             array = np.asarray(value)
         except ValueError:  # rows of different lengths
@@ -153,7 +158,7 @@ class Parameters:
         array = array * 1.0
         if not np.all(np.isfinite(array)):
             raise DeclarationError(_not_finite(name))
-        return array if array.ndim else array[()]
+        return array[()] if array.ndim or array.dtype.kind == "c" else float(array)
 
     def _reordered(self, texts: Mapping[str, Expression]) -> tuple[dict[str, float | Expression], tuple[str, ...]]:
         given = {**self.given, **texts}
@@ -168,12 +173,16 @@ def _not_finite_first(
     given: Mapping[str, float | Expression], values: Mapping[str, Any], changed: set[str]
 ) -> list[Problem]:
     """List values that are not finite, but not those that are so because of another."""
-    infinite = {name for name in changed if not np.all(np.isfinite(values[name]))}
+    infinite = {name for name in changed if not _is_finite(values[name])}
     return [
         _not_finite(name)
         for name, item in given.items()
         if name in infinite and not (isinstance(item, Expression) and infinite & item.names)
     ]
+
+
+def _is_finite(value: Any) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else bool(np.all(np.isfinite(value)))
 
 
 def _not_finite(name: str) -> Problem:

@@ -190,14 +190,14 @@ class Dynamics(AbstractDisplayed):
         -------
         Terms
         """
-        return Terms(**self._kernel(self.at(parameters).kernel_arguments(q, v, t)))
+        return Terms(**self.at(parameters)._evaluated(self._kernel, q, v, t))
 
     def kinematics(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> dict[str, NDArray[Any]]:
         """Evaluate only what pins need: gap, gap_dot, W_N, slip, W_T, constraint, constraint_dot, J.
 
         Takes and returns arrays like :meth:`terms`.
         """
-        return self._kinematics(self.at(parameters).kernel_arguments(q, v, t))
+        return self.at(parameters)._evaluated(self._kinematics, q, v, t)
 
     def energy(
         self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None
@@ -211,7 +211,7 @@ class Dynamics(AbstractDisplayed):
             velocities), or the kinetic energy alone where the mechanism is declared by its equations. Contact and
             constraint forces are not counted in the power.
         """
-        values = self._energy(self.at(parameters).kernel_arguments(q, v, t))["energy"]
+        values = self.at(parameters)._evaluated(self._energy, q, v, t)["energy"]
         return values[..., 0], values[..., 1]
 
     @property
@@ -230,6 +230,11 @@ class Dynamics(AbstractDisplayed):
 
         None where it depends on the position or on time, or where parameters are arrays.
         """
+        if not any(self._turns.used.values()):  # alike for all values of the parameters
+            if "radians" not in self.programs:
+                self.programs["radians"] = self.radians_at(np.zeros(self.n), 0.0)
+            found: NDArray[np.float64] = self.programs["radians"]
+            return found
         if self.turns_vary or any(np.ndim(value) for value in self.values.values()):
             return None
         return self.radians_at(np.zeros(self.n), 0.0)
@@ -256,6 +261,20 @@ class Dynamics(AbstractDisplayed):
         arguments: list[Any] = [q[..., index] for index in range(self.n)]
         arguments += [v[..., index] for index in range(self.n)]
         return [*map(_as_floats, (*arguments, t)), *self._parameters]
+
+    def _evaluated(self, kernel: Kernel, q: Any, v: Any, t: Any) -> dict[str, NDArray[Any]]:
+        """What a compiled function gives, in plain floats at one state."""
+        q, v = np.asarray(q), np.asarray(v)
+        plain, is_one = self._plain_parameters, isinstance(t, float) and q.shape == v.shape == (self.n,)
+        if plain is not None and is_one and q.dtype == v.dtype == float:
+            return kernel.at_one_state([*q.tolist(), *v.tolist(), t, *plain])
+        return kernel(self.kernel_arguments(q, v, t))
+
+    @cached_property
+    def _plain_parameters(self) -> tuple[float, ...] | None:
+        """Values of the parameters as floats; None where one is an array, or complex."""
+        values = [self.values[name] for name in self.equations.parameters]
+        return tuple(map(float, values)) if all(isinstance(value, float) for value in values) else None
 
     @cached_property
     def _parameters(self) -> tuple[NDArray[Any], ...]:

@@ -80,26 +80,38 @@ class Kernel:
         """
         values = [np.asarray(value) for value in arguments]
         batches = {value.shape for value in values} - {()}
-        if len(batches) < 2 and all(value.size == 1 and value.dtype == float for value in values):
-            flat = np.array(self._at_one_state([value.item() for value in values]), dtype=float)
-            flat.setflags(write=False)
-            axes = next(iter(batches), ())
+        if not batches and all(value.dtype == float for value in values):
+            return self.at_one_state([value.item() for value in values])
+        if len(batches) == 1 and all(value.size == 1 and value.dtype == float for value in values):
+            (axes,), found = batches, self.at_one_state([value.item() for value in values])
             along = {index for index, value in enumerate(values) if value.ndim}
             return {
-                name: flat[part].reshape((*axes, *shape) if self.used[name] & along else shape)
-                for name, part, shape in self._places
+                name: block.reshape((*axes, *block.shape)) if self.used[name] & along else block
+                for name, block in found.items()
             }
         with np.errstate(all="ignore"):
             entries = self._function(*[value[()] for value in values])
         return {name: _stack(entries[part], shape) for name, part, shape in self._places}
 
-    def _at_one_state(self, values: Sequence[float]) -> tuple[Any, ...]:
-        """The entries in plain floats, an order of magnitude quicker; arrays say what is infinite or undefined."""
+    def at_one_state(self, values: Sequence[float]) -> dict[str, NDArray[Any]]:
+        """Evaluate at plain floats, an order of magnitude quicker; arrays say what is infinite or undefined.
+
+        Parameters
+        ----------
+        values : sequence of float
+
+        Returns
+        -------
+        dict of array, shape of the quantity
+        """
         try:
-            return self._scalar(*values)
+            entries = self._scalar(*values)
         except (ArithmeticError, ValueError):
             with np.errstate(all="ignore"):
-                return self._function(*map(np.float64, values))
+                entries = self._function(*map(np.float64, values))
+        flat = np.array(entries, dtype=float)
+        flat.setflags(write=False)
+        return {name: flat[part].reshape(shape) for name, part, shape in self._places}
 
 
 def _stack(entries: tuple[Any, ...], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -67,12 +67,16 @@ class ActiveElement:
     @property
     def is_smooth(self) -> bool:
         """True for a element at rest without friction, at every state: its tangential force is known to be zero."""
-        return self.is_resting and not (np.any(self.static_friction) or np.any(self.friction))
+        return self.is_resting and not (_is_any(self.static_friction) or _is_any(self.friction))
 
     @property
     def rows(self) -> tuple[int, ...]:
         """All of its rows among the unknowns."""
         return (() if self.normal is None else (self.normal,)) + self.tangential
+
+
+def _is_any(value: Any) -> bool:
+    return value != 0.0 if isinstance(value, float) else bool(np.any(value))
 
 
 @attrs.frozen(eq=False)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of
 from hybrid.numbered import NumberedEnum
 
 if TYPE_CHECKING:
+    from hybrid.dynamics.arithmetic import Arithmetic
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.dynamics.structure import AbstractStructure
@@ -71,18 +73,28 @@ def element_activities(
         Values of :class:`Activity`.
     """
     arrays = (terms.gap, terms.gap_dot, terms.slip, scales.gap, scales.gap_dot, scales.slip)
-    shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    names = element_names(dynamics)
-    activities = np.empty((*shape, len(names)), dtype=np.int8)
-    for index, name in enumerate(names):
-        activity = _tangential_activity(dynamics, terms, scales, name, sides.get(name), tolerances)
+    kind = arithmetic_of(*arrays)
+    gaps, rates, slips, *sizes = map(kind.vector, arrays)
+    found = []
+    for index, name in enumerate(element_names(dynamics)):
+        columns = dynamics.columns_of(name)
+        activity = _tangential_activity(
+            kind,
+            [slips[column] for column in columns],
+            [sizes[2][column] for column in columns],
+            sides.get(name),
+            tolerances,
+        )
         if index < len(dynamics.contacts):
-            gap, gap_dot = terms.gap[..., index], terms.gap_dot[..., index]
-            moving = np.where(gap_dot > 0, Activity.OPEN, Activity.APPROACHING)
-            persists = np.abs(gap_dot) <= tolerances.velocity * scales.gap_dot[..., index]
-            closed = np.where(persists, activity, moving)
-            apart = np.where(gap > 0, Activity.OPEN, Activity.PENETRATING)
-            activity = np.where(np.abs(gap) <= tolerances.gap * scales.gap[..., index], closed, apart)
+            moving = kind.chosen(rates[index] > 0, Activity.OPEN, Activity.APPROACHING)
+            closed = kind.chosen(abs(rates[index]) <= tolerances.velocity * sizes[1][index], activity, moving)
+            apart = kind.chosen(gaps[index] > 0, Activity.OPEN, Activity.PENETRATING)
+            activity = kind.chosen(abs(gaps[index]) <= tolerances.gap * sizes[0][index], closed, apart)
+        found.append(activity)
+    if kind is FLOATS:
+        return np.array(found, dtype=np.int8)
+    activities = np.empty((*np.broadcast_shapes(*(array.shape[:-1] for array in arrays)), len(found)), dtype=np.int8)
+    for index, activity in enumerate(found):
         activities[..., index] = activity
     return activities
 
@@ -133,26 +145,25 @@ def moves(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tol
     -------
     array of bool, (...)
     """
-    size = np.max(scale, axis=-1)
-    return np.asanyarray(np.linalg.norm(slip, axis=-1) > tolerances.velocity * size)
+    kind = arithmetic_of(slip, scale)
+    return np.asanyarray(_moves(kind, kind.vector(slip), kind.vector(scale), tolerances))
+
+
+def _moves(kind: Arithmetic, slip: Sequence[Any], scale: Sequence[Any], tolerances: Tolerances) -> Any:
+    speed = abs(slip[0]) if len(slip) == 1 else kind.root(kind.total(value * value for value in slip))
+    return speed > tolerances.velocity * kind.largest(scale)
 
 
 def _tangential_activity(
-    dynamics: Dynamics,
-    terms: Terms,
-    scales: Scales,
-    name: str,
-    side: tuple[float, ...] | None,
-    tolerances: Tolerances,
+    kind: Arithmetic, slip: Sequence[Any], scale: Sequence[Any], side: tuple[float, ...] | None, tolerances: Tolerances
 ) -> Any:
-    size = dynamics.dimension(name)
-    if size == 0:
+    if not slip:
         return Activity.FRICTIONLESS
-    slip = terms.slip[..., dynamics.columns[name]]
-    slips = moves(slip, scales.slip[..., dynamics.columns[name]], tolerances)
-    if size == 2:
-        return np.where(slips, Activity.SLIPPING, Activity.RESTING if side is None else Activity.TENDING)
+    slips = _moves(kind, slip, scale, tolerances)
+    if len(slip) == 2:
+        return kind.chosen(slips, Activity.SLIPPING, Activity.RESTING if side is None else Activity.TENDING)
     rest = Activity.RESTING
     if side is not None:
         rest = Activity.SLIPPING_PLUS if side[0] > 0 else Activity.SLIPPING_MINUS
-    return np.where(slips, np.where(slip[..., 0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS), rest)
+    sliding = kind.chosen(slip[0] > 0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
+    return kind.chosen(slips, sliding, rest)

@@ -79,21 +79,27 @@ def assemble(
     for element, activity in zip(force_elements(dynamics), activities, strict=True):
         if activity is Activity.OPEN:
             continue
-        normal = [ForceRow(element)] if element.has_normal else []
-        rows = [*normal, *(ForceRow(element, axis) for axis in range(len(element.columns)))]
-        places = range(len(columns), len(columns) + len(rows))
+        axes = range(len(element.columns))
+        rows = ([ForceRow(element)] if element.has_normal else []) + [ForceRow(element, axis) for axis in axes]
+        start = len(columns)
         columns += [row.direction(terms) for row in rows]
         remainders += [row.zeta(terms) for row in rows]
         direction = _direction(terms, list(element.columns), activity, sides.get(element.name))
         friction, static = (
-            getattr(terms, element.friction_term(is_static=is_static))[..., element.index]
+            _number(getattr(terms, element.friction_term(is_static=is_static))[..., element.index])
             for is_static in (False, True)
         )
-        first, tangential = (places[0] if normal else None), tuple(places[len(normal) :])
+        tangential = tuple(range(len(columns) - len(axes), len(columns)))
+        first = start if element.has_normal else None
         elements.append(ActiveElement(element.name, element.kind, first, tangential, direction, friction, static))
     if not columns:
         return Rows((), np.zeros((dynamics.n, 0)), np.zeros(0))
     return Rows(tuple(elements), side_by_side(columns), side_by_side(remainders))
+
+
+def _number(value: NDArray[np.float64]) -> Any:
+    """A plain float where there is one state."""
+    return value.item() if type(value) is np.ndarray and value.ndim == 0 else value
 
 
 def side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -108,8 +114,9 @@ def side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     -------
     array, (..., number of arrays)
     """
-    if len({array.shape for array in arrays}) == 1:
-        return np.stack(arrays, axis=-1)
+    shape = arrays[0].shape
+    if len(shape) < 2 and all(type(array) is np.ndarray and array.shape == shape for array in arrays):
+        return np.array(arrays).T
     return np.stack(np.broadcast_arrays(*arrays), axis=-1)
 
 
@@ -125,4 +132,4 @@ def _direction(
     else:
         return None
     unit = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
-    return (unit[..., 0], unit[..., 1])
+    return (_number(unit[..., 0]), _number(unit[..., 1]))

@@ -107,7 +107,7 @@ def mode_of(problem: ContactProblem, item: Candidate) -> Mode:
     return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
 
 
-def branch(problem: ContactProblem, solution: PhysicalSolution) -> Branch:
+def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: ForceSet | None = None) -> Branch:
     """Report one physical solution.
 
     Parameters
@@ -115,6 +115,8 @@ def branch(problem: ContactProblem, solution: PhysicalSolution) -> Branch:
     problem : ContactProblem
         At one state.
     solution : PhysicalSolution
+    force_set : ForceSet, optional
+        Of the forces of its acceleration, where they are not unique.
 
     Returns
     -------
@@ -123,15 +125,13 @@ def branch(problem: ContactProblem, solution: PhysicalSolution) -> Branch:
     item = solution.leading
     mode = mode_of(problem, item)
     others = [mode_of(problem, member) for member in solution.members[1:]]
-    slacks = tuple(
-        Slack(name, inequality, float(value), float(scaled))
-        for (name, inequality), value, scaled in zip(item.labels, item.slacks, item.scaled_slacks, strict=True)
-    )
+    values = zip(item.labels, item.slacks.tolist(), item.scaled_slacks.tolist(), strict=True)
     return attrs.evolve(
         branch_from_forces(problem, item.forces, mode),
         equivalent_modes=tuple(dict.fromkeys(other for other in others if other != mode)),
-        slacks=slacks,
+        slacks=tuple(Slack(name, inequality, value, scaled) for (name, inequality), value, scaled in values),
         margin=item.margin,
+        force_set=force_set,
     )
 
 
@@ -151,15 +151,14 @@ def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mod
     Branch
         Its margin is NaN: no inequality was evaluated.
     """
-    acceleration = problem.acceleration(forces)
-    n_contacts = problem.terms.gap.shape[-1]
-    lambda_N = {name: 0.0 for name in problem.open if problem.names.index(name) < n_contacts}
+    acceleration, values = problem.acceleration(forces), forces.tolist()
+    lambda_N = dict.fromkeys(problem.names[: problem.terms.gap.shape[-1]], 0.0)  # of open contacts, too
     lambda_T: dict[str, tuple[float, ...]] = {}
     for element in problem.elements:
         if element.normal is not None:
-            lambda_N[element.name] = _clean(forces[element.normal])
+            lambda_N[element.name] = values[element.normal] + 0.0  # no negative zeros
         if element.tangential:
-            lambda_T[element.name] = tuple(_clean(forces[row]) for row in element.tangential)
+            lambda_T[element.name] = tuple(values[row] + 0.0 for row in element.tangential)
     return Branch(
         mode=mode,
         equivalent_modes=(),
@@ -176,17 +175,11 @@ def _contact_accelerations(
     problem: ContactProblem, acceleration: NDArray[np.float64]
 ) -> dict[str, ContactAcceleration]:
     terms = problem.terms
-    normal = acceleration @ terms.W_N + terms.zeta_N
-    tangential = acceleration @ terms.W_T + terms.zeta_T
+    normal = (acceleration @ terms.W_N + terms.zeta_N + 0.0).tolist()
+    tangential = (acceleration @ terms.W_T + terms.zeta_T + 0.0).tolist()
     return {
         name: ContactAcceleration(
-            _clean(normal[index]) if index < len(normal) else 0.0,
-            tuple(_clean(value) for value in tangential[problem.columns.get(name, slice(0, 0))]),
+            normal[index] if index < len(normal) else 0.0, tuple(tangential[problem.columns.get(name, slice(0, 0))])
         )
         for index, name in enumerate(problem.names)
     }
-
-
-def _clean(value: float) -> float:
-    """A float without the sign of a zero."""
-    return float(value) + 0.0

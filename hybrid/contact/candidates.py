@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ModeConditions, solvable_modes
-from hybrid.contact.conditions import Conditions, Scale, conditions, dependence, problem_scale, solve_conditions
+from hybrid.contact.conditions import (
+    FloatProblem,
+    Scale,
+    conditions,
+    dependence,
+)
 from hybrid.contact.smooth import named
+from hybrid.dynamics.linear import solve_in_floats
 from lcp.polytopes import Polytope, polytope
 
 if TYPE_CHECKING:
@@ -77,10 +84,15 @@ class Candidate:
     @property
     def margin(self) -> float:
         """Distance to a change of status: least slack or regularity if consistent, largest violation if refuted."""
+        least = self.least
         if self.status is CandidateStatus.REFUTED:
-            return float(-np.min(self.scaled_slacks))
-        least = float(np.min(self.scaled_slacks, initial=np.inf))
+            return -least
         return least if self.status is CandidateStatus.FAMILY else min(self.regularity, least)
+
+    @property
+    def least(self) -> float:
+        """Least scaled slack; infinite without inequalities."""
+        return float(min(self.scaled_slacks.tolist(), default=math.inf))
 
 
 def mode_combinations(problem: ContactProblem) -> Iterator[tuple[ModeConditions, ...]]:
@@ -112,12 +124,14 @@ def count_modes(problem: ContactProblem) -> int:
     return math.prod(len(solvable_modes(element)) for element in problem.elements)
 
 
-def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Candidate, ...]:
+def all_candidates(problem: ContactProblem, scale: Scale, tolerances: Tolerances) -> tuple[Candidate, ...]:
     """Every mode of a problem solved at one state, spatial contacts at rest excepted.
 
     Parameters
     ----------
     problem : ContactProblem
+    scale : Scale
+        Of the problem.
     tolerances : Tolerances
 
     Returns
@@ -125,8 +139,8 @@ def all_candidates(problem: ContactProblem, tolerances: Tolerances) -> tuple[Can
     tuple of Candidate
         In the order of :func:`mode_combinations`.
     """
-    scale = problem_scale(problem)
-    return tuple(candidate(problem, modes, scale, tolerances) for modes in mode_combinations(problem))
+    numbers = FloatProblem.of(problem, scale)
+    return tuple(_candidate(problem, numbers, modes, scale, tolerances) for modes in mode_combinations(problem))
 
 
 def candidate(
@@ -146,80 +160,90 @@ def candidate(
     -------
     Candidate
     """
-    mode = conditions(problem, modes, scale)
+    return _candidate(problem, FloatProblem.of(problem, scale), modes, scale, tolerances)
+
+
+def _candidate(
+    problem: ContactProblem,
+    numbers: FloatProblem,
+    modes: tuple[ModeConditions, ...],
+    scale: Scale,
+    tolerances: Tolerances,
+) -> Candidate:
+    mode = numbers.conditions(modes)
     if not problem.n_rows:
-        return _in_units(modes, mode, np.zeros(0), np.zeros(0), scale, CandidateStatus.CONSISTENT, np.inf, 1)
-    norms = np.sqrt((mode.E * mode.E).sum(axis=-1, keepdims=True))
-    normalised = mode.E / np.where(norms > 0, norms, 1.0)
+        return _in_units(numbers, modes, [], [], [], CandidateStatus.CONSISTENT, math.inf, 1)
+    norms = [math.sqrt(sum(map(operator.mul, line, line))) or 1.0 for line in mode.E]
+    normalised = [[entry / norm for entry in line] for line, norm in zip(mode.E, norms, strict=True)]
     regularity, orientation = _regularity(normalised)
-    if regularity <= max(tolerances.rank, float(scale.lost)):
-        item = _singular_candidate(problem, modes, mode, scale, tolerances, np.linalg.svd(normalised), norms)
-        if item.status is CandidateStatus.FAMILY and regularity > dependence(problem):
-            return attrs.evolve(item, status=CandidateStatus.ESCAPING, family=None)
-        x = item.forces * scale.row / scale.size
-        return attrs.evolve(item, modes=named(problem, modes, x, scale, tolerances.sign))
-    x, slacks = solve_conditions(mode)
-    limit = max(tolerances.sign, float(scale.lost) * float(np.abs(x).max()))
-    status = status_of(slacks, limit)
-    modes = named(problem, modes, x, scale, limit)
-    return _in_units(modes, mode, x, slacks, scale, status, regularity, orientation, limit=limit)
+    lost = float(scale.lost)
+    if regularity > max(tolerances.rank, lost):
+        x = solve_in_floats([[-entry for entry in line] for line in mode.E], list(mode.e))
+        if x is not None:
+            slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)))
+            modes, status = named(problem, modes, x, scale, limit), status_of(slacks, limit)
+            return _in_units(numbers, modes, x, slacks, mode.weights, status, regularity, orientation, limit=limit)
+    item = _singular_candidate(problem, numbers, modes, scale, tolerances, np.linalg.svd(normalised), np.array(norms))
+    if item.status is CandidateStatus.FAMILY and regularity > dependence(problem):
+        return attrs.evolve(item, status=CandidateStatus.ESCAPING, family=None)
+    forces = item.forces * scale.row / scale.size
+    return attrs.evolve(item, modes=named(problem, modes, forces, scale, tolerances.sign))
 
 
-def _regularity(rows: NDArray[np.float64]) -> tuple[float, int]:
+def _regularity(rows: list[list[float]]) -> tuple[float, int]:
     """Least singular value of a matrix with rows of unit length, and the sign of its determinant."""
+    if len(rows) == 1:
+        return abs(rows[0][0]), _sign(rows[0][0])
     if len(rows) == 2:
-        (a, b), (c, d) = rows.tolist()
+        (a, b), (c, d) = rows
         determinant = a * d - b * c
         # the singular values are the roots of 1 +- the cosine between the rows, and their product is known
-        return abs(determinant) / math.sqrt(1.0 + abs(a * c + b * d)), int(np.sign(determinant))
-    return float(np.linalg.svd(rows, compute_uv=False)[-1]), int(np.sign(np.linalg.det(rows)))
+        return abs(determinant) / math.sqrt(1.0 + abs(a * c + b * d)), _sign(determinant)
+    matrix = np.array(rows)
+    return float(np.linalg.svd(matrix, compute_uv=False)[-1]), _sign(float(np.linalg.det(matrix)))
 
 
-def status_of(scaled_slacks: NDArray[np.float64], limit: float) -> CandidateStatus:
+def _sign(number: float) -> int:
+    return (number > 0.0) - (number < 0.0)
+
+
+def status_of(scaled_slacks: Sequence[float], limit: float) -> CandidateStatus:
     """Status of a mode whose equations have one solution; slacks within the limit have no sign.
 
     Parameters
     ----------
-    scaled_slacks : array, (m,)
+    scaled_slacks : sequence of float
     limit : float
 
     Returns
     -------
     CandidateStatus
     """
-    least = scaled_slacks.min(initial=np.inf)
+    least = min(scaled_slacks, default=math.inf)
     if least < -limit:
         return CandidateStatus.REFUTED
     return CandidateStatus.MARGINAL if least <= limit else CandidateStatus.CONSISTENT
 
 
 def _in_units(
+    numbers: FloatProblem,
     modes: tuple[ModeConditions, ...],
-    mode: Conditions,
-    x: NDArray[np.float64],
-    slacks: NDArray[np.float64],
-    scale: Scale,
+    x: Sequence[float],
+    slacks: Sequence[float],
+    weights: Sequence[float],
     status: CandidateStatus,
     regularity: float,
     orientation: int,
     family: Polytope | None = None,
     limit: float = 0.0,
 ) -> Candidate:
-    rows = [row for item in modes for row in item.inequalities]
-    weights = [
-        max(
-            [abs(value) * scale.row[index] for index, value in row.alpha.items()]
-            + [abs(value) / scale.row[index] for index, value in row.beta.items()]
-        )
-        or 1.0
-        for row in rows
-    ]
+    size = numbers.size
     return Candidate(
         modes=modes,
-        forces=x * scale.size / scale.row,
+        forces=np.array([force * size / unit for force, unit in zip(x, numbers.row, strict=True)]),
         labels=_labels(modes),
-        slacks=slacks * np.array(weights) * scale.size if rows else slacks,
-        scaled_slacks=slacks,
+        slacks=np.array([slack * weight * size for slack, weight in zip(slacks, weights, strict=True)]),
+        scaled_slacks=np.array(slacks),
         status=status,
         regularity=regularity,
         orientation=orientation,
@@ -234,18 +258,19 @@ def _labels(modes: tuple[ModeConditions, ...]) -> tuple[tuple[str, str], ...]:
 
 def _singular_candidate(
     problem: ContactProblem,
+    numbers: FloatProblem,
     modes: tuple[ModeConditions, ...],
-    mode: Conditions,
     scale: Scale,
     tolerances: Tolerances,
     svd: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
     norms: NDArray[np.float64],
 ) -> Candidate:
     """A mode whose equations do not determine the forces: none, a set of them, or unbounded ones nearby."""
+    mode, weights = conditions(problem, modes, scale), numbers.conditions(modes).weights
     left, values, right = svd
     rank = int(np.sum(values > max(tolerances.rank, float(scale.lost))))
     kernel = right[rank:].T
-    e = mode.e / np.where(norms[:, 0] > 0, norms[:, 0], 1.0)
+    e = mode.e / norms
     x0 = -right[:rank].T @ ((left[:, :rank].T @ e) / values[:rank])
     limit = max(tolerances.sign, float(scale.lost) * float(np.max(np.abs(x0), initial=0.0)))
     unmet = float(np.max(np.abs(left[:, rank:].T @ e), initial=0.0))
@@ -263,13 +288,16 @@ def _singular_candidate(
     family = polytope(slopes, np.where(np.abs(at) <= limit, 0.0, at))
     if family is None:
         best = _largest_least_slack(slopes, at)
-        slacks = mode.A @ (x0 + kernel @ best) + mode.b
-        return _in_units(modes, mode, x0 + kernel @ best, slacks, scale, CandidateStatus.REFUTED, float(values[-1]), 0)
+        x = x0 + kernel @ best
+        slacks = (mode.A @ x + mode.b).tolist()
+        return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.REFUTED, float(values[-1]), 0)
     centre = np.mean(family.vertices, axis=0) + np.sum(family.rays, axis=0)
     x = x0 + kernel @ centre
     unit = scale.size / scale.row
     forces = Polytope((x0 + family.vertices @ kernel.T) * unit, (family.rays @ kernel.T) * unit)
-    return _in_units(modes, mode, x, mode.A @ x + mode.b, scale, CandidateStatus.FAMILY, float(values[-1]), 0, forces)
+    slacks = (mode.A @ x + mode.b).tolist()
+    smallest = float(values[-1])
+    return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.FAMILY, smallest, 0, forces)
 
 
 def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64], share: float) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,12 +10,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.arithmetic import ARRAYS, arithmetic_of
 from hybrid.dynamics.linear import solve_each
 from hybrid.tolerances import CANCELLED, ROUNDING, SIGN
 
 if TYPE_CHECKING:
     from hybrid.contact.active_elements import ActiveElement, ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
+    from hybrid.dynamics.arithmetic import Arithmetic
 
 
 _LEAST_SIZE = 1e-280  # of accelerations that can be divided by
@@ -92,10 +95,22 @@ def row_scale(problem: ContactProblem) -> NDArray[np.float64]:
     array, (..., r)
         Square roots of mobilities, 1/kg^(1/2) where rows are lengths.
     """
-    diagonal = _roots(problem)
-    largest = np.max(problem.length, axis=-1, keepdims=True, initial=0.0)
-    unit = np.where(diagonal > 0.0, diagonal, problem.length)
-    return np.where(unit > _LEAST_ROW * largest, unit, np.where(largest > 0, largest, 1.0))
+    kind = _arithmetic(problem)
+    return kind.stacked(_units(problem, _roots(problem, kind), kind))
+
+
+def _arithmetic(problem: ContactProblem) -> Arithmetic:
+    return arithmetic_of(
+        problem.c, problem.length, problem.rounding, matrices=(problem.G, problem.response_W, problem.terms.M)
+    )
+
+
+def _units(problem: ContactProblem, roots: Sequence[Any], kind: Arithmetic) -> list[Any]:
+    lengths, chosen = kind.vector(problem.length), kind.chosen
+    largest = kind.largest(lengths)
+    least, other = _LEAST_ROW * largest, chosen(largest > 0.0, largest, 1.0)
+    units = [chosen(root > 0.0, root, length) for root, length in zip(roots, lengths, strict=True)]
+    return [chosen(unit > least, unit, other) for unit in units]
 
 
 def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
@@ -111,7 +126,12 @@ def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
     array, (...)
         Dimensionless.
     """
-    return np.asanyarray(np.fmax(_taken(problem), _INVERTED * amplification(problem)))
+    kind = _arithmetic(problem)
+    return np.asanyarray(_lost(problem, _roots(problem, kind), kind))
+
+
+def _lost(problem: ContactProblem, roots: Sequence[Any], kind: Arithmetic) -> Any:
+    return kind.larger(_taken(problem, roots, kind), _INVERTED * _amplification(problem, kind))
 
 
 def dependence(problem: ContactProblem) -> NDArray[np.float64]:
@@ -130,17 +150,22 @@ def dependence(problem: ContactProblem) -> NDArray[np.float64]:
     array, (...)
         Dimensionless.
     """
+    kind = _arithmetic(problem)
     directions = np.swapaxes(np.linalg.cholesky(problem.terms.M), -1, -2) @ problem.response_W
     lengths = np.linalg.svd(directions / row_scale(problem)[..., None, :], compute_uv=False)
     is_close = ((lengths > _NO_LENGTH) & (lengths**2 <= _TOLD_FROM_ZERO)).any(axis=-1)
     is_blurred = _INVERTED * amplification(problem) > _TOLD_FROM_ZERO
-    return np.where(is_close | is_blurred, 0.0, 4 * _taken(problem))
+    return np.where(is_close | is_blurred, 0.0, 4 * _taken(problem, _roots(problem, kind), kind))
 
 
-def _taken(problem: ContactProblem) -> NDArray[np.float64]:
-    diagonal = _roots(problem)
-    taken = np.divide(problem.length, diagonal, out=np.ones_like(diagonal), where=diagonal > 0.0)
-    return np.asanyarray(LOST * np.max(taken, axis=-1, initial=1.0))
+def _taken(problem: ContactProblem, roots: Sequence[Any], kind: Arithmetic) -> Any:
+    pairs = zip(kind.vector(problem.length), roots, strict=True)
+    return LOST * kind.largest([1.0, *(_share(length, root, kind) for length, root in pairs)])
+
+
+def _share(part: Any, whole: Any, kind: Arithmetic) -> Any:
+    """A quotient; 1 where the divisor vanishes."""
+    return kind.chosen(whole > 0.0, part, 1.0) / kind.chosen(whole > 0.0, whole, 1.0)
 
 
 def amplification(problem: ContactProblem) -> NDArray[np.float64]:
@@ -158,30 +183,34 @@ def amplification(problem: ContactProblem) -> NDArray[np.float64]:
     array, (...)
         At least 1.
     """
+    return np.asanyarray(_amplification(problem, _arithmetic(problem)))
+
+
+def _amplification(problem: ContactProblem, kind: Arithmetic) -> Any:
     size = np.abs(problem.response_W)
-    changes = np.sum(size * (np.abs(problem.terms.M) @ size), axis=-2)
-    own = np.abs(np.diagonal(problem.G, axis1=-2, axis2=-1))
-    shares = np.divide(changes, own, out=np.ones_like(changes), where=own > 0.0)
-    return np.asanyarray(np.max(shares, axis=-1, initial=1.0))
+    changes = kind.vector(np.add.reduce(size * (np.abs(problem.terms.M) @ size), axis=-2))
+    own = map(abs, kind.vector(problem.G.diagonal(0, -2, -1)))
+    return kind.largest([1.0, *(_share(change, part, kind) for change, part in zip(changes, own, strict=True))])
 
 
-def _roots(problem: ContactProblem) -> NDArray[np.float64]:
-    return np.asanyarray(np.sqrt(np.maximum(np.diagonal(problem.G, axis1=-2, axis2=-1), 0.0)))
+def _roots(problem: ContactProblem, kind: Arithmetic) -> list[Any]:
+    return [kind.root(kind.chosen(g > 0.0, g, 0.0)) for g in kind.vector(problem.G.diagonal(0, -2, -1))]
 
 
-def least_size(c: NDArray[np.float64], rounding: NDArray[np.float64]) -> NDArray[np.float64]:
+def least_size(c: Any, rounding: Any, kind: Arithmetic = ARRAYS) -> Any:
     """Magnitude of free accelerations, not below that at which their rounding could be told from zero.
 
     Parameters
     ----------
-    c, rounding : array, (..., r)
+    c, rounding : array, (..., r), or what the arithmetic takes
         Free accelerations and what rounding may have added to them, in units of the row.
+    kind : Arithmetic
 
     Returns
     -------
     array, (..., r)
     """
-    return np.maximum(np.abs(c), rounding / _TOLD_FROM_ZERO)
+    return kind.larger(abs(c), rounding / _TOLD_FROM_ZERO)
 
 
 def problem_scale(problem: ContactProblem) -> Scale:
@@ -196,12 +225,17 @@ def problem_scale(problem: ContactProblem) -> Scale:
     -------
     Scale
     """
-    row = row_scale(problem)
-    size = np.max(least_size(problem.c, problem.rounding) / row, axis=-1, initial=0.0)
-    for element in problem.elements:
-        if element.normal is None:
-            size = np.maximum(size, np.abs(element.static_friction) * row[..., element.tangential[0]])
-    return Scale(row, np.where(size > _LEAST_SIZE, size, 1.0), lost_share(problem))
+    limits = [element for element in problem.elements if element.normal is None]
+    is_many = any(np.ndim(element.static_friction) for element in limits)
+    kind = ARRAYS if is_many else _arithmetic(problem)
+    roots = _roots(problem, kind)
+    row = _units(problem, roots, kind)
+    entries = zip(kind.vector(problem.c), kind.vector(problem.rounding), row, strict=True)
+    sizes = [least_size(c, rounding, kind) / unit for c, rounding, unit in entries]
+    sizes += [abs(element.static_friction) * row[element.tangential[0]] for element in limits]
+    size = kind.largest(sizes)
+    size, lost = kind.chosen(size > _LEAST_SIZE, size, 1.0), _lost(problem, roots, kind)
+    return Scale(kind.stacked(row), np.asanyarray(size), np.asanyarray(lost))
 
 
 def conditions(problem: ContactProblem, modes: Sequence[HasRows], scale: Scale) -> Conditions:
@@ -219,15 +253,12 @@ def conditions(problem: ContactProblem, modes: Sequence[HasRows], scale: Scale) 
     Conditions
         In the order of the modes; every row is divided by its largest scaled coefficient.
     """
+    if _is_one_state(problem, scale):
+        found, r = FloatProblem.of(problem, scale).conditions(modes), problem.n_rows
+        E, A = (np.array(rows).reshape(len(rows), r) for rows in (found.E, found.A))
+        return Conditions(E, np.array(found.e), A, np.array(found.b))
     equations = [row for mode in modes for row in mode.equations]
     inequalities = [row for mode in modes for row in mode.inequalities]
-    if _is_one_state(problem, scale):
-        units = _PlainUnits(scale.row.tolist(), float(scale.size))
-        mobility, free = units.scaled(problem)
-        return Conditions(
-            *_assemble_at_one_state(equations, mobility, free, units),
-            *_assemble_at_one_state(inequalities, mobility, free, units),
-        )
     G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
     c = problem.c / (scale.row * scale.size[..., None])
     return Conditions(
@@ -250,16 +281,16 @@ def acceleration_shares(
     -------
     array, (r, r), and array, (m, r)
     """
-    units = _PlainUnits(scale.row.tolist(), float(scale.size))
+    unit = scale.row.tolist()
     found = []
     for rows in (
         [row for mode in modes for row in mode.equations],
         [row for mode in modes for row in mode.inequalities],
     ):
-        shares = np.zeros((len(rows), len(units.row)))
+        shares = np.zeros((len(rows), len(unit)))
         for place, row in enumerate(rows):
-            for index, value in units.weighted(row)[0]:
-                shares[place, index] = value
+            for index, value in row.alpha.items():
+                shares[place, index] = float(value) * unit[index] / _weight(row, unit)
         found.append(shares)
     return found[0], found[1]
 
@@ -300,45 +331,88 @@ def _assemble(
 
 
 @attrs.frozen(eq=False)
-class _PlainUnits:
-    """The units of one state in plain floats, an order of magnitude quicker than arrays."""
+class FloatConditions:
+    """:class:`Conditions` of one mode at one state in plain floats, an order of magnitude quicker to solve.
+
+    Attributes
+    ----------
+    E, e : list of list of float, list of float
+    A, b : list of list of float, list of float
+    weights : list of float
+        By which the inequalities were divided, see :class:`FloatProblem`.
+    """
+
+    E: list[list[float]]
+    e: list[float]
+    A: list[list[float]]
+    b: list[float]
+    weights: list[float]
+
+    def slacks(self, x: Sequence[float]) -> list[float]:
+        """Values of the inequalities under scaled forces."""
+        return [sum(map(operator.mul, line, x)) + constant for line, constant in zip(self.A, self.b, strict=True)]
+
+
+@attrs.frozen(eq=False)
+class FloatProblem:
+    """A contact problem at one state in plain floats and in its own units.
+
+    Attributes
+    ----------
+    row : list of float
+    size : float
+        See :class:`Scale`.
+    G : list of list of float
+    c : list of float
+        Accelerations are ``G x + c`` under scaled forces ``x``.
+    """
 
     row: list[float]
     size: float
+    G: list[list[float]]
+    c: list[float]
 
-    def scaled(self, problem: ContactProblem) -> tuple[list[list[float]], list[float]]:
-        """Delassus operator and free accelerations."""
-        G, c, unit = problem.G.tolist(), problem.c.tolist(), self.row
-        mobility = [[g / (u * v) for g, v in zip(line, unit, strict=True)] for line, u in zip(G, unit, strict=True)]
-        return mobility, [value / (u * self.size) for value, u in zip(c, unit, strict=True)]
+    @classmethod
+    def of(cls, problem: ContactProblem, scale: Scale) -> FloatProblem:
+        """The same problem."""
+        row, size = scale.row.tolist(), float(scale.size)
+        G = [
+            [g / (u * v) for g, v in zip(line, row, strict=True)]
+            for line, u in zip(problem.G.tolist(), row, strict=True)
+        ]
+        return cls(row, size, G, [value / (u * size) for value, u in zip(problem.c.tolist(), row, strict=True)])
 
-    def weighted(self, row: Row) -> tuple[list[tuple[int, float]], list[tuple[int, float]], float]:
-        """Coefficients of accelerations and of forces, of which the largest is one, and the constant."""
-        alpha = [(index, float(value) * self.row[index]) for index, value in row.alpha.items()]
-        beta = [(index, float(value) / self.row[index]) for index, value in row.beta.items()]
-        weight = max(abs(value) for _, value in (*alpha, *beta)) or 1.0
-        return (
-            [(index, value / weight) for index, value in alpha],
-            [(index, value / weight) for index, value in beta],
-            float(row.constant) / (self.size * weight),
-        )
+    def conditions(self, modes: Sequence[HasRows]) -> FloatConditions:
+        """The linear conditions of one mode; every row is divided by its largest scaled coefficient."""
+        E, e, _ = self._assembled([row for mode in modes for row in mode.equations])
+        A, b, weights = self._assembled([row for mode in modes for row in mode.inequalities])
+        return FloatConditions(E, e, A, b, weights)
+
+    def _assembled(self, rows: Sequence[Row]) -> tuple[list[list[float]], list[float], list[float]]:
+        matrix, vector, weights, unit = [], [], [], self.row
+        for row in rows:
+            weight = _weight(row, unit)
+            entries, constant = [0.0] * len(unit), float(row.constant) / (self.size * weight)
+            for index, value in row.alpha.items():
+                share = float(value) * unit[index] / weight
+                entries = [entry + share * g for entry, g in zip(entries, self.G[index], strict=True)]
+                constant += share * self.c[index]
+            for index, value in row.beta.items():
+                entries[index] += float(value) / unit[index] / weight
+            matrix.append(entries)
+            vector.append(constant)
+            weights.append(weight)
+        return matrix, vector, weights
 
 
-def _assemble_at_one_state(
-    rows: Sequence[Row], mobility: list[list[float]], free: list[float], units: _PlainUnits
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    matrix, vector = [], []
-    for row in rows:
-        alpha, beta, constant = units.weighted(row)
-        entries = [0.0] * len(free)
-        for index, share in alpha:
-            entries = [entry + share * g for entry, g in zip(entries, mobility[index], strict=True)]
-            constant += share * free[index]
-        for index, share in beta:
-            entries[index] += share
-        matrix.append(entries)
-        vector.append(constant)
-    return np.array(matrix).reshape(len(rows), len(free)), np.array(vector)
+def _weight(row: Row, unit: Sequence[float]) -> float:
+    """The largest scaled coefficient of a condition."""
+    largest = 0.0
+    for index, value in row.alpha.items():
+        largest = max(largest, abs(float(value)) * unit[index])
+    for index, value in row.beta.items():
+        largest = max(largest, abs(float(value)) / unit[index])
+    return largest or 1.0
 
 
 def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

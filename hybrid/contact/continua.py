@@ -48,7 +48,7 @@ def is_continuum(problem: ContactProblem, item: Candidate, scale: Scale, toleran
         or family_accelerates_alike(problem, item, scale, tolerances)
     ):
         return False
-    has_interior = np.min(item.scaled_slacks, initial=np.inf) > tolerances.sign
+    has_interior = item.least > tolerances.sign
     return bool(has_interior) and is_structural(problem, item, scale, tolerances)
 
 

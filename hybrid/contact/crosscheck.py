@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
 
 import lcp
 from hybrid.contact.complementarity import planar_lcp
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.solutions import PhysicalSolution
     from hybrid.tolerances import Tolerances
+
+
+_LEMKE = lcp.Lemke()
 
 
 @attrs.frozen
@@ -66,15 +68,15 @@ def crosscheck(
         return None
     if not posed.question.n:
         return None
-    solution = lcp.Lemke().solve(posed.question)
+    solution = _LEMKE.solve(posed.question)
     if solution.status is not lcp.Status.SOLVED:
         found = "although a mode is consistent" if solutions else "as it may where no mode is consistent"
         return Crosscheck(solution.status, None, f"Lemke's method {solution.status.value}, {found}")
     forces = posed.forces(solution.z)
-    a = (problem.G @ forces + problem.c) / (scale.row * scale.size)
-    limit = 100 * tolerances.merge * (1.0 + float(np.max(np.abs(a), initial=0.0)))
+    a = ((problem.G @ forces + problem.c) / (scale.row * scale.size)).tolist()
+    limit = 100 * tolerances.merge * (1.0 + max(map(abs, a)))
     agrees = any(
-        np.max(np.abs(a - item.contact_acceleration), initial=0.0) <= limit
+        max(abs(x - y) for x, y in zip(a, item.contact_acceleration.tolist(), strict=True)) <= limit
         or (item.is_continuum and contains(problem, item.leading, forces, scale, tolerances))
         for item in solutions
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
     """
     for name in NOT_NEGATIVE:
         values = getattr(terms, name)
-        if values.size and np.nanmin(values) < 0:
+        if values.size and (values < 0).any():
             kind = "limit force" if "limit" in name else "friction"
             raise StateError(
                 f"{dynamics.name}: the {kind} is negative ({np.nanmin(values):.6g}) at "
@@ -65,6 +66,18 @@ def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
     finite: Any = np.isfinite(scaled).all(axis=(-2, -1))
     smallest = np.linalg.eigvalsh(np.where(finite[..., None, None], scaled, 0.0))[..., 0]
     return np.where(finite, smallest, np.nan)
+
+
+def _least_by_rows(M: list[list[float]]) -> float:
+    """Gershgorin's lower bound of :func:`mass_definiteness`, which costs little; 1 for a diagonal matrix."""
+    sizes = [math.sqrt(line[i]) if line[i] > 0.0 else 0.0 for i, line in enumerate(M)]
+    if not all(sizes):
+        return -math.inf
+    beside = [
+        sum(abs(value) / size for j, (value, size) in enumerate(zip(line, sizes, strict=True)) if j != i) / sizes[i]
+        for i, line in enumerate(M)
+    ]
+    return 1.0 - max(beside, default=0.0)
 
 
 def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
@@ -125,7 +138,9 @@ def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float
     StateError
         With the posture and the scaled eigenvalue.
     """
-    smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
+    smallest = _least_by_rows(terms.M.tolist())
+    if not smallest > rank:
+        smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
     if smallest <= rank or not is_invertible:
         is_indefinite = smallest < -rank
         kind = "not positive definite" if is_indefinite else "singular"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+import attrs
 
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 
@@ -38,54 +39,57 @@ def broken_law(problem: ContactProblem, branch: Branch, scale: Scale, tolerances
     -------
     str
     """
-    rates = problem.W.T @ (branch.acceleration - problem.a_free) + problem.c
+    rates = (problem.W.T @ (branch.acceleration - problem.a_free) + problem.c).tolist()
+    units, size = scale.row.tolist(), float(scale.size)
     for element in problem.elements:
         normal = [] if element.normal is None else [branch.lambda_N[element.name]]
-        forces = np.array([*normal, *branch.lambda_T.get(element.name, ())])
-        sentence = _broken(element, forces, rates[list(element.rows)], scale, tolerances.merge)
-        if sentence:
+        forces, rows = [*normal, *branch.lambda_T.get(element.name, ())], element.rows
+        found = _Reported(element, forces, [rates[row] for row in rows], [units[row] for row in rows], size)
+        if sentence := found.broken(tolerances.merge):
             return f"{element.name} {sentence} in mode {branch.mode.label} as it is reported"
     return ""
 
 
-def _broken(
-    element: ActiveElement, forces: NDArray[np.float64], rates: NDArray[np.float64], scale: Scale, merge: float
-) -> str:
-    unit = scale.row[list(element.rows)]
-    x, y = forces * unit / scale.size, rates / (unit * scale.size)
-    limit = merge * (1.0 + float(np.max(np.abs(x), initial=0.0)))
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        return "has forces or accelerations that are not finite"
-    if element.normal is not None:
-        presses = abs(x[0]) > limit
-        if element.kind is ElementKind.CONTACT and x[0] < -limit:
-            return "pulls"
-        if abs(y[0]) > merge and (presses or y[0] < 0 or element.kind is ElementKind.BILATERAL):
-            return "approaches" if y[0] < 0 else "separates under a force"
-    return _broken_friction(element, forces, rates, limit * scale.size / unit, merge * unit * scale.size)
+@attrs.frozen(eq=False)
+class _Reported:
+    """Forces and accelerations of one force element along its rows, with the units of both."""
 
+    element: ActiveElement
+    forces: Sequence[float]
+    rates: Sequence[float]
+    units: Sequence[float]
+    size: float
 
-def _broken_friction(
-    element: ActiveElement,
-    forces: NDArray[np.float64],
-    rates: NDArray[np.float64],
-    force_limit: NDArray[np.float64],
-    rate_limit: NDArray[np.float64],
-) -> str:
-    start = int(element.normal is not None)
-    if not element.tangential:
+    def broken(self, merge: float) -> str:
+        """What is wrong with them; empty if nothing is."""
+        element = self.element
+        x = [force * unit / self.size for force, unit in zip(self.forces, self.units, strict=True)]
+        y = [rate / (unit * self.size) for rate, unit in zip(self.rates, self.units, strict=True)]
+        limit = merge * (1.0 + max(map(abs, x), default=0.0))
+        if not all(map(math.isfinite, (*x, *y))):
+            return "has forces or accelerations that are not finite"
+        if element.normal is not None:
+            presses = abs(x[0]) > limit
+            if element.kind is ElementKind.CONTACT and x[0] < -limit:
+                return "pulls"
+            if abs(y[0]) > merge and (presses or y[0] < 0 or element.kind is ElementKind.BILATERAL):
+                return "approaches" if y[0] < 0 else "separates under a force"
+        return self._broken_friction(merge, limit) if element.tangential else ""
+
+    def _broken_friction(self, merge: float, limit: float) -> str:
+        element, start = self.element, int(self.element.normal is not None)
+        bearing = abs(self.forces[0]) if start else 1.0  # the coefficients of an element are forces
+        kinetic, static = float(element.friction), float(element.static_friction)
+        friction, slack = self.forces[start:], limit * self.size / min(self.units)
+        if math.hypot(*friction) > bearing * static + slack * (1 + static):
+            return "bears more friction than it can"
+        motion = self.rates[start:] if element.direction is None else list(map(float, element.direction))
+        speed, least = math.hypot(*motion), merge * self.size * max(self.units[start:])
+        if element.direction is None and speed <= least:
+            return ""
+        # the direction of a small acceleration is known to the share of its rounding only
+        blur = 0.0 if element.direction is not None else least / speed
+        missing = [force + kinetic * bearing * rate / speed for force, rate in zip(friction, motion, strict=True)]
+        if math.hypot(*missing) > slack * (1 + kinetic) + blur * bearing * kinetic:
+            return "slips without its friction"
         return ""
-    bearing = abs(float(forces[0])) if start else 1.0  # the coefficients of an element are forces
-    friction, slack = forces[start:], float(np.max(force_limit))
-    if np.linalg.norm(friction) > bearing * float(element.static_friction) + slack * (1 + element.static_friction):
-        return "bears more friction than it can"
-    motion = np.array(element.direction if element.direction is not None else rates[start:], dtype=float)
-    speed = float(np.linalg.norm(motion))
-    if element.direction is None and speed <= float(np.max(rate_limit[start:])):
-        return ""
-    # the direction of a small acceleration is known to the share of its rounding only
-    blur = 0.0 if element.direction is not None else float(np.max(rate_limit[start:])) / speed
-    missing = friction + float(element.friction) * bearing * motion / speed
-    if np.linalg.norm(missing) > slack * (1 + element.friction) + blur * bearing * element.friction:
-        return "slips without its friction"
-    return ""

@@ -15,6 +15,7 @@ from hybrid.contact.assembly import assemble
 from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
+from hybrid.dynamics.derive import Terms
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.summands import summands_of
@@ -22,12 +23,12 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import NEARLY, Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
     from hybrid.dynamics.structure import AbstractStructure
     from hybrid.dynamics.summands import Summands
 
-
+_QUANTITIES = tuple(field.name for field in attrs.fields(Terms))
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
 _CANCELLED = 8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
 
@@ -157,11 +158,10 @@ def contact_problem(
     check_friction(dynamics, terms)
     scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
     activities = element_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
-    names = element_names(dynamics)
-    for name, activity in zip(names, activities, strict=True):
-        _check_takes_part(dynamics, name, Activity(int(activity)), terms)
+    pattern = tuple(map(Activity, activities.tolist()))
+    for name, activity in zip(element_names(dynamics), pattern, strict=True):
+        _check_takes_part(dynamics, name, activity, terms)
     summands = summands_of(dynamics, terms, state.q, state.v, t=state.t)
-    pattern = tuple(Activity(int(a)) for a in activities)
     problem = pose(dynamics, terms, pattern, sides=state.sides, summands=summands)
     if problem.redundancy:
         check_regularity(dynamics, state)
@@ -206,21 +206,21 @@ def pose(
     answered = answer(motion, W)
     magnitudes = (np.swapaxes(np.abs(W), -1, -2) @ motion.summands[..., None])[..., 0] + remainders
     c = (np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta
-    is_blocked = ~np.diagonal(answered.G, axis1=-2, axis2=-1).astype(bool)
     rounding = _ROUNDING * magnitudes
+    is_blocked = ~answered.G.diagonal(0, -2, -1).astype(bool)
     return ContactProblem(
         mechanism=dynamics.name,
         elements=rows.elements,
         names=element_names(dynamics),
         G=answered.G,
-        c=np.where(is_blocked & (np.abs(c) <= _CANCELLED * rounding), 0.0, c),
+        c=np.where(is_blocked & (np.abs(c) <= _CANCELLED * rounding), 0.0, c) if is_blocked.any() else c,
         rounding=rounding,
         W=W,
         a_free=motion.a_free,
         response_W=answered.response,
         columns=dynamics.columns,
         redundancy=motion.redundancy if np.ndim(motion.redundancy) else int(motion.redundancy),
-        inconsistency=float(np.max(motion.inconsistency)),
+        inconsistency=float(motion.inconsistency.max()),
         terms=terms,
         length=answered.length,
     )
@@ -239,10 +239,17 @@ def _posture(dynamics: Dynamics, state: State) -> str:
 
 
 def _check_finite(dynamics: Dynamics, state: State, terms: Terms) -> None:
-    for field in attrs.fields(type(terms)):
-        if not np.isfinite(getattr(terms, field.name)).all():
+    whole = terms.M.base  # of which the quantities at one state are parts
+    if (
+        whole is not None
+        and all(getattr(terms, name).base is whole for name in _QUANTITIES)
+        and np.isfinite(whole).all()
+    ):
+        return
+    for name in _QUANTITIES:
+        if not np.isfinite(getattr(terms, name)).all():
             raise ComputationError(
-                f"{dynamics.name}: {field.name} has no finite value at {_posture(dynamics, state)}: an expression of "
+                f"{dynamics.name}: {name} has no finite value at {_posture(dynamics, state)}: an expression of "
                 f"the declaration is undefined there (division by zero, root or logarithm of a negative number), or "
                 f"its value is beyond the range of floats"
             )
@@ -267,6 +274,8 @@ def _check_consistent(
     problem: ContactProblem,
     tolerances: Tolerances,
 ) -> None:
+    if problem.inconsistency == 0.0:
+        return
     size = 1.0 + float(np.max(np.abs(terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free), initial=0.0))
     if problem.inconsistency > tolerances.sign * 1e3 * size:
         check_regularity(dynamics, state, lost=NEARLY)

@@ -89,9 +89,9 @@ def answer(motion: FreeMotion, W: NDArray[Any]) -> Answer:
     -------
     Answer
     """
-    length = _length(W, motion.inverse @ W)
+    response = motion.inverse @ W
+    length = _length(W, response)
     if not motion.J.shape[-2]:
-        response = motion.inverse @ W
         return Answer(response, _symmetric(np.swapaxes(W, -1, -2) @ response), length)
     gradients = np.swapaxes(motion.J, -1, -2)
     shares = np.swapaxes(motion.lift, -1, -2) @ W
@@ -107,11 +107,11 @@ def answer(motion: FreeMotion, W: NDArray[Any]) -> Answer:
 
 def _length(W: NDArray[Any], response: NDArray[Any]) -> NDArray[Any]:
     """Lengths (..., r) of directions (..., n, r) with the accelerations that they cause."""
-    return np.asanyarray(np.sqrt(np.abs(np.sum(W * response, axis=-2))))
+    return np.asanyarray(np.sqrt(np.abs(np.add.reduce(W * response, axis=-2))))
 
 
 def _symmetric(G: NDArray[Any]) -> NDArray[Any]:
-    return np.asanyarray((G + np.swapaxes(G, -1, -2)) / 2 + 0.0)  # no negative zeros
+    return np.asanyarray((G + G.swapaxes(-1, -2)) / 2 + 0.0)  # no negative zeros
 
 
 def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Summands | None = None) -> FreeMotion:
@@ -132,20 +132,18 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
         NaN where the mass matrix is singular.
     """
     n = terms.M.shape[-1]
-    identity = np.broadcast_to(np.eye(n), terms.M.shape)
-    inverse = solve_each(terms.M, identity)
-    inverse = (inverse + np.swapaxes(inverse, -1, -2)) / 2
-    a_free = (inverse @ terms.h[..., None])[..., 0]
-    known = single_terms(terms) if summands is None else summands
+    identity = np.eye(n)
+    inverse = solve_each(terms.M, identity if terms.M.ndim == 2 else np.broadcast_to(identity, terms.M.shape))
+    inverse = (inverse + inverse.swapaxes(-1, -2)) / 2
+    a_free = _applied(inverse, terms.h)
     # what the mass matrix multiplies cancels in its inverse (Higham 2002, section 7.1)
     magnitudes = _applied(np.abs(inverse), _applied(np.abs(terms.M), np.abs(a_free)))
     if summands is not None:
-        magnitudes = np.fmax(magnitudes, _applied(np.abs(inverse), known.h))
+        magnitudes = np.fmax(magnitudes, _applied(np.abs(inverse), summands.h))
     if not eliminated:
-        zero = np.zeros(a_free.shape[:-1])
-        return FreeMotion(
-            a_free, inverse, zero.astype(int), zero, magnitudes, inverse, np.zeros((0, n)), np.zeros((n, 0))
-        )
+        none, zero = np.zeros(a_free.shape[:-1], dtype=int), np.zeros(a_free.shape[:-1])
+        return FreeMotion(a_free, inverse, none, zero, magnitudes, inverse, np.zeros((0, n)), np.zeros((n, 0)))
+    known = single_terms(terms) if summands is None else summands
     rows = list(eliminated)
     J, zeta = terms.J[..., rows, :], terms.zeta_B[..., rows]
     finite = np.isfinite(inverse).all(axis=(-2, -1), keepdims=True)

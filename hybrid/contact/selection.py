@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -164,7 +165,7 @@ def select_problem(
     if solver == "gauss":
         return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
     n_spatial = sum(element.is_spatial_at_rest for element in problem.elements)
-    combinations = float(np.prod([4.0 if c.is_resting else 2.0 for c in problem.elements]))
+    combinations = math.prod(4 if element.is_resting else 2 for element in problem.elements)
     if solver == "lemke" or (n_spatial < 2 and combinations > MAX_COMBINATIONS):
         return _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
     if solver != "enumeration":
@@ -193,12 +194,12 @@ def _by_enumeration(
     elif any(element.is_spatial_at_rest for element in problem.elements):
         candidates = resting_spatial_candidates(problem, scale, tolerances)
     else:
-        candidates = all_candidates(problem, tolerances)
+        candidates = all_candidates(problem, scale, tolerances)
     solutions = physical_solutions(problem, candidates, scale, tolerances)
     continua = [solution for solution in solutions if solution.is_continuum]
     points = [point for solution in solutions for point in extreme_solutions(problem, solution, scale, tolerances)]
     distinct = distinct_accelerations(points, tolerances)
-    branches = tuple(attrs.evolve(branch(problem, group[0]), force_set=force_set(problem, group)) for group in distinct)
+    branches = tuple(branch(problem, group[0], force_set=force_set(problem, group)) for group in distinct)
     check = crosscheck(problem, solutions, scale, tolerances)
     doubts = doubts_of(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
     doubts += [sentence for item in branches if (sentence := broken_law(problem, item, scale, tolerances))]

@@ -17,7 +17,7 @@ import numpy as np
 from hybrid.contact.modes import ContactMode, Mode
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.conditions import Scale
@@ -67,7 +67,7 @@ def label_at_rest(acceleration: NDArray[np.float64], limit: float) -> ContactMod
 
 
 def named(
-    problem: ContactProblem, modes: tuple[ModeConditions, ...], x: NDArray[np.float64], scale: Scale, limit: float
+    problem: ContactProblem, modes: tuple[ModeConditions, ...], x: ArrayLike, scale: Scale, limit: float
 ) -> tuple[ModeConditions, ...]:
     """The modes of one solution with the labels of force elements at rest without friction.
 
@@ -76,7 +76,7 @@ def named(
     problem : ContactProblem
         At one state.
     modes : tuple of ModeConditions
-    x : array, (r,)
+    x : array_like, (r,)
         Scaled forces; NaN if the modes have none, whose labels then say ``stick``.
     scale : Scale
     limit : float
@@ -88,7 +88,7 @@ def named(
     """
     if not any(is_unnamed(mode) for mode in modes):
         return modes
-    a = (problem.G @ (x * scale.size / scale.row) + problem.c) / (scale.row * scale.size)
+    a = (problem.G @ (np.asarray(x) * scale.size / scale.row) + problem.c) / (scale.row * scale.size)
     return tuple(
         attrs.evolve(mode, label=label_at_rest(a[list(mode.element.tangential)], limit)) if is_unnamed(mode) else mode
         for mode in modes

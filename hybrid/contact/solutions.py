@@ -96,7 +96,7 @@ def physical_solutions(
 
 def _failing(item: Candidate) -> float:
     """How far the worst inequality of a tied mode is from holding: of the modes that meet, one that holds leads."""
-    return -float(np.min(item.scaled_slacks, initial=np.inf)) if item.status is CandidateStatus.MARGINAL else 0.0
+    return -item.least if item.status is CandidateStatus.MARGINAL else 0.0
 
 
 def distinct_accelerations(
@@ -206,7 +206,7 @@ def _same(problem: ContactProblem, first: Candidate, second: Candidate, scale: S
 def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     leading = group[0]
     if leading.status is CandidateStatus.FAMILY:
-        interior = np.min(leading.scaled_slacks, initial=np.inf) > tolerances.sign
+        interior = leading.least > tolerances.sign
         return bool(interior) and (
             family_accelerates_alike(problem, leading, scale, tolerances)
             or is_structural(problem, leading, scale, tolerances)

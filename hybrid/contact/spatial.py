@@ -71,7 +71,7 @@ def _with_slack(
     scaled = np.append(item.scaled_slacks, value / unit)
     status = item.status
     if status in (CandidateStatus.CONSISTENT, CandidateStatus.MARGINAL):
-        status = status_of(scaled, max(item.limit, tolerances.sign))
+        status = status_of(scaled.tolist(), max(item.limit, tolerances.sign))
     labels = (*item.labels, label)
     return attrs.evolve(item, labels=labels, slacks=slacks, scaled_slacks=scaled, status=status)
 
@@ -139,7 +139,7 @@ def _incipient_slides(
         _without_spurious(_slide(problem, modes, spatial, angle, scale, tolerances), G, mu, angle) for angle in angles
     ]
     if is_every:
-        worst = max(slides, key=lambda item: float(np.min(item.scaled_slacks)))
+        worst = max(slides, key=lambda item: item.least)
         slides = [
             worst if worst.status is CandidateStatus.REFUTED else attrs.evolve(worst, status=CandidateStatus.ESCAPING)
         ]

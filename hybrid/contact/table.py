@@ -158,7 +158,7 @@ class ForceRow:
     def zeta(self, terms: Terms | Equations) -> Any:
         """What velocities and moving guides add to the acceleration (...) along it."""
         block, column = self.place
-        return {"N": terms.zeta_N, "T": terms.zeta_T, "B": terms.zeta_B}[block][..., column]
+        return getattr(terms, f"zeta_{block}")[..., column]
 
 
 @attrs.frozen(eq=False)

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 _SWEEPS = 8  # each takes the root of what is left of a difference in size: 1e12 becomes 1.1
 
+MAX_IN_FLOATS = 6
+"""Unknowns up to which a system is solved sooner in plain floats than by LAPACK."""
+
 
 def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Solutions of many small systems; NaN where a matrix is singular or not finite.
@@ -43,6 +46,59 @@ def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return np.where(singular[..., None, None], np.nan, solution)
 
 
+def solve_in_floats(A: list[list[float]], b: list[float]) -> list[float] | None:
+    """The solution of one system in plain floats, by elimination with the largest pivot of each column.
+
+    A large one is left to LAPACK.
+
+    Parameters
+    ----------
+    A : list of list of float
+        Rows of the matrix; they are overwritten.
+    b : list of float
+        Overwritten.
+
+    Returns
+    -------
+    list of float or None
+        None where the matrix is singular.
+
+    Examples
+    --------
+    >>> solve_in_floats([[0.0, 2.0], [1.0, 1.0]], [4.0, 3.0])
+    [1.0, 2.0]
+    """
+    n = len(b)
+    if n > MAX_IN_FLOATS:
+        try:
+            return list(np.linalg.solve(A, b).tolist())
+        except np.linalg.LinAlgError:
+            return None
+    for k in range(n):
+        largest = k
+        for i in range(k + 1, n):
+            if abs(A[i][k]) > abs(A[largest][k]):
+                largest = i
+        if largest != k:
+            A[k], A[largest], b[k], b[largest] = A[largest], A[k], b[largest], b[k]
+        over = A[k]
+        if over[k] == 0.0:
+            return None
+        for i in range(k + 1, n):
+            line = A[i]
+            if line[k] != 0.0:
+                factor = line[k] / over[k]
+                for j in range(k + 1, n):
+                    line[j] -= factor * over[j]
+                b[i] -= factor * b[k]
+    for k in reversed(range(n)):
+        line = A[k]
+        for j in range(k + 1, n):
+            b[k] -= line[j] * b[j]
+        b[k] /= line[k]
+    return b
+
+
 def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
     """Matrices (..., m, n) whose rows and columns have largest entries near 1, whatever the units (Ruiz 2001).
 
@@ -64,8 +120,9 @@ def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
     A = np.asarray(A, dtype=float)
     for _ in range(_SWEEPS):
         for axis in (-1, -2):
-            size = np.max(np.abs(A), axis=axis, keepdims=True, initial=0.0)
-            A = A / np.sqrt(np.where(size > 0.0, size, 1.0))
+            size = np.abs(A).max(axis=axis, keepdims=True, initial=0.0)
+            size[size == 0.0] = 1.0
+            A = A / np.sqrt(size)
     return A
 
 

@@ -128,7 +128,7 @@ def state_of(
     >>> round(float(state_of(rod, {"phi": "30 deg", "phi_dot": 0, "slip.tip": "+0"}).q[1]), 12)
     0.5
     """
-    if not isinstance(given, Mapping):
+    if isinstance(given, State) or not isinstance(given, Mapping):
         return given
     return solve_state(dynamics, given, parameters=parameters, tolerances=tolerances)
 
@@ -226,7 +226,8 @@ def _solve_velocities(dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]) ->
         well_posed = np.abs(np.linalg.det(equilibrated(A))) > _SINGULAR
         v = solve_each(A, b[..., None])[..., 0]
         # a velocity that vanishes must not keep the rounding of those that its conditions add up (Higham 2002, 7.2)
-        inverse = solve_each(A, np.broadcast_to(np.eye(n), A.shape))
+        identity = np.eye(n)
+        inverse = solve_each(A, identity if A.ndim == 2 else np.broadcast_to(identity, A.shape))
         terms = (np.abs(inverse) @ (np.abs(A) @ np.abs(v)[..., None]))[..., 0]
         v = np.where(np.abs(v) <= _ROUNDING * terms, 0.0, v)
     return np.where(well_posed[..., None], v + 0.0, np.nan)

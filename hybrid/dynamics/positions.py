@@ -30,6 +30,7 @@ Bars that are all parallel are a singular posture of a linkage, where equal valu
 
 _MAX_STEPS = 60
 _PATIENCE = 6  # steps in which the residual must halve; Newton's method doubles its digits in one
+_SETTLED = 4 * float(np.finfo(np.float64).eps)  # of a coordinate: a step that changes nothing any more
 _LONGEST_STEP = 1.0  # radians or so: longer steps leave the basin of an angle
 
 
@@ -212,17 +213,18 @@ def newton_from(
             first = tolerances.gap * np.abs(residual)
         # a coordinate that converges to a double zero has no size there: that of where it came from is left
         scale = np.maximum(scale, first[active])
-        size = np.max(np.abs(residual) / np.where(scale > 0.0, scale, 1.0), axis=1)
+        size = (np.abs(residual) / np.where(scale > 0.0, scale, 1.0)).max(axis=1)
         change = solve_each(A, residual[..., None])[..., 0]
-        length = np.max(np.abs(change), axis=1, keepdims=True)
+        length = np.abs(change).max(axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):
             converged[active[size <= tolerances.gap]] = True
-            settled = np.all(np.abs(change) <= 4 * np.finfo(float).eps * sizes, axis=1)
+            settled = (np.abs(change) <= _SETTLED * sizes).all(axis=1)
             done = (size <= 1e-4 * tolerances.gap) | settled | ~np.isfinite(change).all(axis=1)
             if step % _PATIENCE == _PATIENCE - 1:
                 done |= ~(size <= milestone[active] / 2)
                 milestone[active] = size
-            change = np.where(length > longest, change * (longest / length), change)
+            if longest < np.inf:
+                change = np.where(length > longest, change * (longest / length), change)
         keep = ~done
         q[np.ix_(active[keep], free)] -= change[keep]
         if not keep.any():
@@ -282,10 +284,15 @@ def linearised(
     errors = [at["gap"][..., gap] - target for gap, target in problem.gaps.items()]
     rows += [at["J"][..., index, :] for index in problem.independent]
     errors += [at["constraint"][..., index] for index in problem.independent]
-    A = np.stack([np.broadcast_to(row, q.shape) for row in rows], axis=-2)
-    residual = np.stack([np.broadcast_to(error, len(q)) for error in errors], axis=-1)
-    sizes = np.broadcast_to(sizes, q.shape)
+    A = np.stack([_spread(row, q.shape) for row in rows], axis=-2)
+    residual = np.stack([_spread(error, q.shape[:1]) for error in errors], axis=-1)
+    sizes = _spread(sizes, q.shape)
     scale = (np.abs(A) @ sizes[..., None])[..., 0]
     for column, target in enumerate(problem.gaps.values()):
         scale[:, column] += np.abs(target)
     return A[..., free], residual, scale, sizes[:, free]
+
+
+def _spread(array: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """An array, seen with a shape that it broadcasts to."""
+    return array if array.shape == shape else np.broadcast_to(array, shape)

@@ -6,15 +6,19 @@ flat on the floor, the problem has lengths all the same: an angle turns by one r
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.arithmetic import arithmetic_of
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from hybrid.dynamics.arithmetic import Arithmetic
     from hybrid.dynamics.derive import Dynamics, Terms
 
 __all__ = ["Scales", "coordinate_sizes", "motion_sizes", "scales_of"]
@@ -113,42 +117,74 @@ def scales_of(
     >>> scales_of(rod, rod.terms(*at), *at).gap.round(6).tolist()
     [1.57735]
     """
-    sizes = coordinate_sizes(dynamics, q, t=t)
-    inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
-    turning = inertia * (dynamics.radians_at(np.asanyarray(q), t) if dynamics.radians is None else dynamics.radians)
-    gyration = np.max(turning, axis=-1, keepdims=True, initial=0.0) / np.where(inertia > 0.0, inertia, np.inf)
-    sizes = np.fmax(sizes, gyration)
-    speeds = np.abs(np.asanyarray(v))
-    if reach is not None:
-        sizes, speeds = np.fmax(sizes, reach[0]), np.fmax(speeds, reach[1])
-    accelerations = _accelerations(terms)
-
-    def of(rows: Array, rate: Array) -> tuple[Array, Array, Array]:
-        """Sizes of what has the gradients ``rows`` (..., n, c), of its rate by summands, and of its acceleration."""
-        across = np.swapaxes(np.abs(rows), -1, -2)
-        length, speed, lift = ((across @ item[..., None])[..., 0] for item in (sizes, speeds, accelerations))
-        drift = np.abs(rate - (np.swapaxes(rows, -1, -2) @ np.asanyarray(v)[..., None])[..., 0])
-        return length, speed + drift, lift
-
+    q, v = np.asanyarray(q), np.asanyarray(v)
+    vectors = (q, v, terms.h, terms.gap_dot, terms.slip, terms.constraint_dot)
+    kind = arithmetic_of(*vectors, matrices=(terms.M, terms.W_N, terms.W_T, terms.J))
     with np.errstate(invalid="ignore", over="ignore"):  # states that are no states have no sizes
-        speeds = np.fmax(speeds, _LEFT_BEHIND * _of_like_energy(inertia, speeds))
-        sizes = np.fmax(sizes, _LEFT_BEHIND * _of_like_energy(inertia, sizes))
-        length, approach, lift = of(terms.W_N, terms.gap_dot)
-        displacement, slip, push = of(terms.W_T, terms.slip)
-        deviation, rate, pull = of(np.swapaxes(terms.J, -1, -2), terms.constraint_dot)
-        return Scales(
-            gap=length,
-            gap_dot=np.fmax(approach, np.sqrt(length * lift)),
-            slip=np.fmax(slip, np.sqrt(displacement * _beside(dynamics, push, lift))),
-            constraint=deviation,
-            constraint_dot=np.fmax(rate, np.sqrt(deviation * pull)),
+        along = _sizes_along(dynamics, terms, q, v, t, reach, kind)
+        normal = [along(*row) for row in _columns(terms.W_N, terms.gap_dot, kind)]
+        tangential = [along(*row) for row in _columns(terms.W_T, terms.slip, kind)]
+        bilateral = list(map(along, kind.matrix(terms.J), kind.vector(terms.constraint_dot)))
+        pushes = [push for _, _, push in tangential]
+        for index, name in enumerate(dynamics.contacts):  # what presses a contact together moves it along, too
+            for column in dynamics.columns_of(name):
+                pushes[column] = kind.larger(pushes[column], normal[index][2])
+        slides = [(length, rate, push) for (length, rate, _), push in zip(tangential, pushes, strict=True)]
+        (gap, gap_dot), (_, slip), (constraint, constraint_dot) = (
+            (
+                kind.stacked([length for length, _, _ in rows]),
+                kind.stacked([kind.larger(rate, kind.root(length * lift)) for length, rate, lift in rows]),
+            )
+            for rows in (normal, slides, bilateral)
+        )
+        return Scales(gap, gap_dot, slip, constraint, constraint_dot)
+
+
+def _columns(directions: Array, rates: Array, kind: Arithmetic) -> Iterator[tuple[Sequence[Any], Any]]:
+    """Columns of directions (..., n, c), each with its rate."""
+    return zip(zip(*kind.matrix(directions), strict=True), kind.vector(rates), strict=True)
+
+
+def _sizes_along(
+    dynamics: Dynamics, terms: Terms, q: Array, v: Array, t: Any, reach: tuple[Array, Array] | None, kind: Arithmetic
+) -> Callable[[Sequence[Any], Any], tuple[Any, Any, Any]]:
+    """Sizes of a length with a gradient and a rate: its own, that of the rate by summands, and of its acceleration."""
+    larger, total, velocities = kind.larger, kind.total, kind.vector(v)
+    turns = kind.vector(dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians)
+    inertia, speeds = _inertia(terms, kind), list(map(abs, velocities))
+    gyration = _of_like_energy(turns, inertia, kind)
+    sizes = [
+        larger(larger(abs(x), turn), length) for x, turn, length in zip(kind.vector(q), turns, gyration, strict=True)
+    ]
+    if reach is not None:
+        sizes = list(map(larger, sizes, kind.vector(reach[0])))
+        speeds = list(map(larger, speeds, kind.vector(reach[1])))
+    sizes, speeds = (
+        [larger(x, _LEFT_BEHIND * like) for x, like in zip(items, _of_like_energy(items, inertia, kind), strict=True)]
+        for items in (sizes, speeds)
+    )
+    accelerations = _accelerations(terms, inertia, kind)
+
+    def along(gradient: Sequence[Any], rate: Any) -> tuple[Any, Any, Any]:
+        across, drift = list(map(abs, gradient)), rate - total(map(operator.mul, gradient, velocities))
+        return (
+            total(map(operator.mul, across, sizes)),
+            total(map(operator.mul, across, speeds)) + abs(drift),
+            total(map(operator.mul, across, accelerations)),
         )
 
+    return along
 
-def _of_like_energy(inertia: Array, speeds: Array) -> Array:
-    """Speeds (..., n) of the energy of the fastest coordinate; zero for a coordinate without inertia."""
-    largest = np.max(inertia * speeds, axis=-1, keepdims=True, initial=0.0)
-    return np.asanyarray(np.where(inertia > 0.0, largest / np.where(inertia > 0.0, inertia, 1.0), 0.0))
+
+def _inertia(terms: Terms, kind: Arithmetic) -> list[Any]:
+    """Roots of the diagonal of the mass matrix."""
+    return [kind.root(abs(entry)) for entry in kind.vector(terms.M.diagonal(0, -2, -1))]
+
+
+def _of_like_energy(speeds: Sequence[Any], inertia: Sequence[Any], kind: Arithmetic) -> list[Any]:
+    """Speeds of the energy of the fastest coordinate; zero for a coordinate without inertia."""
+    fastest = kind.largest(map(operator.mul, inertia, speeds))
+    return [kind.chosen(item > 0.0, fastest, 0.0) / kind.chosen(item > 0.0, item, 1.0) for item in inertia]
 
 
 def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:
@@ -168,35 +204,24 @@ def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:
     array, (..., 2n)
         1 where neither the position nor the forces have any size.
     """
-    inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
+    kind = arithmetic_of(terms.h, sizes, speeds, matrices=(terms.M,))
+    inertia = _inertia(terms, kind)
     length, speed, force = (
-        np.max(inertia * item, axis=-1, keepdims=True) for item in (sizes, speeds, _accelerations(terms))
+        kind.largest(map(operator.mul, inertia, items))
+        for items in (kind.vector(sizes), kind.vector(speeds), _accelerations(terms, inertia, kind))
     )
-    speed = np.maximum(speed, np.sqrt(length * force))
-    length = np.where((length == 0.0) & (force > 0.0), speed**2 / np.where(force > 0.0, force, 1.0), length)
-    unit = np.where(inertia > 0.0, inertia, 1.0)
-    found = np.concatenate(np.broadcast_arrays(length / unit, speed / unit), axis=-1)
+    speed = kind.larger(speed, kind.root(length * force))
+    pushed = kind.chosen(force > 0.0, force, 1.0)
+    length = kind.chosen((length == 0.0) & (force > 0.0), speed * speed / pushed, length)
+    units = [kind.chosen(item > 0.0, item, 1.0) for item in inertia]
+    found = kind.stacked([*(length / unit for unit in units), *(speed / unit for unit in units)])
     return np.where(np.isfinite(found) & (found > 0.0), found, 1.0)
 
 
-def _beside(dynamics: Dynamics, push: Array, lift: Array) -> Array:
-    """Accelerations along tangential columns or, of a contact, across it: what presses it together moves it too."""
-    columns = [push[..., column] for column in range(push.shape[-1])]
-    for index, name in enumerate(dynamics.contacts):
-        for column in dynamics.columns_of(name):
-            columns[column] = np.fmax(columns[column], lift[..., index])
-    return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else push
-
-
-def _accelerations(terms: Terms) -> Array:
-    """Sizes of the accelerations that the forces give, (..., n); zero where the mass matrix has no inverse.
+def _accelerations(terms: Terms, inertia: Sequence[Any], kind: Arithmetic) -> list[Any]:
+    """Sizes of the accelerations that the forces give; zero where the mass matrix has no inverse.
 
     Contacts turn forces into any direction: ``M_ii a_i^2`` is of the size of the largest for all coordinates.
     """
-    try:
-        found = np.abs(np.linalg.solve(terms.M, terms.h[..., None])[..., 0])
-    except np.linalg.LinAlgError:
-        return np.zeros(terms.h.shape)
-    inertia = np.sqrt(np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1)))
-    largest = np.max(inertia * found, axis=-1, keepdims=True, initial=0.0)
-    return np.asanyarray(largest / np.where(inertia > 0.0, inertia, np.inf))
+    found = kind.solution(terms.M, terms.h)
+    return [0.0] * len(inertia) if found is None else _of_like_energy(list(map(abs, found)), inertia, kind)

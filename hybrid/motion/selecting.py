@@ -212,7 +212,7 @@ def _few_candidates(context: Context, problem: ContactProblem) -> tuple[Candidat
         return None
     if len(problem.elements) > _FEW or problem.redundancy:
         return None
-    return all_candidates(problem, context.settings.tolerances)
+    return all_candidates(problem, problem_scale(problem), context.settings.tolerances)
 
 
 def _definite(problem: ContactProblem, candidates: tuple[Candidate, ...]) -> Candidate | None:

@@ -87,7 +87,7 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
 	    echo "==> making the environment $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); }
 	@echo "==> installing painleve and its libraries into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c $(CONSTRAINTS) hatchling editables
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c $(CONSTRAINTS) hatchling hatch-fancy-pypi-readme editables
 	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
 	@touch $(READY)
 	@echo "==> installed: $(BIN)/painleve --help"

@@ -9,6 +9,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.version import Version
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("hybrid", "lcp", "mechanisms")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -213,15 +216,41 @@ def test_every_import_is_a_declared_dependency():
     assert foreign | PLUGINS == declared
 
 
+def pinned(file: str) -> list[str]:
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 def test_constraints_pin_every_dependency_and_name_no_host():
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pins = [line for line in lines if line and not line.startswith("#")]
+    pins = pinned("constraints.txt")
     assert pins == sorted(pins)
     assert all(re.fullmatch(rf"[a-z0-9-]+==[0-9][0-9a-z.]*({MARKER})?", pin) for pin in pins)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [item for group in project["optional-dependencies"].values() for item in group]
     wanted = {re.split(r"[<>=!~\[ ]", item)[0].lower() for item in [*project["dependencies"], *wanted]}
     assert wanted - {"painleve"} <= {pin.partition("==")[0] for pin in pins}
+
+
+def test_every_supported_python_has_one_pin_of_a_library():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = [item.rpartition(" ")[2] for item in project["classifiers"] if ":: 3." in item]
+    assert pythons == ["3.11", "3.12", "3.13"]
+    pins = [Requirement(line) for line in pinned("constraints.txt")]
+    for python in pythons:
+        of_python = [pin for pin in pins if pin.marker is None or pin.marker.evaluate({"python_version": python})]
+        assert {pin.name for pin in of_python} == {pin.name for pin in pins}
+        assert len(of_python) == len({pin.name for pin in pins})
+
+
+def test_the_lowest_constraints_are_the_bounds_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(item for group in project["optional-dependencies"].values() for item in group)]
+    bounds = {one.name: str(one.specifier).removeprefix(">=") for one in map(Requirement, asked) if one.specifier}
+    pins = [Requirement(line) for line in pinned("constraints-lowest.txt")]
+    lowest = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins}
+    of_tests = set(bounds) & set(lowest)  # the site and the browser are run with one version
+    assert {name for name in of_tests if Version(lowest[name]) != Version(bounds[name])} == set()
+    assert {Requirement(item).name for item in project["dependencies"]} <= of_tests
 
 
 @of_every(text_files())
@@ -248,6 +277,8 @@ def test_versions_agree():
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {project['version']}\n" in cited
     assert f"license: {project['license']}\n" in cited
+    (day,) = re.findall(r"^date-released: (.*)$", cited, re.MULTILINE)
+    assert f"## [{project['version']}] - {day}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_every_case_listed_as_long_belongs_to_a_test():

@@ -9,7 +9,8 @@ import pytest
 from hybrid.cli import main
 from hybrid.cli.program import program
 
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def block(language):
@@ -42,5 +43,12 @@ def test_chalk_is_paradoxical_only_when_pushed(slip, verdict, capsys):
 
 
 def test_the_table_of_commands_is_complete():
-    table = set(re.findall(r"^\| `painleve ([\w-]+)", README, re.MULTILINE))
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+    table = set(re.findall(r"^\| `painleve ([\w-]+)", page, re.MULTILINE))
     assert table == set(program.commands)
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    assert len(README.splitlines()) < 150
+    for target in re.findall(r"\]\(([^)#]+)", README):
+        assert (ROOT / target).is_file(), target

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
-from hybrid.analysis.maps.plane import Plane, RegionCodes
+from hybrid.analysis.maps.lanes import MOST_CODES, number_codes
+from hybrid.analysis.maps.plane import SEVERAL_CODE, UNDECIDED_CODE, Plane, RegionCodes
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
 
@@ -112,7 +113,7 @@ class Draft:
     def of(cls, shape: tuple[int, int]) -> Draft:
         """A map of which nothing is known yet."""
         verdict = np.full(shape, CellVerdict.MISSING, np.uint8)
-        return cls(verdict, np.zeros(shape, np.uint64), np.full(shape, np.nan), np.zeros(shape, np.uint16))
+        return cls(verdict, np.zeros(shape, np.uint64), np.empty(shape), np.zeros(shape, np.uint16))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,6 +157,25 @@ class Draft:
         self.modes[place] = found.modes
         self.margin[place] = found.margin
         self.verdict[place] = found.verdict
+        self._count(used, sizes)
+
+    def put_in_place(self, chunk: Chunk) -> bool:
+        """Count a chunk that has been written into the arrays of the map; False if it has too many codes for that."""
+        verdict, modes, region = self.verdict[chunk.place], self.modes[chunk.place], self.region[chunk.place]
+        codes, counts = np.empty(MOST_CODES, np.uint64), np.empty(MOST_CODES, np.int64)
+        sizes = np.zeros(1 << 8, np.int64)
+        n = number_codes(verdict, modes, UNDECIDED_CODE, SEVERAL_CODE, region, codes, counts, sizes)
+        if n < 0:
+            return False
+        numbers = self._numbers(codes[:n].tolist(), counts[:n].tolist())
+        if numbers != list(range(n)):
+            for row in region:
+                row[...] = np.array(numbers, dtype=np.uint16)[row]
+        bits = codes[:n][codes[:n] != UNDECIDED_CODE] & ~SEVERAL_CODE
+        self._count(int(np.bitwise_or.reduce(bits, initial=np.uint64(0))), sizes)
+        return True
+
+    def _count(self, used: int, sizes: NDArray[np.int64]) -> None:
         with self._lock:
             self.used |= used
             for value in np.flatnonzero(sizes).tolist():
@@ -195,8 +215,12 @@ def classified_chunk(plane: Plane, chunk: Chunk) -> Classification:
 
 def _compiled(cells: CompiledCells, draft: Draft, chunk: Chunk) -> None:
     rows, columns = chunk.place
-    first, second = cells.plane.axes
-    draft.put(chunk, cells.classified(first.values[rows], second.values[columns]))
+    x, y = (axis.values[own] for axis, own in zip(cells.plane.axes, (rows, columns), strict=True))
+    verdict, modes, margin = draft.verdict[chunk.place], draft.modes[chunk.place], draft.margin[chunk.place]
+    is_whole = verdict.flags.c_contiguous
+    found = cells.classified(x, y, (verdict, modes, margin) if is_whole else None)
+    if not (is_whole and draft.put_in_place(chunk)):
+        draft.put(chunk, found)
 
 
 def fill(

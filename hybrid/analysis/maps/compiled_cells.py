@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledCells", "pays"]
 
+CellArrays = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.float64]]
+
 _MOST_PROGRAMS = 12
 _MOST_FAILURES = 3
 _PIECE = 1 << 15  # cells decided by the general method at once
@@ -65,13 +67,17 @@ class CompiledCells:
     _failures: int = 0
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
 
-    def classified(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> Classification:
+    def classified(
+        self, x: NDArray[np.float64], y: NDArray[np.float64], into: CellArrays | None = None
+    ) -> Classification:
         """Verdicts and consistent modes at all pairs of values.
 
         Parameters
         ----------
         x, y : array, (n0,) and (n1,)
             Values of the axes.
+        into : tuple of three arrays, (n0, n1), optional
+            Where verdicts, modes and margins are written, row by row.
 
         Returns
         -------
@@ -79,7 +85,8 @@ class CompiledCells:
             Of shape (n0, n1).
         """
         shape = len(x), len(y)
-        verdict, modes, margin = np.full(shape, PENDING, np.uint8), np.zeros(shape, np.uint64), np.full(shape, np.nan)
+        verdict, modes, margin = into or (np.empty(shape, np.uint8), np.zeros(shape, np.uint64), np.empty(shape))
+        verdict[...] = PENDING
         n_tried = 0
         while True:
             for program in self._programs[n_tried:]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hybrid.contact.batches import CellVerdict
 from lcp.kernels.compiled import released
 
-__all__ = ["CODES", "PENDING", "fill_cells"]
+__all__ = ["CODES", "MOST_CODES", "PENDING", "fill_cells", "number_codes"]
 
 Table = npt.NDArray[np.float64]
 Lines = npt.NDArray[np.int64]
@@ -22,15 +22,20 @@ Flags = npt.NDArray[np.bool_]
 Marks = npt.NDArray[np.int64]  # as wide as what they are computed from, so that several are computed at once
 Bits = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.uint16]
 
 LANES = 128
 """Cells of a block."""
 
+MOST_CODES = 1024
+"""Different codes of a rectangle that are told apart by comparing."""
+
 PENDING = 255
 """In place of a verdict: not decided yet."""
 
-_NONE, _ONE, _SEVERAL = (
-    int(item) for item in (CellVerdict.INCONSISTENT, CellVerdict.UNIQUE, CellVerdict.INDETERMINATE)
+_NONE, _ONE, _SEVERAL, _UNDECIDED = (
+    int(item)
+    for item in (CellVerdict.INCONSISTENT, CellVerdict.UNIQUE, CellVerdict.INDETERMINATE, CellVerdict.UNDECIDED)
 )
 
 _NAMES = (
@@ -378,3 +383,57 @@ def fill_cells(
                     verdict[i, start + j] = count[j]
                     modes[i, start + j] = bits[j]
                     margin[i, start + j] = least[j]
+
+
+@released
+def number_codes(
+    verdict: Bytes,
+    modes: Bits,
+    undecided: np.uint64,
+    several: np.uint64,
+    region: Places,
+    codes: Bits,
+    counts: Lines,
+    sizes: Lines,
+) -> int:
+    """Number the codes of cells in the order in which they are met, and count them.
+
+    Parameters
+    ----------
+    verdict, modes : array, (n0, n1)
+    undecided, several : uint64
+        Code of undecided cells; bit of a single mode that is indeterminate.
+    region : array of uint16, (n0, n1)
+        Filled in with numbers of codes.
+    codes, counts : array, (MOST_CODES,)
+        Filled in.
+    sizes : array of int64, (256,)
+        How often each verdict occurs, filled in.
+
+    Returns
+    -------
+    int
+        How many codes there are; -1 if they are too many.
+    """
+    n, place = 0, 0
+    for i in range(verdict.shape[0]):
+        for j in range(verdict.shape[1]):
+            code = modes[i, j]
+            sizes[verdict[i, j]] += 1
+            if verdict[i, j] >= _SEVERAL:
+                if verdict[i, j] == _UNDECIDED:
+                    code = undecided
+                elif verdict[i, j] == _SEVERAL and code != 0 and code & (code - np.uint64(1)) == 0:
+                    code |= several
+            if n == 0 or codes[place] != code:  # neighbours mostly have the same one
+                place = 0
+                while place < n and codes[place] != code:
+                    place += 1
+                if place == n:
+                    if n == MOST_CODES:
+                        return -1
+                    codes[n], counts[n] = code, 0
+                    n += 1
+            counts[place] += 1
+            region[i, j] = place
+    return n

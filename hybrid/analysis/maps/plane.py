@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import States
 
 UNDECIDED_CODE = np.uint64(1 << 63)
-_SEVERAL = np.uint64(1 << 62)  # one mode has several solutions: bilateral contacts with forces of either sign
+SEVERAL_CODE = np.uint64(1 << 62)  # one mode has several solutions: bilateral contacts with forces of either sign
 _MOST_LABELS = 62
 # Next to a boundary every state is close to a tie. Bisection wants to know on which side, not whether a tolerance
 # vouches for it, so signs and ranks are taken down to where rounding alone makes redundant contacts look regular.
@@ -176,7 +176,7 @@ class RegionCodes:
         several, undecided = found.verdict == CellVerdict.INDETERMINATE, found.verdict == CellVerdict.UNDECIDED
         if several.any():
             several &= (codes & (codes - np.uint64(1)) == 0) & (codes != 0)
-            codes = np.where(several, codes | _SEVERAL, codes) if several.any() else codes
+            codes = np.where(several, codes | SEVERAL_CODE, codes) if several.any() else codes
         return np.where(undecided, UNDECIDED_CODE, codes) if undecided.any() else codes
 
     def region(self, code: int) -> str:
@@ -187,7 +187,7 @@ class RegionCodes:
         if code == UNDECIDED_CODE:
             return "undecided"
         names = "|".join(sorted(label for i, label in enumerate(self.labels) if code >> i & 1)) or "none"
-        return f"{names} (indeterminate)" if code & int(_SEVERAL) else names
+        return f"{names} (indeterminate)" if code & int(SEVERAL_CODE) else names
 
     def place(self, label: str) -> int:
         """The bit of a label, a new one if it has not been met; ComputationError if there are too many."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 100_000_000
 """Cells of a map at most: 19 bytes each are 2 GB."""
-_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
+_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 17  # of a chunk
 
 
 def region_map(
@@ -229,6 +229,8 @@ def _finished(
     """Sort labels by name and regions by size, whatever the order in which chunks came."""
     if failures and not draft.done:
         raise ComputationError(failures[0])
+    if not is_complete:
+        draft.margin[draft.verdict == CellVerdict.MISSING] = np.nan
     counts, dictionary = draft.n_codes, draft.dictionary
     names = [dictionary.region(code) for code in counts]
     order = sorted(range(len(names)), key=lambda index: (-list(counts.values())[index], names[index]))

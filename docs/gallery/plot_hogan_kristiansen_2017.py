@@ -125,6 +125,6 @@ ours["sides"] = [int(stops(share)) for share in shares]
 # %%
 # Verdict
 # -------
-# Everything agrees. The table of the paper's restitution was recomputed from its piecewise linear equations.
+# Everything agrees. The restitutions beside ours follow from the piecewise linear equations of the paper.
 
 beside("hogan_kristiansen_2017", ours)

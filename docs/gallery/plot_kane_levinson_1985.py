@@ -52,7 +52,8 @@ Table(
 )
 
 # %%
-# The mass matrix by hand gives the energy before, 0.0232, and the friction beyond which a slip would have a paradox.
+# The equations of this posture give the energy before, 0.0232, and the friction beyond which a slip would have a
+# paradox.
 
 terms = pendulum.terms(angles, rates, parameters=values)
 before = rates @ terms.M @ rates / 2

@@ -17,8 +17,7 @@ with an elastic stop, unit masses, the start :math:`q = (1, 2)`, :math:`\\dot q 
 # ------------------
 # Let :math:`x^- \to x^+ = R(x^-)` on the surface :math:`g(x) = 0`, with the flows :math:`f^\pm` before and after. A
 # motion nearby meets the surface at another time, :math:`\delta t = -g_x\,\delta x^-/(g_x f^-)`. Until then it
-# follows
-# :math:`f^-` where the first already follows :math:`f^+`, so that
+# follows :math:`f^-` where the first already follows :math:`f^+`, so that
 #
 # .. math:: \delta x^+ = S\,\delta x^-,\qquad S = R_x + \frac{(f^+ - R_x f^-)\,g_x}{g_x f^-},
 #
@@ -157,8 +156,8 @@ with look():
 # %%
 # Verdict
 # -------
-# The functional agrees, to the digits printed, but for the entry at 2.9, which is 0.0027 off. The gradients agree
-# after the sign of the jump condition has been corrected. The true one by
-# :math:`k_1` falls with the stiffness; by the printed condition it grows.
+# The functional agrees to the digits printed, but for the entry at 2.9, which is 0.0027 off. The gradients agree once
+# the sign of the jump condition has been corrected. The true derivative by :math:`k_1` falls with the stiffness; by the
+# printed condition it grows.
 
 beside("klepfish_2003", ours)

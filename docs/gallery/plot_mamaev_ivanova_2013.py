@@ -56,8 +56,7 @@ ours = {
 # ----------------------------------
 # A rod at rest turns as a pendulum if friction holds its end,
 # :math:`\ddot\varphi = -\tfrac34(\cos\varphi + \varepsilon\sin\varphi)`. The motion of the centre gives the forces;
-# with
-# :math:`u = \tan\varphi`
+# with :math:`u = \tan\varphi`
 #
 # .. math:: \frac{F_T}{F_N} = \frac{3u - \varepsilon u^2 - 4\varepsilon}{4u^2 - 3\varepsilon u + 1} .
 #

@@ -139,8 +139,7 @@ with look():
 # In stick both slips stay zero. At :math:`\psi = 0` the rod lies in the plane of the second tangent, so that
 # :math:`0 = G_{22}F_2 + G_{2N}F_N` with :math:`G_{22} = 4 - 3\cos^2\theta = 1 + 3\sin^2\theta` and
 # :math:`G_{2N} = -3\sin\theta\cos\theta`. The papers plot the integral of :math:`F_N\gamma_T/|\gamma_T| = -F_T/k`,
-# which
-# therefore has the slope
+# which therefore has the slope
 #
 # .. math:: -\frac{3\sin\theta\cos\theta}{k\,(1 + 3\sin^2\theta)} = -0.2351 .
 #

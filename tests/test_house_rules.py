@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -279,6 +280,54 @@ def test_versions_agree():
     assert f"license: {project['license']}\n" in cited
     (day,) = re.findall(r"^date-released: (.*)$", cited, re.MULTILINE)
     assert f"## [{project['version']}] - {day}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def scales_of(path: Path) -> dict[str, float]:
+    """The numbers that a module names, by their names."""
+    assigned = [node for node in tree(path).body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    return {
+        (node.targets[0] if isinstance(node, ast.Assign) else node.target).id: node.value.value
+        for node in assigned
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, float)
+    }
+
+
+def test_few_small_numbers_stand_outside_the_tolerances():
+    # a threshold is a field of Tolerances or a scale; what is left are steps, ranges of floats, limits of user input
+    small = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in MODULES
+        if path.name != "tolerances.py"
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, float) and 0.0 < node.value < 1e-2
+    ]
+    assert len(small) <= 60, small
+
+
+def test_every_scale_has_its_reason_and_serves_several_modules():
+    path = ROOT / "hybrid" / "tolerances.py"
+    reasons = re.findall(r"^``([A-Z_]+)`` +([0-9e.-]+) +\S", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    scales = scales_of(path)
+    assert {name: float(value) for name, value in reasons} == scales
+    users = dict.fromkeys(scales, 0)
+    for module in MODULES:
+        text = module.read_text(encoding="utf-8")
+        for imported in re.findall(r"^from hybrid\.tolerances import (\([^)]*\)|.*)$", text, flags=re.MULTILINE):
+            for name in set(re.findall(r"\w+", imported)) & set(scales):
+                users[name] += 1
+    users["SIGN"] += 1  # as RANK, the default of a field
+    assert {name for name, count in users.items() if count < 2} == set()  # what one module needs alone stands there
+
+
+def test_every_tolerance_of_lcp_has_its_reason():
+    path = ROOT / "lcp" / "tolerances.py"
+    body = tree(path).body
+    reasoned = {
+        first.target.id
+        for first, then in pairwise(body)
+        if isinstance(first, ast.AnnAssign) and isinstance(then, ast.Expr) and isinstance(then.value, ast.Constant)
+    }
+    assert reasoned == set(scales_of(path))
 
 
 def test_every_case_listed_as_long_belongs_to_a_test():

@@ -181,7 +181,8 @@ def _certificate(certificate: Answer, units: Names) -> Iterator[RenderableType]:
     outcome = "confirmed" if certificate["verified"] else "NOT confirmed"
     refuted = f"{len(certificate['violations'])} modes"
     if not rows:
-        refuted = f"{len(certificate['refutation']['parts'])} parts of a cover of all motions"
+        whole = "modes" if certificate["refutation"]["kind"] == "no partial mode" else "motions"
+        refuted = f"{len(certificate['refutation']['parts'])} parts of a cover of all {whole}"
     if certificate["lcp"] is not None:
         refuted = f"{2 ** len(certificate['lcp']['q'])} complementary bases"
     yield f"Refutation of all {refuted} {outcome} in exact rational arithmetic."

@@ -14,6 +14,7 @@ from hybrid.contact.impacts.reverse_chatter import ReverseChatter, reverse_chatt
 from hybrid.contact.mode_certificate import ModeCertificate, ModeRefutation
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, contact_problem
+from hybrid.contact.pruning.certificate import TreeCertificate
 from hybrid.contact.selection import select, select_problem
 from hybrid.contact.sliding import SlidingTerms, can_slip, sliding_terms
 from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
@@ -49,6 +50,7 @@ __all__ = [
     "Slack",
     "SlidingTerms",
     "TangentialReport",
+    "TreeCertificate",
     "Verdict",
     "Violation",
     "can_slip",

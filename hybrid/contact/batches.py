@@ -10,12 +10,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import count_modes, mode_combinations
-from hybrid.contact.complementarity import is_complementarity_problem
+from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
 from hybrid.contact.conditions import Conditions, conditions, dependence, problem_scale
 from hybrid.contact.families import families
-from hybrid.contact.mode_certificate import MAX_MODES
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed, unnamed_labels
 from hybrid.errors import ComputationError
@@ -157,8 +155,6 @@ def decide_together(
     verdict = _verdicts(parts, outcomes, shape, tolerances)
     if tells_close:
         doubtful |= _is_unclear(parts, outcomes, shape, tolerances)
-    if count_modes(problem) > MAX_MODES:  # as at a single state, what no certificate is given for is left open
-        verdict[(verdict == CellVerdict.INCONSISTENT) & ~is_complementarity_problem(problem)] = CellVerdict.UNDECIDED
     table.verdict[where] = verdict.reshape(-1)
     for label, consistent in found.items():
         table.mark(label, where, consistent.reshape(-1))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 
+FEW_MODES = 64
+"""Modes that are solved one by one, three planar contacts at rest; of more, a search leaves few."""
+
 NO_FORCES = "the equations of the mode have a solution"
 """What a mode violates whose equations no forces meet."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.pruning import TreeCertificate
     from hybrid.contact.standing.certificate import CoverCertificate
 
 _NUMBERS = ("G", "c", "rounding", "W", "response_W", "length")
@@ -87,7 +88,8 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
 
 
 def verify_certificate(
-    certificate: Certificate | CoverCertificate | ModeCertificate, problem: ContactProblem | None = None
+    certificate: Certificate | CoverCertificate | ModeCertificate | TreeCertificate,
+    problem: ContactProblem | None = None,
 ) -> bool:
     """Check a certificate in exact rational arithmetic, from the contact problem alone.
 
@@ -98,7 +100,7 @@ def verify_certificate(
 
     Parameters
     ----------
-    certificate : Certificate, CoverCertificate or ModeCertificate
+    certificate : Certificate, CoverCertificate, ModeCertificate or TreeCertificate
     problem : ContactProblem, optional
         Check as well that the certificate is about this problem, as posed by :func:`contact_problem` at a state.
 
@@ -121,6 +123,10 @@ def verify_certificate(
     if isinstance(certificate, ModeCertificate):
         return verify_modes(certificate)
     if not isinstance(certificate, Certificate):
+        from hybrid.contact.pruning import TreeCertificate, verify_tree  # not needed where modes are few
+
+        if isinstance(certificate, TreeCertificate):
+            return verify_tree(certificate)
         from hybrid.contact.standing.certificate import verify_cover  # SciPy, for several spatial contacts at rest
 
         return certificate.is_inconsistent and verify_cover(certificate)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
+from hybrid.contact.candidates import count_modes
 from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_in_floats
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
 
 Gathered = TypeVar("Gathered", "Terms", "Summands")
+
+MAX_TOGETHER = 4096
+"""Modes that are solved at all states together, six planar contacts at rest; a search at each state is quicker then."""
 
 MAX_SINGLE_DECISIONS = 4096
 """States near a tie that are decided one by one; more than that are left UNDECIDED."""
@@ -240,7 +244,8 @@ def _decide_pattern(
         summands = None if summands is None else _gathered(summands, where)
     problem = pose(states.structure, terms, pattern, sides=states.sides, summands=summands)
     doubtful = np.ones(int(where.sum()), dtype=bool)
-    if not any(element.is_spatial_at_rest for element in problem.elements):
+    is_linear = not any(element.is_spatial_at_rest for element in problem.elements)
+    if is_linear and count_modes(problem) <= MAX_TOGETHER:
         doubtful = decide_together(problem, where, tolerances, table, tells_close=decide is not None)
         doubtful |= _mark_redundant(problem, where, table)
     places = np.argwhere(where)[doubtful]

@@ -17,6 +17,7 @@ from hybrid.contact.mode_certificate import ModeCertificate, certify_modes
 if TYPE_CHECKING:
     from hybrid.contact.conditions import Scale
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.pruning import SearchedModes, TreeCertificate
     from hybrid.contact.solutions import PhysicalSolution
     from hybrid.tolerances import Tolerances
 
@@ -74,8 +75,8 @@ def doubts_of(
 
 
 def certified(
-    problem: ContactProblem, candidates: Sequence[Candidate]
-) -> tuple[Certificate | ModeCertificate | None, list[str]]:
+    problem: ContactProblem, candidates: Sequence[Candidate], searched: SearchedModes | None = None
+) -> tuple[Certificate | ModeCertificate | TreeCertificate | None, list[str]]:
     """The proof of inconsistency; without it the state is undecided.
 
     Parameters
@@ -83,21 +84,27 @@ def certified(
     problem : ContactProblem
         At one state.
     candidates : sequence of Candidate
-        All modes, each of them refuted.
+        All modes, or those that a search has left, each of them refuted.
+    searched : SearchedModes, optional
 
     Returns
     -------
-    certificate : Certificate, ModeCertificate or None
+    certificate : Certificate, ModeCertificate, TreeCertificate or None
     doubts : list of str
         Why there is none; empty if there is one.
     """
     refuted = [(mode_of(problem, item), item) for item in candidates]
     if any(element.is_spatial_at_rest for element in problem.elements):
         return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]
-    certificate: Certificate | ModeCertificate | None = None
-    if bool(is_complementarity_problem(problem)):
+    certificate: Certificate | ModeCertificate | TreeCertificate | None = None
+    if searched is not None:
+        from hybrid.contact.pruning import certify_tree  # not needed where modes are few
+
+        certificate = certify_tree(problem, searched, candidates)
+    elif bool(is_complementarity_problem(problem)):
         certificate = certify(problem, to_lcp(problem), refuted)
-    certificate = certificate or certify_modes(problem, refuted)
+    if searched is None:
+        certificate = certificate or certify_modes(problem, refuted)
     if certificate is None:
         return None, ["no mode is consistent in floating point, but exact arithmetic does not confirm it"]
     if not verify_certificate(certificate):

@@ -7,7 +7,8 @@ without any tolerance. What is decided is the state with exactly these data, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,15 @@ import numpy as np
 
 from hybrid.contact.active_elements import ModeConditions, Row, solvable_modes
 from hybrid.contact.branches import branch_from_forces
+from hybrid.contact.candidates import FEW_MODES, count_modes
 from hybrid.contact.exact_data import ExactProblem, exact_problem
 from hybrid.contact.force_set import ForceSet, force_names
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.pruning import search_modes
 from hybrid.contact.rational_numbers import Clock, UnknownNumberError
 from hybrid.contact.smooth import is_unnamed
 from hybrid.contact.verdict import Selection, Verdict
+from hybrid.tolerances import Tolerances
 from lcp.double_description import cone_generators
 from lcp.exact.rational import integer_row
 
@@ -34,9 +38,8 @@ __all__ = ["decide_exactly"]
 
 Vector = tuple[Fraction, ...]
 
-_MAX_MODES = 256
 _SECONDS = 20.0
-"""A tie that takes longer stays undecided: some ten times what four planar contacts at rest take."""
+"""A tie that takes longer stays undecided."""
 
 
 @attrs.frozen(eq=False)
@@ -54,7 +57,9 @@ class _Set:
         return len(self.accelerations) > 1
 
 
-def decide_exactly(dynamics: Dynamics, state: State, undecided: Selection) -> Selection:
+def decide_exactly(
+    dynamics: Dynamics, state: State, undecided: Selection, *, tolerances: Tolerances = Tolerances()
+) -> Selection:
     """Decide a state that floats leave undecided, if its data are known exactly and rational.
 
     Parameters
@@ -63,6 +68,8 @@ def decide_exactly(dynamics: Dynamics, state: State, undecided: Selection) -> Se
     state : State
     undecided : Selection
         By enumeration of all modes.
+    tolerances : Tolerances, optional
+        With which a search refutes most modes of many.
 
     Returns
     -------
@@ -73,7 +80,7 @@ def decide_exactly(dynamics: Dynamics, state: State, undecided: Selection) -> Se
     problem = undecided.problem
     try:
         exact = exact_problem(dynamics, state, problem, Clock(_SECONDS))
-        sets = _sets(exact, problem, Clock(_SECONDS))
+        sets = _sets(exact, problem, tolerances, Clock(_SECONDS))
     except UnknownNumberError as error:
         return attrs.evolve(undecided, notes=(*undecided.notes, f"not decided exactly either: {error}"))
     if not sets:
@@ -82,13 +89,16 @@ def decide_exactly(dynamics: Dynamics, state: State, undecided: Selection) -> Se
     return _selection(problem, exact, sets, undecided)
 
 
-def _sets(exact: ExactProblem, problem: ContactProblem, clock: Clock) -> list[_Set]:
+def _sets(exact: ExactProblem, problem: ContactProblem, tolerances: Tolerances, clock: Clock) -> list[_Set]:
     """The sets of forces of all modes that have some."""
-    combinations: list[tuple[ModeConditions, ...]] = [()]
-    for element in exact.elements:
-        combinations = [(*head, mode) for head in combinations for mode in solvable_modes(element)]
-        if len(combinations) > _MAX_MODES:
-            raise UnknownNumberError(f"there are more than {_MAX_MODES} modes")
+    choices = [solvable_modes(element) for element in exact.elements]
+    places: Iterable[tuple[int, ...]] = itertools.product(*(range(len(modes)) for modes in choices))
+    if count_modes(problem) > FEW_MODES:
+        searched = search_modes(problem, tolerances)
+        if searched.doubt:
+            raise UnknownNumberError(searched.doubt)
+        places = searched.places
+    combinations = [tuple(modes[i] for modes, i in zip(choices, chosen, strict=True)) for chosen in places]
     found = []
     for modes in combinations:
         clock.check()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.conditions import problem_scale
+from hybrid.contact.conditions import HasRows, problem_scale
 from hybrid.contact.exact_numbers import exact_numbers
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed
@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
 
-__all__ = ["ExactConditions", "ModeCertificate", "ModeRefutation", "certify_modes", "verify_modes"]
+__all__ = ["ExactConditions", "ModeCertificate", "ModeRefutation", "certify_modes", "contradiction_of", "verify_modes"]
 
 Vector = tuple[Fraction, ...]
-
-MAX_MODES = 256
-"""Modes refuted at most: four planar contacts at rest, some seconds of exact arithmetic."""
 
 
 @attrs.frozen
@@ -98,18 +95,17 @@ def certify_modes(problem: ContactProblem, refuted: Sequence[tuple[Mode, Candida
     Returns
     -------
     ModeCertificate or None
-        None if exact arithmetic finds that a mode is consistent, or if there are more than ``MAX_MODES``.
+        None if exact arithmetic finds that a mode is consistent.
     """
-    if len(refuted) > MAX_MODES:
-        return None
     exact = ExactConditions(problem)
     refutations, violations = [], []
     for (mode, item), modes in zip(refuted, mode_combinations(problem), strict=True):
         forces = exact.forces(modes)
         called = _called(exact, modes, forces, mode)
-        found = _refutation(exact, called, modes)
-        if found is None:
+        multipliers = contradiction_of(exact, modes)
+        if multipliers is None:
             return None
+        found = ModeRefutation(called, *multipliers)
         refutations.append(found)
         violations.append(_violation(exact, modes, forces, item, found))
     return ModeCertificate(tuple(violations), problem, tuple(refutations))
@@ -177,16 +173,29 @@ class ExactConditions:
         return _sum(zip(self.G[row], forces, strict=True)) + self.c[row]
 
 
-def _rows(modes: Sequence[ModeConditions]) -> tuple[list[Row], list[Row]]:
+def _rows(modes: Sequence[HasRows]) -> tuple[list[Row], list[Row]]:
     return (
         [row for mode in modes for row in mode.equations],
         [row for mode in modes for row in mode.inequalities],
     )
 
 
-def _refutation(exact: ExactConditions, mode: Mode, modes: Sequence[ModeConditions]) -> ModeRefutation | None:
-    """A contradiction among the generators of the cone of multipliers that cancel the forces."""
-    equations, inequalities = _rows(modes)
+def contradiction_of(exact: ExactConditions, parts: Sequence[HasRows]) -> tuple[Vector, Vector, Fraction] | None:
+    """A contradiction among the generators of the cone of multipliers that cancel the forces.
+
+    Parameters
+    ----------
+    exact : ExactConditions
+    parts : sequence of ModeConditions, or of other parts with equations and inequalities
+
+    Returns
+    -------
+    equations, inequalities : tuple of Fraction
+        Multipliers of the conditions of all parts, in order.
+    constant : Fraction
+        What they leave, negative. None instead of all three if some forces meet the conditions.
+    """
+    equations, inequalities = _rows(parts)
     given = list(exact.conditions([*equations, *inequalities]))
     columns = list(zip(*(line for line, _ in given), strict=True))
     free, n = len(equations), len(given)
@@ -201,7 +210,7 @@ def _refutation(exact: ExactConditions, mode: Mode, modes: Sequence[ModeConditio
         multipliers = rational_vector(vector)
         constant = _sum(zip(multipliers, (value for _, value in given), strict=True))
         if constant < 0:
-            return ModeRefutation(mode, multipliers[:free], multipliers[free:], constant)
+            return multipliers[:free], multipliers[free:], constant
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +9,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
-from hybrid.contact.candidates import Candidate, all_candidates
+from hybrid.contact.candidates import FEW_MODES, Candidate, all_candidates, candidate, count_modes
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.continua import extreme_points
 from hybrid.contact.crosscheck import crosscheck
@@ -33,6 +32,7 @@ from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from hybrid.contact.pruning import SearchedModes
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
@@ -40,7 +40,7 @@ STANDING_BUDGET = 2.0
 """Seconds for a state with several spatial contacts at rest."""
 
 MAX_COMBINATIONS = 4096
-"""Modes enumerated at most: six planar contacts at rest (4 modes each); beyond, Lemke's method alone is used."""
+"""Modes beside a spatial contact at rest that are enumerated at most; beyond, Lemke's method alone is used."""
 
 
 def select(
@@ -97,7 +97,7 @@ def select(
     if selection.verdict is Verdict.UNDECIDED and selection.decided_by == ENUMERATION:
         from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
 
-        selection = decide_exactly(dynamics, state, selection)
+        selection = decide_exactly(dynamics, state, selection, tolerances=tolerances)
     return attrs.evolve(_remarked(dynamics, state, selection), dynamics=dynamics, state=state)
 
 
@@ -165,8 +165,7 @@ def select_problem(
     if solver == "gauss":
         return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
     n_spatial = sum(element.is_spatial_at_rest for element in problem.elements)
-    combinations = math.prod(4 if element.is_resting else 2 for element in problem.elements)
-    if solver == "lemke" or (n_spatial < 2 and combinations > MAX_COMBINATIONS):
+    if solver == "lemke" or (n_spatial == 1 and count_modes(problem) > MAX_COMBINATIONS):
         return _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
     if solver != "enumeration":
         raise ComputationError(f"unknown solver {solver!r}: use enumeration, lemke or gauss")
@@ -189,10 +188,17 @@ def _by_enumeration(
     problem: ContactProblem, tolerances: Tolerances, solved: tuple[Candidate, ...] | None = None
 ) -> Selection:
     scale = problem_scale(problem)
+    searched: SearchedModes | None = None
     if solved is not None:
         candidates = solved
     elif any(element.is_spatial_at_rest for element in problem.elements):
         candidates = resting_spatial_candidates(problem, scale, tolerances)
+    elif count_modes(problem) > FEW_MODES:
+        searched = _searched(problem, tolerances)
+        if searched.doubt:
+            known = _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
+            return attrs.evolve(known, notes=(searched.doubt, *known.notes))
+        candidates = tuple(candidate(problem, modes, scale, tolerances) for modes in searched.modes)
     else:
         candidates = all_candidates(problem, scale, tolerances)
     solutions = physical_solutions(problem, candidates, scale, tolerances)
@@ -207,14 +213,14 @@ def _by_enumeration(
         doubts.append(f"{check.sentence}: the two methods disagree")
     certificate = None
     if not doubts and not solutions:
-        certificate, doubts = certified(problem, candidates)
+        certificate, doubts = certified(problem, candidates, searched)
     leading = [solution.leading for solution in continua]
     sets = tuple(continuum_set(problem, item, extreme_points(problem, item, scale, tolerances)) for item in leading)
     return Selection(
         problem=problem,
         verdict=_verdict(problem, branches, doubts, has_continuum=bool(continua)),
         branches=branches,
-        margin=margin_of(candidates, solutions, tolerances),
+        margin=min(margin_of(candidates, solutions, tolerances), np.inf if searched is None else searched.margin),
         certificate=certificate,
         continua=sets,
         crosscheck=check,
@@ -228,6 +234,12 @@ def _by_enumeration(
             *_redundancy_notes(problem),
         ),
     )
+
+
+def _searched(problem: ContactProblem, tolerances: Tolerances) -> SearchedModes:
+    from hybrid.contact.pruning import search_modes  # not needed where modes are few
+
+    return search_modes(problem, tolerances)
 
 
 def _verdict(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hybrid.contact.force_set import ForceSet
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.pruning import TreeCertificate
     from hybrid.contact.standing.certificate import CoverCertificate
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
@@ -48,7 +49,7 @@ class Selection(AbstractDisplayed):
     margin : float
         Smallest distance of a decision to its flip, in units of the problem's data; decisions within the tolerances
         make the verdict UNDECIDED.
-    certificate : Certificate, ModeCertificate, CoverCertificate or None
+    certificate : Certificate, ModeCertificate, TreeCertificate, CoverCertificate or None
         Proof, for INCONSISTENT.
     cover : CoverCertificate or None
         Of several spatial contacts at rest: proof that there are no solutions but the branches'.
@@ -68,7 +69,7 @@ class Selection(AbstractDisplayed):
     verdict: Verdict
     branches: tuple[Branch, ...]
     margin: float
-    certificate: Certificate | CoverCertificate | ModeCertificate | None = None
+    certificate: Certificate | CoverCertificate | ModeCertificate | TreeCertificate | None = None
     continua: tuple[ForceSet, ...] = ()
     decided_by: str = ENUMERATION
     crosscheck: Crosscheck | None = None

@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
+from hybrid.contact.active_elements import ElementKind, solvable_modes
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.branches import mode_of
-from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate, mode_combinations
+from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.continua import family_accelerates_alike
 from hybrid.contact.modes import ContactMode
@@ -233,12 +233,15 @@ def _leaves_motion_open(context: Context, selection: Selection, branch: Branch) 
     if any(element.is_spatial_at_rest for element in problem.elements):
         return False
     scale = problem_scale(problem)
-    for modes in mode_combinations(problem):
-        if all(is_unnamed(part) or branch.mode[part.element.name] is part.label for part in modes):
-            found = candidate(problem, modes, scale, tolerances)
-            is_its = all(branch.mode[part.element.name] is part.label for part in found.modes)
-            if is_its and not family_accelerates_alike(problem, found, scale, tolerances):
-                return True
+    of_its_labels = (
+        [part for part in solvable_modes(element) if is_unnamed(part) or branch.mode[element.name] is part.label]
+        for element in problem.elements
+    )
+    for modes in product(*of_its_labels):
+        found = candidate(problem, modes, scale, tolerances)
+        is_its = all(branch.mode[part.element.name] is part.label for part in found.modes)
+        if is_its and not family_accelerates_alike(problem, found, scale, tolerances):
+            return True
     return False
 
 

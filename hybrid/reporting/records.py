@@ -13,7 +13,7 @@ from hybrid.reporting.branches import branch_record
 
 if TYPE_CHECKING:
     from hybrid.analysis import CertifiedFriction, CertifiedMap, CriticalFriction, RegionMap
-    from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection
+    from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection, TreeCertificate
     from hybrid.dynamics import Dynamics, State
     from hybrid.numeric import NumericState
 
@@ -380,7 +380,7 @@ def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
     }
 
 
-def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate) -> dict[str, Json]:
+def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate | TreeCertificate) -> dict[str, Json]:
     from hybrid.contact import Certificate, ModeCertificate, verify_certificate
     from lcp.exact import certificate_to_json
 
@@ -395,7 +395,7 @@ def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate) 
         posed = {"M": certificate.problem.M, "q": certificate.problem.q}
         return record | {"lcp": posed, "refutation": certificate_to_json(certificate.refutation)}
     if not isinstance(certificate, ModeCertificate):
-        return record | {"lcp": None, "refutation": {"kind": "no part of a cover", "parts": certificate.as_rows()}}
+        return record | {"lcp": None, "refutation": {"kind": certificate.kind, "parts": certificate.as_rows()}}
     refutations = [
         {
             "mode": labels(item.mode),

@@ -62,6 +62,11 @@ class CoverCertificate:
         """Number of parts that are not divided further."""
         return sum(1 for _ in self.root.leaves())
 
+    @property
+    def kind(self) -> str:
+        """What no part of is consistent, for files."""
+        return "no part of a cover"
+
     def as_rows(self) -> list[dict[str, object]]:
         """Every part with its reason and the multipliers that prove it, for files."""
         return [

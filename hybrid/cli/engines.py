@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +19,8 @@ import click
 from hybrid.cli.arguments import OutputPath
 
 if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event
+
     from hybrid.analysis.engines import Engine
 
 __all__ = ["engine_options", "opened_engine", "store_option"]
@@ -127,7 +129,7 @@ def opened_engine(workers: int | None, scheduler: str | None, *, is_long: bool) 
             yield executor
         return
     processes = workers or ((os.cpu_count() or 1) if is_long else 1)
-    yield (None if processes == 1 else partial(ProcessPoolExecutor, processes, initializer=_begin_as_worker))
+    yield (None if processes == 1 else partial(_Processes, processes))
 
 
 @contextmanager
@@ -147,14 +149,27 @@ def _scheduled(address: str) -> Iterator[Executor]:
         yield client.get_executor(retries=3)
 
 
-def _begin_as_worker() -> None:
-    """Ctrl-C reaches every process of a terminal: the one that was started answers it. Without that one, end."""
+class _Processes(ProcessPoolExecutor):
+    """Processes that end at once where an error, or Ctrl-C, ends the work: what they are at is of no use any more."""
+
+    def __init__(self, number: int) -> None:
+        self._is_over = multiprocessing.Event()
+        super().__init__(number, initializer=_begin_as_worker, initargs=(self._is_over,))
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> bool | None:
+        if kind is not None:
+            self._is_over.set()
+        return super().__exit__(kind, *error)
+
+
+def _begin_as_worker(is_over: Event) -> None:
+    """Ctrl-C reaches every process of a terminal: the one that was started answers it, and tells the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(os.getppid(), is_over), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    """End when the process that asked for the work has gone, killed perhaps: nobody hands out any more."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK)
+def _end_with(parent: int, is_over: Event) -> None:
+    """End when the work is over, or the process that asked for it has gone, killed perhaps."""
+    while os.getppid() == parent and not is_over.wait(_LOOK):
+        pass
     os._exit(1)

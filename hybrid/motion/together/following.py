@@ -29,7 +29,7 @@ __all__ = ["Starts", "follow_together"]
 
 Array = NDArray[np.float64]
 
-_BLOCK = 4096  # motions stepped at once: their stages stay in the cache
+_BLOCK = 8192  # motions stepped at once: their stages stay in the cache
 _SPATIAL = (Activity.SLIPPING, Activity.TENDING)
 
 

@@ -178,6 +178,21 @@ def doubled(number):
     return 2 * number
 
 
+def test_processes_end_at_once_where_ctrl_c_ends_the_work():
+    """One that sleeps for ten minutes is not waited for."""
+    begin = time.monotonic()
+    with (
+        pytest.raises(KeyboardInterrupt),
+        engines.opened_engine(2, None, is_long=False) as engine,
+        engine() as executor,
+    ):
+        asleep = executor.submit(time.sleep, 600.0)
+        while not asleep.running():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+    assert time.monotonic() - begin < 60.0
+
+
 def test_poison_stops_no_other_task():
     for engine in (None, partial(ProcessPoolExecutor, 2)):
         failures = {}

@@ -119,7 +119,7 @@ def certify(
 
 def _number(name: str, text: str, values: Mapping[str, float]) -> float:
     """The value of a slice, an expression of parameters."""
-    from hybrid.declaration.expressions import evaluate, parse_expression
+    from hybrid.declaration import evaluate, parse_expression
 
     return float(evaluate(parse_expression(text, known=values.keys(), field=f"slice {name}"), dict(values)))
 

@@ -1,6 +1,6 @@
 """Declarations of mechanisms: expressions, mechanisms and mechanism files."""
 
-from hybrid.declaration.expressions import Expression, evaluate, parse_expression
+from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.mechanism import (
     Constraint,
     Contact,
@@ -11,8 +11,10 @@ from hybrid.declaration.mechanism import (
     Mechanism,
     Parameter,
 )
+from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.realisation import realise
 from hybrid.declaration.specification import mechanism_from_toml, mechanism_to_toml, read_mechanism
+from hybrid.declaration.tree import Expression
 
 __all__ = [
     "Constraint",

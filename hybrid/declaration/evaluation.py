@@ -38,7 +38,7 @@ def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
 
     Examples
     --------
-    >>> from hybrid.declaration.expressions import parse_expression
+    >>> from hybrid.declaration import parse_expression
     >>> length = parse_expression("sqrt(x**2 + 16)", known=["x"])
     >>> float(evaluate(length, {"x": 3.0}))
     5.0

@@ -143,7 +143,7 @@ def ordered(expressions: Mapping[str, Expression], *, field: str) -> tuple[list[
 
     Examples
     --------
-    >>> from hybrid.declaration.expressions import parse_expression
+    >>> from hybrid.declaration import parse_expression
     >>> texts = {"I": "m*l**2", "m": "2", "l": "1"}
     >>> order, problems = ordered(
     ...     {name: parse_expression(text, known=texts) for name, text in texts.items()}, field="parameters"
@@ -234,7 +234,7 @@ def expand(expression: Expression, definitions: Mapping[str, Expression]) -> Exp
 
     Examples
     --------
-    >>> from hybrid.declaration.expressions import parse_expression
+    >>> from hybrid.declaration import parse_expression
     >>> tip = parse_expression("x + 1", known=["x"])
     >>> sorted(expand(parse_expression("2*tip", known=["tip"]), {"tip": tip}).names)
     ['x']

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics.reading import read
 from hybrid.dynamics.redundancy import independent_constraints
 from hybrid.errors import StateError

@@ -113,7 +113,7 @@ def read(build: Builder, expression: Expression, names: Mapping[str, int]) -> in
 
     Examples
     --------
-    >>> from hybrid.declaration.expressions import parse_expression
+    >>> from hybrid.declaration import parse_expression
     >>> build = Builder()
     >>> node = read(build, parse_expression("0.5*4", known=()), {})
     >>> build.value(node)

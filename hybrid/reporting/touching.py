@@ -64,7 +64,7 @@ def drawn_points(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None
     dict of str to array, (N, d)
         In the unit of length of the drawing; d is 2 or 3.
     """
-    from hybrid.declaration.expressions import evaluate
+    from hybrid.declaration import evaluate
 
     mechanism = dynamics.mechanism
     values = {

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics import pin_names
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
 from hybrid.dynamics.quantities import quantities_with_units

@@ -11,7 +11,7 @@ import numpy as np
 
 from hybrid.analysis.maps.axes import Axis, check_axes, placed
 from hybrid.contact.rational_numbers import known_number
-from hybrid.declaration.expressions import parse_expression
+from hybrid.declaration import parse_expression
 from hybrid.dynamics.pin_values import Pins, sort_pins
 from hybrid.dynamics.reading import read
 from hybrid.errors import StateError

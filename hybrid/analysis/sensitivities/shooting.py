@@ -18,7 +18,7 @@ from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
 from hybrid.analysis.sensitivities.switch_check import switch_refusal
-from hybrid.declaration.expressions import evaluate
+from hybrid.declaration import evaluate
 from hybrid.dynamics.partials import Partials, partial_derivatives
 from hybrid.dynamics.pin_values import cyclic_coordinates
 from hybrid.dynamics.state import State

@@ -14,8 +14,7 @@ from hybrid.automaton import build_automaton
 from hybrid.automaton.export import from_json, to_dot, to_json, to_mermaid, to_spaceex
 from hybrid.automaton.export.reduced import GroupText, reduced
 from hybrid.automaton.outline import outline
-from hybrid.declaration import Contact, Mechanism
-from hybrid.declaration.expressions import parse_expression
+from hybrid.declaration import Contact, Mechanism, parse_expression
 from hybrid.dynamics import derive
 from hybrid.errors import DeclarationError
 from hybrid.reporting import figure_svg, plot_automaton

@@ -10,7 +10,7 @@ import pytest
 
 from hybrid.automaton import GuardKind, build_automaton
 from hybrid.contact import ContactMode
-from hybrid.declaration.expressions import evaluate, parse_expression
+from hybrid.declaration import evaluate, parse_expression
 from tests.hybrid.automaton.machines import automaton_of, dynamics_of
 
 NAMES = [

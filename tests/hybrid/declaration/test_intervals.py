@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from hybrid.declaration import parse_expression
 from hybrid.declaration.evaluation import evaluate
-from hybrid.declaration.expressions import parse_expression
 from hybrid.declaration.intervals import Interval
 
 EXPRESSIONS = [

@@ -58,13 +58,17 @@ notebooks: $(READY) ## execute the notebooks of examples/ and keep what they sho
 campaign: $(READY) ## compare answers with independent computations: N=1000 SEED=1 ONLY="verdicts motions"
 	@$(BIN)/python -m tests.campaigns $(ONLY) -n $(N) --seed $(SEED)
 
-check: $(READY) ## ruff, mypy --strict and the order of imports
+check: $(READY) ## ruff, mypy --strict, the order of imports, spelling and the glossary's words
 	@echo "==> ruff: style and likely bugs"
 	@$(BIN)/ruff check .
 	@echo "==> mypy --strict"
 	@$(BIN)/mypy
 	@echo "==> import-linter: imports go only downwards"
 	@$(BIN)/lint-imports
+	@echo "==> codespell: words that are misspelt"
+	@$(BIN)/codespell
+	@echo "==> the words of the glossary"
+	@$(BIN)/python -m pytest -q --no-header tests/test_style.py
 
 docs: $(READY) ## build the site in docs/_build/html, and run every example of the documentation
 	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[docs]'

@@ -89,7 +89,7 @@ ours |= {
 }
 
 # %%
-# The course of both impacts, in the panels of the papers' figures: full lines :math:`k = 1.7`, dashed :math:`k = 0.5`.
+# Both impacts, in the panels of the papers' figures: full lines :math:`k = 1.7`, dashed :math:`k = 0.5`.
 
 terms = rod.terms(state.q, state.v)
 response = np.linalg.solve(terms.M, np.column_stack([terms.W_N, terms.W_T]))

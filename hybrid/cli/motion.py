@@ -84,7 +84,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     type=click.Choice(RULES),
     default="stop",
     show_default=True,
-    help="Where the verdict is not unique: stop, hand over to the compliant contact, or follow every branch.",
+    help="Where the verdict is not unique: stop, switch to the compliant contact, or follow every branch.",
 )
 @click.option("--until", metavar="EXPR", help="Stop earlier, where this expression falls to zero.")
 @click.option(

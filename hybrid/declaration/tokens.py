@@ -136,5 +136,5 @@ def _hint(text: str, position: int) -> str:
 
 
 def _spelt(case: str, letter: str) -> str:
-    letter = {"LAMDA": "LAMBDA"}.get(letter, letter)
+    letter = {"LAMDA": "LAMBDA"}.get(letter, letter)  # codespell:ignore lamda
     return letter.capitalize() if case == "CAPITAL" else letter.lower()

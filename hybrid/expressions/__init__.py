@@ -1,4 +1,4 @@
-"""Expressions as one graph: built, differentiated, and read in several arithmetics."""
+"""Expressions as one graph: built, differentiated, and read in several kinds of arithmetic."""
 
 from hybrid.expressions.derivatives import Nodes, derivative, gradient, jacobian
 from hybrid.expressions.display import sympy_expressions

@@ -63,7 +63,7 @@ class Watch:
         What the error of integration leaves open of the user's functions, by position: one that stays within is zero.
     settings : Settings
     uncertain : callable
-        Floors and latitudes of the user's functions at a time and state.
+        Floors and tolerance bands of the user's functions at a time and state.
     rounded : callable
         Floors of gaps and slips at a time and state.
     """

@@ -78,7 +78,7 @@ class Penalty(SelectionRule):
     Where no mode is consistent that is an impact without collision; where several are, the contact lifts off, because
     a persistent contact does not approach (Hogan and Kristiansen 2017). Where the force of a contact that slides alone
     grows beyond bounds (Genot and Brogliato 1999) the impact without collision of vanishing mobility stops the slip.
-    Every such passage is an event with its law, phases and energy.
+    Every such impact is an event with its law, phases and energy.
 
     Attributes
     ----------

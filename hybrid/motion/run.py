@@ -276,7 +276,7 @@ class Run:
         return (depends,)
 
     def _passed(self, passage: tuple[Moment, Event] | None) -> Moment | None:
-        """Record a passage through the compliant contact; None if there is none, or one too many at one instant."""
+        """Record an impact of the compliant contact; None if there is none, or one too many at one instant."""
         if passage is None or self._too_many(passage[0].t, passage[1].elements) is not None:
             return None
         self.events.append(passage[1])

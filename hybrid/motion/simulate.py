@@ -75,7 +75,7 @@ def simulate(
         branches, go on along the smooth continuation of the motion, or go on with springs in place of constraints,
         ``HandOver("BC", stiffness=1e6)``, to the end of the time.
     method : {"event-driven", "time-stepping"}
-        Arcs between located events, or :func:`hybrid.motion.time_stepping` with its own law of impact (Newton's) and no
+        Arcs between located events, or :func:`hybrid.motion.time_stepping` with Newton's law of impact and no
         rule, which goes on where the rigid problem has several answers and takes one of them.
     step : float, optional
         Time step in s, needed for time-stepping and only there.

@@ -99,8 +99,8 @@ def transitions(
     segments = np.concatenate([part.segment for part in done])
     shares = np.concatenate([(part.low + part.high) / 2 for part in done])
     order = np.lexsort((shares, segments))
-    befores, afters = (np.concatenate([getattr(part, name) for part in done]) for name in ("before", "after"))
-    return Transitions(segments[order], shares[order], befores[order], afters[order])
+    earlier, later = (np.concatenate([getattr(part, name) for part in done]) for name in ("before", "after"))
+    return Transitions(segments[order], shares[order], earlier[order], later[order])
 
 
 @attrs.frozen(eq=False)

@@ -28,7 +28,7 @@ __all__ = ["Duals", "FastSlopes", "compliant_slopes", "follow", "recorded_phases
 
 Array = NDArray[np.float64]
 
-_SAME = ROOT  # of the velocities: the course that was followed is that of the law
+_SAME = ROOT  # of the velocities: the history that was followed is that of the law
 _REST = NOTHING  # of the velocities: contacts that approach no faster are at rest
 
 
@@ -55,7 +55,7 @@ def compliant_slopes(
     Raises
     ------
     NoDerivative
-        A departure from rest, or a kink of the course.
+        A departure from rest, or a kink of the history.
     """
     speed = float(np.max(np.abs(problem.gamma), initial=0.0))
     slowest = float(np.min(problem.gamma[problem.normals]))
@@ -73,7 +73,7 @@ def compliant_slopes(
     end, back = follow(slopes, phases)[len(contacts) : -3], np.argsort(order)
     P, P_slopes = plain(end)[back], changes(end)[back]
     if np.max(np.abs(problem.G @ (P - law.path(problem).impulse))) > _SAME * speed:
-        raise NoDerivative("the course of the compliant impact could not be followed again", is_proven=False)
+        raise NoDerivative("the history of the compliant impact could not be followed again", is_proven=False)
     return P, P_slopes
 
 
@@ -164,7 +164,7 @@ class FastSlopes:
         return y
 
 
-_ACCURACY = INTEGRATED  # as of the passage itself
+_ACCURACY = INTEGRATED  # as of the impact itself
 _EDGE = NOTHING  # of a bound, or of the velocities: to one side something else happens
 _EXCESS = CLEAR  # of the forces: more friction than its bound is no rounding
 _LATE = CLEAR  # of a phase: an end as late as that is not a matter of accuracy
@@ -209,7 +209,7 @@ def follow(slopes: FastSlopes, phases: tuple[PhaseRecord, ...]) -> Duals:
     Raises
     ------
     NoDerivative
-        A place where the course has a kink, or one that is not resolved.
+        A place where the history has a kink, or one that is not resolved.
     """
     y = duals(np.zeros(slopes.size), np.zeros((slopes.size, changes(slopes.changed.gamma).shape[-1])))
     _check_phases(phases)
@@ -272,7 +272,7 @@ def _check_holds(system: FrozenFlow, y: Array, status: ContactStatus) -> None:
 
 
 def _check_friction(slopes: FastSlopes, y: Duals, status: ContactStatus) -> None:
-    """Refuse a course whose friction exceeds its bound at the end of a phase: an event was stepped over."""
+    """Refuse a history whose friction exceeds its bound at the end of a phase: an event was stepped over."""
     F = plain(slopes.changed.evaluate(y, status).forces)
     size = slopes.system.speed / float(np.max(np.diag(slopes.system.G))) ** 0.5
     for index in status.resting(slopes.system.sizes):
@@ -309,7 +309,7 @@ def _carried(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
 
 
 def _punctual(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
-    """The end of a phase moved to the zero of what ends it: it was recorded to the accuracy of the passage alone."""
+    """The end of a phase moved to the zero of what ends it: it was recorded to the accuracy of the impact alone."""
     kind, index = phase.event
     if kind == "stop" and len(slopes.system.contacts[index].tangential) == 2:
         return y

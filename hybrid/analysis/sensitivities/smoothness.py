@@ -105,7 +105,7 @@ def _directed(surface: EventSurface, point: Point) -> EventSurface:
 
 
 def nearest_dip(segments: Sequence[Segment]) -> tuple[float, float, EventSurface] | None:
-    """The surface that a motion comes closest to without meeting it.
+    """The surface that a motion comes closest to without reaching it.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class RouthPhase:
 
 
 def routh_path(G: NDArray[np.float64], gamma: NDArray[np.float64], mu: float) -> tuple[RouthPhase, ...]:
-    """Legs of the path of one planar contact; at most three.
+    """Phases of the path of one planar contact; at most three.
 
     Parameters
     ----------

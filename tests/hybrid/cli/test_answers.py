@@ -219,5 +219,5 @@ def test_the_schema_of_an_answer_is_printed_whole(capsys, tmp_path):
     assert json.loads(file.read_text(encoding="utf-8")) == answer_schema("impact")
     assert "shared.json" not in file.read_text(encoding="utf-8")
     capsys.readouterr()
-    assert main(["schema", "imapct"]) == 2
+    assert main(["schema", "imapct"]) == 2  # codespell:ignore imapct
     assert "did you mean 'impact'?" in capsys.readouterr().err

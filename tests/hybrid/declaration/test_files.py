@@ -89,8 +89,8 @@ def test_text_with_escapes_is_reported_at_its_key():
     ("text", "expected"),
     [
         # fields and tables
-        (BALL + "titel = 1\n", "7:1: dynamics: unknown field 'titel'; known are kinetic, potential"),
-        ("titel = 'x'\n" + BALL, "1:1: unknown table or field 'titel'; did you mean 'title'?"),
+        (BALL + "titlex = 1\n", "7:1: dynamics: unknown field 'titlex'; known are kinetic, potential"),
+        ("titlex = 'x'\n" + BALL, "1:1: unknown table or field 'titlex'; did you mean 'title'?"),
         (BALL + "[[contacts]]\nname = 'a'\n", "7:1: unknown table or field 'contacts'; did you mean 'contact'?"),
         (
             BALL + "[[contact]]\nname = 'a'\ngap = 'y'\nstifness_ratio = 1\n",

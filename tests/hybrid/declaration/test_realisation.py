@@ -70,7 +70,7 @@ def test_only_the_named_constraint_is_realised():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("lenght", 1.0), r"rod has no constraint 'lenght' to realise; did you mean 'length'\?"),
+        (("lengthx", 1.0), r"rod has no constraint 'lengthx' to realise; did you mean 'length'\?"),
         (("zzz", 1.0), "no constraint 'zzz' to realise; the constraints are length"),
         (((), 1.0), "name at least one constraint"),
         (("length", 0.0), "stiffness: must be a positive number, not 0.0"),
@@ -122,7 +122,7 @@ def test_lengths_that_are_none_are_refused(length, message):
 
 def test_everything_wrong_with_a_realisation_is_said_at_once():
     with pytest.raises(DeclarationError) as refused:
-        realise(rod(), "lenght", stiffness=-1, length=0)
+        realise(rod(), "lengthx", stiffness=-1, length=0)
     assert len(refused.value.problems) == 3
 
 

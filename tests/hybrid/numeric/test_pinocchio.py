@@ -259,7 +259,7 @@ TIP = '[[contact]]\nframe = "tip"\nfriction = 1\n'
             "contact[0].frame: the model has no frame 'tpi'; did you mean 'tip'?",
         ),
         ("[[contact]]\nframe = 1\nfriction = 1", "contact[0].frame must be the name of a frame"),
-        (TIP + "fricton = 1", "unknown field contact[0].fricton; did you mean 'friction'?"),
+        (TIP + "frictionx = 1", "unknown field contact[0].frictionx; did you mean 'friction'?"),
         (TIP.replace("1", "-1"), "contact[0].friction must be a number that is not negative, got -1"),
         (TIP.replace("1", "nan"), "contact[0].friction must be a number that is not negative, got nan"),
         (TIP.replace("1", "true"), "contact[0].friction must be a number that is not negative, got True"),

@@ -137,8 +137,8 @@ def test_every_contact_has_its_course_on_a_page():
     rod = derive(mechanisms.load("rod_two_ends"))
     pins = {"gap.left": 0, "gap.right": 0, "gap_dot.left": -1, "gap_dot.right": -0.2, "x": 0, "x_dot": 0.3}
     page = render_comparison_html(build_comparison(rod, solve_state(rod, pins), stiffness=(1e6,)))
-    assert "Course of left" in page
-    assert "Course of right" in page
+    assert "History of left" in page
+    assert "History of right" in page
 
 
 def test_a_contact_without_friction_has_no_friction_to_draw():

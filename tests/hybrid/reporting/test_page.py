@@ -64,7 +64,7 @@ def test_a_hostile_title_is_shown_as_it_is_typed(comparison, title):
 
 def test_page_and_markdown_have_the_same_headings_and_tables(comparison):
     text, page = render_comparison_markdown(comparison), Text(render_comparison_html(comparison))
-    pictures = sum(line.startswith("## Course of") for line in text.splitlines())
+    pictures = sum(line.startswith("## History of") for line in text.splitlines())
     assert pictures == 0
     headings = sum(line.startswith("## ") for line in text.splitlines())
     assert page.elements.count("h2") == headings + 1  # the plots of the one contact are on the page only

@@ -35,7 +35,7 @@ def test_report_on_a_rail_has_units_and_neither_separation_nor_an_unreached_impa
     dynamics = derive(bead())
     report = build_report(dynamics, solve_state(dynamics, {"x": 0, "slip.rail": 1}))
     for text in (render_html(report), render_markdown(report)):
-        assert "separat" not in text
+        assert "separat" not in text  # codespell:ignore separat
         assert "stays closed" not in text
     # the normal force makes the gradient (-0.3, 1) a force in newtons, along y - 0.3 x in metres
     assert report.dynamics.mechanism.units().forces == {"rail": "N"}

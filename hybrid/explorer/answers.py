@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,7 @@ def _declaration(models: Models, question: Question) -> Iterator[dict[str, Any]]
     values = mechanism.parameter_values({})
     positions, velocities = pin_names(dynamics)
     drawing = mechanism.drawing.points
+    frictions = {word for item in mechanism.contact for word in re.findall(r"\w+", str(item.friction))}
     yield {
         "declaration": {
             "name": mechanism.name,
@@ -106,6 +108,7 @@ def _declaration(models: Models, question: Question) -> Iterator[dict[str, Any]]
                 name: {"value": plain(float(values[name])), "unit": declared.unit, "doc": declared.doc}
                 for name, declared in mechanism.parameters.items()
             },
+            "frictions": [name for name in mechanism.parameters if name in frictions],
             "contacts": list(dynamics.contacts),
             "units": quantities_with_units(dynamics),
             "pins": starting_pins(dynamics),

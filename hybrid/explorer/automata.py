@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["automaton_answer"]
 
+_MOST = 256  # modes before those that are impossible are left out: some seconds
+
 
 def automaton_answer(dynamics: Dynamics) -> dict[str, Any]:
     """The modes of a mechanism and what leads from one to another; more than 16 in groups.
@@ -28,7 +30,7 @@ def automaton_answer(dynamics: Dynamics) -> dict[str, Any]:
     dict
         ``size``, ``box``, ``nodes`` (key, rows of text, place, modes it stands for) and ``arrows``.
     """
-    whole = outline(build_automaton(dynamics), formulas=False)
+    whole = outline(build_automaton(dynamics, max_nodes=_MOST), formulas=False)
     found = reduced(whole)
     placed = layout(found)
     nodes = {node.key: node for node in found.nodes}

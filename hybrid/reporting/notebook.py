@@ -50,6 +50,9 @@ def notebook_html(body: str, *, verdict: str = "") -> str:
     body = re.sub(r'(\sid="|href="#|url\(#|<style[^>]*>#)', rf"\g<1>{own}-", body)
     body = re.sub(r"<h([1-6])([ >])", r'<div role="heading" aria-level="\1"\2', body)
     body = re.sub(r"</h[1-6]>", "</div>", body)
+    # what is wider than a column is scrolled by keys as well, and a corner of a table heads nothing
+    body = body.replace('<div class="scroll">', '<div class="scroll" tabindex="0">')
+    body = re.sub(r"<th(|\s[^>]*)></th>", r"<td\1></td>", body)
     style = (resources.files("hybrid.reporting") / "templates" / "notebook.css").read_text(encoding="utf-8")
     named = " ".join(filter(None, ("painleve", verdict)))
     return f'<div class="{named}" id="{own}">\n<style>\n{style}</style>\n{body}\n</div>'

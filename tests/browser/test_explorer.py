@@ -2,6 +2,9 @@
 
 import base64
 import re
+import shlex
+import subprocess
+import sys
 import time
 
 import pytest
@@ -16,6 +19,21 @@ pytestmark = pytest.mark.browser
 def typed(page, name, value):
     page.locator(f"#{name.replace('.', chr(92) + '.')}-text").fill(value)
     page.keyboard.press("Enter")
+
+
+def slid(page, name, value):
+    """A slider moved to a value, and the map that follows."""
+    drawn = page.locator("#map").get_attribute("data-drawn")
+    page.locator(f"#{name}").evaluate(
+        "(item, value) => { item.value = value; "
+        "item.dispatchEvent(new Event('input')); item.dispatchEvent(new Event('change')); }",
+        value,
+    )
+    page.wait_for_function(
+        "(drawn) => { const map = document.getElementById('map').dataset; "
+        "return map.drawn !== drawn && map.complete === 'true'; }",
+        arg=drawn,
+    )
 
 
 def told(page, verdict):
@@ -36,14 +54,10 @@ def test_the_lecturers_story(opened):
     page = opened()
     told(page, "UNIQUE")
     assert page.locator('#legend [data-verdict="INCONSISTENT"]').count() == 0
-    track = page.locator("#parameters-mu")
-    track.evaluate(
-        "(item) => { item.value = 1.2; "
-        "item.dispatchEvent(new Event('input')); item.dispatchEvent(new Event('change')); }"
-    )
-    page.wait_for_timeout(500)
-    assert page.locator('#legend [data-verdict="INCONSISTENT"]').count() == 0  # 1.2 < 4/3
-    typed(page, "parameters-mu", "3/2")
+    slid(page, "parameters-mu", 1.3)
+    assert page.locator("#parameters-mu-text").input_value() == "1.3"
+    assert page.locator('#legend [data-verdict="INCONSISTENT"]').count() == 0  # 1.3 < 4/3
+    slid(page, "parameters-mu", 1.5)
     page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
     page.mouse.move(*place(page, 1.1, 0.3))
     assert "INCONSISTENT" in page.locator("#cell").inner_text()
@@ -175,8 +189,17 @@ def test_without_the_token_the_page_says_what_to_do(chromium, explorer):
     page.close()
 
 
+def slowdown():
+    """How much longer work takes here than its own time, because others work on the same processors."""
+    begun, own = time.perf_counter(), time.process_time()
+    while time.process_time() - own < 0.3:
+        pass
+    return (time.perf_counter() - begun) / 0.3
+
+
 def test_slider_to_picture_takes_less_than_150_ms(opened):
     page = opened()
+    before = slowdown()
     times = page.evaluate("""async () => {
       const track = document.getElementById("parameters-mu"), map = document.getElementById("map"), found = [];
       for (let k = 0; k < 50; k++) {
@@ -191,7 +214,8 @@ def test_slider_to_picture_takes_less_than_150_ms(opened):
       }
       return found.sort((a, b) => a - b);
     }""")
-    assert times[47] < 150, times  # the 95th percentile of fifty
+    # the 95th percentile of fifty, on a machine that does nothing else
+    assert times[47] < 150 * max(1.0, before, slowdown()), times
 
 
 def test_pictures_are_saved_and_lines_copied(opened, tmp_path):
@@ -220,7 +244,8 @@ def test_a_motion_is_saved_as_films(opened):
     page.locator("#exports summary").click()
     with page.expect_download() as saved:
         page.locator("#save-gif").click()
-    with Image.open(saved.value.path()) as film:
+    saved.value.save_as(IMAGES / "explorer-motion.gif")
+    with Image.open(IMAGES / "explorer-motion.gif") as film:
         assert (film.size, film.n_frames) == ((480, 360), 60)
         pictures = [frame.convert("RGB") for frame in ImageSequence.Iterator(film)]
     for frame in pictures:
@@ -239,6 +264,16 @@ def test_screens_of_all_sizes_show_all_and_nothing_overflows(opened, size, schem
     told(page, "INDETERMINATE")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     page.screenshot(path=IMAGES / f"explorer-{size[0]}.png")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [((1920, 1080), "light"), ((1280, 1500), "light"), ((390, 1600), "dark")])
+def test_a_motion_fits_on_every_screen(opened, size, scheme):
+    page = opened("&pin.phi=0.4&pin.phi_dot=0.5&pin.slip.tip=0&tab=motion&t_end=1.9&at=1.2", size=size, scheme=scheme)
+    page.wait_for_selector(".ending")
+    assert "t = 1.2" in page.locator("#time").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.locator("#below").scroll_into_view_if_needed()
+    page.screenshot(path=IMAGES / f"explorer-motion-{size[0]}.png")
 
 
 @pytest.mark.parametrize("tab", ["branches", "automaton", "motion", "penalty", "declaration"])
@@ -305,3 +340,75 @@ def test_every_mechanism_can_be_looked_at_in_every_tab(chromium, explorer, name)
     page.locator("#tab-declaration").click()
     page.close()
     assert said == []
+
+
+def test_a_link_has_the_branch_and_the_instant_too(opened):
+    page = opened("&param.mu=1.5&pin.phi=1.1&pin.phi_dot=2.5&pin.slip.tip=-1&tab=branches")
+    page.locator('.card button:has-text("slide-")').click()
+    assert "branch slide-" in page.locator("#drawing-caption").inner_text()
+    page.locator("#tab-motion").click()
+    page.locator("#play").click()
+    page.wait_for_selector(".ending")
+    page.locator("#play").click()  # held
+    page.wait_for_function("location.hash.includes('at=')")
+    other = opened(page.url)
+    other.wait_for_selector(".ending")
+    assert other.locator("#time").inner_text() == page.locator("#time").inner_text()
+    for shown in ("#drawing", "#drawing-caption", "#motion-view"):
+        assert other.locator(shown).inner_html() == page.locator(shown).inner_html()
+
+
+def test_a_text_of_ten_megabytes_is_refused_at_once(opened):
+    page = opened("&tab=declaration")
+    text = page.locator("#text").input_value()
+    begun = time.perf_counter()
+    page.locator("#text").evaluate(
+        "(field) => { field.value = 'x = 1\\n'.repeat(1.7e6); field.dispatchEvent(new Event('input')); }"
+    )
+    assert "painleve check FILE" in page.locator("#problems").inner_text()
+    assert page.locator("#text").input_value() == text
+    page.locator("#text").fill(text.replace("value = 0.5", "value = 1.5"))
+    page.wait_for_selector('#legend [data-verdict="INCONSISTENT"]')
+    assert time.perf_counter() - begun < 20
+
+
+def test_a_map_that_takes_long_is_stopped(opened):
+    page = opened("&mechanism=slider_crank")
+    page.locator("#axis-x").select_option("l1")
+    page.wait_for_selector("#stop:not([hidden])")
+    assert "computing the map" in page.locator("#working").inner_text()
+    page.locator("#stop").click()
+    page.wait_for_selector("#stop", state="hidden")
+    page.locator("#mechanism").select_option("bouncing_ball")  # and the next question is answered
+    page.wait_for_selector("h1:has-text('bounces')")
+
+
+def test_a_file_that_does_not_parse_opens_with_its_errors(chromium, tmp_path):
+    file = tmp_path / "broken.toml"
+    file.write_text('name = "broken"\ncoordinates = ["x"]\n[dynamics]\nkinetic = "m*x_dot**2/2"\n', encoding="utf-8")
+    own = Explorer("--port", "0", str(file))
+    page = chromium.new_page()
+    page.goto(f"http://127.0.0.1:{own.port}/#token={own.token}")
+    page.wait_for_selector("#trouble:not([hidden])")
+    page.locator("#tab-declaration").click()
+    assert "unknown name 'm'" in page.locator("#problems").inner_text()
+    assert page.locator("#lines .bad").inner_text() == "4"
+    page.locator("#text").fill(file.read_text(encoding="utf-8").replace("m*x_dot", "x_dot"))
+    page.wait_for_selector("#trouble", state="hidden")
+    page.close()
+    assert own.stop() == 0
+
+
+def test_what_is_copied_gives_the_verdict_that_is_seen(opened, capsys, tmp_path):
+    from hybrid.cli import main
+
+    page = opened("&param.mu=3/2&pin.phi=pi/3&pin.phi_dot=1/2&pin.slip.tip=-1")
+    told(page, "INCONSISTENT")
+    state = "{...painleve.state.read(location.hash).state}"
+    words = shlex.split(page.evaluate(f"painleve.exports.command({state}, 'branches')"))
+    assert (words[0], main([*words[1:], "--json"])) == ("painleve", 0)
+    assert '"INCONSISTENT"' in capsys.readouterr().out
+    source = page.evaluate(f"painleve.exports.python({state}, painleve.map.shown.axes)")
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert "INCONSISTENT" in done.stdout
+    assert "'none'" in done.stdout  # of the map's shares

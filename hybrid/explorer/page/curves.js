@@ -3,7 +3,7 @@
 painleve.curves = (() => {
   const { shape, short, ticks } = painleve.numbers;
   const WIDTH = 520, HEIGHT = 200, LEFT = 74, RIGHT = 12, TOP = 26, BOTTOM = 40;
-  const STYLES = [["#1565c0", ""], ["#c1571a", "8 4"], ["#2f8f5b", "2 3"], ["#8a4fb3", "10 3 2 3"], ["#8c6d1f", "5 3"], ["#b02a5b", "1 3"]];
+  const STYLES = [["var(--first)", ""], ["var(--second)", "8 4"], ["var(--third)", "2 3"], ["var(--fourth)", "10 3 2 3"], ["var(--fifth)", "5 3"], ["var(--sixth)", "1 3"]];
 
   function ends(values) {
     let low = Infinity, high = -Infinity;

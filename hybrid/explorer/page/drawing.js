@@ -49,8 +49,8 @@ painleve.drawing = (() => {
     return group;
   }
 
-  /* svg, drawing of a state, number of the branch whose forces are shown, unit of forces */
-  function show(svg, drawing, branch, unit, nameOfPin) {
+  /* svg, drawing of a state, number of the branch whose forces are shown, unit of forces, names of the branches */
+  function show(svg, drawing, branch, unit, branches) {
     svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
     const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.point : null;
     svg.replaceChildren();
@@ -70,12 +70,26 @@ painleve.drawing = (() => {
       const tip = on(view, drawing.points[force.point]), seen = flat(force.vector), share = ARROW / largest;
       svg.append(arrow([tip[0] - seen[0] * share, tip[1] + seen[1] * share], tip, "var(--force)", short(Math.hypot(...force.vector), 3) + (unit ? " " + unit : "")));
     }
-    for (const [name, place] of Object.entries(drawing.points)) svg.append(handle(view, drawing, name, place, nameOfPin));
+    for (const [name, place] of Object.entries(drawing.points)) svg.append(handle(view, drawing, name, place));
     if (focused) [...svg.querySelectorAll(".handle")].find((item) => item.dataset.point === focused)?.focus();
-    return forces.length ? "Arrows: contact forces of the branch." : "";
+    if (!branches.length) return "";
+    if (!forces.length) return `${branches[branch]}: no contact force.${branches.length > 1 ? " Other branches are below." : ""}`;
+    return branches.length > 1 ? `Arrows: contact forces of the branch ${branches[branch]}.` : "Arrows: contact forces.";
   }
 
-  function handle(view, drawing, name, place, nameOfPin) {
+  /* the side of a point that its links leave most room on */
+  function side(view, drawing, name) {
+    const [x, y] = on(view, drawing.points[name]);
+    const taken = drawing.links.filter((link) => link.includes(name)).map((link) => {
+      const [a, b] = on(view, drawing.points[link[0] === name ? link[1] : link[0]]);
+      return Math.atan2(b - y, a - x);
+    });
+    /* below a point is the ground, and the tails of its forces */
+    const room = (angle) => Math.min(...taken.map((other) => Math.abs(Math.atan2(Math.sin(angle - other), Math.cos(angle - other)))), 1.6) - 0.3 * Math.max(0, Math.sin(angle));
+    return [-0.7, 0, -2.4, Math.PI, 0.7, 2.4].reduce((best, angle) => (room(angle) > room(best) + 0.05 ? angle : best));
+  }
+
+  function handle(view, drawing, name, place) {
     const [cx, cy] = on(view, place);
     const moves = Object.fromEntries(Object.entries(drawing.moves || {}).map(([pin, rates]) => [pin, flat(rates[name])]));
     const canMove = place.length === 2 && Object.values(moves).some((rate) => Math.hypot(...rate) > 1e-9);
@@ -83,7 +97,8 @@ painleve.drawing = (() => {
     group.dataset.point = name;
     group.append(shape("circle", { cx, cy, r: 14, fill: "transparent" }));
     group.append(shape("circle", { cx, cy, r: 5.5, fill: "var(--joint)", stroke: "var(--ink)", "stroke-width": 1.6 }));
-    const text = shape("text", { x: cx + 10, y: cy - 9 }, name);
+    const at = side(view, drawing, name);
+    const text = shape("text", { x: cx + 13 * Math.cos(at), y: cy + 13 * Math.sin(at) + 6, "text-anchor": Math.cos(at) < -0.1 ? "end" : "start", stroke: "var(--page)", "stroke-width": 5, "paint-order": "stroke" }, name);
     group.append(text);
     if (!canMove) return group;
     const move = (dx, dy) => onDrag(change(moves, [dx / view.scale, -dy / view.scale]));

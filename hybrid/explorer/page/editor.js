@@ -3,7 +3,8 @@
 painleve.editor = (() => {
   const { element } = painleve.numbers;
   const text = document.getElementById("text"), lines = document.getElementById("lines"), list = document.getElementById("problems");
-  let bad = new Map(), onChange = () => {}, timer = 0;
+  const LONGEST = 200000; /* characters; a question to the server has 256 kB */
+  let bad = new Map(), onChange = () => {}, timer = 0, last = "";
 
   function number() {
     const count = text.value.split("\n").length;
@@ -35,8 +36,14 @@ painleve.editor = (() => {
   }
 
   text.addEventListener("input", () => {
-    number();
     clearTimeout(timer);
+    if (text.value.length > LONGEST) {
+      list.replaceChildren(element("li", { text: `This has ${text.value.length} characters, more than the ${LONGEST} that can be looked at here, and was left out: save it as a file, and ask painleve check FILE.` }));
+      text.value = last;
+      return;
+    }
+    last = text.value;
+    number();
     timer = setTimeout(() => onChange(text.value), 350);
   });
   text.addEventListener("scroll", () => { lines.scrollTop = text.scrollTop; });
@@ -45,7 +52,7 @@ painleve.editor = (() => {
   });
 
   return {
-    set: (value) => { if (text.value !== value) { text.value = value; } number(); },
+    set: (value) => { if (text.value !== value) text.value = value; last = value; number(); },
     problems,
     listen: (heard) => { onChange = heard; },
     readOnly: () => { text.readOnly = true; },

@@ -102,7 +102,7 @@
     ask({ kind: "look", ...basis() }, (part) => {
       if (part.state) {
         seen = part.state;
-        state.branch = 0;
+        if (!seen.branches || Number(state.branch) >= seen.branches.length) state.branch = "0";
         for (const [name, at] of Object.entries(seen.snapped || {})) {
           const group = name in declared.parameters ? "parameters" : "pins";
           state[group][name] = String(Number(at.toPrecision(6)));
@@ -137,7 +137,7 @@
   function showState() {
     painleve.verdict.say(by("verdict"), seen);
     const units = declared ? Object.values(declared.units) : [];
-    by("drawing-caption").textContent = painleve.drawing.show(by("drawing"), seen.drawing, state.branch, units.includes("N") ? "N" : "");
+    by("drawing-caption").textContent = painleve.drawing.show(by("drawing"), seen.drawing, Number(state.branch), units.includes("N") ? "N" : "", (seen.branches || []).map((branch) => painleve.verdict.label(branch.mode)));
     by("drawing").setAttribute("aria-label", `The mechanism in its posture; verdict ${seen.verdict || "none"}`);
     mark();
     if (state.tab === "branches") showBranches();
@@ -145,7 +145,7 @@
   }
   function showBranches() {
     const asked = criticals ? painleve.verdict.critical(criticals) : element("p", {}, criticalButton());
-    painleve.verdict.branches(by("panel-branches"), seen, state.branch, (index) => { state.branch = index; showState(); }, asked);
+    painleve.verdict.branches(by("panel-branches"), seen, Number(state.branch), (index) => { state.branch = String(index); remember(false); showState(); }, asked);
   }
   function criticalButton() {
     if (backend.isOffline) return "";
@@ -168,6 +168,7 @@
     motion = null;
     if (criticals) criticals = null;
     painleve.motion.clear("Play follows the motion from the state.");
+    if (state.tab === "motion" && state.at && !backend.isOffline) follow();
     if (state.tab === "penalty" && !backend.isOffline) compare();
   }
   const course = () => ({ t_end: Number(state.t_end), rule: state.rule, law: state.law });
@@ -175,7 +176,7 @@
     painleve.motion.clear("following the motion …");
     ask({ kind: "motion", ...basis(), ...course() }, (part) => {
       motion = part.motion;
-      painleve.motion.show(motion);
+      painleve.motion.show(motion, state.at === "" ? null : Number(state.at));
       then();
     }, "following the motion …");
   }
@@ -189,7 +190,9 @@
   function ends(name, now, isAngle) {
     if (isAngle) return [Math.min(-Math.PI, now), Math.max(Math.PI, now)];
     const size = Math.max(1, Math.abs(now));
-    return name in declared.parameters ? (now < 0 ? [2.5 * now, -2.5 * now] : [0, now === 0 ? 1 : 2.5 * now]) : [-2.5 * size, 2.5 * size];
+    if (!(name in declared.parameters)) return [-2.5 * size, 2.5 * size];
+    /* paradoxes of slender bodies begin at 4/3 */
+    return now < 0 ? [2.5 * now, -2.5 * now] : [0, Math.max(declared.frictions.includes(name) ? 2 : 0, now === 0 ? 1 : 2.5 * now)];
   }
   function slider(name, group, now, unit, doc) {
     const key = `${state.mechanism} ${name}`;
@@ -215,6 +218,7 @@
     return element("div", { class: "slider" }, element("label", { for: id, text: name, title: [doc, unit].filter(Boolean).join(", ") || false }), track, field);
   }
   function set(group, name, typed, isStep) {
+    state.at = "";
     if (group === "parameters" && plain(typed) === declared.parameters[name].value) delete state.parameters[name];
     else state[group][name] = typed;
     look(isStep);
@@ -268,7 +272,9 @@
   }
 
   /* ---- events */
+  painleve.motion.listen((now) => { state.at = String(Number(now.toPrecision(6))); remember(false); });
   painleve.map.listen((place, isDone) => {
+    state.at = "";
     const before = Object.keys(state.pins).join();
     const swept = mapped.axes.map((axis, k) => [axis.name, String(Number(place[k].toPrecision(5)))]);
     if (mapped.axes.some((axis) => !(axis.name in state.pins) && !(axis.name in declared.parameters))) state.pins = { ...mapped.pins };
@@ -278,6 +284,7 @@
     look(isDone);
   });
   painleve.drawing.listen((change) => {
+    state.at = "";
     if (!change) { look(true); return; }
     for (const [name, by_] of Object.entries(change)) {
       const now = plain(state.pins[name]) ?? value(name);
@@ -286,13 +293,13 @@
     }
     look(false);
   });
-  painleve.editor.listen((typed) => { state.text = typed; state.x = state.y = ""; remember(true); declare(false); });
+  painleve.editor.listen((typed) => { state.text = typed; state.x = state.y = state.at = ""; remember(true); declare(false); });
   by("mechanism").addEventListener("change", () => { state = { ...painleve.state.fresh(), mechanism: by("mechanism").value, tab: state.tab }; range.clear(); declare(true); });
   for (const key of ["x", "y"]) by("axis-" + key).addEventListener("change", chooseAxis);
   by("stop").addEventListener("click", () => { waiting.clear(); if (running) running.stop.abort(); });
   by("play").addEventListener("click", () => { if (motion) painleve.motion.toggle(); else follow(); });
-  by("t-end").addEventListener("change", () => { if (Number(by("t-end").value) > 0) { state.t_end = by("t-end").value; remember(true); follow(); } });
-  for (const name of ["rule", "law"]) by(name).addEventListener("change", () => { state[name] = by(name).value; remember(true); follow(); });
+  by("t-end").addEventListener("change", () => { if (Number(by("t-end").value) > 0) { state.t_end = by("t-end").value; state.at = ""; remember(true); follow(); } });
+  for (const name of ["rule", "law"]) by(name).addEventListener("change", () => { state[name] = by(name).value; state.at = ""; remember(true); follow(); });
   by("stiffness").addEventListener("input", () => { state.stiffness = String(Number(by("stiffness").value)); by("stiffness-value").textContent = "10^" + state.stiffness; });
   by("stiffness").addEventListener("change", () => { remember(true); compare(); });
 

@@ -35,19 +35,30 @@ painleve.exports = (() => {
     return copy;
   }
 
+  /* the regions below the pictures, a line each; returns the height with them */
+  function legend(sheet, regions, high) {
+    const { shape } = painleve.numbers, ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+    [...document.querySelectorAll("#legend canvas")].forEach((swatch, k) => {
+      const y = high + 22 * k, words = swatch.parentElement.textContent;
+      sheet.append(shape("image", { href: swatch.toDataURL("image/png"), x: 660, y, width: 24, height: 16, preserveAspectRatio: "none" }));
+      sheet.append(shape("text", { x: 692, y: y + 13, fill: ink, "font-family": "Helvetica, Arial, sans-serif", "font-size": 14 }, words));
+    });
+    const verdict = document.getElementById("verdict");
+    sheet.append(shape("text", { x: 20, y: high - 20, fill: ink, "font-family": "Helvetica, Arial, sans-serif", "font-size": 18, "font-weight": 600 }, verdict.dataset.verdict));
+    return high + 22 * regions.length + 10;
+  }
+
   /* drawing and map side by side, as one SVG */
   function picture() {
     const map = painleve.map, frame = document.getElementById("map-axes");
     const sheet = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const box = frame.getBoundingClientRect(), canvas = map.canvas.getBoundingClientRect();
-    const wide = 640 + (map.shown ? box.width + 20 : 0), high = Math.max(480, map.shown ? box.height + 30 : 0);
+    const wide = 640 + (map.shown ? box.width + 20 : 0);
+    let high = Math.max(480, map.shown ? box.height + 30 : 0);
     sheet.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-    sheet.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     sheet.setAttribute("width", wide);
-    sheet.setAttribute("height", high);
     const ground = document.createElementNS(sheet.namespaceURI, "rect");
     ground.setAttribute("width", wide);
-    ground.setAttribute("height", high);
     ground.setAttribute("fill", getComputedStyle(document.documentElement).getPropertyValue("--page").trim());
     sheet.append(ground, resolved(document.getElementById("drawing"), 640, 480));
     if (map.shown) {
@@ -59,7 +70,11 @@ painleve.exports = (() => {
       axes.setAttribute("x", 650);
       axes.setAttribute("overflow", "visible");
       sheet.append(image, axes);
+      high = legend(sheet, map.shown.regions, high);
     }
+    sheet.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    sheet.setAttribute("height", high);
+    ground.setAttribute("height", high);
     return { text: new XMLSerializer().serializeToString(sheet), wide, high };
   }
 

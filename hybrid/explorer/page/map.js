@@ -45,26 +45,32 @@ painleve.map = (() => {
     const [n0, n1] = map.axes.map((axis) => axis.n);
     canvas.width = n0;
     canvas.height = n1;
-    const pen = canvas.getContext("2d"), picture = pen.createImageData(n0, n1);
-    const pixels = new Uint32Array(picture.data.buffer), paints = map.regions.map(paint);
-    for (let row = 0; row < n1; row++) {
-      let place = (n1 - 1 - row) * n0;
-      for (let column = 0; column < n0; column++, place++) {
-        const own = paints[cells[row * n0 + column]];
-        pixels[place] = own.hatch && isHatched(own.hatch, column, row, n0) ? own.line : own.plain;
-      }
-    }
-    pen.putImageData(picture, 0, 0);
+    const paints = map.regions.map(paint);
+    fill(canvas, n0, n1, (column, row) => paints[cells[row * n0 + column]], n0);
     canvas.dataset.complete = String(map.complete);
     canvas.dataset.drawn = String(Number(canvas.dataset.drawn || 0) + 1);
     legend(map);
     axes();
   }
 
+  /* rows from below; `n` cells across have the patterns of a whole map */
+  function fill(target, wide, high, paintOf, n) {
+    const pen = target.getContext("2d"), picture = pen.createImageData(wide, high), pixels = new Uint32Array(picture.data.buffer);
+    for (let row = 0; row < high; row++) {
+      let place = (high - 1 - row) * wide;
+      for (let column = 0; column < wide; column++, place++) {
+        const own = paintOf(column, row);
+        pixels[place] = own.hatch && isHatched(own.hatch, column, row, n) ? own.line : own.plain;
+      }
+    }
+    pen.putImageData(picture, 0, 0);
+  }
+
   function legend(map) {
     const items = map.regions.map((region) => {
-      const swatch = element("span", { class: "swatch" });
-      swatch.style.background = region.colour;
+      const swatch = element("canvas", { class: "swatch", width: 24, height: 18, "aria-hidden": "true" });
+      const own = paint(region);
+      fill(swatch, 24, 18, () => own, 160);
       return element("li", { "data-verdict": region.verdict }, swatch, `${region.label}, ${(100 * region.fraction).toFixed(region.fraction < 0.1 ? 2 : 1)} %`);
     });
     if (!map.complete) items.push(element("li", { class: "soft", text: "coarse: a finer map is on its way" }));
@@ -93,20 +99,21 @@ painleve.map = (() => {
     const outer = frame.getBoundingClientRect(), inner = canvas.getBoundingClientRect();
     if (!outer.width) return;
     const left = inner.left - outer.left, top = inner.top - outer.top, [across, up] = shown.axes;
+    const letter = 0.85 * parseFloat(getComputedStyle(document.documentElement).fontSize); /* as in the style sheet */
     frame.setAttribute("viewBox", `0 0 ${outer.width} ${outer.height}`);
     frame.replaceChildren();
     const x = (value) => left + ((value - across.low) / (across.high - across.low)) * inner.width;
     const y = (value) => top + inner.height - ((value - up.low) / (up.high - up.low)) * inner.height;
     for (const [value, text] of marks(across)) {
       frame.append(shape("line", { x1: x(value), x2: x(value), y1: top + inner.height, y2: top + inner.height + 5, stroke: "var(--ink)" }));
-      frame.append(shape("text", { x: x(value), y: top + inner.height + 19, "text-anchor": "middle" }, text));
+      frame.append(shape("text", { x: x(value), y: top + inner.height + 7 + letter, "text-anchor": "middle" }, text));
     }
     for (const [value, text] of marks(up)) {
       frame.append(shape("line", { x1: left - 5, x2: left, y1: y(value), y2: y(value), stroke: "var(--ink)" }));
-      frame.append(shape("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, text));
+      frame.append(shape("text", { x: left - 8, y: y(value) + 0.35 * letter, "text-anchor": "end" }, text));
     }
-    frame.append(shape("text", { x: left + inner.width / 2, y: top + inner.height + 37, "text-anchor": "middle" }, across.title || across.name));
-    frame.append(shape("text", { x: 12, y: top + inner.height / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${top + inner.height / 2})` }, up.title || up.name));
+    frame.append(shape("text", { x: left + inner.width / 2, y: top + inner.height + 11 + 2.2 * letter, "text-anchor": "middle" }, across.title || across.name));
+    frame.append(shape("text", { x: letter, y: top + inner.height / 2, "text-anchor": "middle", transform: `rotate(-90 ${letter} ${top + inner.height / 2})` }, up.title || up.name));
     isMarked = Boolean(marker) && marker.every((value, k) => value !== null && value >= shown.axes[k].low && value <= shown.axes[k].high);
     if (!isMarked) return;
     const place = [x(marker[0]), y(marker[1])];

@@ -5,7 +5,7 @@ painleve.motion = (() => {
   const drawing = painleve.drawing;
   const view = document.getElementById("motion-view"), scrub = document.getElementById("scrub");
   const play = document.getElementById("play"), time = document.getElementById("time");
-  let lines = [], now = 0, span = 1, playing = false, last = 0, onFrame = () => {};
+  let lines = [], now = 0, span = 1, playing = false, last = 0, onPause = () => {};
 
   /* from the root to a leaf: the parts of one future, one after the other */
   function futures(parts) {
@@ -17,15 +17,15 @@ painleve.motion = (() => {
     });
   }
 
-  function show(motion) {
+  function show(motion, at) {
     const all = futures(motion.parts), most = all.slice(0, 4);
     lines = most.map((path) => future(path));
     if (lines.length === 1) lines[0].box.classList.add("alone");
     const hidden = all.length - most.length;
     view.replaceChildren(element("div", { class: "cards" }, ...lines.map((line) => line.box)), hidden ? element("p", { class: "soft", text: `${hidden} more futures are not drawn; painleve simulate --rule branch lists them.` }) : "");
     span = Math.max(1e-300, ...lines.map((line) => line.end));
-    go(0);
-    setPlaying(!matchMedia("(prefers-reduced-motion: reduce)").matches && span > 0);
+    go(at ?? 0);
+    setPlaying(at === null && !matchMedia("(prefers-reduced-motion: reduce)").matches && span > 0);
   }
 
   function future(path) {
@@ -123,11 +123,12 @@ painleve.motion = (() => {
       paint(line);
       for (const chart of line.charts) chart.setNow(now);
     }
-    onFrame(now);
   }
   function setPlaying(value) {
+    const isHeld = playing && !value;
     playing = value && lines.length > 0;
     play.textContent = playing ? "Pause" : "Play";
+    if (isHeld) hold();
     if (!playing) return;
     if (now >= span) now = 0;
     last = performance.now();
@@ -141,10 +142,18 @@ painleve.motion = (() => {
     else requestAnimationFrame(tick);
   }
   scrub.addEventListener("input", () => { setPlaying(false); go((span * Number(scrub.value)) / 1000); });
+  scrub.addEventListener("change", hold);
+
+  /* at an instant that an address can hold */
+  function hold() {
+    if (!lines.length) return;
+    go(Number(now.toPrecision(6)));
+    onPause(now);
+  }
 
   return {
     show,
-    clear: (text) => { setPlaying(false); lines = []; view.replaceChildren(element("p", { class: "soft", text })); },
+    clear: (text) => { playing = false; play.textContent = "Play"; lines = []; view.replaceChildren(element("p", { class: "soft", text })); },
     /* the pictures of the first future, one after the other, for a film */
     frames: async (count, drawn) => {
       setPlaying(false);
@@ -157,6 +166,7 @@ painleve.motion = (() => {
     },
     toggle: () => setPlaying(!playing),
     has: () => lines.length > 0,
-    listen: (heard) => { onFrame = heard; },
+    /* where the motion is when it is held */
+    listen: (heard) => { onPause = heard; },
   };
 })();

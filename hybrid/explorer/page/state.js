@@ -3,9 +3,9 @@
 painleve.state = (() => {
   const LONGEST = 8000; /* characters of the fragment */
   const fresh = () => ({
-    mechanism: "", text: null, pins: {}, parameters: {}, x: "", y: "", tab: "branches", t_end: "1", rule: "branch", law: "energetic", stiffness: "6", branch: 0,
+    mechanism: "", text: null, pins: {}, parameters: {}, x: "", y: "", tab: "branches", t_end: "1", rule: "branch", law: "energetic", stiffness: "6", branch: "0", at: "",
   });
-  const PLAIN = ["mechanism", "x", "y", "tab", "t_end", "rule", "law", "stiffness"];
+  const PLAIN = ["mechanism", "x", "y", "tab", "t_end", "rule", "law", "stiffness", "branch", "at"];
 
   const toBase64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   const fromBase64 = (text) => new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0)));
@@ -19,8 +19,8 @@ painleve.state = (() => {
     for (const [name, value] of Object.entries(state.parameters)) parts.set("param." + name, value);
     let isWhole = true;
     if (state.text !== null) {
-      const text = toBase64(state.text);
-      if (text.length + parts.toString().length <= LONGEST) parts.set("text", text);
+      const text = state.text.length <= LONGEST ? toBase64(state.text) : "";
+      if (text && text.length + parts.toString().length <= LONGEST) parts.set("text", text);
       else isWhole = false;
     }
     return { fragment: parts.toString(), isWhole };
@@ -46,6 +46,8 @@ painleve.state = (() => {
     const K = Number(state.stiffness);
     if (!(K >= 2 && K <= 12)) { ignored.push("stiffness=" + state.stiffness); state.stiffness = "6"; }
     if (!(Number(state.t_end) > 0 && Number(state.t_end) <= 1e6)) { ignored.push("t_end=" + state.t_end); state.t_end = "1"; }
+    if (!/^\d{1,3}$/.test(state.branch)) { ignored.push("branch=" + state.branch); state.branch = "0"; }
+    if (state.at && !(Number(state.at) >= 0 && Number(state.at) <= 1e6)) { ignored.push("at=" + state.at); state.at = ""; }
     for (const name of ["x", "y"]) {
       if (state[name] && !/^[^=:]+=[^:]+:[^:]+$/.test(state[name])) { ignored.push(name + "=" + state[name]); state[name] = ""; }
     }

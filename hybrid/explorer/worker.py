@@ -37,6 +37,10 @@ def work(connection: Connection, cancelled: Synchronized[int], memory: int) -> N
         The number of a question that is to be given up; a SIGINT says that it was set.
     memory : int
         Bytes of data that this process may have.
+
+    Returns
+    -------
+    None
     """
     _limit(memory)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -216,7 +216,18 @@ _COMPARISONS = {
 
 
 def combined(operation: str, *operands: Any) -> Any:
-    """An operation on numbers, recorded or not; what changes nothing is not written down."""
+    """An operation on numbers, recorded or not; what changes nothing is not written down.
+
+    Parameters
+    ----------
+    operation : str
+    *operands : float or Recorded
+
+    Returns
+    -------
+    float or Recorded
+        A float if all operands are.
+    """
     recorded = [item for item in operands if isinstance(item, Recorded)]
     if not recorded:
         with np.errstate(all="ignore"):
@@ -330,7 +341,19 @@ def _logical(operation: str, *operands: Any) -> bool:
 
 
 def applied(ufunc: str, *operands: Any) -> Any:
-    """Any supported function of single numbers."""
+    """Any supported function of single numbers.
+
+    Parameters
+    ----------
+    ufunc : str
+        Name of a NumPy function, such as ``"arctan2"``.
+    *operands : float or Recorded
+
+    Returns
+    -------
+    float or Recorded
+        NotRecordable is raised for a function that has no operation in the table.
+    """
     name = _SAME_FOR_NUMBERS.get(ufunc, ufunc)
     if name in _FLOATS:
         return combined(name, *operands)

@@ -42,13 +42,35 @@ _FAR = 1e5
 
 @rigorous
 def down(x: float) -> float:
-    """A float not above what a sum, product or quotient was rounded from."""
+    """A float not above what a sum, product or quotient was rounded from.
+
+    Parameters
+    ----------
+    x : float
+        A result, rounded to nearest.
+
+    Returns
+    -------
+    float
+        Less by half a unit in the last place of `x` and the smallest float.
+    """
     return x - (abs(x) * _HALF_UNIT + _LEAST)
 
 
 @rigorous
 def up(x: float) -> float:
-    """A float not below what a sum, product or quotient was rounded from."""
+    """A float not below what a sum, product or quotient was rounded from.
+
+    Parameters
+    ----------
+    x : float
+        A result, rounded to nearest.
+
+    Returns
+    -------
+    float
+        More by half a unit in the last place of `x` and the smallest float.
+    """
     return x + (abs(x) * _HALF_UNIT + _LEAST)
 
 
@@ -270,6 +292,10 @@ def evaluate(
         Overwritten.
     broken : array of bool, (N,)
         Overwritten: True where an operation is undefined, or jumps, somewhere in the box.
+
+    Returns
+    -------
+    None
     """
     lanes = registers.shape[2]
     marks = np.zeros(lanes, dtype=np.bool_)

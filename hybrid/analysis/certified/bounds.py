@@ -71,6 +71,10 @@ def bound_shares(boxes: Batch, values: Batch, slopes: Batch, centre: Batch, brok
         Where derivatives say nothing.
     shares : array, (N, f, 2)
         Overwritten; 1 or 0 at both ends only where the sign is proved for the closed box.
+
+    Returns
+    -------
+    None
     """
     k = boxes.shape[1]
     along = np.zeros(k)
@@ -421,6 +425,10 @@ def halve(boxes: Batch, widths: Batch, slopes: Batch, finite: Marks, halves: Bat
         Where that is known.
     halves : array, (2N, k, 2)
         Overwritten.
+
+    Returns
+    -------
+    None
     """
     for n in range(boxes.shape[0]):
         best, most, longest = 0, -1.0, 0.0

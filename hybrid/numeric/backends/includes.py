@@ -11,7 +11,21 @@ __all__ = ["check_includes", "xml_root"]
 
 
 def xml_root(path: Path) -> ElementTree.Element:
-    """The root element of an XML file; FileError if it is none."""
+    """The root element of an XML file.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    xml.etree.ElementTree.Element
+
+    Raises
+    ------
+    FileError
+        If it is no XML file, or cannot be read.
+    """
     try:
         return ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError) as error:

@@ -28,6 +28,7 @@ extensions = [
 exclude_patterns = [
     "_build",
     "gallery",
+    "paper",  # has the form of the journal
     "generated/gallery/**.ipynb",
     "generated/gallery/**.py",
     "generated/gallery/**.md5",

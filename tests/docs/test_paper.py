@@ -56,7 +56,7 @@ def test_figures_of_the_gallery_are_those_of_its_table():
 
 
 def test_figures_of_speed_are_those_that_were_measured():
-    page = (ROOT / "docs" / "reference" / "motion.md").read_text(encoding="utf-8")
+    page = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
     measured = re.findall(r"^\| `?([^|`]+)`?,? ?([^|]*) \| ([\d.]+) \| \d+ \| ([\d.e-]+) \|", page, re.MULTILINE)
     errors = {re.sub(r"\W+", " ", f"{name} {how}").strip(): (ms, error) for name, how, ms, error in measured}
     assert errors["simulate rtol 1e 6"] == ("6.41", "5.9e-08")

@@ -23,6 +23,7 @@ Scale                 Value  What leaves it
 ``AGREEING``          1e-7   two ways to one answer, each with its own iterations and integrations
 ``SQUARED``           1e-6   a number whose square is ``ROUNDING``: a last step of Newton's method
 ``CLEAR``             1e-6   nothing: a larger share is a difference, whatever rounding there was
+``UNSEEN``            1e-4   nothing: of another tolerance, which an error so far below it does not touch
 ``NEARLY``            1e-3   nothing: what is nearly zero is looked at closely, or said in words; no verdict rests on it
 ``CENTRAL_STEP``      1e-5   the step of a central difference: the cube root of rounding, 6e-6
 ``FINE_STEP``         1e-6   the same where a function bends on a scale of hundredths; rounding leaves 1e-10
@@ -57,6 +58,7 @@ __all__ = [
     "SQUARED",
     "STEP_ERROR",
     "SUMMED",
+    "UNSEEN",
     "Tolerances",
 ]
 
@@ -76,6 +78,7 @@ ROOT = 1e-8
 AGREEING = 1e-7
 SQUARED = 1e-6
 CLEAR = 1e-6
+UNSEEN = 1e-4
 NEARLY = 1e-3
 CENTRAL_STEP = 1e-5
 FINE_STEP = 1e-6

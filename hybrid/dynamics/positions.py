@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from hybrid.dynamics.linear import solve_each
 from hybrid.dynamics.position_equations import parameters_that_count
 from hybrid.dynamics.scales import coordinate_sizes
+from hybrid.tolerances import UNSEEN, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.pin_values import Pins
-    from hybrid.tolerances import Tolerances
+
 
 Start = tuple[float, float]
 
@@ -219,7 +220,7 @@ def newton_from(
         with np.errstate(invalid="ignore", divide="ignore"):
             converged[active[size <= tolerances.gap]] = True
             settled = (np.abs(change) <= _SETTLED * sizes).all(axis=1)
-            done = (size <= 1e-4 * tolerances.gap) | settled | ~np.isfinite(change).all(axis=1)
+            done = (size <= UNSEEN * tolerances.gap) | settled | ~np.isfinite(change).all(axis=1)
             if step % _PATIENCE == _PATIENCE - 1:
                 done |= ~(size <= milestone[active] / 2)
                 milestone[active] = size

@@ -17,7 +17,7 @@ from hybrid.dynamics.state import State
 from hybrid.errors import HybridError
 from hybrid.motion.outcome import EventKind, Termination
 from hybrid.motion.simulate import simulate
-from hybrid.tolerances import CLEAR, LONG_STEP, NEARLY, RESOLVED
+from hybrid.tolerances import CLEAR, LONG_STEP, NEARLY, RESOLVED, UNSEEN
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.functional import Functional
@@ -36,7 +36,9 @@ _ENOUGH = RESOLVED  # of a derivative: the simulations themselves are hardly bet
 _ASTRAY = 0.1  # of the coordinates: a small change of a pin does not move a start so far
 _NODES = 10
 _HALVINGS = 30
-_ENOUGH_OF_STEP = 1e-4  # of what is enough for a derivative, the quadrature of a step; a difference takes a few digits
+_ENOUGH_OF_STEP = (
+    UNSEEN  # of what is enough for a derivative, the quadrature of a step; a difference takes a few digits
+)
 
 
 @attrs.frozen

@@ -36,9 +36,7 @@ _ENOUGH = RESOLVED  # of a derivative: the simulations themselves are hardly bet
 _ASTRAY = 0.1  # of the coordinates: a small change of a pin does not move a start so far
 _NODES = 10
 _HALVINGS = 30
-_ENOUGH_OF_STEP = (
-    UNSEEN  # of what is enough for a derivative, the quadrature of a step; a difference takes a few digits
-)
+_ENOUGH_OF_STEP = UNSEEN  # of what is enough for a derivative, the quadrature of a step; a difference takes digits
 
 
 @attrs.frozen

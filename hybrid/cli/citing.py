@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 
 import attrs
 import click
 
-__all__ = ["CITE", "RELEASED", "TITLE", "Source", "citing", "mechanism_sources", "method_sources", "own_source"]
+__all__ = [
+    "CITE",
+    "RELEASED",
+    "TITLE",
+    "Source",
+    "citing",
+    "mechanism_sources",
+    "method_sources",
+    "own_source",
+    "say_sources",
+]
 
 # As CITATION.cff has them.
 TITLE = "painleve: hybrid automata of mechanisms with unilateral contact and dry friction"
@@ -67,10 +77,25 @@ def citing(command: str, mechanism: str | None) -> click.Command:
     def cite() -> None:
         sources = [own_source(), *method_sources(command)]
         sources += [] if mechanism is None or mechanism.endswith(".json") else mechanism_sources(mechanism)
-        click.echo("\n\n".join(source.bibtex for source in sources))
-        click.echo("\n" + "\n".join(source.text for source in sources))
+        say_sources(sources)
 
     return click.Command(command, callback=cite)
+
+
+def say_sources(sources: Sequence[Source]) -> None:
+    """Print sources, first as a bibliography and then as sentences.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+
+    Returns
+    -------
+    None
+        They are printed.
+    """
+    click.echo("\n\n".join(source.bibtex for source in sources))
+    click.echo("\n" + "\n".join(source.text for source in sources))
 
 
 def own_source() -> Source:

@@ -16,7 +16,7 @@ from hybrid.cli.authoring import new, schema
 from hybrid.cli.boundary import run
 from hybrid.cli.catalogue import check, list_, show
 from hybrid.cli.certify import certify
-from hybrid.cli.citing import CITE, citing
+from hybrid.cli.citing import CITE, citing, own_source, say_sources
 from hybrid.cli.comparison import compare, impact
 from hybrid.cli.comparison_map import compare_map
 from hybrid.cli.complementarity import lcp_
@@ -70,10 +70,19 @@ class _Program(click.Group):
         return name, command, rest
 
 
+def _cite(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        say_sources([own_source()])
+        ctx.exit()
+
+
 @click.group(
     cls=_Program, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(None, "-V", "--version", package_name="painleve", message="painleve %(version)s")
+@click.option(
+    "--cite", is_flag=True, is_eager=True, expose_value=False, callback=_cite, help="Print how to cite the program."
+)
 def program() -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
 

@@ -34,6 +34,10 @@ def test_every_command_says_what_to_cite_without_its_other_arguments(command, ca
     assert f"{AUTHOR} ({RELEASED[:4]}). {TITLE}. Version {version('painleve')}." in text
 
 
+def test_the_program_alone_is_cited_without_a_command(capsys):
+    assert entries(cited(capsys)) == ["painleve"]
+
+
 def test_the_data_are_those_of_the_citation_file():
     for line in (
         f'title: "{TITLE}"',

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import state_of
@@ -162,9 +163,15 @@ def simulate_branches(
                 raise KeyboardInterrupt
             return MotionTree(tuple(branches), False)
         if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
+            if choice and _is_same(moment, run.last):
+                continue  # the choice led back to the state, where it would be offered again for ever
             names = _distinct(motion.selection.branches)
             waiting += [(run.last, branch, Take(number), name) for number, name in enumerate(names)]
     return MotionTree(tuple(branches), not waiting)
+
+
+def _is_same(one: Moment, other: Moment) -> bool:
+    return one.t == other.t and np.array_equal(one.q, other.q) and np.array_equal(one.v, other.v)
 
 
 def _distinct(branches: Sequence[Branch]) -> list[str]:

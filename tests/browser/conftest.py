@@ -49,7 +49,7 @@ def opened(chromium, explorer):
             context = chromium.new_context(
                 viewport=dict(zip(("width", "height"), size, strict=True)), color_scheme=scheme
             )
-            context.set_default_timeout(20_000)
+            context.set_default_timeout(60_000)  # of a machine with other work; limits are asserted where there are any
             contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: said.append(f"console: {message.text}"))

@@ -40,7 +40,7 @@ painleve.exports = (() => {
     const { shape } = painleve.numbers, ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
     [...document.querySelectorAll("#legend canvas")].forEach((swatch, k) => {
       const y = high + 22 * k, words = swatch.parentElement.textContent;
-      sheet.append(shape("image", { href: swatch.toDataURL("image/png"), x: 660, y, width: 24, height: 16, preserveAspectRatio: "none" }));
+      sheet.append(shape("image", { href: swatch.toDataURL("image/png"), x: 660, y, width: 24, height: 18, preserveAspectRatio: "none", style: "image-rendering: pixelated" }));
       sheet.append(shape("text", { x: 692, y: y + 13, fill: ink, "font-family": "Helvetica, Arial, sans-serif", "font-size": 14 }, words));
     });
     const verdict = document.getElementById("verdict");

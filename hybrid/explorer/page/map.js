@@ -68,9 +68,9 @@ painleve.map = (() => {
 
   function legend(map) {
     const items = map.regions.map((region) => {
-      const swatch = element("canvas", { class: "swatch", width: 24, height: 18, "aria-hidden": "true" });
+      const swatch = element("canvas", { class: "swatch", width: 12, height: 9, "aria-hidden": "true" });
       const own = paint(region);
-      fill(swatch, 24, 18, () => own, 160);
+      fill(swatch, 12, 9, () => own, 160);
       return element("li", { "data-verdict": region.verdict }, swatch, `${region.label}, ${(100 * region.fraction).toFixed(region.fraction < 0.1 ? 2 : 1)} %`);
     });
     if (!map.complete) items.push(element("li", { class: "soft", text: "coarse: a finer map is on its way" }));

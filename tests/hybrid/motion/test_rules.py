@@ -230,3 +230,15 @@ def test_penalty_does_what_resolve_says_on_and_off_the_paradoxes(rod):
             assert first.v_after == pytest.approx(resolution.impact.v_after, abs=1e-12)
         seen.add(wanted)
     assert len(seen) == 3
+
+
+def test_a_state_to_which_every_choice_leads_back_is_offered_once(rod):
+    start = {"phi": 2, "phi_dot": 1.3, "slip.tip": 1}
+    tree = simulate_branches(rod, start, t_end=0.3, parameters={"mu": 1.5})
+    assert tree.is_complete
+    # sliding ends where lifting off hangs on a sign; taking it, the contact closes again in the same instant
+    held = tree.branches[-1]
+    before = tree.branches[held.parent].motion
+    assert (before.termination, held.motion.termination) == (Termination.UNDECIDED, Termination.UNDECIDED)
+    assert (held.motion.t, held.motion.arcs) == (before.t, ())
+    assert [branch.choice for branch in tree.branches] == ["", "free", "slide+", "free"]

@@ -68,6 +68,25 @@ def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
     return np.where(finite, smallest, np.nan)
 
 
+def least_mass(terms: Terms, *, rank: float) -> float:
+    """Smallest eigenvalue of the scaled mass matrix at one state, or a lower bound of it that decides.
+
+    Parameters
+    ----------
+    terms : Terms
+        At one state.
+    rank : float
+        Eigenvalue above which a bound will do.
+
+    Returns
+    -------
+    float
+        As :func:`mass_definiteness` where it is not above ``rank``.
+    """
+    bound = _least_by_rows(terms.M.tolist())
+    return bound if bound > rank else float(mass_definiteness(terms))
+
+
 def _least_by_rows(M: list[list[float]]) -> float:
     """Gershgorin's lower bound of :func:`mass_definiteness`, which costs little; 1 for a diagonal matrix."""
     sizes = [math.sqrt(line[i]) if line[i] > 0.0 else 0.0 for i, line in enumerate(M)]
@@ -138,9 +157,7 @@ def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float
     StateError
         With the posture and the scaled eigenvalue.
     """
-    smallest = _least_by_rows(terms.M.tolist())
-    if not smallest > rank:
-        smallest = float(mass_definiteness(terms)) if terms.M.size else 1.0
+    smallest = least_mass(terms, rank=rank)
     if smallest <= rank or not is_invertible:
         is_indefinite = smallest < -rank
         kind = "not positive definite" if is_indefinite else "singular"

@@ -15,7 +15,6 @@ from hybrid.contact.assembly import assemble
 from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
-from hybrid.dynamics.derive import Terms
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.summands import summands_of
@@ -23,12 +22,11 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import NEARLY, Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.state import State
     from hybrid.dynamics.structure import AbstractStructure
     from hybrid.dynamics.summands import Summands
 
-_QUANTITIES = tuple(field.name for field in attrs.fields(Terms))
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
 _CANCELLED = 8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
 
@@ -239,20 +237,12 @@ def _posture(dynamics: Dynamics, state: State) -> str:
 
 
 def _check_finite(dynamics: Dynamics, state: State, terms: Terms) -> None:
-    whole = terms.M.base  # of which the quantities at one state are parts
-    if (
-        whole is not None
-        and all(getattr(terms, name).base is whole for name in _QUANTITIES)
-        and np.isfinite(whole).all()
-    ):
-        return
-    for name in _QUANTITIES:
-        if not np.isfinite(getattr(terms, name)).all():
-            raise ComputationError(
-                f"{dynamics.name}: {name} has no finite value at {_posture(dynamics, state)}: an expression of "
-                f"the declaration is undefined there (division by zero, root or logarithm of a negative number), or "
-                f"its value is beyond the range of floats"
-            )
+    if (name := terms.undefined) is not None:
+        raise ComputationError(
+            f"{dynamics.name}: {name} has no finite value at {_posture(dynamics, state)}: an expression of "
+            f"the declaration is undefined there (division by zero, root or logarithm of a negative number), or "
+            f"its value is beyond the range of floats"
+        )
 
 
 def _check_takes_part(dynamics: Dynamics, name: str, activity: Activity, terms: Terms) -> None:

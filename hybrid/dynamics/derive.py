@@ -68,6 +68,20 @@ class Terms:
     static_limit: NDArray[Any]
     constraint_friction: NDArray[Any]
 
+    @property
+    def undefined(self) -> str | None:
+        """Name of the first quantity that has no finite value; None if all have one."""
+        whole = self.M.base  # of which the quantities at one state are parts
+        blocks = [getattr(self, name) for name in _QUANTITIES]
+        if whole is not None and np.isfinite(whole).all() and all(block.base is whole for block in blocks):
+            return None
+        return next(
+            (name for name, block in zip(_QUANTITIES, blocks, strict=True) if not np.isfinite(block).all()), None
+        )
+
+
+_QUANTITIES = tuple(field.name for field in attrs.fields(Terms))
+
 
 @attrs.frozen(eq=False)
 class Dynamics(AbstractDisplayed):

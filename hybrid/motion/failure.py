@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.domain import least_mass, mass_definiteness
 from hybrid.contact.guards import GuardKind
-from hybrid.dynamics.derive import Terms
 from hybrid.errors import HybridError
 from hybrid.motion.outcome import Termination
 from hybrid.motion.singular_passage import describe_singular
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_QUANTITIES = attrs.fields(Terms)
 _NEARLY_SINGULAR = CLEAR  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
 
 
@@ -58,26 +56,6 @@ def in_words(error: Exception) -> str:
     return str(error) if isinstance(error, HybridError) else f"{type(error).__name__}: {error}"
 
 
-def undefined_quantity(terms: Terms) -> str | None:
-    """Which of the terms is not finite, in words.
-
-    Parameters
-    ----------
-    terms : Terms
-        At one state.
-
-    Returns
-    -------
-    str or None
-        The first of them; None if all are finite.
-    """
-    quantities = [getattr(terms, field.name) for field in _QUANTITIES]
-    if np.isfinite(np.concatenate([value.ravel() for value in quantities])).all():
-        return None
-    undefined = [not np.isfinite(value).all() for value in quantities]
-    return f"{_QUANTITIES[undefined.index(True)].name} is undefined"
-
-
 def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:
     """What stops a motion at a state: a quantity without a finite value, a singular mass matrix or configuration.
 
@@ -92,36 +70,16 @@ def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | 
         Why, and a phrase about it; None if nothing does.
     """
     terms = context.terms(moment.t, moment.q, moment.v)
-    undefined = undefined_quantity(terms)
+    undefined, rank = terms.undefined, context.settings.tolerances.rank
     if undefined is not None:
-        return Termination.UNDEFINED, f"{undefined} there"
-    smallest = smallest_mass(terms)
-    if smallest <= context.settings.tolerances.rank:
+        return Termination.UNDEFINED, f"{undefined} is undefined there"
+    smallest = least_mass(terms, rank=rank)
+    if smallest <= rank:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"
     if context.rank is not None and context.rank.is_lost(moment.t, moment.q):
         described = describe_singular(context.dynamics, moment.t, moment.q)
         return Termination.SINGULAR_CONFIGURATION, described
     return None
-
-
-def smallest_mass(terms: Terms) -> float:
-    """Smallest eigenvalue of the mass matrix, scaled to a unit diagonal.
-
-    Parameters
-    ----------
-    terms : Terms
-        At one state.
-
-    Returns
-    -------
-    float
-        0 where the matrix is not finite or an entry of its diagonal is not positive.
-    """
-    diagonal = np.diagonal(terms.M)
-    if not np.isfinite(terms.M).all() or not (diagonal > 0).all():
-        return 0.0
-    scale = np.sqrt(diagonal)
-    return float(np.linalg.eigvalsh(terms.M / np.outer(scale, scale))[0])
 
 
 def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple[Termination, str]:
@@ -143,7 +101,7 @@ def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple
     """
     n = context.dynamics.n
     terms = context.terms(passage.t, passage.y[:n], passage.y[n:])
-    smallest = smallest_mass(terms)
+    smallest = float(np.nan_to_num(mass_definiteness(terms)))
     diagonal = np.abs(np.diagonal(terms.M))
     lightest = float(np.min(diagonal)) / float(np.max(diagonal, initial=1.0))
     if min(smallest, lightest) <= _NEARLY_SINGULAR:

@@ -32,8 +32,10 @@ def first_step_limit(context: Context, choice: Choice, t: float, y: NDArray[np.f
         None where no contact opens.
     """
     n = context.dynamics.n
-    terms = context.terms(t, y[:n], y[n:])
     open_ = [part.index for part in context.flow(choice).parts if part.is_open]
+    if not open_:
+        return None
+    terms = context.terms(t, y[:n], y[n:])
     closed = context.settings.tolerances.gap * context.scales(t, y[:n], y[n:], terms).gap
     near = [index for index in open_ if terms.gap[index] <= closed[index]]
     if not near:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_FEW = 3  # states up to which plain floats are quicker than arrays of them
+
 
 @attrs.frozen(eq=False)
 class FlowProgram:
@@ -33,6 +35,7 @@ class FlowProgram:
 
     make_rate: Callable[..., Callable[[float, Sequence[float]], tuple[float, ...]]]
     make_observation: Callable[..., Callable[[Any, Any], tuple[Any, ...]]]
+    make_point: Callable[..., Callable[[float, Sequence[float]], tuple[float, ...]]]
     sizes: tuple[int, int, int]
     n_references: int
 
@@ -46,6 +49,7 @@ class CompiledFlow:
     guards: tuple[Guard, ...]
     _rate: Callable[[float, Sequence[float]], tuple[float, ...]]
     _observation: Callable[[Any, Any], tuple[Any, ...]]
+    _point: Callable[[float, Sequence[float]], tuple[float, ...]]
     _sizes: tuple[int, int, int]
     _references: list[float]
 
@@ -64,6 +68,12 @@ class CompiledFlow:
         return self._table(t, y, sum(self._sizes))
 
     def _table(self, t: Array, y: Array, first: int) -> Array:
+        if t.size <= _FEW:
+            try:
+                columns = [self._point(*state)[first:] for state in zip(t.tolist(), y.T.tolist(), strict=True)]
+                return np.array(columns).T
+            except (ValueError, ArithmeticError):  # undefined for plain floats; arrays say where
+                pass
         with np.errstate(all="ignore"):
             rows = self._observation(t, y)[first:]
         table = np.empty((len(rows), np.size(t)))
@@ -117,8 +127,9 @@ def make_flow(
     program = dynamics.programs[key]
     # without a reference, zero, friction is against the slip itself
     values, references = dynamics.arguments, [0.0] * program.n_references
-    rate, observation = program.make_rate(values, references), program.make_observation(values, references)
-    return CompiledFlow(mode, parts, guards_of(parts), rate, observation, program.sizes, references)
+    makers = (program.make_rate, program.make_observation, program.make_point)
+    rate, observation, point = (make(values, references) for make in makers)
+    return CompiledFlow(mode, parts, guards_of(parts), rate, observation, point, program.sizes, references)
 
 
 def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
@@ -130,7 +141,7 @@ def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
     rate = equations.program(nodes.build, [*equations.velocities, *solved.acceleration], extra=extra)
     observed = equations.program(nodes.build, [*solved.acceleration, *forces, *guards], extra=extra)
     sizes = (dynamics.n, len(equations.gap), len(equations.slip))
-    return FlowProgram(rate.scalar, observed.vector, sizes, len(extra))
+    return FlowProgram(rate.scalar, observed.vector, observed.scalar, sizes, len(extra))
 
 
 @attrs.frozen(eq=False)

@@ -146,11 +146,13 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
 
 def _check_slips(context: Context, moment: Moment, terms: Terms) -> None:
     """Modes selected for a contact that slips the other way would all be of another state."""
-    speeds = context.settings.tolerances.velocity * context.scales(moment.t, moment.q, moment.v, terms).slip
     for name, columns in context.dynamics.columns.items():
         sign = _SLIP_SIGNS.get(moment.activities[name], 0.0)
         slip = float(terms.slip[columns.start])
-        if sign * slip < -speeds[columns.start]:
+        if sign * slip >= 0.0:
+            continue
+        scale = context.scales(moment.t, moment.q, moment.v, terms).slip[columns.start]
+        if sign * slip < -context.settings.tolerances.velocity * scale:
             raise AssertionError(f"{name!r} is said to slip with the sign {sign:+.0f}, and its slip is {slip:.6g}")
 
 

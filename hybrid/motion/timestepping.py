@@ -18,7 +18,7 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
-from hybrid.motion.failure import in_words, posture, undefined_quantity
+from hybrid.motion.failure import in_words, posture
 from hybrid.motion.observation import Observation
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.pointwise import PointTerms
@@ -162,9 +162,9 @@ def _march(
         q, v = record.q[-1], record.v[-1]
         middle, t = q + h / 2 * v, start + (index + 0.5) * h
         terms = terms_at(t, middle, v)
-        undefined = undefined_quantity(terms)
+        undefined = terms.undefined
         if undefined is not None:
-            record.ending = (Termination.UNDEFINED, f"{undefined} at the middle of the step, t = {t:.12g}")
+            record.ending = (Termination.UNDEFINED, f"{undefined} is undefined at the middle of the step, t = {t:.12g}")
             return
         made = velocity_step(dynamics, terms, v, h, persisting=persisting, tolerances=tolerances, before=made)
         persisting = frozenset(name for name in dynamics.contacts if made.labels[name] is not ContactMode.FREE)

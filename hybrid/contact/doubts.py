@@ -1,18 +1,21 @@
-"""What a verdict hangs on: doubts about the number of solutions, distance to a tie, proof that there is none."""
+"""What a verdict hangs on: doubts, distance to a tie, proof that there is none, the cross-check by Lemke's method."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 
+import lcp
 from hybrid.contact.branches import mode_of
 from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
-from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
-from hybrid.contact.continua import family_accelerates_alike
+from hybrid.contact.complementarity import is_complementarity_problem, planar_lcp, to_lcp
+from hybrid.contact.continua import contains, family_accelerates_alike
 from hybrid.contact.mode_certificate import ModeCertificate, certify_modes
+from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
     from hybrid.contact.conditions import Scale
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from hybrid.contact.solutions import PhysicalSolution
     from hybrid.tolerances import Tolerances
 
-__all__ = ["certified", "doubts_of", "margin_of"]
+__all__ = ["Crosscheck", "certified", "crosscheck", "doubts_of", "margin_of"]
 
 
 def doubts_of(
@@ -134,3 +137,68 @@ def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolut
         if (item.status is not CandidateStatus.CONSISTENT and len(solution.members) > 1) or item.family is not None
     }
     return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
+
+
+_LEMKE = lcp.Lemke()
+
+
+@attrs.frozen
+class Crosscheck:
+    """What Lemke's method found next to the enumeration of modes.
+
+    Attributes
+    ----------
+    status : lcp.Status
+    agrees : bool or None
+        True if its solution accelerates the mechanism like one of the modes found; None if it found none, which
+        contradicts nothing.
+    sentence : str
+    """
+
+    status: lcp.Status
+    agrees: bool | None
+    sentence: str
+
+
+def crosscheck(
+    problem: ContactProblem, solutions: Sequence[PhysicalSolution], scale: Scale, tolerances: Tolerances
+) -> Crosscheck | None:
+    """The same problem by Lemke's method, compared with the solutions that the enumeration of modes found.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    solutions : sequence of PhysicalSolution
+        All that were found.
+    scale : Scale
+    tolerances : Tolerances
+        ``merge`` is the share up to which scaled accelerations agree, here times 100.
+
+    Returns
+    -------
+    Crosscheck or None
+        None where the problem is not one LCP, or has no unknowns.
+    """
+    if not problem.elements:
+        return None
+    try:
+        posed = planar_lcp(problem)
+    except ComputationError:
+        return None
+    if not posed.question.n:
+        return None
+    solution = _LEMKE.solve(posed.question)
+    if solution.status is not lcp.Status.SOLVED:
+        found = "although a mode is consistent" if solutions else "as it may where no mode is consistent"
+        return Crosscheck(solution.status, None, f"Lemke's method {solution.status.value}, {found}")
+    forces = posed.forces(solution.z)
+    a = ((problem.G @ forces + problem.c) / (scale.row * scale.size)).tolist()
+    limit = 100 * tolerances.merge * (1.0 + max(map(abs, a)))
+    agrees = any(
+        max(abs(x - y) for x, y in zip(a, item.contact_acceleration.tolist(), strict=True)) <= limit
+        or (item.is_continuum and contains(problem, item.leading, forces, scale, tolerances))
+        for item in solutions
+    )
+    word = "finds the same accelerations" if agrees else "finds accelerations that no mode has"
+    return Crosscheck(solution.status, agrees, f"Lemke's method {word}")

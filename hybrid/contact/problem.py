@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ActiveElement
-from hybrid.contact.activity import Activity, element_activities, element_names
-from hybrid.contact.assembly import assemble
+from hybrid.contact.activity import Activity, assemble, element_activities, element_names
 from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import numpy as np
 
-from hybrid.contact.branches import Branch, branch, branch_from_forces, mode_of
+from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, mode_of
 from hybrid.contact.candidates import FEW_MODES, Candidate, all_candidates, candidate, count_modes
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.continua import extreme_points
-from hybrid.contact.crosscheck import crosscheck
-from hybrid.contact.doubts import certified, doubts_of, margin_of
+from hybrid.contact.doubts import certified, crosscheck, doubts_of, margin_of
 from hybrid.contact.force_set import continuum_set, force_set
-from hybrid.contact.laws import broken_law
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.sliding import can_slip

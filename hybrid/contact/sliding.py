@@ -1,24 +1,29 @@
-"""The closed form of one sliding contact: A_s, b and the critical friction."""
+"""The closed form of one sliding contact, A_s, b and the critical friction, beside constraints that hold.
+
+The friction of a rail, a bilateral constraint, acts on the magnitude of the rail's own force, against its slip. Where
+it pushes a contact along the normal, ``a_N`` is no linear function of ``lambda_N``: the sign of the rail's force may
+change, and a rail at rest may start to slip. Then the contact has neither an ``A_s`` nor a critical friction of its
+own. Where it does not, a rail is to the contact a constraint without friction.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.bilateral import (
-    BilateralContactError,
-    beside_smooth_constraints,
-    bilateral_beside,
-    without_rounding,
-)
+from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.conditions import lost_share, row_scale
-from hybrid.tolerances import Tolerances
+from hybrid.contact.reduction import free_motion, pseudo_inverse
+from hybrid.errors import ComputationError
+from hybrid.tolerances import CANCELLED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.reduction import FreeMotion
+    from hybrid.dynamics.derive import Dynamics, Terms
 
 
 @attrs.frozen(eq=False)
@@ -132,3 +137,135 @@ def can_slip(problem: ContactProblem, name: str) -> bool:
     left = tangents - normals @ np.linalg.lstsq(normals, tangents, rcond=None)[0]
     least = max(Tolerances().rank, float(lost_share(problem)))
     return bool(np.any(np.linalg.norm(left, axis=0) > least))
+
+
+Array = NDArray[np.float64]
+
+_ROUNDING = CANCELLED  # of sqrt(G_NN G_TT); sums over the coordinates leave a few 1e-16
+
+
+class BilateralContactError(ComputationError):
+    """A contact has no sliding factor of its own, because the dry friction of a rail pushes it along its normal.
+
+    Parameters
+    ----------
+    mechanism, contact : str
+    rails : sequence of str
+    """
+
+    def __init__(self, mechanism: str, contact: str, rails: tuple[str, ...]) -> None:
+        super().__init__(
+            f"{mechanism}: the critical friction of {contact} is not a single number: the dry friction of "
+            f"{', '.join(rails)} pushes {contact} along its normal, and depends on the constraint's own load and slip, "
+            f"so that a_N = A lambda_N + b does not hold; map the verdicts over the friction of {contact} instead, as "
+            f"painleve map MECH --axis mu=0:2 --axis NAME=LOW:HIGH"
+        )
+
+
+def without_rounding(coupling: Array, G_NN: Array, G_TT: Array) -> Array:
+    """The coupling ``G_NT``, exactly zero where it is only rounding: such a contact has no critical friction.
+
+    Parameters
+    ----------
+    coupling : array, (...)
+        ``G_NT``.
+    G_NN, G_TT : array, (...)
+        Diagonal entries of the Delassus operator that belong to it, without cancellation.
+
+    Returns
+    -------
+    array, (...)
+        Zero where it is at most 1e-13 of ``sqrt(G_NN G_TT)``.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(coupling) <= _ROUNDING * np.sqrt(np.abs(G_NN * G_TT)), 0.0, coupling)
+
+
+def bilateral_contacts(dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N: Array) -> tuple[str, ...]:
+    """Constraints whose dry friction pushes along a normal at one of the states.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many; those with NaN do not count.
+    motion : FreeMotion
+        With every rigid constraint eliminated.
+    w_N : array, (..., n)
+
+    Returns
+    -------
+    tuple of str
+    """
+    rough = [name for name in dynamics.rigid if name in dynamics.columns]
+    if not rough:
+        return ()
+    w_T = terms.W_T[..., :, [dynamics.columns[name].start for name in rough]]
+    friction = terms.constraint_friction[..., [dynamics.rigid.index(name) for name in rough]]
+    # cancellation leaves rounding of the terms that cancel: those of the mechanism without its constraints
+    inverse = free_motion(terms).response
+    G_NN = np.sum(w_N * (inverse @ w_N[..., None])[..., 0], axis=-1)[..., None]
+    G_TT = np.sum(w_T * (inverse @ w_T), axis=-2)
+    coupling = np.sum((motion.response @ w_N[..., None]) * w_T, axis=-2)
+    pushes = _pushes(coupling, G_NN, G_TT, friction)
+    return tuple(name for index, name in enumerate(rough) if np.any(pushes[..., index]))
+
+
+def bilateral_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
+    """Constraints whose dry friction pushes along the normal of a force element of a problem, at one of its states.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+    name : str
+        The force element, which takes part.
+
+    Returns
+    -------
+    tuple of str
+        Empty for a force element without a normal.
+    """
+    element, others = problem.element(name), _other_bilateral(problem, name)
+    if element.normal is None or not others:
+        return ()
+    G, _ = beside_smooth_constraints(problem, name)
+    row = element.normal
+    pushes = (
+        _pushes(G[..., row, t], problem.G[..., row, row], problem.G[..., t, t], np.asarray(other.friction))
+        for other in others
+        for t in other.tangential
+    )
+    return tuple(other.name for other, found in zip(others, pushes, strict=True) if np.any(found))
+
+
+def beside_smooth_constraints(problem: ContactProblem, name: str) -> tuple[Array, Array]:
+    """Delassus operator and contact accelerations with every rail but the named force element held without friction.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    name : str
+
+    Returns
+    -------
+    G : array, (..., r, r)
+    c : array, (..., r)
+    """
+    rows = np.array([rail.normal for rail in _other_bilateral(problem, name) if rail.normal is not None], dtype=int)
+    if not rows.size:
+        return problem.G, problem.c
+    held = problem.G[..., rows, :]
+    gradients = np.swapaxes(problem.W[..., :, rows], -1, -2)
+    lift = np.swapaxes(held, -1, -2) @ pseudo_inverse(np.nan_to_num(held[..., rows]), gradients)
+    G = problem.G - lift @ held
+    return np.asarray(G), np.asarray(problem.c - (lift @ problem.c[..., rows, None])[..., 0])
+
+
+def _other_bilateral(problem: ContactProblem, name: str) -> list[ActiveElement]:
+    return [item for item in problem.elements if item.kind is ElementKind.BILATERAL and item.name != name]
+
+
+def _pushes(coupling: Array, G_NN: Array, G_TT: Array, friction: Any) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(without_rounding(coupling, G_NN, G_TT) * friction) > 0.0)

@@ -14,7 +14,7 @@ from hybrid.displays import AbstractDisplayed, one_line
 if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
     from hybrid.contact.certificate import Certificate
-    from hybrid.contact.crosscheck import Crosscheck
+    from hybrid.contact.doubts import Crosscheck
     from hybrid.contact.force_set import ForceSet
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ElementKind
-from hybrid.contact.assembly import side_by_side
+from hybrid.contact.activity import side_by_side
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law

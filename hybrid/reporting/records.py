@@ -424,7 +424,7 @@ def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
     tuple of str
         In the order of the problem.
     """
-    from hybrid.contact.bilateral import bilateral_beside
+    from hybrid.contact.sliding import bilateral_beside
 
     problem = selection.problem
     return tuple(

@@ -311,7 +311,7 @@ def _critical(
 ) -> dict[str, CriticalFriction]:
     """Critical friction of every contact that takes part and has a closed form, over postures."""
     from hybrid.analysis import critical_friction
-    from hybrid.contact.bilateral import BilateralContactError
+    from hybrid.contact.sliding import BilateralContactError
     from hybrid.dynamics.pin_values import pin_names
     from hybrid.reporting.around import pins_around
     from hybrid.reporting.branches import branch_through

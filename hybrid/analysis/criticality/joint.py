@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.multipliers import first_negative
-from hybrid.contact.bilateral import bilateral_contacts
 from hybrid.contact.reduction import free_motion
+from hybrid.contact.sliding import bilateral_contacts
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:

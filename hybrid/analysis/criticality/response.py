@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import branch_over
-from hybrid.contact.bilateral import BilateralContactError, bilateral_contacts, without_rounding
 from hybrid.contact.domain import check_friction, check_mass
 from hybrid.contact.reduction import free_motion
+from hybrid.contact.sliding import BilateralContactError, bilateral_contacts, without_rounding
 from hybrid.dynamics import solve_states
 from hybrid.dynamics.pin_values import n_velocity_pins
 from hybrid.errors import StateError

@@ -13,7 +13,7 @@ from hybrid import derive, mechanism_from_toml, select, solve_state
 from hybrid.analysis import Axis, critical_friction, genot_brogliato_points
 from hybrid.cli import main
 from hybrid.contact import contact_problem, sliding_terms
-from hybrid.contact.bilateral import BilateralContactError
+from hybrid.contact.sliding import BilateralContactError
 from hybrid.dynamics.readable import readable_equations
 from hybrid.reporting import build_report, render_html, report_record, verdict_record
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from hybrid import Contact, EquationDynamics, Mechanism, State, Verdict, derive, select
+from hybrid.contact.branches import broken_law
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.laws import broken_law
 from hybrid.tolerances import Tolerances
 
 

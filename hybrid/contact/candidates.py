@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 
-
+_MODES_OF_ONE = 6  # at most: those of a rail with friction at rest, whose force has two signs
 FEW_MODES = 64
 """Modes that are solved one by one, three planar contacts at rest; of more, a search leaves few."""
 
@@ -125,6 +125,20 @@ def count_modes(problem: ContactProblem) -> int:
     int
     """
     return math.prod(len(solvable_modes(element)) for element in problem.elements)
+
+
+def has_few_modes(problem: ContactProblem) -> bool:
+    """Whether all combinations of modes are solved, and none is searched for.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+
+    Returns
+    -------
+    bool
+    """
+    return _MODES_OF_ONE ** len(problem.elements) <= FEW_MODES or count_modes(problem) <= FEW_MODES
 
 
 def all_candidates(problem: ContactProblem, scale: Scale, tolerances: Tolerances) -> tuple[Candidate, ...]:

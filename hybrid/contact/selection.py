@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, mode_of
-from hybrid.contact.candidates import FEW_MODES, Candidate, all_candidates, candidate, count_modes
+from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.continua import extreme_points
 from hybrid.contact.doubts import certified, crosscheck, doubts_of, margin_of
@@ -191,7 +191,7 @@ def _by_enumeration(
         candidates = solved
     elif any(element.is_spatial_at_rest for element in problem.elements):
         candidates = resting_spatial_candidates(problem, scale, tolerances)
-    elif count_modes(problem) > FEW_MODES:
+    elif not has_few_modes(problem):
         searched = _searched(problem, tolerances)
         if searched.doubt:
             known = _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)

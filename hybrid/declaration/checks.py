@@ -13,9 +13,8 @@ from hybrid.declaration.fields import Path, entries
 from hybrid.declaration.inertia import inertia_problems
 from hybrid.declaration.names import TIME, velocity_name
 from hybrid.declaration.naming import naming_problems, refuse_too_many
-from hybrid.declaration.parameters import Parameters
+from hybrid.declaration.parameters import Parameters, Read, bounds
 from hybrid.declaration.parser import parse_expression
-from hybrid.declaration.ranges import Read, bounds
 from hybrid.declaration.roles import role_problems
 from hybrid.declaration.scope import Kind, Scope, definition_traits, ordered
 from hybrid.declaration.shapes import shape_problems

@@ -16,13 +16,12 @@ from hybrid.declaration import fields
 from hybrid.declaration.names import TIME, velocity_name
 from hybrid.declaration.parts import EnergyDynamics
 from hybrid.declaration.tree import Apply, Expression, Name, Number
-from hybrid.declaration.unit_names import BASES, Exponents, read_unit, unit_text
-from hybrid.declaration.unknown_units import Unknowns, product, to_power
+from hybrid.declaration.unit_names import BASES, Exponents, Unknowns, product, read_unit, to_power, unit_text
 from hybrid.errors import Problem
 
 if TYPE_CHECKING:
+    from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractMechanism
-    from hybrid.declaration.ranges import Read
     from hybrid.declaration.scope import Scope
 
 __all__ = ["Dimensions"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.names import velocity_name
+from hybrid.declaration.parameters import Read
 from hybrid.declaration.parts import EnergyDynamics
-from hybrid.declaration.ranges import Read
 from hybrid.declaration.scope import Scope
 from hybrid.declaration.tree import Expression
 from hybrid.errors import Problem

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from hybrid.declaration.checks import checked
-from hybrid.declaration.parameters import Parameters
+from hybrid.declaration.parameters import Parameters, Read
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.parts import (
     AbstractMechanism,
@@ -20,7 +20,6 @@ from hybrid.declaration.parts import (
     FrictionElement,
     Parameter,
 )
-from hybrid.declaration.ranges import Read
 from hybrid.declaration.scope import Scope, expand
 from hybrid.declaration.tree import Expression
 from hybrid.declaration.units import Units, angles_of, units_of

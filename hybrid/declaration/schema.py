@@ -14,8 +14,8 @@ from hybrid.declaration import convert
 from hybrid.declaration.convert import MAX_TEXT
 from hybrid.declaration.names import IDENTIFIER, MAX_NAME_LENGTH
 from hybrid.declaration.naming import MAX_COORDINATES, MECHANISM_NAME
+from hybrid.declaration.parser import MAX_LENGTH
 from hybrid.declaration.parts import AbstractMechanism, Parameter
-from hybrid.declaration.tokens import MAX_LENGTH
 
 __all__ = ["mechanism_schema"]
 

@@ -13,13 +13,12 @@ from hybrid.declaration.fields import Path
 from hybrid.declaration.names import velocity_name
 from hybrid.declaration.scope import expand
 from hybrid.declaration.tree import Apply, Expression, Name
-from hybrid.declaration.unit_names import BASES, SCALES, Exponents, UnitError, read_unit
-from hybrid.declaration.unknown_units import product
+from hybrid.declaration.unit_names import BASES, SCALES, Exponents, UnitError, product, read_unit
 from hybrid.errors import MAX_PROBLEMS, Problem
 
 if TYPE_CHECKING:
+    from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractMechanism
-    from hybrid.declaration.ranges import Read
     from hybrid.declaration.scope import Scope
 
 __all__ = ["Units", "angles_of", "dimension_problems", "units_of"]

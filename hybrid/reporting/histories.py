@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.declaration.unit_names import read_unit, unit_text
-from hybrid.declaration.unknown_units import product, to_power
+from hybrid.declaration.unit_names import product, read_unit, to_power, unit_text
 from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.reporting.figures import settings
 from hybrid.reporting.labelling import with_unit

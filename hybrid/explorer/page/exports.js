@@ -40,7 +40,9 @@ painleve.exports = (() => {
     const { shape } = painleve.numbers, ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
     [...document.querySelectorAll("#legend canvas")].forEach((swatch, k) => {
       const y = high + 22 * k, words = swatch.parentElement.textContent;
-      sheet.append(shape("image", { href: swatch.toDataURL("image/png"), x: 660, y, width: 24, height: 18, preserveAspectRatio: "none", style: "image-rendering: pixelated" }));
+      const image = shape("image", { href: swatch.toDataURL("image/png"), x: 660, y, width: 24, height: 18, preserveAspectRatio: "none" });
+      image.style.imageRendering = "pixelated"; /* an attribute would be an inline style, which the page's policy refuses */
+      sheet.append(image);
       sheet.append(shape("text", { x: 692, y: y + 13, fill: ink, "font-family": "Helvetica, Arial, sans-serif", "font-size": 14 }, words));
     });
     const verdict = document.getElementById("verdict");

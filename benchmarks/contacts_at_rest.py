@@ -2,8 +2,9 @@
 
 Usage: python benchmarks/contacts_at_rest.py [COUNT]
 
-Random problems: contacts at rest with friction up to 3, and any mixture of slip and rest; a body on level feet. Times
-are of the processor, the best of three where they are short.
+Random problems: contacts at rest with friction up to 3, and any mixture of slip and rest; a body on level feet; maps of
+a body on three feet, next to the same states one by one. Times are of the processor, the best of three where they are
+short.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from hybrid import Axis, Contact, Dynamics, EquationDynamics, Mechanism, State, derive, region_map, select
 from hybrid.contact import ContactProblem, Selection, select_problem, verify_certificate
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.candidates import all_candidates
@@ -65,6 +67,42 @@ def timed(
     return 1e3 * best, answer
 
 
+def body() -> Dynamics:
+    """A body on three feet, pushed along and turned."""
+    feet = [
+        Contact(
+            name=f"foot{index}",
+            gap=f"y - cos(theta) + ({x})*sin(theta)",
+            slip=f"x_dot + (cos(theta) - ({x})*sin(theta))*theta_dot",
+            friction="mu",
+        )
+        for index, x in enumerate((-1, 0, 1))
+    ]
+    return derive(
+        Mechanism(
+            name="feet",
+            coordinates=["x", "y", "theta"],
+            parameters={"fx": 0.1, "tau": 0.0, "mu": 0.5},
+            dynamics=EquationDynamics(mass_matrix=[[1, 0, 0], [0, 1, 0], [0, 0, 0.5]], forces=["fx", -10, "tau"]),
+            contact=feet,
+        )
+    )
+
+
+def cells_per_second(dynamics: Dynamics, axes: tuple[Axis, Axis]) -> tuple[float, float]:
+    """Of a map, and of a hundred of its cells one by one."""
+    pins = {"x": 0, "y": 1, "theta": 0, "x_dot": 0, "y_dot": 0, "theta_dot": 0}
+    start = time.process_time()
+    region_map(dynamics, axes=axes, pins=pins)
+    together = axes[0].n * axes[1].n / (time.process_time() - start)
+    rng = np.random.default_rng(0)
+    start = time.process_time()
+    for _ in range(100):
+        values = {axis.name: float(rng.uniform(axis.low, axis.high)) for axis in axes}
+        select(dynamics, State([0, 1, 0], [0, 0, 0]), parameters=values)
+    return together, 100 / (time.process_time() - start)
+
+
 def main(count: int) -> None:
     """Print one line for every kind of problem."""
     select_problem(feet(3))  # what is imported late
@@ -93,6 +131,14 @@ def main(count: int) -> None:
     for k in (3, 6, 8, 10):
         spent, found = timed(feet(k))
         print(f"body on {k} level feet: {spent:.0f} ms, {found.verdict.name}")
+    dynamics = body()
+    for axes in (
+        (Axis("fx", -12, 12, 100), Axis("tau", -15, 15, 100)),
+        (Axis("mu", 0.1, 1.5, 100), Axis("fx", -12, 12, 100)),
+    ):
+        together, alone = cells_per_second(dynamics, axes)
+        names = " and ".join(axis.name for axis in axes)
+        print(f"map of three feet over {names}: {together:.0f} cells/s, one by one {alone:.0f}")
 
 
 if __name__ == "__main__":

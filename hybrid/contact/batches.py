@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
-from hybrid.contact.conditions import Conditions, conditions, dependence, problem_scale
-from hybrid.contact.families import families
+from hybrid.contact.conditions import conditions, dependence, problem_scale
+from hybrid.contact.families import SharedConditions, families
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed, unnamed_labels
 from hybrid.errors import ComputationError
@@ -88,8 +88,9 @@ class CellTable:
 class _Outcome:
     """How one mode fares at all states of a batch.
 
-    ``modes`` are those of the elements, ``is_family`` marks where they leave a force undetermined, ``is_tied`` where an
-    inequality holds or fails by less than the tolerance, ``is_open`` where it cannot be decided together with others.
+    ``modes`` are those of the elements, ``is_family`` marks where they leave forces undetermined, ``is_tied`` where an
+    inequality holds or fails by less than the tolerance, ``is_open`` where it cannot be decided together with others;
+    ``family_forces`` are forces where ``has_forces`` marks that the equations, though singular, are met.
     """
 
     modes: tuple[ModeConditions, ...]
@@ -99,6 +100,7 @@ class _Outcome:
     is_open: Flags
     distance: NDArray[np.float64]
     solution: ModeSolution
+    has_forces: Flags
     family_forces: NDArray[np.float64]
 
     def forces(self, r: int, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
@@ -106,8 +108,8 @@ class _Outcome:
         entries = [np.broadcast_to(force, self.fits.shape)[where] for force in self.solution.forces(r)]
         forces = np.stack(entries, axis=-1) if entries else np.zeros((len(where[0]), 0))
         if self.family_forces.size:
-            number = np.cumsum(self.is_family.ravel()).reshape(self.fits.shape)[where] - 1
-            of_family = self.is_family[where]
+            number = np.cumsum(self.has_forces.ravel()).reshape(self.fits.shape)[where] - 1
+            of_family = self.has_forces[where]
             forces[of_family] = self.family_forces[number[of_family]]
         return forces
 
@@ -181,16 +183,18 @@ def _outcome(
     nothing = np.zeros(shape, dtype=bool)
     if not is_singular.any():
         distance = np.where(is_tied, np.nan, distance)
-        return _Outcome(modes, fits, nothing, is_tied, nothing, distance, solution, np.zeros((0, 0)))
-    found = families(*_gathered(problem, modes, is_singular, shape), tolerances)
-    is_family, is_open = nothing.copy(), nothing.copy()
+        return _Outcome(modes, fits, nothing, is_tied, nothing, distance, solution, nothing, np.zeros((0, 0)))
+    found = families(_shared(problem, modes, is_singular, shape), tolerances)
+    is_family, is_open, has_forces = nothing.copy(), nothing.copy(), nothing.copy()
     is_dependent = np.broadcast_to(regularity <= dependence(problem), shape)[is_singular]
     is_family[is_singular] = found.is_consistent & is_dependent
-    is_open[is_singular] = ~(found.is_consistent & is_dependent | found.is_refuted)
+    is_tied[is_singular] = found.is_tied & is_dependent
+    has_forces[is_singular] = (found.is_consistent | found.is_tied) & is_dependent
+    is_open[is_singular] = ~(has_forces[is_singular] | found.is_refuted)
     distance = np.where(is_tied | is_singular, np.nan, distance)
     distance[is_singular] = np.where(found.is_refuted, found.distance, np.nan)
-    centre = found.forces[found.is_consistent & is_dependent]
-    return _Outcome(modes, fits | is_family, is_family, is_tied, is_open, distance, solution, centre)
+    forces = found.forces[has_forces[is_singular]]
+    return _Outcome(modes, fits | is_family, is_family, is_tied, is_open, distance, solution, has_forces, forces)
 
 
 def thresholds(parts: Components, solution: ModeSolution, tolerances: Tolerances) -> tuple[Any, Any]:
@@ -225,18 +229,30 @@ def contrast(later: Any, earlier: Any) -> tuple[Any, Any]:
     return reduce(np.maximum, gaps, np.zeros(())), 1.0 + reduce(np.maximum, map(np.abs, later), np.zeros(()))
 
 
-def _gathered(
+def _shared(
     problem: ContactProblem, modes: tuple[ModeConditions, ...], chosen: Flags, shape: tuple[int, ...]
-) -> tuple[Conditions, NDArray[np.float64]]:
-    """Conditions of a mode and scaled Delassus operators at the chosen states of a batch."""
+) -> SharedConditions:
+    """Conditions of a mode at the chosen states of a batch, its matrices once for all states that share them."""
     scale = problem_scale(problem)
     mode = conditions(problem, modes, scale)
     G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
+    own = np.broadcast_shapes(mode.E.shape[:-2], mode.A.shape[:-2], G.shape[:-2])
+    number = np.arange(int(np.prod(own))).reshape(own)
 
-    def at(array: NDArray[np.float64], core: int) -> NDArray[np.float64]:
-        return np.broadcast_to(array, (*shape, *array.shape[array.ndim - core :]))[chosen]
+    def matrices(array: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.broadcast_to(array, (*own, *array.shape[-2:])).reshape(-1, *array.shape[-2:])
 
-    return Conditions(at(mode.E, 2), at(mode.e, 1), at(mode.A, 2), at(mode.b, 1)), at(G, 2)
+    def constants(array: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.broadcast_to(array, (*shape, array.shape[-1]))[chosen]
+
+    return SharedConditions(
+        E=matrices(mode.E),
+        A=matrices(mode.A),
+        G=matrices(G),
+        which=np.broadcast_to(number, shape)[chosen],
+        e=constants(mode.e),
+        b=constants(mode.b),
+    )
 
 
 def _verdicts(

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 _MODES_OF_ONE = 6  # at most: those of a rail with friction at rest, whose force has two signs
-FEW_MODES = 64
-"""Modes that are solved one by one, three planar contacts at rest; of more, a search leaves few."""
+FEW_MODES = 16
+"""Modes that are solved one by one, two planar contacts at rest; of more, a search leaves few."""
 
 NO_FORCES = "the equations of the mode have a solution"
 """What a mode violates whose equations no forces meet."""

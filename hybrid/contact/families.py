@@ -1,7 +1,14 @@
-"""Modes whose equations leave one force undetermined, at many states: redundant contacts."""
+"""Modes whose equations leave forces undetermined, at many states: redundant contacts.
+
+The accelerations are decided first: the forces that a mode leaves open accelerate alike, and what is asked of them is
+only whether some meet the inequalities. By how much they can do so at best, all inequalities alike, is the least of
+some weighted means of the slacks, whose weights cancel the undetermined forces (duality of linear programs); the
+weights depend on the matrices alone, which many states share.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -9,110 +16,169 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.tolerances import ROUNDING
+from lcp.double_description import cone_generators
 
 if TYPE_CHECKING:
-    from hybrid.contact.conditions import Conditions
     from hybrid.tolerances import Tolerances
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# A slack that changes by less than this along the undetermined force does not depend on it: rounding of unit vectors.
+# A slack that changes by less than this along an undetermined force does not depend on it: rounding of unit vectors.
 _FLAT = ROUNDING
 
 
 @attrs.frozen(eq=False)
+class SharedConditions:
+    """Conditions of a mode at ``k`` states, some of which have the same matrices.
+
+    Attributes
+    ----------
+    E, A, G : array, (N, r, r), (N, m, r) and (N, r, r)
+        Coefficients of the equations and inequalities, and scaled Delassus operators.
+    which : array of int, (k,)
+        The matrices of every state.
+    e, b : array, (k, r) and (k, m)
+        The constants of the equations and inequalities.
+    """
+
+    E: Array
+    A: Array
+    G: Array
+    which: NDArray[np.int_]
+    e: Array
+    b: Array
+
+
+@attrs.frozen(eq=False)
 class Families:
-    """What a mode with singular equations amounts to at ``k`` states; undecided where neither flag is set.
+    """What a mode with singular equations amounts to at ``k`` states; undecided where no flag is set.
 
     Attributes
     ----------
     is_consistent : array of bool, (k,)
-        An interval of forces fits, with the same accelerations throughout.
+        A set of forces with an interior fits, with the same accelerations throughout.
+    is_tied : array of bool, (k,)
+        So does a set that an inequality bounds by less than the tolerance, or nearly does.
     is_refuted : array of bool, (k,)
         No forces fit.
     distance : array, (k,)
         By how much the best forces of a refuted mode fail.
     forces : array, (k, r)
-        Scaled forces in the middle of the interval.
+        Scaled forces that meet the equations.
     """
 
     is_consistent: Flags
+    is_tied: Flags
     is_refuted: Flags
     distance: Array
     forces: Array
 
 
-def families(mode: Conditions, G: Array, tolerances: Tolerances) -> Families:
+def families(given: SharedConditions, tolerances: Tolerances) -> Families:
     """Decide a mode at states where its equations are singular.
 
-    Decides as a single state is decided, but leaves undecided what has more than one undetermined force, or equations
-    that unbounded forces would nearly meet.
+    Decides as a single state is decided, but leaves undecided what accelerates differently, and equations that
+    unbounded forces would nearly meet.
 
     Parameters
     ----------
-    mode : Conditions
-        Of ``k`` states: E (k, r, r), e (k, r), A (k, m, r), b (k, m).
-    G : array, (k, r, r)
-        Scaled Delassus operators.
+    given : SharedConditions
     tolerances : Tolerances
 
     Returns
     -------
     Families
     """
-    norms = np.linalg.norm(mode.E, axis=-1)
+    k, r = given.e.shape
+    norms = np.linalg.norm(given.E, axis=-1)
     norms = np.where(norms > 0, norms, 1.0)
-    left, values, right = np.linalg.svd(mode.E / norms[..., None])
-    has_one = values[:, -1] <= tolerances.rank
-    if values.shape[1] > 1:
-        has_one &= values[:, -2] > tolerances.rank
-    image = np.einsum("kij,ki->kj", left, mode.e / norms)
-    with np.errstate(all="ignore"):
-        x0 = -np.einsum("kj,kji->ki", image[:, :-1] / values[:, :-1], right[:, :-1])
-    kernel = right[:, -1]
-    is_met = np.abs(image[:, -1]) <= tolerances.sign * (1 + np.max(np.abs(x0), axis=-1))
-    at = np.einsum("kmi,ki->km", mode.A, x0) + mode.b
-    slope = np.einsum("kmi,ki->km", mode.A, kernel)
-    escapes = (slope >= -_FLAT).all(axis=-1) | (slope <= _FLAT).all(axis=-1)
-    low, high = _interval(at + tolerances.sign, slope)
-    middle = _middle(low, high)
-    forces = x0 + middle[:, None] * kernel
-    least = np.min(at + slope * middle[:, None], axis=-1, initial=np.inf)
-    half = np.where(np.isfinite(high - low), (high - low) / 2, 1.0)
-    effect = np.max(np.abs(np.einsum("kij,kj->ki", G, kernel)), axis=-1) * half
-    is_alike = effect <= tolerances.merge * (1 + half)
-    fits = low <= high
-    return Families(
-        is_consistent=has_one & is_met & fits & is_alike & (least > tolerances.sign),
-        is_refuted=has_one & np.where(is_met, ~fits, ~escapes),
-        distance=np.where(is_met, -_best_least(at, slope), np.abs(image[:, -1])),
-        forces=forces,
-    )
+    left, values, right = np.linalg.svd(given.E / norms[..., None])
+    open_ = np.sum(values <= tolerances.rank, axis=-1)[given.which]
+    nothing = np.zeros(k, dtype=bool)
+    found = Families(nothing, nothing.copy(), nothing.copy(), np.full(k, np.nan), np.zeros((k, r)))
+    for count in np.unique(open_[open_ > 0]).tolist():
+        chosen = np.flatnonzero(open_ == count)
+        which, rank = given.which[chosen], r - count
+        image = np.einsum("kij,ki->kj", left[which], given.e[chosen] / norms[which])
+        forces = -np.einsum("kj,kji->ki", image[:, :rank] / values[which][:, :rank], right[which][:, :rank])
+        unmet = np.max(np.abs(image[:, rank:]), axis=-1)
+        is_met = unmet <= tolerances.sign * (1 + np.max(np.abs(forces), axis=-1))
+        at = np.einsum("kmi,ki->km", given.A[which], forces) + given.b[chosen]
+        kernel = np.swapaxes(right[:, rank:], -1, -2)
+        effect = np.max(np.abs(given.G @ kernel), axis=(-2, -1))[which]
+        best, escapes = _best(at, given.A @ kernel, which)
+        half = np.ones(len(chosen))
+        if count == 1:  # a set that is next to a point accelerates alike, too
+            middle, half = _middle(at + tolerances.sign, (given.A @ kernel)[which][..., 0])
+            forces = forces + middle[:, None] * kernel[which][..., 0]
+        is_alike = effect * half <= tolerances.merge * (1 + half)
+        found.is_consistent[chosen] = is_met & is_alike & (best > tolerances.sign)
+        found.is_tied[chosen] = is_met & is_alike & (np.abs(best) <= tolerances.sign)
+        found.is_refuted[chosen] = np.where(is_met, best < -tolerances.sign, ~escapes)
+        found.distance[chosen] = np.where(is_met, -best, unmet)
+        found.forces[chosen] = forces
+    return found
 
 
-def _interval(at: Array, slope: Array) -> tuple[Array, Array]:
-    """Ends (k,) of the interval of ``s`` with ``at + slope s >= 0``; empty where ``low > high``."""
+def _best(at: Array, slopes: Array, which: NDArray[np.int_]) -> tuple[Array, Flags]:
+    """Largest over ``s`` of the least of ``at + slopes s`` (k,), and whether some ``s`` lowers none of them.
+
+    ``slopes`` (N, m, count) are those of every matrix.
+    """
+    if slopes.shape[-1] == 1:
+        slope = slopes[which][..., 0]
+        escapes = (slope >= -_FLAT).all(axis=-1) | (slope <= _FLAT).all(axis=-1)
+        return _best_on_a_line(at, slopes[..., 0], which), np.asarray(escapes)
+    best, escapes = np.full(len(at), np.inf), np.zeros(len(at), dtype=bool)
+    for number, chosen in _alike(which):
+        weights = _balanced(slopes[number])
+        if len(weights):
+            best[chosen] = np.min(at[chosen] @ weights.T, axis=-1)
+        escapes[chosen] = not (len(weights) and np.all(np.any(weights > 0, axis=0)))
+    return best, escapes
+
+
+def _middle(at: Array, slope: Array) -> tuple[Array, Array]:
+    """A point (k,) inside of each interval of ``s`` with ``at + slope s >= 0``, and half its length, 1 if it is open.
+
+    The point is near an end where the interval is long; 0 where it is empty or has no ends.
+    """
     with np.errstate(all="ignore"):
         root = -at / slope
-    low = np.max(np.where(slope > _FLAT, root, -np.inf), axis=-1, initial=-np.inf)
-    high = np.min(np.where(slope < -_FLAT, root, np.inf), axis=-1, initial=np.inf)
-    is_empty = ((np.abs(slope) <= _FLAT) & (at < 0)).any(axis=-1)
-    return np.where(is_empty, np.inf, low), np.where(is_empty, -np.inf, high)
-
-
-def _middle(low: Array, high: Array) -> Array:
-    """A point inside of each interval, near its ends where it is long or open; 0 for an empty one without ends."""
-    with np.errstate(invalid="ignore"):
-        half = np.fmin(np.abs(high - low) / 2, 1.0)
+        low = np.max(np.where(slope > _FLAT, root, -np.inf), axis=-1, initial=-np.inf)
+        high = np.min(np.where(slope < -_FLAT, root, np.inf), axis=-1, initial=np.inf)
+        half = np.abs(high - low) / 2
     half = np.where(np.isfinite(half), half, 1.0)
-    return np.where(np.isfinite(low), low + half, np.where(np.isfinite(high), high - half, 0.0))
+    near = np.fmin(half, 1.0)
+    return np.where(np.isfinite(low), low + near, np.where(np.isfinite(high), high - near, 0.0)), half
 
 
-def _best_least(at: Array, slope: Array) -> Array:
-    """Largest over ``s`` of the least of ``at + slope s``, which is where two of the lines cross."""
-    with np.errstate(all="ignore"):
-        crossing = (at[:, None, :] - at[:, :, None]) / (slope[:, :, None] - slope[:, None, :])
-    crossing = np.where(np.isfinite(crossing), crossing, 0.0).reshape(len(at), -1)
-    least = np.min(at[:, None, :] + slope[:, None, :] * crossing[..., None], axis=-1, initial=np.inf)
-    return np.asarray(np.max(least, axis=-1, initial=-np.inf))
+def _alike(which: NDArray[np.int_]) -> Iterator[tuple[int, NDArray[np.int_]]]:
+    """The states of each matrix."""
+    order = np.argsort(which, kind="stable")
+    numbers, first = np.unique(which[order], return_index=True)
+    yield from zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
+
+
+def _balanced(slopes: Array) -> Array:
+    """Extreme weights (p, m) that are not negative, add up to one, and cancel the slopes (m, count)."""
+    m = len(slopes)
+    sizes = np.max(np.abs(slopes), axis=0, initial=0.0)
+    kept = np.where(np.abs(slopes) <= _FLAT, 0.0, slopes)[:, sizes > _FLAT]
+    rays = cone_generators(np.eye(m).tolist(), dimension=m, tolerance=_FLAT, unit=1.0, equalities=kept.T.tolist()).rays
+    weights = np.maximum(np.array(rays).reshape(-1, m), 0.0)
+    return np.asarray(weights / np.sum(weights, axis=-1, keepdims=True))
+
+
+def _best_on_a_line(at: Array, slopes: Array, which: NDArray[np.int_]) -> Array:
+    """The same for one undetermined force: what two slacks of opposite slopes allow, or one without slope."""
+    up, down = np.where(slopes > _FLAT, slopes, 0.0), np.where(slopes < -_FLAT, -slopes, 0.0)
+    both = (up[:, :, None] > 0) & (down[:, None, :] > 0)
+    shares = np.where(both, down[:, None, :] / np.where(both, up[:, :, None] + down[:, None, :], 1.0), 0.0)
+    least = np.min(np.where((np.abs(slopes) <= _FLAT)[which], at, np.inf), axis=-1, initial=np.inf)
+    for first, second in zip(*np.nonzero(both.any(axis=0)), strict=True):
+        share = shares[:, first, second][which]
+        value = share * at[:, first] + (1 - share) * at[:, second]
+        least = np.minimum(least, np.where(both[:, first, second][which], value, np.inf))
+    return np.asarray(least)

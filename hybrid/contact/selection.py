@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 STANDING_BUDGET = 2.0
 """Seconds for a state with several spatial contacts at rest."""
 
+LISTED_MODES = 64
+"""Modes of which each is listed with what it violates, where none is consistent; more are refuted together."""
+
 MAX_COMBINATIONS = 4096
 """Modes beside a spatial contact at rest that are enumerated at most; beyond, Lemke's method alone is used."""
 
@@ -211,6 +214,8 @@ def _by_enumeration(
         doubts.append(f"{check.sentence}: the two methods disagree")
     certificate = None
     if not doubts and not solutions:
+        if searched is not None and count_modes(problem) <= LISTED_MODES:
+            candidates, searched = all_candidates(problem, scale, tolerances), None
         certificate, doubts = certified(problem, candidates, searched)
     leading = [solution.leading for solution in continua]
     sets = tuple(continuum_set(problem, item, extreme_points(problem, item, scale, tolerances)) for item in leading)

@@ -7,6 +7,10 @@ import signal
 import subprocess
 import sys
 
+from jsonschema import Draft202012Validator
+
+from hybrid.cli.schemas import answer_schema
+
 
 class Explorer:
     """A running explorer, spoken to as its page does."""
@@ -20,6 +24,7 @@ class Explorer:
             assert line, self.process.stderr.read()
             lines.append(line)
         said = json.loads("".join(lines))
+        Draft202012Validator(answer_schema("explore")).validate(said)
         self.port, self.token = said["port"], said["address"].partition("token=")[2]
 
     def request(self, question, client, *, path="/compute"):

@@ -6,6 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from jsonschema import Draft202012Validator
+
+from hybrid.cli.schemas import answer_schema
 
 # The child sends itself a true SIGINT after the first chunk of cells, or after so much of the motion.
 AT_CHUNK = """
@@ -46,6 +49,8 @@ def interrupted(where, *arguments):
     )
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr
+    if "--json" in arguments:  # a part keeps to the schema of the whole
+        Draft202012Validator(answer_schema(arguments[0])).validate(json.loads(done.stdout))
     return done.stdout
 
 

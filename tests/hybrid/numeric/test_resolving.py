@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 from hybrid.cli import main
 from hybrid.cli.lint import _tables
 from hybrid.cli.output import print_answer
+from hybrid.cli.schemas import answer_schema
 from hybrid.errors import StateError
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.logs import read_log
@@ -116,6 +118,7 @@ def test_the_runs_stand_in_the_answer_and_on_the_page(tmp_path, capsys):
     words = ["lint", str(model), "--log", str(log), "--resolve", "0", "--no-sweep"]
     assert main([*words, "--json", "-o", str(page)]) == 0
     answer = json.loads(capsys.readouterr().out)
+    Draft202012Validator(answer_schema("lint")).validate(answer)
     found = answer["resolved"]
     assert (found["frame"], found["verdict"], len(found["runs"])) == (0, "INCONSISTENT", 2)
     assert [run["stiffness"] for run in found["runs"][0]["penalty"]] == [1e6, 1e7, 1e8, 1e9]

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -170,6 +171,7 @@ def _specification(task: MotionTask, rows: Array, seed: int | None, size: int) -
         "t_end": task.t_end,
         "law": repr(task.law),
         "rtol": task.settings.rtol,
+        "tolerances": attrs.asdict(task.settings.tolerances),
         "chunk": size,
     }
 

@@ -186,9 +186,18 @@ class _Parts:
         for field in attrs.fields(_Parts):
             one, two = getattr(self, field.name), getattr(other, field.name)
             if field.name in ("low", "high"):
-                one, two = (np.pad(item, ((0, 0), (0, width - item.shape[1]))) for item in (one, two))
+                one, two = _widened(one, width), _widened(two, width)
             pairs.append(np.concatenate([one, two]))
         return _Parts(*pairs)
+
+
+def _widened(rows: Array, width: int) -> Array:
+    """Rows of so many entries, the further ones zero."""
+    if rows.shape[1] == width:
+        return rows
+    found = np.zeros((len(rows), width))
+    found[:, : rows.shape[1]] = rows
+    return found
 
 
 @attrs.define(eq=False)

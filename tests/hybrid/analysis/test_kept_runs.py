@@ -23,6 +23,7 @@ from hybrid.analysis.engines import worked_off
 from hybrid.analysis.maps import plane as planes
 from hybrid.cli import engines, main
 from hybrid.errors import ComputationError, FileError, StateError
+from hybrid.tolerances import Tolerances
 from tests.catalogue import dynamics_of
 
 MAP = ["map", "rod_on_incline", "--pin=slip.tip=-1", "--param=mu=3/2", "--axis=phi=0:pi:400", "--axis=phi_dot=-3:3:400"]
@@ -119,6 +120,8 @@ def test_a_stored_ensemble_is_the_ensemble(tmp_path):
     assert (loaded.handed_over, loaded.events, loaded.names) == (made.handed_over, made.events, made.names)
     np.testing.assert_array_equal(loaded.end, made.end)
     np.testing.assert_array_equal(loaded.log.t, made.log.t)
+    about = json.loads((tmp_path / "e" / "zarr.json").read_text(encoding="utf-8"))["attributes"]
+    assert about["mechanism"] == "rod_on_incline" and about["tolerances"]["gap"] == Tolerances().gap
     with pytest.raises(FileError, match="no stored map"):
         load_map(tmp_path / "e")
     with pytest.raises(FileError, match="no stored ensemble"):

@@ -77,7 +77,8 @@ class ClosedPostures:
         if not (m and n):
             return np.zeros((n, m, 2)), inner, np.ones(n, dtype=np.bool_)
         middles = boxes.mean(axis=-1)
-        centre = self._newton(middles, inner[..., 0])
+        near = self._named(middles, inner)
+        centre = self._newton(middles, np.where(np.isfinite(near), near, inner[..., 0]))
         points = np.stack([middles, middles], axis=-1)
         F, F_u, F_x = self._read(points, np.stack([centre, centre], axis=-1))
         with np.errstate(all="ignore"):
@@ -105,23 +106,27 @@ class ClosedPostures:
                 image = self._image(boxes, middles, centre, found, F, Y)
                 found[..., 0] = np.fmax(found[..., 0], image[..., 0])
                 found[..., 1] = np.fmin(found[..., 1], image[..., 1])
-        is_proved &= self._is_meant(middles, found, inner)
+        is_proved &= self._is_meant(near, found, inner)
         after = np.where(is_proved[:, None, None], np.concatenate([centre[..., None], region], axis=-1), inner)
         after[..., 0] = np.where(np.isfinite(centre), centre, inner[..., 0])
         return found, after, is_proved
 
-    def _is_meant(self, middles: Array, found: Array, inner: Array) -> NDArray[np.bool_]:
+    def _named(self, middles: Array, inner: Array) -> Array:
+        """Coordinates (N, m) on the named branch where no box around this one has shown them; else undefined."""
+        near = np.full(inner.shape[:2], np.nan)
+        first = np.flatnonzero(~np.isfinite(inner[..., 1:]).all(axis=(1, 2)))
+        if len(first):
+            near[first] = self.named(middles[first])
+        return near
+
+    def _is_meant(self, near: Array, found: Array, inner: Array) -> NDArray[np.bool_]:
         """Whether a solution is that of the box which this one is a half of; a first one, that of the named branch."""
-        has_parent = np.isfinite(inner[..., 1:]).all(axis=(1, 2))
+        is_first = ~np.isfinite(inner[..., 1:]).all(axis=(1, 2))
         with np.errstate(invalid="ignore"):
-            is_same = np.asarray(((found[..., 0] >= inner[..., 1]) & (found[..., 1] <= inner[..., 2])).all(axis=1))
-            first = np.flatnonzero(~has_parent & np.isfinite(found).all(axis=(1, 2)))
-            if len(first):
-                near = self.named(middles[first])
-                room = _NEAR * (1.0 + np.abs(near))
-                is_near = (near >= found[first, :, 0] - room) & (near <= found[first, :, 1] + room)
-                is_same[first] = is_near.all(axis=1)
-        return is_same
+            is_same = ((found[..., 0] >= inner[..., 1]) & (found[..., 1] <= inner[..., 2])).all(axis=1)
+            room = _NEAR * (1.0 + np.abs(near))
+            is_near = ((near >= found[..., 0] - room) & (near <= found[..., 1] + room)).all(axis=1)
+        return np.asarray(np.where(is_first, is_near, is_same))
 
     def _newton(self, middles: Array, start: Array) -> Array:
         points, u = np.stack([middles, middles], axis=-1), start.copy()

@@ -30,6 +30,8 @@ CARTS = "two_carts --pin q1=1 --pin q2=2 --pin q1_dot=1 --pin q2_dot=0"
 ROLLING = "--pin alpha_dot=0 --pin beta_dot=0 --pin gamma_dot=0 --pin slip.floor.1=1 --pin slip.floor.2=0.5"
 BLOCK = "--pin phi=0 --pin phi_dot=0 --pin x=0 --pin x_dot=0 --pin gap.left=0 --pin gap_dot.left=0"
 
+JOINTLY = "--over theta=0.2:1.4 --pin gap.floor=0 --pin gap.wall=0 --contact floor"
+
 # Every form that an answer takes: paradoxes, refusals and what could not be computed are answers, too.
 ANSWERED = [
     "list",
@@ -49,7 +51,8 @@ ANSWERED = [
     "critical-friction rod_on_incline --over phi=0:pi",
     "critical-friction rod_on_incline --over phi=0:pi --certified",
     "critical-friction rod_on_incline --over phi=0:pi --over epsilon=-0.5:0.5",
-    "critical-friction ladder_in_corner --over theta=0.2:1.4 --pin gap.floor=0 --pin gap.wall=0 --contact floor",
+    f"critical-friction ladder_in_corner {JOINTLY}",
+    f"critical-friction ladder_in_corner {JOINTLY} --certified",
     "critical-friction two_link_arm --over theta1=0.2:1.2",
     f"map rod_on_incline {PLANE}",
     "map two_link_arm --axis theta1=0.3:1:5 --axis mu=0.1:3:5 --pin theta1_dot=0 --pin slip.tip=1",
@@ -100,6 +103,7 @@ SLOW = {
     "explore rod_on_incline --offline page.html",
     "doctor",
     "critical-friction rod_on_incline --over phi=0:pi --certified",
+    f"critical-friction ladder_in_corner {JOINTLY} --certified",
     "critical-friction two_link_arm --over theta1=0.2:1.2",
     "graph ladder_in_corner",
     f"compare-map rod_on_incline {COARSE} --stiffness 1e4,1e5",

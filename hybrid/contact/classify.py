@@ -17,9 +17,8 @@ from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_in_floats
 from hybrid.contact.table import force_elements
 from hybrid.contact.verdict import Verdict
-from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.dynamics.state import State
-from hybrid.dynamics.summands import summands_of
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.verdict import Selection
     from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.scales import Summands
     from hybrid.dynamics.state import States
     from hybrid.dynamics.structure import AbstractStructure
-    from hybrid.dynamics.summands import Summands
 
 __all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
 

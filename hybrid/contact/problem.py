@@ -15,16 +15,15 @@ from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.dynamics.pins import state_of
-from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.summands import summands_of
+from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import NEARLY, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.scales import Summands
     from hybrid.dynamics.state import State
     from hybrid.dynamics.structure import AbstractStructure
-    from hybrid.dynamics.summands import Summands
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
 _CANCELLED = 8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too

@@ -9,7 +9,7 @@ from fractions import Fraction
 import attrs
 
 from hybrid.declaration.parser import parse_expression
-from hybrid.dynamics.reading import read
+from hybrid.dynamics.equations import read
 from hybrid.expressions import Builder, Graph, NotRationalError, exact_values
 
 __all__ = ["Clock", "UnknownNumberError", "evaluate", "known_number", "number_of", "solve"]

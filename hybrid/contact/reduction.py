@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
-from hybrid.dynamics.summands import single_terms
+from hybrid.dynamics.scales import single_terms
 from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
-    from hybrid.dynamics.summands import Summands
+    from hybrid.dynamics.scales import Summands
 
 
 _VANISHING = ROUNDING  # length of a gradient relative to the longest; rounding leaves 1e-16

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from hybrid.declaration import evaluate, parse_expression
-from hybrid.dynamics.reading import read
+from hybrid.dynamics.equations import read
 from hybrid.dynamics.redundancy import independent_constraints
 from hybrid.errors import StateError
 from hybrid.expressions import Builder

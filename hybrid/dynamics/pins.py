@@ -13,8 +13,7 @@ from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.linear import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.named_branch import named_branch
 from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
-from hybrid.dynamics.position_equations import is_explicit
-from hybrid.dynamics.positions import position_problem, solve_positions
+from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.posture_branch import PostureBranch
 from hybrid.dynamics.postures import distinct_postures
 from hybrid.dynamics.scales import scales_of

@@ -1,7 +1,8 @@
-"""Positions from pins, by Newton's method on many states at once."""
+"""Positions from pins, by Newton's method on many states at once, and what their equations depend on."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -9,14 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.linear import solve_each
-from hybrid.dynamics.position_equations import parameters_that_count
 from hybrid.dynamics.scales import coordinate_sizes
+from hybrid.expressions import Builder, Nodes, jacobian
 from hybrid.tolerances import UNSEEN, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.pin_values import Pins
 
+__all__ = [
+    "STARTS",
+    "PositionProblem",
+    "Start",
+    "depends_on",
+    "is_explicit",
+    "linearised",
+    "newton",
+    "newton_from",
+    "parameters_that_count",
+    "position_problem",
+    "solve_positions",
+]
 
 Start = tuple[float, float]
 
@@ -297,3 +311,96 @@ def linearised(
 def _spread(array: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """An array, seen with a shape that it broadcasts to."""
     return array if array.shape == shape else np.broadcast_to(array, shape)
+
+
+def _equations(dynamics: Dynamics, pins: Pins) -> Nodes:
+    equations = dynamics.equations
+    gaps = [dynamics.contacts.index(name.removeprefix("gap.")) for name in pins.positions if name.startswith("gap.")]
+    return np.concatenate([equations.gap[gaps], equations.constraint])
+
+
+def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
+    """Whether the pins fix the coordinates by linear equations, so that there is one posture at most.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : Pins
+        Only which quantities they fix counts.
+
+    Returns
+    -------
+    bool
+        False too where the graph does not show it.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> from hybrid.dynamics.pin_values import sort_pins
+    >>> rod, arm = (derive(mechanisms.load(name)) for name in ("rod_on_incline", "two_link_arm"))
+    >>> is_explicit(rod, sort_pins(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0}))
+    True
+    >>> is_explicit(arm, sort_pins(arm, {"theta1": 1, "theta1_dot": 0}))
+    False
+    """
+    key = (is_explicit, tuple(pins.positions))
+    if key not in dynamics.programs:
+        free = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
+        build, equations = Builder(dynamics.equations.graph), _equations(dynamics, pins)
+        slopes = jacobian(build, equations, [build.name(name) for name in free])
+        dynamics.programs[key] = build.graph().names(slopes.ravel()).isdisjoint(free)
+    return bool(dynamics.programs[key])
+
+
+def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether the unknown coordinates depend on a pin, the time or a parameter.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : Pins
+    name : str
+        Of a pin, a parameter, or ``t``.
+    parameters : mapping of str to float or array
+        Of a parameter its value; only that it is given counts.
+
+    Returns
+    -------
+    bool
+        True for a parameter too if one that is declared as an expression of it counts.
+    """
+    if name in dynamics.mechanism.parameters:
+        return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(parameters[name], (2,))})
+    used = dynamics.equations.names(_equations(dynamics, pins))
+    return name in used or (name in pins.positions and name.startswith("gap."))
+
+
+def parameters_that_count(dynamics: Dynamics, pins: Pins, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters without the arrays on which no position depends: positions are solved once for all of them.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : Pins
+    parameters : mapping of str to float or array
+
+    Returns
+    -------
+    dict of str to float or array
+        Numbers are kept, whether they count or not.
+    """
+    arrays = [name for name, value in parameters.items() if np.ndim(value)]
+    if not arrays:
+        return dict(parameters)
+    used = dynamics.equations.names(_equations(dynamics, pins))
+    left_out = [name for name in arrays if not _counts(dynamics, name, parameters[name], used)]
+    return {name: value for name, value in parameters.items() if name not in left_out}
+
+
+def _counts(dynamics: Dynamics, name: str, value: Any, used: Collection[str]) -> bool:
+    """Whether a parameter, or one declared as an expression of it, is among those used."""
+    if name in used or not np.size(value):
+        return True
+    resolved = dynamics.mechanism.parameter_values({name: np.ravel(value)[:1]})
+    return any(np.ndim(resolved[other]) for other in used if other in resolved)

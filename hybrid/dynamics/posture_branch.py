@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.dynamics.continuation import Steps, orientation, polished
 from hybrid.dynamics.pin_values import sort_pins
-from hybrid.dynamics.position_equations import depends_on, is_explicit
-from hybrid.dynamics.positions import PositionProblem, position_problem, solve_positions
+from hybrid.dynamics.positions import PositionProblem, depends_on, is_explicit, position_problem, solve_positions
 from hybrid.dynamics.posture_lattice import Lattice
 from hybrid.dynamics.postures import named_posture, read_start
 from hybrid.errors import StateError

@@ -25,11 +25,12 @@ from hybrid.motion.spatial_slip import (
 from hybrid.motion.steps import Step, Stepper
 
 if TYPE_CHECKING:
+    from hybrid.motion.context import Choice, Context
     from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints
     from hybrid.motion.settings import Settings
 
-__all__ = ["FollowedArc", "follow", "hops", "touch_limit"]
+__all__ = ["FollowedArc", "first_step_limit", "follow", "hops", "touch_limit"]
 
 Array = NDArray[np.float64]
 
@@ -258,3 +259,34 @@ def hops(gap_dot: Array, acceleration: Array, gap: Array) -> Array:
     rate, a = np.where(returns, gap_dot, 1.0), np.where(returns, acceleration, -1.0)
     lasts = 2.0 * (rate + np.sqrt(rate**2 - 2.0 * a * np.maximum(gap, 0.0))) / -a
     return np.asarray(np.where(returns, lasts, np.inf))
+
+
+def first_step_limit(context: Context, choice: Choice, t: float, y: NDArray[np.float64]) -> float | None:
+    """Largest first step of a mode's arc, so that no bounce of a contact that opens is stepped over.
+
+    Parameters
+    ----------
+    context : Context
+    choice : Choice
+    t : float
+    y : array, (2n,)
+        Where the arc starts.
+
+    Returns
+    -------
+    float or None
+        None where no contact opens.
+    """
+    n = context.dynamics.n
+    open_ = [part.index for part in context.flow(choice).parts if part.is_open]
+    if not open_:
+        return None
+    terms = context.terms(t, y[:n], y[n:])
+    closed = context.settings.tolerances.gap * context.scales(t, y[:n], y[n:], terms).gap
+    near = [index for index in open_ if terms.gap[index] <= closed[index]]
+    if not near:
+        return None
+    acceleration = context.flow(choice).observe(np.array([t]), y[:, None]).acceleration[:, 0]
+    rates = [float(terms.gap_dot[index]) for index in near]
+    normal = [float(terms.W_N[:, index] @ acceleration + terms.zeta_N[index]) for index in near]
+    return touch_limit(rates, normal, [float(terms.gap[index]) for index in near])

@@ -15,13 +15,12 @@ from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, right_accumulation
-from hybrid.motion.arcs import FollowedArc, follow
+from hybrid.motion.arcs import FollowedArc, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.completion import complete
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
 from hybrid.motion.event_rate import EventRate
 from hybrid.motion.failure import explain_failure, in_words, posture, singular_point, undefined_at
-from hybrid.motion.first_step import first_step_limit
 from hybrid.motion.outcome import Event, EventKind, Termination
 from hybrid.motion.recorded import Arc
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces

@@ -91,7 +91,7 @@ def branch_through(
         None where the pins fix the posture by linear equations.
     """
     from hybrid.dynamics.pin_values import sort_pins
-    from hybrid.dynamics.position_equations import is_explicit
+    from hybrid.dynamics.positions import is_explicit
 
     mechanism = dynamics.mechanism
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)

@@ -12,8 +12,8 @@ import numpy as np
 from hybrid.analysis.maps.axes import Axis, check_axes, placed
 from hybrid.contact.rational_numbers import known_number
 from hybrid.declaration import parse_expression
+from hybrid.dynamics.equations import read
 from hybrid.dynamics.pin_values import Pins, sort_pins
-from hybrid.dynamics.reading import read
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, determinant, jacobian
 

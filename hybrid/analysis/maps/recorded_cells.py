@@ -19,8 +19,7 @@ from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.smooth import is_unnamed
 from hybrid.dynamics.derive import Terms, turn_nodes
-from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.summands import summand_nodes, with_sums
+from hybrid.dynamics.scales import scales_of, summand_nodes, with_sums
 from hybrid.expressions import (
     FUNCTIONS,
     Graph,

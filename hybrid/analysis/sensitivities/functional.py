@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.reading import Reader
+from hybrid.dynamics.equations import Reader
 from hybrid.dynamics.switches import Switches, compile_switches
 from hybrid.expressions import Builder, Kernel, compile_kernel, jacobian
 

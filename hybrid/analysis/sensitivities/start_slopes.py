@@ -13,9 +13,9 @@ from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.declaration.names import nearest
+from hybrid.dynamics.equations import read
 from hybrid.dynamics.partials import Forces, Partials, partial_derivatives
 from hybrid.dynamics.pin_values import sort_pins
-from hybrid.dynamics.reading import read
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, compile_kernel, jacobian

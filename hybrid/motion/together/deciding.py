@@ -17,7 +17,7 @@ from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.table import rows_of
 from hybrid.declaration.names import TIME
-from hybrid.dynamics.summands import summands_of
+from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import hops
 from hybrid.motion.completion import LASTING
 from hybrid.motion.outcome import EventKind, Termination

@@ -11,7 +11,7 @@ import sympy
 
 from hybrid.declaration import Expression, evaluate, parse_expression
 from hybrid.declaration.functions import FUNCTIONS
-from hybrid.dynamics.reading import read
+from hybrid.dynamics.equations import read
 from hybrid.errors import DeclarationError
 from hybrid.expressions import Builder, sympy_expressions
 

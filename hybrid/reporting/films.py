@@ -35,7 +35,7 @@ _HOLD = 1.0  # seconds at the end, before a GIF begins anew
 _DPI = 120
 # Fixed: H.264 in the pixel format that every player reads; of a file the index is in front, so that it plays while it
 # loads, and a stream has none.
-_H264 = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p"]
+_H264 = ["-an", "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p"]
 _WHOLE = ["-movflags", "+faststart"]
 _FRAGMENTS = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4"]
 

@@ -110,8 +110,8 @@ class FilmStage:
             _place_surface(lines, surface, 0 if surface.is_still else frame, self._reach)
         self._show_impacts(t, at)
         self._look(at)
-        modes = [as_written(f"{name}: {self._mode(name, t)}") for name in self._rows]
-        self._words.set_text("   ".join([f"$t$ = {t:.{self._digits}f}{self._seconds}", *modes]))
+        modes = [f"{name}: {self._mode(name, t)}" for name in self._rows]
+        self._words.set_text("   ".join([f"t = {t:.{self._digits}f}{self._seconds}", *modes]))
         if self._cursor is not None:
             self._cursor.set_xdata([t, t])
 
@@ -168,7 +168,8 @@ class FilmStage:
         ]
         self._ring = axes.plot([], [], "o", markersize=22, color="none", markeredgecolor=_FORCE, zorder=4)[0]
         top: dict[str, Any] = {"transform": axes.transAxes, "va": "top", "fontsize": STYLES["screen"].size}
-        self._words = axes.text(0.0, 1.0, "", **top)
+        # as it is written: formulas would be read anew for every frame, and take half of its time
+        self._words = axes.text(0.0, 1.0, "", parse_math=False, **top)
         span = max(self._motion.t - self._motion.t_start, LEAST)
         self._digits = int(np.clip(3 - np.floor(np.log10(span)), 0, 12))
         unit = self._motion.dynamics.mechanism.units().time

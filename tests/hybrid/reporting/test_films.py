@@ -59,7 +59,7 @@ def test_modes_and_time_are_written(bounced):
     stage = staged(bounced)
     stage.show(0.25)
     words = [text.get_text() for text in stage.figure.axes[0].texts]
-    assert "$t$ = 0.250 s   floor: free" in words
+    assert "t = 0.250 s   floor: free" in words
 
 
 def test_an_arrow_is_the_contact_force_in_its_scale():

@@ -69,7 +69,8 @@ class Contact:
     restitution : str
         Coefficient of restitution, from 0 to 1.
     damping : str
-        ``delta`` of the compliant contact ``F_N = -K y - 2 sqrt(K) delta y'``, in sqrt(kg).
+        ``delta`` of the compliant contact ``F_N = -K y - 2 sqrt(K) delta y'``, in sqrt(kg) (Miller and Rubinovich
+        2017, whose ``delta`` is twice as large).
     stiffness_ratio : str
         The stiffness K of this contact relative to the others'.
 

@@ -316,8 +316,8 @@ def derive(mechanism: Mechanism) -> Dynamics:
     Returns
     -------
     Dynamics
-        Evaluates ``M v' = h + W_N lambda_N + W_T lambda_T + J^T lambda_B`` and the contact kinematics at one state or
-        vectorised over arrays of states.
+        Evaluates ``M v' = h + W_N lambda_N + W_T lambda_T + J^T lambda_B`` and the contact kinematics (Pfeiffer and
+        Glocker 1996, ch. 5) at one state or vectorised over arrays of states.
 
     Examples
     --------

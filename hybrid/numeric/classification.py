@@ -60,7 +60,8 @@ def classify_sliding(problem: SlidingProblem, *, tolerances: Tolerances = Tolera
     Parameters
     ----------
     problem : SlidingProblem
-        ``G_NN`` and ``pushed`` (..., k, k) and ``b`` (..., k) of ``a_N = (G_NN - pushed) lambda_N + b``.
+        ``G_NN`` and ``pushed`` (..., k, k) and ``b`` (..., k) of ``a_N = (G_NN - pushed) lambda_N + b`` (Genot and
+        Brogliato 1999, for several contacts).
     tolerances : Tolerances, optional
 
     Returns

@@ -37,6 +37,8 @@ def _array(values: Any) -> Array:
 class SlidingProblem:
     """Normal accelerations of contacts that all press, ``a_N = (A_0 - f A_1) lambda_N + b``.
 
+    For one contact these are the terms of Genot and Brogliato (1999), with all friction multiplied by ``f``.
+
     Attributes
     ----------
     G_NN : array, (..., k, k)

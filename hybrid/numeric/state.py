@@ -57,7 +57,8 @@ class NumericContact:
     gap, gap_dot : array, (...), default 0
         Distance (m) and its rate (m/s). A positive one keeps the contact out of the problem.
     zeta_N : array, (...), default 0
-        Remainder of the normal acceleration ``a_N = W_N . v' + zeta_N`` (m/s^2), of the point of contact.
+        Remainder of the normal acceleration ``a_N = W_N . v' + zeta_N`` (m/s^2), of the point of contact (Pfeiffer and
+        Glocker 1996, ch. 5).
     W_T : array, (..., n, p), or (n,) for p = 1, or None
         Tangential directions, one (planar) or two (spatial); none for a contact without friction.
     slip, zeta_T : array, (..., p)
@@ -130,7 +131,7 @@ def _parts(parts: Any) -> tuple[Any, ...]:
 class NumericState:
     """A state of a model that is given by its numbers, or an array of states along leading axes.
 
-    ``M v' = h + sum of W lambda + J^T lambda_B`` with ``J v' + zeta_B = 0``.
+    ``M v' = h + sum of W lambda + J^T lambda_B`` with ``J v' + zeta_B = 0`` (Pfeiffer and Glocker 1996, ch. 5).
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ MAX_PIVOTS = 100_000  # no problem cycles; this bounds the exponential ones
 
 @attrs.frozen
 class ExactSolution:
-    """The end of one run, in rational numbers.
+    """The end of one run of Lemke's method (1965), in rational numbers.
 
     Attributes
     ----------

@@ -185,7 +185,7 @@ def _zeros(problem: RationalLCP, piece: ExactPiece) -> frozenset[int]:
 def basic_solution(problem: LCP | RationalLCP, basis: Sequence[int]) -> tuple[Vector, Vector] | None:
     """The point (z, w) of one complementary basis, or None if its matrix is singular.
 
-    Its negative entries are the inequalities the basis violates.
+    Its negative entries are the inequalities the basis violates (Cottle, Pang and Stone 1992, section 1.3).
 
     Parameters
     ----------

@@ -13,6 +13,9 @@ ARRAY = re.compile(r"NDArray|FloatArray|IntArray|BoolArray|ArrayLike|ndarray")
 SHAPE = re.compile(r"\(\.\.\.\)|\([^()]*,[^()]*\)|(?i:shape|as many|as for|as :)")
 UNIT = re.compile(r"\bs\b|[Ss]econds|N/m|sqrt\(kg\)|\bunits?\b|[Aa]s for|expression")
 QUANTITIES = {"budget", "damping", "duration", "max_step", "standing_budget", "step", "stiffness", "t", "t_end"}
+# An equation of mechanics in a docstring, and what says where it comes from: a year, or a page.
+EQUATION = re.compile(r"``[^`\n]*(?:lambda|gamma|a_N|A_s|G_|F_N|v'|dx\+)[^`\n]*(?<![<>])= [^`\n]*``|M v'|w = M z")
+SOURCE_SAID = re.compile(r"\b1[6-9]\d\d\b|\b20[0-2]\d\b|docs/")
 SENDS = re.compile(r"attributes are those of :class:`([\w.]+)`")
 
 
@@ -126,3 +129,14 @@ def test_times_stiffnesses_and_dampings_have_units(api, documented):
     said = [item for item in said if item[1] in QUANTITIES]
     assert len(said) > 30
     assert [(name, key) for name, key, text in said if not UNIT.search(text)] == []
+
+
+def test_equations_have_sources(documented):
+    texts = {
+        name: (inspect.getdoc(value) or "").partition("\nExamples\n")[0]
+        for name, value in documented.items()
+        if inspect.isclass(value) or inspect.isfunction(value)
+    }
+    stated = {name: text for name, text in texts.items() if EQUATION.search(text)}
+    assert len(stated) > 10
+    assert [name for name, text in stated.items() if not SOURCE_SAID.search(text)] == []

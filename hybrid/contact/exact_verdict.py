@@ -17,7 +17,7 @@ import numpy as np
 
 from hybrid.contact.active_elements import ModeConditions, Row, solvable_modes
 from hybrid.contact.branches import branch_from_forces
-from hybrid.contact.candidates import FEW_MODES, count_modes
+from hybrid.contact.candidates import has_few_modes
 from hybrid.contact.exact_data import ExactProblem, exact_problem
 from hybrid.contact.force_set import ForceSet, force_names
 from hybrid.contact.modes import ContactMode, Mode
@@ -93,7 +93,7 @@ def _sets(exact: ExactProblem, problem: ContactProblem, tolerances: Tolerances, 
     """The sets of forces of all modes that have some."""
     choices = [solvable_modes(element) for element in exact.elements]
     places: Iterable[tuple[int, ...]] = itertools.product(*(range(len(modes)) for modes in choices))
-    if count_modes(problem) > FEW_MODES:
+    if not has_few_modes(problem):
         searched = search_modes(problem, tolerances)
         if searched.doubt:
             raise UnknownNumberError(searched.doubt)

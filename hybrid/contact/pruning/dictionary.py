@@ -46,6 +46,8 @@ class Functions:
         Coefficients of the scaled forces, and constants.
     of_accelerations : array of bool, (F,)
         Those whose coefficients come from the mobilities, and are rounded with them.
+    sizes : array, (F, n + 1)
+        Magnitudes of the coefficients that are rounded so; zero for the others.
     forces : array of int, (n,)
         The functions that are the scaled forces themselves.
     otherwise : array, (F, n), or None
@@ -57,6 +59,7 @@ class Functions:
     rows: tuple[Row, ...]
     values: Array
     of_accelerations: NDArray[np.bool_]
+    sizes: Array
     forces: NDArray[np.int_]
     otherwise: Array | None
     tolerances: Tolerances
@@ -102,11 +105,14 @@ def functions_of(
         found.setdefault(key, row if sign > 0 else _opposite(row))
     rows = tuple(found.values())
     given = conditions(problem, (_Rows(rows),), scale)
+    values = np.column_stack([given.E, given.e])
+    of_accelerations = np.array([bool(row.alpha) for row in rows], dtype=bool)
     return Functions(
         places={key: place for place, key in enumerate(found)},
         rows=rows,
-        values=np.column_stack([given.E, given.e]),
-        of_accelerations=np.array([bool(row.alpha) for row in rows], dtype=bool),
+        values=values,
+        of_accelerations=of_accelerations,
+        sizes=np.where(of_accelerations[:, None], np.abs(values), 0.0),
         forces=np.arange(problem.n_rows),
         otherwise=_otherwise(problem, rows, scale) if dependence(problem) > 0 else None,
         tolerances=tolerances,
@@ -262,8 +268,8 @@ class ModeDictionary:
         is_open = np.abs(self.status[self.columns]) == 1
         total = float(np.sum(np.abs(entries[is_open]))) + float(self.status[row] != FIXED)
         value = abs(float(self.table[row, -1]))
-        least = self.functions.tolerances.sign * max(total, 1.0)
-        if value <= least + self._change(wanted, entries)[-1] or not self._outlives(wanted, entries, gains):
+        least, change = self.functions.tolerances.sign * max(total, 1.0), self._change(wanted, entries)
+        if value <= least + change[-1] or not self._outlives(wanted, gains, change):
             return None
         return Contradiction(row, sign, self.columns.copy(), -value / (1.0 + float(np.sum(np.abs(entries)))))
 
@@ -276,18 +282,18 @@ class ModeDictionary:
         given = self.functions
         weights = np.abs(wanted)
         weights[self.columns] += np.abs(entries)
-        moved = np.where(given.of_accelerations, weights, 0.0) @ np.abs(given.values)
+        moved = weights @ given.sizes
         bounds = moved[:-1] @ np.abs(self.table[given.forces])
         bounds[-1] += moved[-1]
         return np.asarray(_FIRM * given.tolerances.rank * bounds)
 
-    def _outlives(self, wanted: Array, entries: Array, gains: Array) -> bool:
+    def _outlives(self, wanted: Array, gains: Array, change: Array) -> bool:
         """Whether no column can raise a sum of functions, whatever the data are within the tolerances.
 
         What vanishes with other masses and friction, too, does so because directions depend on each other.
         """
         given, is_open = self.functions, self.status[self.columns] != FIXED
-        doubtful = np.flatnonzero(is_open & (gains > -self._change(wanted, entries)[:-1]))
+        doubtful = np.flatnonzero(is_open & (gains > -change[:-1]))
         if not len(doubtful):
             return True
         if given.otherwise is None:
@@ -312,7 +318,8 @@ class ModeDictionary:
             gains = self._gains(entries)
             column = int(gains.argmax())
             if gains[column] <= tolerance:
-                outlives = self._outlives(signs.astype(float), entries, gains)
+                wanted = signs.astype(float)
+                outlives = self._outlives(wanted, gains, self._change(wanted, entries))
                 return np.flatnonzero(is_fixed | (signs != 0)) if outlives else np.flatnonzero(is_fixed)
             row, step = self._limit(column, float(signs @ self.table[:, column]))
             if row < 0 or step * gains[column] > NOTHING:

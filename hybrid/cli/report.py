@@ -17,7 +17,7 @@ from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import print_answer
 from hybrid.cli.pages import command_as_written, page_option, page_path, write_page
-from hybrid.cli.verdict_tables import verdict_tables
+from hybrid.cli.verdict import verdict_tables
 from hybrid.progress import ProgressBar
 
 __all__ = ["report"]

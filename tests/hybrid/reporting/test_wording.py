@@ -46,7 +46,7 @@ def test_terminal_tables_carry_the_units_of_forces_and_inequalities():
 
     from rich.console import Console
 
-    from hybrid.cli.verdict_tables import verdict_tables
+    from hybrid.cli.verdict import verdict_tables
     from hybrid.reporting.records import verdict_record
 
     # the rod at rest with its tip held by friction: m g = 1 N in sum with the inertia of the falling rod

@@ -74,7 +74,7 @@ class Functions:
 
 
 @attrs.frozen(eq=False)
-class _Rows:
+class _ElementRows:
     """Rows of several elements, as :func:`conditions` reads them."""
 
     equations: tuple[Row, ...]
@@ -104,7 +104,7 @@ def functions_of(
         key, sign = key_of(row)
         found.setdefault(key, row if sign > 0 else _opposite(row))
     rows = tuple(found.values())
-    given = conditions(problem, (_Rows(rows),), scale)
+    given = conditions(problem, (_ElementRows(rows),), scale)
     values = np.column_stack([given.E, given.e])
     of_accelerations = np.array([bool(row.alpha) for row in rows], dtype=bool)
     return Functions(
@@ -134,7 +134,7 @@ def _otherwise(problem: ContactProblem, rows: Sequence[Row], scale: Scale) -> Ar
         else row
         for row in rows
     )
-    return conditions(other, (_Rows(changed),), scale).E
+    return conditions(other, (_ElementRows(changed),), scale).E
 
 
 def _opposite(row: Row) -> Row:

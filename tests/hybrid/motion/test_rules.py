@@ -240,7 +240,7 @@ def test_a_state_to_which_every_choice_leads_back_is_offered_once(rod):
     held = tree.branches[-1]
     before = tree.branches[held.parent].motion
     assert before.termination is Termination.UNDECIDED
-    # b falls through zero where A < 0, so that nothing is consistent behind; which side a last bit takes decides whether
+    # b falls through zero where A < 0, so that nothing is consistent behind; a last bit decides whether
     # that is found at once, or when the gap, of third order in time, has fallen by what is resolved: (6e-16)^(1/3) s
     assert held.motion.termination in (Termination.UNDECIDED, Termination.INCONSISTENT)
     assert held.motion.t == pytest.approx(before.t, abs=1e-5)

@@ -77,14 +77,20 @@ def _cite(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
 
 
 @click.group(
-    cls=_Program, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=_Program,
+    epilog=_EPILOG,
+    invoke_without_command=True,  # click refuses a bare call with the whole help as its message
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(None, "-V", "--version", package_name="painleve", message="painleve %(version)s")
 @click.option(
     "--cite", is_flag=True, is_eager=True, expose_value=False, callback=_cite, help="Print how to cite the program."
 )
-def program() -> None:
+@click.pass_context
+def program(ctx: click.Context) -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 _COMMANDS = (

@@ -255,3 +255,11 @@ def test_the_status_is_told_even_where_no_message_can_be(where):
         assert subprocess.run(command, stderr=writing, check=False).returncode == 2
     finally:
         os.close(writing)
+
+
+def test_without_a_command_the_help_is_printed(capsys):
+    assert main(["--help"]) == 0
+    asked = capsys.readouterr()
+    assert main([]) == 0
+    assert capsys.readouterr() == asked
+    assert asked.err == ""

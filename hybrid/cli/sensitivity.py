@@ -42,8 +42,8 @@ def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, 
 @pin_option
 @parameter_option
 @click.option("--t-end", type=float, required=True, metavar="T", help="When the motion ends.")
-@click.option("--functional", default="0", metavar="EXPR", help="Integrated over time, for example 'q1_dot**2'.")
-@click.option("--terminal", default="0", metavar="EXPR", help="Added at the end of the motion.")
+@click.option("--functional", metavar="EXPR", help="Integrated over time, for example 'q1_dot**2'.")
+@click.option("--terminal", metavar="EXPR", help="Added at the end of the motion.")
 @click.option(
     "--wrt",
     "names",
@@ -70,8 +70,8 @@ def sensitivity(
     pins: dict[str, str],
     parameters: dict[str, str],
     t_end: float,
-    functional: str,
-    terminal: str,
+    functional: str | None,
+    terminal: str | None,
     names: tuple[str, ...],
     law: str,
     check: bool,
@@ -80,6 +80,8 @@ def sensitivity(
     as_json: bool,
 ) -> None:
     """Differentiate a functional of a motion of MECH, exactly through impacts, release and stick-slip."""
+    if functional is None and terminal is None:
+        raise click.UsageError("nothing to differentiate: give --functional or --terminal")
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
     with ProgressBar(f"sensitivity of {declared.name}"):
@@ -94,9 +96,12 @@ def sensitivity(
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)
         motion = simulate(dynamics, state, t_end=t_end, parameters=values, law=impact_law(law, None, None))
-        found = differentiate(motion, Functional(functional, terminal), names, pins=pins, check=check)
-        options = ["--t-end", f"{t_end!r}", "--functional", functional]
-        options += [] if terminal == "0" else ["--terminal", terminal]
+        chosen = {"integrand": functional, "terminal": terminal}
+        quantity = Functional(**{name: text for name, text in chosen.items() if text is not None})
+        found = differentiate(motion, quantity, names, pins=pins, check=check)
+        options = ["--t-end", f"{t_end!r}"]
+        options += [] if functional is None else ["--functional", functional]
+        options += [] if terminal is None else ["--terminal", terminal]
         options += ["--wrt", ",".join(names), "--law", law, *([] if check else ["--no-check"])]
         again = command_as_written(
             "sensitivity", mechanism, parameters=parameters, pins=pins, options=options, output=output

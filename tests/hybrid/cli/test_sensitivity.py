@@ -88,6 +88,7 @@ def test_a_refusal_is_an_answer(capsys):
 @pytest.mark.parametrize(
     ("arguments", "known"),
     [
+        (["--wrt=k1"], "give --functional or --terminal"),
         ([KINETIC, "--wrt=k3"], "'k3' is neither a parameter nor a pin"),
         (["--functional=q1_dto", "--wrt=k1"], "q1_dot"),
         (["--functional=q1", "--wrt=,"], "names separated by commas"),

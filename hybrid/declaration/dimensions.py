@@ -47,8 +47,8 @@ class _Quantity:
 
     @property
     def is_vague(self) -> bool:
-        """A number may carry a unit that is not written."""
-        return self.has_number and not self.has_unit
+        """A number may carry a unit that is not written, as does one that stands alone."""
+        return not self.has_unit and (self.has_number or not self.powers)
 
 
 class Dimensions:
@@ -180,7 +180,8 @@ class Dimensions:
             if first is not None and first.has_unit and not self.unknowns.equal(first.powers, {}):
                 angle = " or an angle in radians" if operation in ("sin", "cos", "tan") else ""
                 return f"{operation} takes a pure number{angle}, not {self._text(first.powers)}"
-            return _Quantity({}, has_number=True)
+            # the cosine of an angle with a unit is a pure number for sure, that of another may stand for a length
+            return _Quantity({}, has_number=first is None or not first.has_unit)
         if first is None:
             return None
         if operation == "sqrt":

@@ -48,6 +48,23 @@ def test_parameters_without_a_unit_hide_no_unit_of_others(friction_unit):
     assert (units.coordinates["x"], units.forces["floor"], units.tangential_forces["floor"]) == ("m", "N", "N")
 
 
+@pytest.mark.parametrize(
+    ("gap", "angle_unit", "force"),
+    [
+        ("y*cos(a) - x*sin(a)", "rad", "N"),
+        ("y*cos(a)", "rad", "N"),
+        ("y*cos(a)", "", ""),  # a number, for all that is declared: y of a rod of length 1
+        ("y - sin(a)", "rad", "N"),  # the length 1 is not written
+    ],
+)
+def test_an_angle_that_is_a_parameter_hides_no_unit(gap, angle_unit, force):
+    slope = point(a=Parameter("pi/6", unit=angle_unit))
+    contact = attrs.evolve(slope.contact[0], gap=gap, tangent="x*cos(a) + y*sin(a)" if angle_unit else "x")
+    units = attrs.evolve(slope, contact=[contact]).units()
+    assert (units.forces["floor"], units.tangential_forces["floor"]) == (force, "N")
+    assert units.contact_accelerations["floor"] == ("m/s²" if force else "")
+
+
 def test_millimetres_are_not_shown_as_metres():
     units = point(height="h", h=Parameter(2.0, unit="mm")).units()
     assert (units.coordinates["y"], units.forces["floor"]) == ("m", "N")  # from the mass

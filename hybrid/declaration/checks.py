@@ -13,7 +13,7 @@ from hybrid.declaration.fields import Path, entries
 from hybrid.declaration.inertia import inertia_problems
 from hybrid.declaration.names import TIME, velocity_name
 from hybrid.declaration.naming import naming_problems, refuse_too_many
-from hybrid.declaration.parameters import Parameters, Read, bounds
+from hybrid.declaration.parameters import Parameters, Read, bounds, parse_value
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.roles import role_problems
 from hybrid.declaration.scope import Kind, Scope, definition_traits, ordered
@@ -65,7 +65,8 @@ def checked(mechanism: AbstractMechanism) -> tuple[Scope, Parameters, list[Read]
 
 def _parsed(text: str, known: frozenset[str], *, field: str, path: Path, problems: list[Problem]) -> Expression | None:
     try:
-        return parse_expression(text, known=known, field=field, path=path)
+        parse = parse_value if path[0] == "parameters" else parse_expression
+        return parse(text, known=known, field=field, path=path)
     except DeclarationError as error:
         problems.extend(error.problems)
         return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
@@ -15,6 +16,7 @@ from hybrid.declaration.names import suggestion
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.scope import Scope, Traits, ordered
 from hybrid.declaration.tree import Expression
+from hybrid.declaration.unit_names import UnitError, read_unit
 from hybrid.errors import DeclarationError, Problem
 
 
@@ -147,7 +149,7 @@ class Parameters:
 
     def _replacement(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
-            return parse_expression(value, known=self.given.keys(), field=f"parameters.{name}")
+            return parse_value(value, known=self.given.keys(), field=f"parameters.{name}", is_declared=True)
         if type(value) is float and math.isfinite(value):  # the usual case, without arrays
             return value
         try:
@@ -168,6 +170,69 @@ class Parameters:
         if problems:
             raise DeclarationError(problems)
         return given, (*(name for name in given if name not in expressions), *order)
+
+
+# A number and, without a sign between them, what may be its unit.
+_MEASURED = re.compile(
+    r"\s*(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>[^\W\d_].*|[°%].*)"
+)
+
+_LONGEST = 100  # characters of a number with its unit
+
+
+def parse_value(
+    text: str, *, known: Collection[str], field: str, path: tuple[str | int, ...] = (), is_declared: bool = False
+) -> Expression:
+    """The value of a parameter, read from its text.
+
+    Parameters
+    ----------
+    text : str
+        An expression.
+    known : collection of str
+        The names that may occur.
+    field, path
+        Where the text stands, for messages.
+    is_declared : bool
+        Whether it replaces a value whose unit is declared elsewhere.
+
+    Returns
+    -------
+    Expression
+
+    Raises
+    ------
+    DeclarationError
+        As of `parse_expression`; with the place of the unit for a number that is followed by one.
+
+    Examples
+    --------
+    >>> parse_value("9.81 m/s^2", known=["m"], field="g")
+    Traceback (most recent call last):
+    hybrid.errors.DeclarationError: g (column 6): a value holds no unit; write { value = 9.81, unit = "m/s^2" }
+    """
+    try:
+        return parse_expression(text, known=known, field=field, path=path)
+    except DeclarationError:
+        measured = _MEASURED.fullmatch(text) if len(text) <= _LONGEST else None
+        if measured is None or not (math.isfinite(float(measured["number"])) and _is_unit(measured["unit"].strip())):
+            raise
+    number, unit = repr(float(measured["number"])).removesuffix(".0"), measured["unit"].strip()
+    hint = f'write {{ value = {number}, unit = "{unit}" }}'
+    if is_declared:
+        hint = f"give the number alone, {number}, in the unit that is declared"
+    elif unit in known:
+        hint = f"{hint}, or {number}*{unit} for a product"
+    column = measured.start("unit") + 1
+    raise DeclarationError(Problem("a value holds no unit", field, column=column, hint=hint, path=path)) from None
+
+
+def _is_unit(text: str) -> bool:
+    try:
+        read_unit(text)
+    except UnitError:
+        return False
+    return True
 
 
 def _not_finite_first(

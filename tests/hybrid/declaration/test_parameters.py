@@ -1,9 +1,10 @@
 """Values of parameters: expressions of one another, replacements, ranges."""
 
+import attrs
 import numpy as np
 import pytest
 
-from hybrid.declaration import Contact, EnergyDynamics, Mechanism
+from hybrid.declaration import Contact, EnergyDynamics, Mechanism, Parameter
 from hybrid.errors import DeclarationError
 
 
@@ -88,6 +89,40 @@ def test_bad_replacement_is_refused(rod, overrides, message):
         rod.parameter_values(overrides)
     assert str(caught.value).startswith(message)
     assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "hint"),
+    [
+        ("9.81 m/s^2", 6, 'write { value = 9.81, unit = "m/s^2" }'),
+        ("9.81 m/s", 6, 'write { value = 9.81, unit = "m/s" }'),
+        ("1 kg", 3, 'write { value = 1, unit = "kg" }'),
+        ("-.5e-1kg m^2 ", 7, 'write { value = -0.05, unit = "kg m^2" }'),
+        ("30 deg/s", 4, 'write { value = 30, unit = "deg/s" }'),
+        ("5%", 2, 'write { value = 5, unit = "%" }'),
+        ("2 m", 3, 'write { value = 2, unit = "m" }, or 2*m for a product'),  # the rod has a parameter m
+    ],
+)
+@pytest.mark.parametrize("is_table", [True, False])
+def test_a_unit_within_a_value_is_told_where_it_belongs(rod, text, column, hint, is_table):
+    own = Parameter(text, unit="kg") if is_table else text
+    with pytest.raises(DeclarationError) as caught:
+        attrs.evolve(rod, parameters={**rod.parameters, "new": own})
+    assert str(caught.value) == f"parameters.new (column {column}): a value holds no unit; {hint}"
+    with pytest.raises(DeclarationError) as caught:
+        rod.parameter_values({"m": text})
+    number = hint.split()[4].rstrip(",")
+    told = f"give the number alone, {number}, in the unit that is declared"
+    assert str(caught.value) == f"parameters.m (column {column}): a value holds no unit; {told}"
+
+
+@pytest.mark.parametrize(
+    "text", ["2 l", "2*q", "2^3", "1 kg + 2", "5 kgs", "1 kg^(1/0)", "1e999 kg", "1 " + "kg " * 99]
+)
+def test_what_is_no_number_with_a_unit_keeps_its_own_advice(rod, text):
+    with pytest.raises(DeclarationError) as caught:
+        rod.parameter_values({"m": text})
+    assert "unit" not in str(caught.value)
 
 
 def test_all_bad_replacements_are_named(rod):

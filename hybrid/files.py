@@ -127,7 +127,7 @@ def read_json(data: bytes, *, source: str) -> Any:
         raise FileError(f"not a JSON file: {error}", source) from None
 
 
-def read_table(data: bytes, *, source: str) -> dict[str, NDArray[Any]]:
+def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[str, NDArray[Any]]:
     """The columns of a CSV table whose first row names them.
 
     Parameters
@@ -136,6 +136,8 @@ def read_table(data: bytes, *, source: str) -> dict[str, NDArray[Any]]:
         UTF-8, with or without a byte order mark.
     source : str
         The name of the file, for messages.
+    rows_are : str
+        What the rows are, for messages.
 
     Returns
     -------
@@ -158,8 +160,8 @@ def read_table(data: bytes, *, source: str) -> dict[str, NDArray[Any]]:
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileError(f"is no CSV table: {error}", source) from None
     rows = [row for row in rows if row]
-    if not rows:
-        raise FileError("has no frames", source)
+    if len(rows) < 2:
+        raise FileError(f"has no {rows_are}", source)
     titles = [cell.strip() for cell in rows[0]]
     twice = next((title for title in titles if titles.count(title) > 1), None)
     if twice is not None:

@@ -151,7 +151,7 @@ def ensemble(
 
 
 def _table(path: Path) -> dict[str, Any]:
-    return read_table(read_file(path, limit=_MOST_BYTES), source=str(path))
+    return read_table(read_file(path, limit=_MOST_BYTES), source=str(path), rows_are="starts")
 
 
 def _record(found: Ensemble) -> dict[str, Any]:

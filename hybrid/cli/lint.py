@@ -79,7 +79,7 @@ def lint(
     if (log is None) is (sample is None):
         raise click.UsageError("Give either --log FILE or --sample N.")
     if fail_below is not None and not fail_below >= 0.0:
-        raise click.UsageError(f"--fail-below must not be negative, got {fail_below:g}.")
+        raise click.UsageError(f"--fail-below must be zero or positive, got {fail_below:g}.")
     with ProgressBar(f"linting {log or model}") as bar:
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
         from hybrid.numeric.loading import load_model

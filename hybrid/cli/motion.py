@@ -224,6 +224,12 @@ class Asked:
     step: float | None
 
     def __attrs_post_init__(self) -> None:
+        if self.method == "time-stepping" and self.step is None:
+            raise click.UsageError("time-stepping needs a step: add --step, for example --step 1e-3")
+        if self.method != "time-stepping" and self.step is not None:
+            raise click.UsageError(
+                "the event-driven method chooses its steps: leave out --step, or add --method time-stepping"
+            )
         if self.rule == "branch" and self.method == "time-stepping":
             raise click.UsageError("time-stepping selects no modes and has no branches: leave out --rule or --method")
         if self.rule == "branch" and (self.until is not None or self.singular != "stop"):

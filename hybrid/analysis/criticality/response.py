@@ -136,8 +136,9 @@ def only_contact(dynamics: Dynamics, contact: str | None) -> str:
         hint = f"; for the bilateral {rough} take the verdict at a state, or a map over the friction" if rough else ""
         raise StateError(f"{dynamics.name} has no contact with friction{hint}")
     if contact not in frictional:
-        problem = "which contact?" if contact is None else f"no frictional contact is called {contact!r};"
-        raise StateError(f"{problem} {dynamics.name} has {', '.join(frictional)}")
+        unknown = f"no frictional contact is called {contact!r}"
+        problem = "which contact? give its name (--contact)" if contact is None else unknown
+        raise StateError(f"{problem}; {dynamics.name} has {', '.join(frictional)}")
     return contact
 
 

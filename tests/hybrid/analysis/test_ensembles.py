@@ -161,6 +161,14 @@ def test_bad_words_are_refused(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["", "phi,slip.tip\n"])
+def test_a_table_without_starts_is_refused(text, tmp_path, capsys):
+    table = tmp_path / "starts.csv"
+    table.write_text(text, encoding="utf-8")
+    assert main(["ensemble", "rod_on_incline", "--pin=phi_dot=0", "--t-end=1", "--starts", str(table)]) == 2
+    assert capsys.readouterr().err == f"error: {table}: has no starts\n"
+
+
 def falls(heights, *, t_end=0.1):
     """Balls that fall from rest: y = h - g t^2/2."""
     return ensemble(dynamics_of("bouncing_ball"), starts={"y": heights}, pins={"y_dot": 0}, t_end=t_end)

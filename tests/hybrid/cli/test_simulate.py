@@ -93,8 +93,8 @@ def test_time_stepping_answers_in_the_same_words(capsys):
 
 
 BAD = {
-    "needs a step": ["--method=time-stepping"],
-    "chooses its steps": ["--step=0.1"],
+    "needs a step: add --step": ["--method=time-stepping"],
+    "chooses its steps: leave out --step, or add --method time-stepping": ["--step=0.1"],
     "'time-stepping'": ["--method=timestepping"],
     "Newton's law": ["--method=time-stepping", "--step=1e-2", "--law=poisson"],
     "leave out rule": ["--method=time-stepping", "--step=1e-2", "--rule=penalty"],

@@ -209,7 +209,7 @@ def test_logs_that_do_not_fit_are_refused(tmp_path, capsys, changes, message):
         (["--persistent", "-1"], "--persistent must not be negative"),
         (["--slip-min", "-1"], "--slip-min must not be negative"),
         (["--static-friction", "nan"], "--static-friction must not be negative"),
-        (["--fail-below", "nan"], "--fail-below must not be negative"),
+        (["--fail-below", "nan"], "--fail-below must be zero or positive"),
         (["--worst", "-1"], "'--worst'"),
     ],
 )

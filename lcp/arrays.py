@@ -50,6 +50,9 @@ def float_array(values: npt.ArrayLike, *, name: str, ndim: int) -> FloatArray:
             return array
     try:
         raw = np.asarray(values)
+    except ValueError as error:
+        raise LCPError(f"{name} must be an array of real numbers, its rows of one length") from error
+    try:
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
             raise LCPError(f"{name} must have no masked entries")
         if np.iscomplexobj(raw):

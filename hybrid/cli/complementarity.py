@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +47,8 @@ def read_problem(path: Path) -> tuple[LCP, LCP | None]:
     Raises
     ------
     FileError
-        If it is no ordinary file, is too large, or is not of that form.
-    LCPError
-        If ``M`` and ``q`` do not fit together.
+        If it is no ordinary file, is too large, is not of that form, or ``M`` and ``q`` do not fit together.
     """
-    from lcp import LCP
-
     data = read_file(path, limit=MAX_BYTES)
     if path.suffix in (".hdf5", ".h5"):
         from hybrid.cli.fclib import read_fclib
@@ -65,8 +61,17 @@ def read_problem(path: Path) -> tuple[LCP, LCP | None]:
     missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
     if missing:
         raise FileError(f'{" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}', str(path))
-    problem = LCP(entries["M"], entries["q"])
-    return problem, LCP(entries["M_0"], entries["q"]) if "M_0" in entries else None
+    return _posed(entries, "M", path), _posed(entries, "M_0", path) if "M_0" in entries else None
+
+
+def _posed(entries: Mapping[str, Any], name: str, path: Path) -> LCP:
+    """The problem with the matrix of that name; what is wrong with it is said of the file."""
+    from lcp import LCP, LCPError
+
+    try:
+        return LCP(entries[name], entries["q"])
+    except LCPError as error:
+        raise FileError(str(error) if name == "M" else f"{name} in place of M: {error}", str(path)) from None
 
 
 @click.command("lcp")

@@ -112,6 +112,23 @@ def test_a_file_that_holds_no_problem_is_bad_input(text, message, capsys, tmp_pa
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"M": [[1, 2], [3]], "q": [1, 1]}', "M must be an array of real numbers, its rows of one length"),
+        ('{"M": [[1]], "q": [[1], [1, 2]]}', "q must be an array of real numbers, its rows of one length"),
+        ('{"M": [[NaN]], "q": [1]}', "M must be finite, but M[0, 0] is nan"),
+        ('{"M": [[1]], "q": [NaN]}', "q must be finite, but q[0] is nan"),
+        ('{"M": [[1]], "q": [1], "M_0": [[1, 2]]}', "M_0 in place of M: M must be a square matrix, got shape (1, 2)"),
+    ],
+)
+def test_file_and_field_of_a_bad_number_are_named(text, message, capsys, tmp_path):
+    file = tmp_path / "problem.json"
+    file.write_text(text, encoding="utf-8")
+    assert main(["lcp", str(file)]) == 2
+    assert capsys.readouterr().err == f"error: {file}: {message}\n"
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00binary", b"PK\x03\x04 not an archive"])
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_a_binary_file_is_bad_input(suffix, content, capsys, tmp_path):

@@ -69,6 +69,9 @@ def critical_friction(
 
         resolved = declared.parameter_values(values)
         over = [Axis.parse(text, values=resolved) for text in axes]
+        with_cells = next((axis.name for axis in over if axis.n is not None), None)
+        if with_cells is not None:
+            raise click.UsageError(f"--over {with_cells}: a sweep has no cells; write {with_cells}=LOW:HIGH")
         dynamics = derive(declared)
         if certified:
             proved = certified_friction(dynamics, over=over, pins=pins, contact=contact, parameters=values)

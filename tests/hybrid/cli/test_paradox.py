@@ -60,7 +60,9 @@ def test_people_read_where_and_from_when(capsys):
         (["rod_on_incline", "--over", "phi=1:0"], "upwards"),
         (["rod_on_incline", "--over", "ph=0:1"], "phi"),
         (["bouncing_ball", "--over", "z=0:1"], "no contact with friction"),
-        (["ladder_in_corner", "--over", "theta=0:1"], "floor, wall"),
+        (["ladder_in_corner", "--over", "theta=0:1"], "(--contact); ladder_in_corner has floor, wall"),
+        (["rod_on_incline", "--over", "phi=0:pi:10"], "--over phi: a sweep has no cells; write phi=LOW:HIGH"),
+        (["rod_on_incline", "--over", "phi=0:pi:10", "--certified"], "--over phi: a sweep has no cells"),
         (["rod_on_incline", "--over", "phi=0:1", "--contact", "tp"], "tip"),
     ],
 )

@@ -40,7 +40,10 @@ def list_(*, as_json: bool) -> None:
 @click.argument("file", metavar="FILE", type=click.Path())
 @json_option
 def check(*, file: str, as_json: bool) -> None:
-    """Every error of a mechanism's declaration at once, with its line and column."""
+    """The errors of a mechanism's declaration, with line and column.
+
+    A text that is no TOML stops it at the first fault; units are compared once all else is right.
+    """
     from hybrid.errors import DeclarationError
 
     name: str | None = None

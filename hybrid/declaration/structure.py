@@ -33,6 +33,12 @@ _PARTS: Mapping[str, type[Any]] = {
 _ENERGIES = ("kinetic", "potential")
 _EQUATIONS = ("mass_matrix", "forces")
 _DECLARING = ("coordinates", "parameters", "definitions")
+# What the top of a file holds under each name.
+_KINDS: Mapping[str, type[Any]] = {
+    **dict.fromkeys(("name", "title"), str),
+    **dict.fromkeys(("coordinates", "references", *_PARTS), list),
+    **dict.fromkeys(("dynamics", "parameters", "definitions", "forces", "drawing"), Mapping),
+}
 # What stands for a required field that is missing or wrong.
 _INSTEAD: Mapping[str, Any] = {"name": "", "coordinates": (), "mass_matrix": (), "forces": (), "value": 1.0}
 
@@ -60,18 +66,26 @@ class Structure:
 
     def build(self, tables: Mapping[str, Any], *, source: str) -> Mechanism | None:
         """Return the mechanism, or None if there are problems."""
-        arguments = self._fields(Mechanism, tables, Place(), special=self._special())
-        self.problems = [attrs.evolve(problem, source=source) for problem in self.problems]
+        meant = _misspelt(tables)
+        for name, right in meant.items():
+            self.problems.append(_unknown(name, right, Place(), ()))
+        # under its right name the table declares what others use, and shows what is wrong within it
+        tables = {meant.get(name, name): value for name, value in tables.items()}
+        mechanism = self._mechanism(self._fields(Mechanism, tables, Place(), special=self._special()), source)
+        written = {right: name for name, right in meant.items()}
+        self.problems = [attrs.evolve(item, source=source, path=_renamed(item.path, written)) for item in self.problems]
+        return None if self.problems else mechanism
+
+    def _mechanism(self, arguments: Mapping[str, Any], source: str) -> Mechanism | None:
         if self._names_are_lost or len(self.problems) >= MAX_PROBLEMS:
             return None
         reported = ({problem.path for problem in self.problems} | self._replaced) - self._single
         try:
-            mechanism = Mechanism(**arguments, source=source)
+            return Mechanism(**arguments, source=source)
         except DeclarationError as error:
             # What follows from a problem that is listed already is not another one.
             self.problems += [item for item in error.problems if not _is_within(item.path, reported)]
             return None
-        return None if self.problems else mechanism
 
     def _special(self) -> dict[str, Callable[[Any, Place], Any]]:
         """Readers of the tables that hold more than one value."""
@@ -120,10 +134,7 @@ class Structure:
             if name in known:
                 continue
             meant = nearest(name, known)
-            hint = f"did you mean '{meant}'?" if meant else f"known are {', '.join(known)}"
-            noun = "field" if place.path else "table or field"
-            problem = Problem(f"unknown {noun} '{name[:40]}'", place.field, hint=hint, path=(*place.path, name))
-            self.problems.append(problem)
+            self.problems.append(_unknown(name, meant, place, known))
             if not place.path and meant in _DECLARING:
                 self._names_are_lost = True
 
@@ -193,6 +204,26 @@ class Structure:
         if energies or len(self.problems) == n_before:
             self._add("must give either kinetic and potential, or mass_matrix and forces", place)
         return EnergyDynamics(kinetic="0")
+
+
+def _misspelt(tables: Mapping[str, Any]) -> dict[str, str]:
+    """Right names of tables that have nearly one, hold what it stands for, and are not there under it, too."""
+    meant: dict[str, str] = {}
+    for name, value in tables.items():
+        right = "" if name in _KINDS else nearest(name, _KINDS)
+        if right and right not in tables and right not in meant.values() and isinstance(value, _KINDS[right]):
+            meant[name] = right
+    return meant
+
+
+def _unknown(name: str, meant: str, place: Place, known: Collection[str]) -> Problem:
+    hint = f"did you mean '{meant}'?" if meant else f"known are {', '.join(known)}"
+    noun = "field" if place.path else "table or field"
+    return Problem(f"unknown {noun} '{name[:40]}'", place.field, hint=hint, path=(*place.path, name))
+
+
+def _renamed(path: Path, written: Mapping[str, str]) -> Path:
+    return (written.get(str(path[0]), path[0]), *path[1:]) if path else path
 
 
 def _fitted(field: Any, value: Any) -> Any:

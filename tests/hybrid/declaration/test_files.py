@@ -3,6 +3,7 @@
 import os
 import re
 
+import attrs
 import pytest
 from hypothesis import given, strategies as st
 
@@ -91,7 +92,10 @@ def test_text_with_escapes_is_reported_at_its_key():
         # fields and tables
         (BALL + "titlex = 1\n", "7:1: dynamics: unknown field 'titlex'; known are kinetic, potential"),
         ("titlex = 'x'\n" + BALL, "1:1: unknown table or field 'titlex'; did you mean 'title'?"),
-        (BALL + "[[contacts]]\nname = 'a'\n", "7:1: unknown table or field 'contacts'; did you mean 'contact'?"),
+        (
+            BALL + "[[contacts]]\nname = 'a'\ngap = 'y'\n",
+            "7:1: unknown table or field 'contacts'; did you mean 'contact'?",
+        ),
         (
             BALL + "[[contact]]\nname = 'a'\ngap = 'y'\nstifness_ratio = 1\n",
             "10:1: contact.a: unknown field 'stifness_ratio'; did you mean 'stiffness_ratio'?",
@@ -186,8 +190,44 @@ def test_all_errors_come_at_once_in_the_order_of_the_file():
     ]
 
 
+def test_misspelt_tables_hide_no_other_error():
+    text = (
+        BALL.replace("coordinates", "coordinate").replace("[parameters]", "[parameter]").replace("m = 2", "m = true")
+        + "potential = 'm*h'\n[[contacts]]\nname = 'a'\ngap = 'y + q'\nfrction = 1\n"
+    )
+    assert [(item.line, item.column, item.message.split(",")[0]) for item in problems(text)] == [
+        (2, 1, "unknown table or field 'coordinate'"),
+        (3, 1, "unknown table or field 'parameter'"),
+        (4, 1, "must be a number or an expression"),
+        (7, 16, "unknown name 'h'"),
+        (8, 1, "unknown table or field 'contacts'"),
+        (10, 12, "unknown name 'q'"),
+        (11, 1, "unknown field 'frction'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "field", [field.name for field in attrs.fields(Mechanism) if field.init and field.name != "source"]
+)
+def test_every_table_is_read_under_a_nearly_right_name(field):
+    empty = {"title": "''", "references": "[]", "definitions": "{}", "forces": "{}", "drawing": "{}"}
+    empty |= {"contact": "[]", "friction": "[]", "constraint": "[]"}
+    text = f"{field} = {empty[field]}\n{BALL}" if field in empty else BALL
+    (problem,) = problems(text.replace(field, f"{field}_", 1))
+    assert (problem.message, problem.hint) == (f"unknown table or field '{field}_'", f"did you mean '{field}'?")
+
+
+def test_a_table_of_another_kind_is_not_taken_for_a_misspelt_one():
+    told = message(BALL.replace("[parameters]", "[constants]"))
+    assert "unknown table or field 'constants'" in told
+    assert "array of tables" not in told
+    twice = message(BALL + "[parameter]\nk = 'wrong'\n")
+    assert twice.endswith("7:1: unknown table or field 'parameter'; did you mean 'parameters'?")
+
+
 def test_missing_declarations_of_names_do_not_drown_the_cause():
-    assert len(problems(BALL.replace("coordinates", "coordinate") + "potential = 'm*y'\n")) == 2
+    assert len(problems(BALL.replace("coordinates", "coordinate") + "potential = 'm*y'\n")) == 1
+    assert len(problems(BALL.replace('coordinates = ["y"]', "coordinate = 'y'") + "potential = 'm*y'\n")) == 2
     assert len(problems(BALL.replace("[parameters]", "[params]").replace("m = 2", "mm = 2\nn = 3"))) >= 1
 
 

@@ -88,6 +88,7 @@ from .dynamics import (
     solve_states as solve_states,
 )
 from .errors import (
+    ArgumentError as ArgumentError,
     ComputationError as ComputationError,
     DeclarationError as DeclarationError,
     HybridError as HybridError,

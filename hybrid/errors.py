@@ -111,5 +111,9 @@ class StateError(HybridError, ValueError):
     """A state that does not exist or is not fully given: pins, a penetrating or an approaching contact."""
 
 
+class ArgumentError(HybridError, TypeError):
+    """An argument of another kind than a function takes, as a mechanism that is not derived yet."""
+
+
 class ComputationError(HybridError, RuntimeError):
     """A well-posed question that could not be answered numerically."""

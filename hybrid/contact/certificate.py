@@ -19,6 +19,7 @@ from hybrid.contact.mode_certificate import ModeCertificate, verify_modes
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import is_unnamed
 from hybrid.contact.violations import AGREEMENT, ALL_TOGETHER, Violation
+from hybrid.errors import ArgumentError
 from lcp.exact import NoSolutionCertificate
 
 if TYPE_CHECKING:
@@ -108,6 +109,11 @@ def verify_certificate(
     -------
     bool
 
+    Raises
+    ------
+    ArgumentError
+        There is no certificate.
+
     Examples
     --------
     >>> import mechanisms
@@ -117,6 +123,8 @@ def verify_certificate(
     >>> verify_certificate(select(rod, state, parameters={"mu": 1.5}).certificate)
     True
     """
+    if certificate is None:
+        raise ArgumentError("there is no certificate to verify: only a verdict that is proved has one")
     posed = certificate.posed if isinstance(certificate, Certificate) else certificate.problem
     if problem is not None and not _is_same(posed, problem):
         return False

@@ -17,6 +17,7 @@ from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_in_floats
 from hybrid.contact.table import force_elements
 from hybrid.contact.verdict import Verdict
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -108,7 +109,7 @@ def classify(
     >>> classify(rod, solve_states(rod, pins, parameters={"mu": 1.5}), parameters={"mu": 1.5}).verdict.tolist()
     [0, 3]
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     terms = dynamics.terms(states.q, states.v, t=states.t)
     scales = scales_of(dynamics, terms, states.q, states.v, t=states.t)
     activities = element_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)

@@ -13,6 +13,7 @@ from hybrid.contact.active_elements import ActiveElement
 from hybrid.contact.activity import Activity, assemble, element_activities, element_names
 from hybrid.contact.domain import check_friction, check_inertia
 from hybrid.contact.reduction import answer, free_motion
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of, summands_of
@@ -146,7 +147,7 @@ def contact_problem(
     >>> abs(problem.G).round(12).tolist(), problem.c.round(12).tolist()
     ([[1.0, 0.0], [0.0, 4.0]], [-1.0, 0.0])
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state, tolerances=tolerances)
     terms = dynamics.terms(state.q, state.v, t=state.t)
     _check_finite(dynamics, state, terms)

@@ -25,6 +25,7 @@ from hybrid.contact.solutions import (
 )
 from hybrid.contact.spatial import resting_spatial_candidates
 from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -92,7 +93,7 @@ def select(
     >>> select(rod, state, parameters={"mu": 1.5}).verdict.name
     'INCONSISTENT'
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state, tolerances=tolerances)
     selection = _in_floats(dynamics, state, tolerances, solver, standing_budget)
     if selection.verdict is Verdict.UNDECIDED and selection.decided_by == ENUMERATION:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.configuration import LOST, ConfigurationSpace
 from hybrid.dynamics.linear import is_numerically_singular
 from hybrid.dynamics.scales import scales_of
@@ -59,7 +60,7 @@ def project_state(
     >>> [round(float(value), 6) for value in (*near.q, *near.v)]
     [0.526358, 0.267797, 0.592894, 0.279388]
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     q, v = np.array(state.q), np.array(state.v)
     for _ in range(_ITERATIONS):
         terms = dynamics.terms(q, v, t=state.t)

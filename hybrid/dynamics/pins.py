@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.linear import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.named_branch import named_branch
@@ -79,7 +80,7 @@ def solve_state(
     >>> round(float(state.q[1]), 12)
     0.5
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     followed = named_branch(dynamics, pins, branch, tolerances=tolerances) if branch else None
     sorted_pins = sort_pins(dynamics, pins)
     solved = _solved(dynamics, sorted_pins, followed, tolerances)
@@ -164,7 +165,7 @@ def solve_states(
     StateError
         Unknown, too few or too many pins.
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     return _solved(dynamics, sort_pins(dynamics, pins), branch, tolerances)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import state_of
+from hybrid.dynamics.binding import bound
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments
 from hybrid.motion.context import Context
@@ -141,7 +142,7 @@ def simulate_branches(
     >>> sorted(branch.choice for branch in tree.leaves)
     ['free', 'slide+']
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state)
     keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law)

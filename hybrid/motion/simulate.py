@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.names import nearest
 from hybrid.dynamics import state_of
+from hybrid.dynamics.binding import bound
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments
@@ -110,7 +111,7 @@ def simulate(
     >>> [(round(event.t, 6), event.mode_after.label) for event in motion.events]
     [(0.16127, 'slide-'), (1.842626, 'slide+')]
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state)
     keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law, rule=rule)

@@ -14,6 +14,7 @@ from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import force_elements, has_stiction
 from hybrid.dynamics import state_of
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
@@ -111,7 +112,7 @@ def time_stepping(
     >>> round(float(motion.q[0]), 15), motion.arcs[0].mode.label
     (0.0, 'closed')
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state, tolerances=tolerances)
     if not (math.isfinite(step) and step > 0):
         raise StateError(f"step must be a positive time, not {step:g}")

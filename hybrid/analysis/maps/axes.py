@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics import pin_names
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
 from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.errors import StateError
@@ -155,7 +156,7 @@ def axes_of(
     """
     if all(isinstance(axis, Axis) for axis in axes):
         return tuple(axis for axis in axes if isinstance(axis, Axis))
-    values = dynamics.at(parameters).values
+    values = bound(dynamics, parameters).values
     return tuple(axis if isinstance(axis, Axis) else Axis.parse(axis, values=values) for axis in axes)
 
 

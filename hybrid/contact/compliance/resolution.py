@@ -17,6 +17,7 @@ from hybrid.contact.selection import select
 from hybrid.contact.sliding import sliding_terms
 from hybrid.contact.touching import closed_contacts
 from hybrid.contact.verdict import Selection, Verdict
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
@@ -109,7 +110,7 @@ def resolve(
     >>> resolve(rod, state, parameters={"mu": 1.4}).outcome.name
     'IMPACT_WITHOUT_COLLISION'
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     if not approach <= 0.0:
         raise StateError(f"the approach of a contact is a normal velocity not above 0, got {approach:g}")
     if stiffness is not None and not stiffness > 0.0:

@@ -14,6 +14,7 @@ from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.dynamics.binding import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
@@ -281,7 +282,7 @@ def resolve_impact(
     >>> float(resolve_impact(ball, state, law=NewtonImpact(restitution=0.5)).v_after[0].round(12))
     1.0
     """
-    dynamics = dynamics.at(parameters)
+    dynamics = bound(dynamics, parameters)
     if not isinstance(law, AbstractImpactLaw):
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     state = state_of(dynamics, state, tolerances=tolerances)

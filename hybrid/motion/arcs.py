@@ -178,9 +178,9 @@ class _Way:
         self._restart(self.watch.settings, last.end - last.start)
         return None
 
-    def _restart(self, settings: Settings, first_step: float) -> None:
+    def _restart(self, settings: Settings, first_step: float, held: float = 0.0) -> None:
         self.settings = settings
-        self.stepper = Stepper(self.watch.flow.derivative, self.t, self.y, self.t_end, settings, first_step)
+        self.stepper = Stepper(self.watch.flow.derivative, self.t, self.y, self.t_end, settings, first_step, held)
 
     def _pass(self, step: Step) -> FollowedArc | None:
         """Go to the end of a step without events, back onto the constraints."""
@@ -195,15 +195,17 @@ class _Way:
         if stopped is None:
             self.stepper.correct(self.y)
             if isinstance(self.stepper, Stepper) and self.stepper.is_stiff:
-                self._go_over(step)
+                self._go_over("Radau", step.end - step.start)
+            elif isinstance(self.stepper, Stepper) and self.stepper.is_slower:
+                self._go_over("DOP853", step.end - step.start)
         return stopped
 
-    def _go_over(self, step: Step) -> None:
-        """Go on by the implicit method, to the end of the arc."""
+    def _go_over(self, stepper: str, duration: float) -> None:
+        """Go on by the other method: by the implicit one where an arc is stiff, and back where that does not pay."""
         begins = self.settings is not self.watch.settings
-        self.watch.settings = attrs.evolve(self.watch.settings, stepper="Radau")
-        settings = attrs.evolve(self.settings, stepper="Radau") if begins else self.watch.settings
-        self._restart(settings, step.end - step.start)
+        self.watch.settings = attrs.evolve(self.watch.settings, stepper=stepper)
+        settings = attrs.evolve(self.settings, stepper=stepper) if begins else self.watch.settings
+        self._restart(settings, duration, held=duration)
 
     def _turn(self, step: Step) -> FollowedArc | None:
         """Look after spatial slips: the passage if one ends soon, which no step of the integrator reaches."""

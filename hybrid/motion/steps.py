@@ -127,6 +127,8 @@ class Stepper:
     t_end : float
     settings : Settings
     first_step : float, optional
+    held : float
+        Step at which the explicit method was held before the implicit one took over.
     """
 
     def __init__(
@@ -137,6 +139,7 @@ class Stepper:
         t_end: float,
         settings: Settings,
         first_step: float | None = None,
+        held: float = 0.0,
     ) -> None:
         from scipy.integrate import DOP853, Radau
 
@@ -157,6 +160,7 @@ class Stepper:
                 first_step=first_step,
             )
         self._stiff_steps, self._other_steps = 0, 0
+        self._held, self._short_steps = held, 0
         self._is_explicit = kind is DOP853
         if self._is_explicit:
             self._solver.fun = self._guarded  # takes any sequence; spares the class's conversions at every stage
@@ -176,9 +180,11 @@ class Stepper:
             solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():
                 return None
-            dense = solver.dense_output()
-            if self._is_explicit and solver.t_bound - solver.t > _FAR * (solver.t - solver.t_old):
-                self._count(first, solver.t - solver.t_old)
+            dense, h = solver.dense_output(), solver.t - solver.t_old
+            if not self._is_explicit:
+                self._short_steps = self._short_steps + 1 if h < self._held else 0
+            elif solver.t_bound - solver.t > _FAR * h:
+                self._count(first, h)
         if self._is_explicit:
             coefficients = FROM_DIFFERENCES @ dense.F
             coefficients[0] += first
@@ -195,6 +201,14 @@ class Stepper:
         estimates the dominant eigenvalue.
         """
         return self._stiff_steps >= _STIFF
+
+    @property
+    def is_slower(self) -> bool:
+        """True if for some time the implicit method has taken shorter steps than the explicit one was held at.
+
+        A fast oscillation looks stiff while it is too small to be seen. Once it is not, both methods must follow it.
+        """
+        return self._short_steps >= _STIFF
 
     def _count(self, first: Array, h: float) -> None:
         """Count a step that is as long as the method is stable, or one that is not."""

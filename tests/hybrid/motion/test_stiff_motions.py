@@ -60,3 +60,24 @@ def test_an_impact_ends_a_stiff_arc_and_begins_another():
     assert motion.termination is Termination.END_TIME
     assert motion.events[0].t == pytest.approx(brentq(relaxation(c, 2.0), 1, 4, xtol=1e-14), abs=1e-10)
     assert motion.q[0] == pytest.approx(0.0, abs=1e-15)  # it is pressed against the wall from then on
+
+
+def test_a_fast_wave_that_grows_out_of_nothing_is_not_followed_as_stiff():
+    # While the wave is below the tolerance, steps are as long as the explicit method is stable, and the arc looks stiff;
+    # then it has to be followed. Mean cos(t), difference from it f'' = -w^2 f + a cos(w t): a t sin(w t)/(2 w).
+    w, a, t_end = 1e3, 4e-4, 2.0
+    pair = derive(
+        Mechanism(
+            name="pair",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(
+                kinetic="(x_dot**2 + y_dot**2)/2", potential=f"(x + y)**2/4 + {w}**2*(x - y)**2/4"
+            ),
+            forces={"x": f"{a}*cos({w}*t)", "y": f"-{a}*cos({w}*t)"},
+        )
+    )
+    motion = simulate(pair, State([1.0, 1.0], [0.0, 0.0]), t_end=t_end)
+    wave = a * t_end * np.sin(w * t_end) / (2 * w)
+    assert motion.q == pytest.approx(np.cos(t_end) + np.array([wave, -wave]), abs=1e-11)
+    # An error of 1e-12 in a wave of 4e-7 allows order 8 a step of (9! 1e-12/4e-7)^(1/9)/w: 6.5 to a period.
+    assert steps(motion) < 20 * w * t_end / (2 * np.pi)

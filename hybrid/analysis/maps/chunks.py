@@ -14,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
-from hybrid.analysis.maps.lanes import MOST_CODES, number_codes
-from hybrid.analysis.maps.plane import SEVERAL_CODE, UNDECIDED_CODE, Plane, RegionCodes
+from hybrid.analysis.maps.plane import Plane, RegionCodes
 from hybrid.contact.classify import CellVerdict, Classification
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.compiled_cells import CompiledCells
 
-_TABLE_SIZE = np.uint64(1 << 12)
-_BLOCK = 1 << 15
+_BLOCK = 1 << 17
 
 Progress = Callable[[int, int], None]
 """Called with the numbers of finished and of all cells."""
@@ -129,51 +127,31 @@ class Draft:
         """Fill in a finished chunk, from any thread; an interrupt in between leaves its cells missing."""
         with self._lock:
             modes = self.dictionary.translated(found.modes, found.labels)
-            labels = tuple(self.dictionary.labels)
-        rows = max(1, _BLOCK // found.verdict.shape[1])  # so few that they stay in the cache
-        for start in range(0, found.verdict.shape[0], rows):
-            own = slice(start, start + rows)
-            self._put(
-                (slice(chunk.start0 + start, min(chunk.start0 + start + rows, chunk.stop0)), chunk.place[1]),
-                Classification(found.verdict[own], modes[own], labels, found.margin[own]),
-            )
+        self.modes[chunk.place], self.margin[chunk.place] = modes, found.margin
+        self.count(chunk, found.verdict)
 
-    def _put(self, place: tuple[slice, slice], found: Classification) -> None:
-        codes = self.dictionary.codes(found)
-        sizes = np.bincount(found.verdict.ravel())
-        used = int(np.bitwise_or.reduce(found.modes, axis=None))
-        if codes.max(initial=np.uint64(0)) < _TABLE_SIZE:  # few labels: a table is quicker than sorting the cells
-            index = codes.astype(np.intp)
-            counts = np.bincount(index.ravel(), minlength=int(_TABLE_SIZE))
-            values = np.flatnonzero(counts)
-            counts = counts[values]
-            table = np.zeros(int(_TABLE_SIZE), dtype=np.uint16)
-            table[values] = self._numbers(values.tolist(), counts.tolist())
-            self.region[place] = table[index]
-        else:
-            values, index, counts = np.unique(codes, return_inverse=True, return_counts=True)
-            numbers = np.array(self._numbers(values.tolist(), counts.tolist()), dtype=np.uint16)
-            self.region[place] = numbers[index.reshape(codes.shape)]
-        self.modes[place] = found.modes
-        self.margin[place] = found.margin
-        self.verdict[place] = found.verdict
-        self._count(used, sizes)
+    def count(self, chunk: Chunk, verdict: NDArray[np.uint8]) -> None:
+        """Number and count the codes of a chunk whose modes and margins are there, and enter its verdicts."""
+        rows = max(1, _BLOCK // (chunk.stop1 - chunk.start1))  # so few that they stay in the cache
+        for start in range(0, len(verdict), rows):
+            own = verdict[start : start + rows]
+            first = chunk.start0 + start
+            self._count_runs((slice(first, first + len(own)), chunk.place[1]), own)
 
-    def put_in_place(self, chunk: Chunk) -> bool:
-        """Count a chunk that has been written into the arrays of the map; False if it has too many codes for that."""
-        verdict, modes, region = self.verdict[chunk.place], self.modes[chunk.place], self.region[chunk.place]
-        codes, counts = np.empty(MOST_CODES, np.uint64), np.empty(MOST_CODES, np.int64)
-        sizes = np.zeros(1 << 8, np.int64)
-        n = number_codes(verdict, modes, UNDECIDED_CODE, SEVERAL_CODE, region, codes, counts, sizes)
-        if n < 0:
-            return False
-        numbers = self._numbers(codes[:n].tolist(), counts[:n].tolist())
-        if numbers != list(range(n)):
-            for row in region:
-                row[...] = np.array(numbers, dtype=np.uint16)[row]
-        bits = codes[:n][codes[:n] != UNDECIDED_CODE] & ~SEVERAL_CODE
-        self._count(int(np.bitwise_or.reduce(bits, initial=np.uint64(0))), sizes)
-        return True
+    def _count_runs(self, place: tuple[slice, slice], found: NDArray[np.uint8]) -> None:
+        """Neighbours mostly have the same code: those of runs are counted by their lengths."""
+        verdict, modes = found.ravel(), self.modes[place].ravel()
+        changes = (modes[1:] != modes[:-1]) | (verdict[1:] != verdict[:-1])
+        starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
+        lengths = np.diff(starts, append=len(modes))
+        first_modes, verdicts = modes[starts], verdict[starts]
+        runs = Classification(verdicts, first_modes, tuple(self.dictionary.labels), self.margin[:0])
+        codes, index = np.unique(self.dictionary.codes(runs), return_inverse=True)
+        counts = np.bincount(index, weights=lengths).astype(np.int64)
+        numbers = np.array(self._numbers(codes.tolist(), counts.tolist()), dtype=np.uint16)
+        self.region[place] = np.repeat(numbers[index], lengths).reshape(found.shape)
+        self.verdict[place] = found
+        self._count(int(np.bitwise_or.reduce(first_modes)), np.bincount(verdicts, weights=lengths).astype(np.int64))
 
     def _count(self, used: int, sizes: NDArray[np.int64]) -> None:
         with self._lock:
@@ -219,7 +197,9 @@ def _compiled(cells: CompiledCells, draft: Draft, chunk: Chunk) -> None:
     verdict, modes, margin = draft.verdict[chunk.place], draft.modes[chunk.place], draft.margin[chunk.place]
     is_whole = verdict.flags.c_contiguous
     found = cells.classified(x, y, (verdict, modes, margin) if is_whole else None)
-    if not (is_whole and draft.put_in_place(chunk)):
+    if is_whole:
+        draft.count(chunk, verdict)
+    else:
         draft.put(chunk, found)
 
 

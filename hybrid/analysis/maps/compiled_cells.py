@@ -9,14 +9,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.cell_program import CellProgram, cell_program
-from hybrid.analysis.maps.lanes import PENDING, fill_cells
 from hybrid.analysis.maps.plane import RegionCodes
-from hybrid.analysis.maps.recorded_cells import CellSource, cell_source, recorded_cell
+from hybrid.analysis.maps.recorded_cells import PENDING, CellSource, cell_source, recorded_cell
 from hybrid.contact.classify import Classification
-from lcp.kernels.compiled import Readiness, readiness
 
 if TYPE_CHECKING:
+    from hybrid.analysis.maps.cell_program import CellProgram
     from hybrid.analysis.maps.plane import Plane
 
 __all__ = ["CompiledCells", "pays"]
@@ -25,6 +23,7 @@ CellArrays = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.float64]]
 
 _MOST_PROGRAMS = 12
 _MOST_FAILURES = 3
+_LEAST = 1 << 17  # cells whose general method takes as long as recording and compiling one of them
 _PIECE = 1 << 15  # cells decided by the general method at once
 
 
@@ -39,8 +38,7 @@ def pays(cells: int) -> bool:
     -------
     bool
     """
-    least = {Readiness.LOADED: 1 << 16, Readiness.KEPT: 1 << 19, Readiness.UNKNOWN: 1 << 23}
-    return cells >= least[readiness(fill_cells)]
+    return cells >= _LEAST
 
 
 @attrs.define(eq=False)
@@ -120,6 +118,8 @@ class CompiledCells:
                 except TypeError:  # NotRecordable, or NumPy's own where a function leaves recorded arrays
                     self._failures += 1
                     continue
+                from hybrid.analysis.maps.cell_program import cell_program  # loads the compiler
+
                 bits = [self.dictionary.place(label) for label in cell.labels]
                 self._programs.append(cell_program(cell, bits))
                 return True

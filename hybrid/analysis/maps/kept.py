@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["about_mechanism", "fill_kept", "specification"]
 
 # What decides a chunk must hang on the map alone: margins of the two methods agree to rounding, not to the bit.
-_MANY = 1 << 23
-_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 22
+_MANY = 1 << 20
+_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 20
 
 
 def about_mechanism(dynamics: Dynamics) -> dict[str, Any]:

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from hybrid.analysis.maps.plane import Plane
     from hybrid.contact.problem import ContactProblem
 
-__all__ = ["CellRecording", "CellSource", "RecordedMode", "RecordedPair", "cell_source", "recorded_cell"]
+__all__ = ["PENDING", "CellRecording", "CellSource", "RecordedMode", "RecordedPair", "cell_source", "recorded_cell"]
+
+PENDING = 255
+"""In place of a verdict: not decided yet."""
 
 MAX_MODES = 64
 """Modes at most that are written down: those of three planar contacts at rest."""

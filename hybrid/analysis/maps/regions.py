@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 100_000_000
 """Cells of a map at most: 19 bytes each are 2 GB."""
-_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 17  # of a chunk
+_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
 
 
 def region_map(

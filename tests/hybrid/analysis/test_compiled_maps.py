@@ -9,10 +9,13 @@ import pytest
 import mechanisms
 from hybrid import Axis, StateError, derive, region_map
 from hybrid.analysis.maps import regions
+from hybrid.analysis.maps.cell_program import cell_program
 from hybrid.analysis.maps.compiled_cells import CompiledCells
 from hybrid.analysis.maps.plane import RegionCodes, plane_of
+from hybrid.analysis.maps.recorded_cells import PENDING, CellRecording, RecordedMode
 from hybrid.contact import CellVerdict
 from hybrid.errors import DeclarationError
+from hybrid.expressions import Recording
 from tests import incline
 from tests.catalogue import dynamics_of
 
@@ -161,8 +164,45 @@ def test_chunks_and_threads_make_no_difference(cells, monkeypatch):
     assert general.n_general == general.cells
 
 
+@pytest.mark.parametrize("cells", [3, 21])
+@pytest.mark.parametrize(
+    ("operation", "operands"),
+    [
+        *((name, 1) for name in ("negative", "absolute", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan")),
+        *((name, 1) for name in ("sinh", "cosh", "tanh", "exp", "log", "sign")),
+        *((name, 2) for name in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum")),
+        *((name, 2) for name in ("arctan2", "heaviside")),
+    ],
+)
+def test_operations_are_those_of_numpy(operation, operands, cells):
+    """Also where they are not defined: a comparison with what is not a number decides no cell."""
+    recording = Recording()
+    row, column = recording.input(0, 0.3), recording.input(1, 0.2)
+    found = recording.apply(operation, [recording.apply("add", [row, column]), column][:operands])
+    shifted = recording.apply("add", [found, recording.apply("multiply", [row, column])])
+    recording.require(recording.apply("absolute", [found]).place, recording.place(-1.0), or_equal=True)
+    mode = RecordedMode(0, shifted.place, recording.place(1e9))
+    program = cell_program(CellRecording(recording, ("m",), None, (mode,), ()), [0])
+    x, y = np.array([-0.1, 0.0, 0.05, 0.3, np.nan]), np.linspace(-0.2, 0.5, cells)
+    verdict, modes, margin = (
+        np.full((5, cells), PENDING, np.uint8),
+        np.zeros((5, cells), np.uint64),
+        np.zeros((5, cells)),
+    )
+    program(x, y, verdict, modes, margin)
+    both = np.broadcast_arrays(x[:, None] + y, y)
+    with np.errstate(all="ignore"):
+        plain = getattr(np, operation)(*both[:operands])
+        expected = plain + x[:, None] * y
+    is_defined = ~np.isnan(plain)
+    np.testing.assert_array_equal(verdict == PENDING, ~is_defined)
+    np.testing.assert_array_equal(modes[is_defined] == 1, expected[is_defined] > 0)
+    # functions of C and NumPy may differ by two units in the last place
+    np.testing.assert_allclose(margin[is_defined], np.abs(expected)[is_defined], rtol=1e-15, atol=1e-16)
+
+
 def test_a_map_of_many_modes_counts_cells_by_code():
-    """At rest a ladder has sixteen: codes of more than twelve bits do not fit the table, and are counted by sorting."""
+    """At rest a ladder has sixteen."""
     axes = [Axis("theta", 0.1, 1.5, 40), Axis("mu", 0.1, 3, 41)]
     found = region_map(dynamics_of("ladder_in_corner"), axes=axes, pins=CLOSED | {"theta_dot": 0})
     counted = Counter(found.regions[index] for index in found.region.ravel())

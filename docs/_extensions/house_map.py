@@ -35,6 +35,7 @@ LIBRARIES = {
     "click": "click",
     "cvxpy": "CVXPY",
     "highspy": "HiGHS",
+    "llvmlite": "LLVM",
     "matplotlib": "matplotlib",
     "mujoco": "MuJoCo",
     "networkx": "networkx",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import numpy as np
@@ -200,7 +200,7 @@ class _Way:
                 self._go_over("DOP853", step.end - step.start)
         return stopped
 
-    def _go_over(self, stepper: str, duration: float) -> None:
+    def _go_over(self, stepper: Literal["DOP853", "Radau"], duration: float) -> None:
         """Go on by the other method: by the implicit one where an arc is stiff, and back where that does not pay."""
         begins = self.settings is not self.watch.settings
         self.watch.settings = attrs.evolve(self.watch.settings, stepper=stepper)

@@ -23,8 +23,8 @@ class Settings:
     ----------
     stepper : {"DOP853", "Radau"}
         Explicit Runge-Kutta method of order 8, which goes over to the other one where an arc turns out to be stiff and
-        comes back where that takes shorter steps, or an implicit one of order 5 from the start. Radau's error estimate is
-        of order 3: a relative error of 1e-9 already gives event times to about 1e-12, and 1e-12 takes five times as
+        comes back where that takes shorter steps, or an implicit one of order 5 from the start. Radau's error estimate
+        is of order 3: a relative error of 1e-9 already gives event times to about 1e-12, and 1e-12 takes five times as
         many steps. Its series within a step is a cubic, with about the error asked for.
     rtol, atol : float
         Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`).

@@ -63,16 +63,14 @@ def test_an_impact_ends_a_stiff_arc_and_begins_another():
 
 
 def test_a_fast_wave_that_grows_out_of_nothing_is_not_followed_as_stiff():
-    # While the wave is below the tolerance, steps are as long as the explicit method is stable, and the arc looks stiff;
-    # then it has to be followed. Mean cos(t), difference from it f'' = -w^2 f + a cos(w t): a t sin(w t)/(2 w).
+    # While the wave is below the tolerance, steps are as long as the explicit method is stable: the arc looks stiff.
+    # Then the wave has to be followed. Mean cos(t), difference from it f'' = -w^2 f + a cos(w t): a t sin(w t)/(2 w).
     w, a, t_end = 1e3, 4e-4, 2.0
     pair = derive(
         Mechanism(
             name="pair",
             coordinates=["x", "y"],
-            dynamics=EnergyDynamics(
-                kinetic="(x_dot**2 + y_dot**2)/2", potential=f"(x + y)**2/4 + {w}**2*(x - y)**2/4"
-            ),
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential=f"(x + y)**2/4 + {w}**2*(x - y)**2/4"),
             forces={"x": f"{a}*cos({w}*t)", "y": f"-{a}*cos({w}*t)"},
         )
     )

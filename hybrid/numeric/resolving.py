@@ -19,7 +19,7 @@ __all__ = ["PenaltyRun", "ResolvedFrame", "ResolvedFriction", "SteppingRun", "re
 
 Array = NDArray[np.float64]
 
-STIFFNESSES = (1e6, 1e7, 1e8, 1e9)
+STIFFNESSES = (1e6, 1e7, 1e8, 1e9, 1e10)
 STEPS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 BELOW_CRITICAL = 0.85
 """Of the critical factor: friction at which every method must agree."""

@@ -6,21 +6,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from scipy.optimize import brentq
 
 from hybrid.cli import main
 from hybrid.cli.lint import _tables
 from hybrid.cli.output import print_answer
 from hybrid.cli.schemas import answer_schema
 from hybrid.errors import StateError
+from hybrid.numeric import contact_problem
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.logs import read_log
-from hybrid.numeric.posing import Thresholds
+from hybrid.numeric.posing import Thresholds, posed_frame, states_of
 from hybrid.numeric.resolving import resolved_frame
 from tests.hybrid.numeric.test_lint import rod_log
 
 CHEETAH = Path(__file__).parents[2] / "data" / "cheetah"
 JAMMING = 2229  # approaches with 0.023 m/s; friction in force 1.0, critical 0.905
-STUDIED = 2400  # appended to the gait: approaches with 0.13 m/s; friction in force 1.0, critical 0.978
+NEARLY_CRITICAL = 2400  # appended to the gait: approaches with 0.13 m/s; friction 1.0, critical 0.978
+LANDING = 2401  # appended, of another start of the gait: approaches with 0.12 m/s; friction 1.0, critical 0.914
 
 
 @pytest.fixture(scope="module")
@@ -72,34 +75,25 @@ def test_an_elastic_tip_is_pressed_with_twice_the_rigid_force(tmp_path):
         assert run.duration == pytest.approx(np.pi / np.sqrt(run.stiffness * A), rel=3e-2)
 
 
-def test_the_force_on_the_cheetah_grows_with_stiffness_only_beyond_the_critical_friction(cheetah):
-    found = resolved(*cheetah, JAMMING, stiffnesses=(1e7, 1e8, 1e9))
-    assert found.verdict == "INCONSISTENT"
-    assert found.critical_factor == pytest.approx(0.905, abs=1e-3)
-    beyond, below = (np.array([run.force["ground/ffoot"] for run in item.penalty]) for item in found.runs)
-    assert np.all(beyond[1:] > 2.0 * beyond[:-1])
-    assert all(run.ending == "slip" for run in found.runs[0].penalty)
-    assert np.ptp(below) < 0.1 * below.min()
-    steps = [[step.forces[0]["ground/ffoot"] for step in item.time_stepping] for item in found.runs]
-    assert steps[0][-1] == pytest.approx(10 * steps[0][-2], rel=1e-2)  # as 1 / step
-    assert steps[1] == pytest.approx([steps[1][0]] * 5, rel=1e-6)
+def frames_of(log, tmp_path, frames):
+    path = tmp_path / "frames.npz"
+    np.savez(path, **{name: values[frames] for name, values in log.columns.items()})
+    return ["lint", str(CHEETAH / "cheetah.xml"), "--log", str(path), "--json"]
 
 
-def test_the_studied_frame_of_the_cheetah_is_proved_inconsistent(tmp_path, cheetah, capsys):
-    _, log = cheetah
-    path = tmp_path / "frame.npz"
-    np.savez(path, **{name: values[STUDIED:] for name, values in log.columns.items()})
-    words = ["lint", str(CHEETAH / "cheetah.xml"), "--log", str(path), "--json"]
+def test_landing_frames_of_the_cheetah_are_proved_inconsistent(tmp_path, cheetah, capsys):
+    words = frames_of(cheetah[1], tmp_path, [NEARLY_CRITICAL, LANDING])
     assert main(words) == 0
-    assert json.loads(capsys.readouterr().out)["left_out"] == {"impact": 1}
+    assert json.loads(capsys.readouterr().out)["left_out"] == {"impact": 2}
     assert main([*words, "--project", "--no-sweep"]) == 0
     captured = capsys.readouterr()
     answer = json.loads(captured.out)
-    (worst,) = answer["worst"]
-    assert worst["verdict"] == "INCONSISTENT"
-    assert worst["has_proof"]
-    # one contact, A < 0 and b < 0: neither separation nor sliding
-    assert worst["A"][0][0] < 0 > worst["b"][0]
+    assert [item["frame"] for item in answer["worst"]] == [1, 0]
+    for item in answer["worst"]:
+        assert item["verdict"] == "INCONSISTENT"
+        assert item["has_proof"]
+        # one contact, A < 0 and b < 0: neither separation nor sliding
+        assert item["A"][0][0] < 0 > item["b"][0]
     assert answer["friction_in_force"] == [
         {
             "pair": ["ground", "ffoot"],
@@ -112,6 +106,53 @@ def test_the_studied_frame_of_the_cheetah_is_proved_inconsistent(tmp_path, cheet
     assert any(note.startswith("warning: friction 0.4") for note in answer["notes"])
 
 
+def test_the_force_on_the_cheetah_grows_with_stiffness_only_beyond_the_critical_friction(tmp_path, cheetah, capsys):
+    """From 1e6 to 1e10 N/m more than twice a decade at friction 1.0, and within 10 % at 0.85 of the critical one."""
+    assert main([*frames_of(cheetah[1], tmp_path, [LANDING]), "--project", "--no-sweep", "--resolve", "0"]) == 0
+    found = json.loads(capsys.readouterr().out)["resolved"]
+    assert found["verdict"] == "INCONSISTENT"
+    assert found["critical_factor"] == pytest.approx(0.914, abs=1e-3)
+    assert [run["stiffness"] for run in found["runs"][0]["penalty"]] == [1e6, 1e7, 1e8, 1e9, 1e10]
+    beyond, below = (np.array([run["force"]["ground/ffoot"] for run in item["penalty"]]) for item in found["runs"])
+    assert np.all(beyond[1:] > 2.0 * beyond[:-1])
+    assert np.ptp(below) < 0.1 * below.min()
+    assert {run["ending"] for run in found["runs"][0]["penalty"]} == {"slip"}
+    assert {run["ending"] for run in found["runs"][1]["penalty"]} == {"rebound"}
+    steps = [[step["forces"][0]["ground/ffoot"] for step in item["time_stepping"]] for item in found["runs"]]
+    assert steps[0][-1] == pytest.approx(10 * steps[0][-2], rel=1e-2)  # as 1 / step
+    assert steps[1] == pytest.approx([steps[1][0]] * 5, rel=1e-6)
+
+
+@pytest.mark.parametrize("frame", [JAMMING, LANDING])
+def test_forces_on_the_cheetah_tend_to_those_of_the_posture_held(cheetah, frame):
+    """With the posture held, g'' = b + A F and s' = c_T - B F for F = -K g, from g = g' = 0 until the slip s is 0.
+
+    Beyond the critical friction F = b/A (cosh w t - 1) with w^2 = -A K, so that F grows with K as K^(1/3) where w t is
+    small and as K^(1/2) where it is large: 2.15 to 3.16 times a decade. Below it F ends at -2 b/A whatever K.
+    """
+    backend, log = cheetah
+    thresholds = Thresholds.of(backend, project=True)
+    state = states_of([posed_frame(backend, log.row(frame), thresholds)], thresholds, backend.name).at(0)
+    problem = contact_problem(state)
+    (G_NN, G_NT), (_, G_TT) = problem.G
+    (b, c_T), slip = problem.c, float(state.contacts[0].slip[0])
+    side = np.sign(slip)
+    A, B = G_NN - side * G_NT, G_TT - side * G_NT
+
+    def held(stiffness):
+        w = np.sqrt(-A * stiffness)
+        end = brentq(lambda t: abs(slip) + side * c_T * t - B * b / A * (np.sinh(w * t) / w - t), 0.0, 60.0 / w)
+        return b / A * (np.cosh(w * end) - 1.0)
+
+    found = resolved(backend, log, frame, stiffnesses=(1e8, 1e10), steps=())
+    beyond, below = ([run.force["ground/ffoot"] for run in item.penalty] for item in found.runs)
+    # steps of 0.02 rad, and a posture that turns meanwhile: by 1e-2 rad in the 2 ms at 1e8 N/m, a tenth of it at 1e10
+    assert beyond == [pytest.approx(held(1e8), rel=3e-2), pytest.approx(held(1e10), rel=1e-2)]
+    assert 10 ** (2 / 3) < held(1e10) / held(1e8) < 10
+    twice = -2.0 * b / (0.15 * G_NN)  # A at 0.85 of the critical friction, G_NN/G_NT, is 0.15 G_NN
+    assert below == [pytest.approx(twice, rel=3e-2), pytest.approx(twice, rel=1e-2)]
+
+
 def test_the_runs_stand_in_the_answer_and_on_the_page(tmp_path, capsys):
     model, log = rod_log(tmp_path)
     page = tmp_path / "page.html"
@@ -121,7 +162,7 @@ def test_the_runs_stand_in_the_answer_and_on_the_page(tmp_path, capsys):
     Draft202012Validator(answer_schema("lint")).validate(answer)
     found = answer["resolved"]
     assert (found["frame"], found["verdict"], len(found["runs"])) == (0, "INCONSISTENT", 2)
-    assert [run["stiffness"] for run in found["runs"][0]["penalty"]] == [1e6, 1e7, 1e8, 1e9]
+    assert [run["stiffness"] for run in found["runs"][0]["penalty"]] == [1e6, 1e7, 1e8, 1e9, 1e10]
     assert [run["step"] for run in found["runs"][0]["time_stepping"]] == [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
     text = page.read_text(encoding="utf-8")
     assert "Frame 0, run on" in text

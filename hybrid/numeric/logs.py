@@ -31,7 +31,7 @@ MAX_FRAMES = 100_000_000
 
 _LOOKED_AT = 64  # frames that show whether a log has one a step
 _APART = 0.3  # of the way of a step, by the mean velocity: integrators differ by how it changes; two steps are 1 apart
-_BLOCK = 4096  # frames: 2.5 MB of a humanoid
+_BLOCK = 2**18  # bytes of the frames, or of the one frame, that are read together
 
 _NAMES = "joint_names"
 _INDEX = re.compile(r"^(\w+?)\[?_?(\d+)\]?$")
@@ -63,17 +63,19 @@ class Log:
 
     def rows(self) -> Iterator[dict[str, Array]]:
         """The columns at every frame; FileError where an entry of a column that is read now is not finite."""
-        blocks = [self._blocks(name, values) for name, values in self.columns.items()]
+        width = sum(math.prod(values.shape[1:]) for values in self.columns.values())
+        frames = max(1, _BLOCK // (8 * max(1, width)))
+        blocks = [self._blocks(name, values, frames) for name, values in self.columns.items()]
         for together in zip(*blocks, strict=True):
             for row in zip(*together, strict=True):
                 yield dict(zip(self.columns, row, strict=True))
 
-    def _blocks(self, name: str, values: Array | StoredColumn) -> Iterator[Array]:
+    def _blocks(self, name: str, values: Array | StoredColumn, frames: int) -> Iterator[Array]:
         if isinstance(values, StoredColumn):
-            for k, block in enumerate(values.blocks(_BLOCK)):
-                yield _finite(name, _flat(block), self.source, first=k * _BLOCK)
+            for k, block in enumerate(values.blocks(frames)):
+                yield _finite(name, _flat(block), self.source, first=k * frames)
         else:
-            yield from (values[k : k + _BLOCK] for k in range(0, len(values), _BLOCK))
+            yield from (values[k : k + frames] for k in range(0, len(values), frames))
 
     def chosen(self, frames: Sequence[int]) -> dict[int, dict[str, Array]]:
         """The columns at some frames, read in one pass where they are stored."""
@@ -214,7 +216,7 @@ def checked_log(arrays: Mapping[str, NDArray[Any] | StoredColumn], backend: Abst
 def _whole(values: NDArray[Any] | StoredColumn) -> NDArray[Any]:
     if not isinstance(values, StoredColumn):
         return np.asarray(values)
-    return np.concatenate([*values.blocks(_BLOCK)]) if values.shape and len(values) else np.zeros(values.shape)
+    return next(values.blocks(len(values))) if values.shape and len(values) else np.zeros(values.shape)
 
 
 def _column(name: str, values: NDArray[Any] | StoredColumn, width: int, source: str) -> Array | StoredColumn:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hybrid.cli.arguments import json_option
+from hybrid.cli.arguments import FiniteRange, json_option
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.pages import page_option, write_page
 from hybrid.progress import ProgressBar
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lint"]
 
+_SIZE = FiniteRange(min=0.0)
+
 
 @click.command()
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
@@ -29,15 +31,15 @@ __all__ = ["lint"]
 @click.option("--backend", "engine", metavar="NAME", help="What reads MODEL: mujoco, pinocchio or another backend.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N random postures in contact instead of a log.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random postures.")
-@click.option("--gap", type=float, help="Largest gap (m) of a closed contact; by default 1e-3, or 1e-3 of the model.")
-@click.option("--persistent", type=float, default=0.1, show_default=True, help="Normal velocity (m/s) of persistence.")
-@click.option("--slip-min", type=float, default=0.05, show_default=True, help="Slip (m/s) below which contacts rest.")
+@click.option("--gap", type=_SIZE, help="Largest gap (m) of a closed contact; by default 1e-3, or 1e-3 of the model.")
+@click.option("--persistent", type=_SIZE, default=0.1, show_default=True, help="Normal velocity (m/s) of persistence.")
+@click.option("--slip-min", type=_SIZE, default=0.05, show_default=True, help="Slip (m/s) below which contacts rest.")
 @click.option("--project", is_flag=True, help="Take normal velocities away instead of leaving impacts out.")
-@click.option("--static-friction", type=float, help="Static friction of all contacts; by default their friction.")
+@click.option("--static-friction", type=_SIZE, help="Static friction of all contacts; by default their friction.")
 @click.option("--worst", type=click.IntRange(0), default=10, show_default=True, help="How many frames are listed.")
 @click.option(
     "--standing-budget",
-    type=click.FloatRange(min=0.0),
+    type=_SIZE,
     default=2.0,
     show_default=True,
     metavar="SECONDS",
@@ -46,7 +48,7 @@ __all__ = ["lint"]
 @click.option("--no-sweep", is_flag=True, help="Do not repeat the verdicts at friction 0.4 to 2.")
 @click.option("--resolve", type=int, metavar="FRAME", help="Penalty and time-stepping runs from a frame, side by side.")
 @page_option("A page with the timeline and the worst frames (.html), or .md, .json.")
-@click.option("--fail-below", type=float, metavar="F", help="Exit with status 1 if a critical factor is below F.")
+@click.option("--fail-below", type=_SIZE, metavar="F", help="Exit with status 1 if a critical factor is below F.")
 @json_option
 @click.pass_context
 def lint(
@@ -78,8 +80,6 @@ def lint(
     """
     if (log is None) is (sample is None):
         raise click.UsageError("Give either --log FILE or --sample N.")
-    if fail_below is not None and not fail_below >= 0.0:
-        raise click.UsageError(f"--fail-below must be zero or positive, got {fail_below:g}.")
     with ProgressBar(f"linting {log or model}") as bar:
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
         from hybrid.numeric.loading import load_model

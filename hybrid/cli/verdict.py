@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import click
 
 from hybrid.cli.arguments import (
+    FiniteRange,
     branch_option,
     json_option,
     mechanism_argument,
@@ -52,7 +53,7 @@ Solver = Literal["enumeration", "lemke", "gauss"]
 )
 @click.option(
     "--standing-budget",
-    type=click.FloatRange(min=0.0),
+    type=FiniteRange(min=0.0),
     default=2.0,
     show_default=True,
     metavar="SECONDS",

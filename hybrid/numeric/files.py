@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 
-from hybrid.errors import FileError, StateError
+from hybrid.errors import FileError
 from hybrid.files import read_file, read_json
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
@@ -61,13 +62,8 @@ def read_state(path: str | Path) -> NumericState:
         _part(NumericFriction, f"friction[{k}]", item, _ELEMENT, {"name", "W_T", "slip", "limit"}, source)
         for k, item in enumerate(_items(given.pop("friction", ()), "friction", source))
     ]
-    given["name"] = str(given.get("name", Path(path).stem))
-    try:
-        return NumericState(**given, contacts=contacts, friction=elements)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, StateError):
-            raise
-        raise FileError(f"has a field that is no array of numbers: {error}", source) from None
+    numbers = _numbers("", {"name": Path(path).stem, **given}, source)
+    return NumericState(**numbers, contacts=contacts, friction=elements)
 
 
 def _items(value: Any, field: str, source: str) -> Iterable[Any]:
@@ -80,10 +76,18 @@ def _part(kind: Any, field: str, item: Any, known: set[str], needed: set[str], s
     if not isinstance(item, Mapping):
         raise FileError(f"{field} must be an object with name and directions", source)
     check_keys(field, item, known, needed, source)
-    try:
-        return kind(**{**item, "name": str(item["name"])})
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{field} has a field that is no array of numbers: {error}", source) from None
+    return kind(**_numbers(f"{field}.", item, source))
+
+
+def _numbers(where: str, given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """The fields of an object as arrays, but its name and what is null."""
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        try:
+            found[key] = str(value) if key == "name" else None if value is None else np.asarray(value, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            raise FileError(f"{where}{key} is no array of numbers (in the range of double precision)", source) from None
+    return found
 
 
 def check_keys(field: str, given: Mapping[str, Any], known: set[str], needed: set[str], source: str) -> None:

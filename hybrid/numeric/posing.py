@@ -56,16 +56,13 @@ class Thresholds:
 
     @classmethod
     def of(cls, backend: AbstractBackend, *, gap: float | None = None, **more: Any) -> Thresholds:
-        """The thresholds for a model, whose size bounds the gap; StateError for negative ones."""
+        """The thresholds for a model, whose size bounds the gap; StateError for one out of range."""
         chosen = TOUCHING * min(1.0, backend.extent) if gap is None else gap
         found = cls(gap=chosen, **more)
-        if np.isinf(found.gap):
-            raise StateError("--gap must be finite")
-        for name in ("gap", "persistent", "slip_min"):
-            if not getattr(found, name) >= 0.0:
-                raise StateError(f"--{name.replace('_', '-')} must not be negative, got {getattr(found, name):g}")
-        if found.static_friction is not None and not found.static_friction >= 0.0:
-            raise StateError(f"--static-friction must not be negative, got {found.static_friction:g}")
+        for name in ("gap", "persistent", "slip_min", "static_friction"):
+            value = getattr(found, name)
+            if value is not None and not 0.0 <= value < np.inf:
+                raise StateError(f"{name} must be zero or a positive number, got {value:g}")
         return found
 
 

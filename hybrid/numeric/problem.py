@@ -109,6 +109,11 @@ def contact_problem(state: NumericState, *, tolerances: Tolerances = Tolerances(
                 f"{float(contact.gap_dot):.6g}): this is an impact; set gap_dot of a persistent contact to 0"
             )
     problem = pose(state.structure, state.terms, activities, sides=state.sides)
+    if not all(np.isfinite(part).all() for part in (problem.G, problem.c)):
+        raise StateError(
+            f"{state.name}: accelerations leave the range of double precision; choose units in which M, h and the "
+            "directions of contacts are moderate"
+        )
     size = 1.0 + float(np.max(np.abs(state.terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free)))
     if problem.inconsistency > tolerances.sign * 1e3 * size:
         raise ComputationError(

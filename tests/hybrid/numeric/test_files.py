@@ -81,9 +81,10 @@ def test_people_read_it_as_any_verdict(tmp_path, capsys):
         ({"contacts": [3]}, r"contacts\[0\] must be an object"),
         ({"contacts": [{"name": "foot"}]}, r"contacts\[0\].W_N is missing"),
         ({"contacts": [{"name": "foot", "W_N": [0, 1], "frictoin": 1}]}, "did you mean 'friction'"),
-        ({"contacts": [{"name": "foot", "W_N": "up"}]}, "no array of numbers"),
-        ({"h": [[1.0], [2.0, 3.0]]}, "no array of numbers"),
-        ({"M": {"a": 1}}, "no array of numbers"),
+        ({"contacts": [{"name": "foot", "W_N": "up"}]}, r"contacts\[0\].W_N is no array of numbers"),
+        ({"contacts": [{"name": "foot", "W_N": [0, 10**400]}]}, r"contacts\[0\].W_N is no array of numbers"),
+        ({"h": [[1.0], [2.0, 3.0]]}, "h is no array of numbers"),
+        ({"M": {"a": 1}}, "M is no array of numbers"),
     ],
 )
 def test_damaged_files_are_refused_by_field(tmp_path, changes, message):
@@ -98,3 +99,10 @@ def test_numbers_that_do_not_fit_are_refused_with_status_2(tmp_path, capsys):
     assert "h is not finite" in capsys.readouterr().err
     assert main(["verdict", str(written(tmp_path)), "--pin", "phi=1"]) == 2
     assert "takes no --pin" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_numbers_whose_accelerations_overflow_are_refused(tmp_path, capsys):
+    foot = {"name": "foot", "W_N": [0.0, 1e300], "W_T": [1.0, 0.0], "slip": [0.3], "friction": 0.5}
+    assert main(["verdict", str(written(tmp_path, M=[[1, 0], [0, 1]], h=[0, -9], contacts=[foot]))]) == 2
+    assert "leave the range of double precision" in capsys.readouterr().err

@@ -203,13 +203,17 @@ def test_logs_that_do_not_fit_are_refused(tmp_path, capsys, changes, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--gap", "-1"], "--gap must not be negative"),
-        (["--gap", "inf"], "--gap must be finite"),
-        (["--gap", "nan"], "--gap must not be negative"),
-        (["--persistent", "-1"], "--persistent must not be negative"),
-        (["--slip-min", "-1"], "--slip-min must not be negative"),
-        (["--static-friction", "nan"], "--static-friction must not be negative"),
-        (["--fail-below", "nan"], "--fail-below must be zero or positive"),
+        (["--gap", "-1"], "'--gap': -1.0 is not in the range x>=0"),
+        (["--gap", "inf"], "'--gap': inf is not a finite number"),
+        (["--gap", "nan"], "'--gap': nan is not a finite number"),
+        (["--persistent", "-1"], "'--persistent': -1.0 is not in the range x>=0"),
+        (["--persistent", "inf"], "'--persistent': inf is not a finite number"),
+        (["--slip-min", "-1"], "'--slip-min': -1.0 is not in the range x>=0"),
+        (["--slip-min", "nan"], "'--slip-min': nan is not a finite number"),
+        (["--static-friction", "nan"], "'--static-friction': nan is not a finite number"),
+        (["--static-friction", "inf"], "'--static-friction': inf is not a finite number"),
+        (["--fail-below", "nan"], "'--fail-below': nan is not a finite number"),
+        (["--standing-budget", "nan"], "'--standing-budget': nan is not a finite number"),
         (["--worst", "-1"], "'--worst'"),
     ],
 )
@@ -275,10 +279,10 @@ def test_a_missing_engine_is_one_line(tmp_path, capsys, monkeypatch):
 
 def test_negative_thresholds_are_refused():
     backend = load(WALKER)
-    with pytest.raises(StateError, match="--gap must not be negative"):
+    with pytest.raises(StateError, match="gap must be zero or a positive number, got -1"):
         Thresholds.of(backend, gap=-1.0)
-    with pytest.raises(StateError, match="--static-friction"):
-        Thresholds.of(backend, static_friction=-0.1)
+    with pytest.raises(StateError, match="static_friction must be zero or a positive number"):
+        Thresholds.of(backend, static_friction=np.nan)
     assert Thresholds.of(backend).gap == pytest.approx(min(1e-3, 1e-3 * backend.extent))
     assert NumericState([[1.0]], [0.0]).shape == ()
 

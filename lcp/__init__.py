@@ -7,19 +7,19 @@ from lcp import exact, polytopes
 from lcp.block_pivoting import solve
 from lcp.classes import (
     Membership,
+    Solvability,
     is_copositive,
     is_copositive_plus,
     is_nondegenerate,
     is_p_matrix,
+    is_q0_matrix,
     is_strictly_semimonotone,
 )
 from lcp.enumeration import SolutionSet, enumerate_solutions
 from lcp.errors import LCPError
 from lcp.lemke import Lemke
 from lcp.polytopes import Polytope
-from lcp.problem import LCP
-from lcp.solution import Solution, Status
-from lcp.solvability import Solvability, is_q0_matrix
+from lcp.problem import LCP, Solution, Status
 
 __all__ = [
     "LCP",

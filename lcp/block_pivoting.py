@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
 import numpy as np
 
-from lcp.arrays import FloatArray
 from lcp.lemke import Lemke
-from lcp.problem import LCP
+from lcp.problem import LCP, Solution, Status
 from lcp.scaling import scaled
-from lcp.solution import Solution, Status
 from lcp.tolerances import ROUNDING
+
+if TYPE_CHECKING:
+    from lcp.arrays import FloatArray
 
 __all__ = ["BlockPrincipalPivoting", "solve"]
 

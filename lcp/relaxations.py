@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcp.arrays import FloatArray
 from lcp.exact.certificate import NoSolutionCertificate, Refutation, verify
-from lcp.exact.rational import RationalLCP, rational
-from lcp.problem import LCP
+from lcp.exact.lemke import RationalLCP, rational
 from lcp.scaling import scaled
 from lcp.tolerances import RESIDUAL
+
+if TYPE_CHECKING:
+    from lcp.arrays import FloatArray
+    from lcp.problem import LCP
 
 __all__ = ["decide", "is_positive_definite"]
 

@@ -6,19 +6,22 @@ import csv
 import html
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib._pylab_helpers import Gcf
-from matplotlib.figure import Figure
 
 from hybrid.reporting.figures import settings
-from hybrid.reporting.palette import line_styles
+from hybrid.reporting.regions import line_styles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from matplotlib.figure import Figure
 
 FOLDER = Path(__file__).parent
 VERDICTS = ("agrees", "agrees after correcting", "not reproducible")

@@ -10,16 +10,16 @@ from .certified import (
 from .comparison.agreement import ComparisonMap as ComparisonMap, compare_map as compare_map
 from .comparison.restitution import RestitutionMap as RestitutionMap, restitution_map as restitution_map
 from .comparison.table import Comparison as Comparison, ComparisonRow as ComparisonRow, compare as compare
-from .configuration.curves import (
-    ConfigurationCurves as ConfigurationCurves,
-    configuration_curves as configuration_curves,
-)
 from .configuration.realisation import (
     RealisationRow as RealisationRow,
     RealisationStudy as RealisationStudy,
     realisation_study as realisation_study,
 )
-from .configuration.search import singular_configurations as singular_configurations
+from .configuration.search import (
+    ConfigurationCurves as ConfigurationCurves,
+    configuration_curves as configuration_curves,
+    singular_configurations as singular_configurations,
+)
 from .criticality.friction import CriticalFriction as CriticalFriction, critical_friction as critical_friction
 from .criticality.singularities import (
     ForceAtPoint as ForceAtPoint,

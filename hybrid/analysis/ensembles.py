@@ -6,8 +6,6 @@ import hashlib
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -25,12 +23,15 @@ from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes
 from hybrid.analysis.maps.kept import about_mechanism
 from hybrid.analysis.maps.store import check_folder
-from hybrid.dynamics.quantities import quantities_with_units
+from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+
     from hybrid.contact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 import sympy
 
-from hybrid.automaton.algebra import Algebra, RowTable
-from hybrid.automaton.laws import ForceMatrix, force_matrix
+from hybrid.automaton.algebra import Algebra, ForceMatrix, RowTable, force_matrix
 from hybrid.automaton.notation import fresh_symbol, text
 from hybrid.automaton.structure import NodeMode, eliminated_rows
-from hybrid.contact.table import ForceElement
 from hybrid.dynamics.rational import Element, Row, SingularError, TooLongError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics
 
 _MAX_UNKNOWNS = 4  # Cramer's rule takes k! k products for k unknowns

@@ -1,31 +1,108 @@
-"""The hybrid automaton of a mechanism: its graph of modes, built node by node as it is asked for."""
+"""The hybrid automaton of a mechanism: its graph of modes, built node by node as it is asked for.
+
+What the nodes of the graph hold.
+
+Trees as graphs, for motions that branch.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import networkx as nx
 
 from hybrid.automaton.algebra import Algebra, RowTable, contact_algebra, row_table
-from hybrid.automaton.attributes import node_attributes
-from hybrid.automaton.freedom import active_rows, closed_postures, rank_of
 from hybrid.automaton.impossible import Proofs, proofs_of, velocities_contradict
 from hybrid.automaton.invariants import holds
 from hybrid.automaton.location import Location, locate
+from hybrid.automaton.numeric import active_rows, closed_postures, rank_of
 from hybrid.automaton.structure import FREE, NodeMode, count_nodes, node_modes, node_of
 from hybrid.automaton.transitions import IMPACT, Transition, transitions_from, transitions_from_impact
-from hybrid.contact.modes import Mode
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import networkx
+
+    from hybrid.automaton.location import Location
+    from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
+
+
+def node_attributes(location: Location | None) -> dict[str, object]:
+    """Attributes of a node in the graph; without a location, those of the impact.
+
+    Parameters
+    ----------
+    location : Location or None
+
+    Returns
+    -------
+    dict of str to object
+        The same keys for every node: ``kind``, which is ``mode`` or ``impact``, and the fields of the location.
+    """
+    if location is None:
+        return {
+            "kind": "impact",
+            "mode": None,
+            "invariant": (),
+            "vector_field": None,
+            "n_freedom": None,
+            "is_hyperstatic": False,
+            "guards": (),
+            "forces": {},
+            "definitions": (),
+        }
+    return {
+        "kind": "mode",
+        "mode": location.mode,
+        "invariant": location.invariant,
+        "vector_field": location.vector_field,
+        "n_freedom": location.n_freedom,
+        "is_hyperstatic": location.is_hyperstatic,
+        "guards": location.guards,
+        "forces": location.forces,
+        "definitions": location.definitions,
+    }
+
+
+def tree_graph(
+    nodes: Iterable[tuple[int, Mapping[str, Any]]], edges: Iterable[tuple[int, int, Mapping[str, Any]]]
+) -> networkx.DiGraph:
+    """A directed graph from numbered nodes and edges with their attributes.
+
+    Parameters
+    ----------
+    nodes : iterable of (int, mapping)
+    edges : iterable of (int, int, mapping)
+        From, to, attributes.
+
+    Returns
+    -------
+    networkx.DiGraph
+
+    Examples
+    --------
+    >>> graph = tree_graph([(0, {"label": "root"}), (1, {})], [(0, 1, {"choice": "free"})])
+    >>> graph.edges[0, 1]["choice"]
+    'free'
+    """
+    import networkx
+
+    graph = networkx.DiGraph()
+    for number, attributes in nodes:
+        graph.add_node(number, **attributes)
+    for start, end, attributes in edges:
+        graph.add_edge(start, end, **attributes)
+    return graph
+
 
 MAX_NODES = 64
 """Nodes of the whole graph at most: three planar contacts; larger automata are explored node by node."""

@@ -1,29 +1,227 @@
-"""One mode's linear system solved numerically, at arrays of states."""
+"""One mode's linear system solved numerically, at arrays of states.
+
+Whether contact forces that are not determined can be chosen so that a mode holds.
+
+How many degrees of freedom a mode leaves, measured at postures in which its contacts are closed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.automaton.hyperstatic import Start, least_slack
-from hybrid.automaton.structure import NodeMode
+from hybrid.automaton.structure import FREE, STICK, NodeMode
 from hybrid.contact.active_elements import ElementKind, ModeConditions, mode_conditions
 from hybrid.contact.activity import Activity, with_limits
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.guards import ArrayView
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
-from hybrid.contact.table import ForceElement
 from hybrid.dynamics.partials import Forces
 from hybrid.dynamics.scales import Scales, scales_of
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import HIGHS_FEASIBILITY, Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics, Terms, Values
+
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Start:
+    """A condition ``A x + b >= 0`` that counts only where a slip starts from rest.
+
+    Attributes
+    ----------
+    A, b : array, (..., r) and (...)
+    is_active : array of bool, (...)
+    """
+
+    A: Array
+    b: Array
+    is_active: NDArray[np.bool_]
+
+
+def least_slack(mode: Conditions, starts: Sequence[Start]) -> Array:
+    """By how much all inequalities of a mode can be met at once, over all forces that meet its equations.
+
+    Parameters
+    ----------
+    mode : Conditions
+        At one state or many.
+    starts : sequence of Start
+
+    Returns
+    -------
+    array, (...)
+        In units of the data, at most 1; negative where some inequality must fail, minus infinity where no forces meet
+        the equations. One linear programme per state.
+    """
+    shape = np.broadcast_shapes(
+        mode.E.shape[:-2],
+        mode.e.shape[:-1],
+        mode.A.shape[:-2],
+        mode.b.shape[:-1],
+        *(array.shape for start in starts for array in (start.b, start.is_active)),
+    )
+    ranks = ((mode.E, 2), (mode.e, 1), (mode.A, 2), (mode.b, 1))
+    E, e, A, b = (np.broadcast_to(array, (*shape, *array.shape[array.ndim - rank :])) for array, rank in ranks)
+    least = np.empty(shape)
+    for place in np.ndindex(shape):
+        rows, constants = [A[place]], [b[place]]
+        for start in starts:
+            if np.broadcast_to(start.is_active, shape)[place]:
+                rows.append(np.broadcast_to(start.A, (*shape, start.A.shape[-1]))[place][None])
+                constants.append(np.broadcast_to(start.b, shape)[place][None])
+        least[place] = _largest_least(E[place], e[place], np.concatenate(rows), np.concatenate(constants))
+    return least
+
+
+def _largest_least(E: Array, e: Array, A: Array, b: Array) -> float:
+    from scipy.optimize import linprog
+
+    if not all(np.isfinite(array).all() for array in (E, e, A, b)):
+        return float("nan")
+    m, r = A.shape
+    answer = linprog(
+        np.append(np.zeros(r), -1.0),
+        A_ub=np.hstack([-A, np.ones((m, 1))]),
+        b_ub=b,
+        A_eq=np.hstack([E, np.zeros((len(E), 1))]),
+        b_eq=-e,
+        bounds=[(None, None)] * r + [(None, 1.0)],
+        options={"primal_feasibility_tolerance": HIGHS_FEASIBILITY, "dual_feasibility_tolerance": HIGHS_FEASIBILITY},
+    )
+    return float(-answer.fun) if answer.status == 0 else -np.inf
+
+
+_N_SAMPLES = 8  # postures; a generic rank is found at the first with probability one, the others guard against NaN
+_N_STEPS = 25  # Newton steps; quadratic convergence takes fewer than ten from nearby
+
+
+@attrs.frozen(eq=False)
+class Samples:
+    """Postures at which the closed contacts of a mode touch, with arbitrary velocities.
+
+    Attributes
+    ----------
+    q, v : array, (s, n)
+    t : array, (s,)
+    """
+
+    q: NDArray[np.float64]
+    v: NDArray[np.float64]
+    t: NDArray[np.float64]
+
+
+def closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
+    """Postures in which given contacts touch, by Newton's method from scattered starts.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    closed : sequence of int
+        Positions of the contacts.
+
+    Returns
+    -------
+    Samples
+        Starting postures instead, if no iteration converges. Found once for every set of contacts.
+    """
+    key = (Samples, tuple(closed))
+    if key not in dynamics.programs:
+        dynamics.programs[key] = _closed_postures(dynamics, closed)
+    found: Samples = dynamics.programs[key]
+    return found
+
+
+def _closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
+    random = np.random.default_rng(20130567)
+    q = random.uniform(-1.0, 1.0, (_N_SAMPLES, dynamics.n))
+    v = random.uniform(-1.0, 1.0, (_N_SAMPLES, dynamics.n))
+    t = random.uniform(0.0, 1.0, _N_SAMPLES)
+    start = q
+    for _ in range(_N_STEPS):
+        found = dynamics.kinematics(q, v, t=t)
+        columns = [found["W_N"][..., index] for index in closed]
+        columns += [found["J"][..., row, :] for row in range(found["J"].shape[-2])]
+        if not columns:
+            break
+        residuals = [found["gap"][..., index] for index in closed]
+        residuals += [found["constraint"][..., row] for row in range(found["constraint"].shape[-1])]
+        jacobian = np.stack([np.broadcast_to(column, q.shape) for column in columns], axis=-2)
+        residual = np.stack([np.broadcast_to(value, q.shape[:-1]) for value in residuals], axis=-1)
+        finite = np.isfinite(jacobian).all(axis=(-2, -1)) & np.isfinite(residual).all(axis=-1)
+        step = np.linalg.pinv(np.where(finite[:, None, None], jacobian, 0.0)) @ residual[..., None]
+        q = q - np.where(finite[:, None], step[..., 0], 0.0)
+        error = np.where(finite, np.max(np.abs(residual), axis=-1), np.inf)
+    else:
+        met = error <= Tolerances().gap
+        if met.any():
+            return Samples(q[met], v[met], t[met])
+        q = start
+    return Samples(q, v, t)
+
+
+def active_rows(
+    dynamics: Dynamics, parts: Sequence[ForceElement], node: NodeMode, samples: Samples
+) -> NDArray[np.float64]:
+    """Directions in which a mode permits no acceleration, rigid constraints included.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parts : sequence of ForceElement
+    node : NodeMode
+    samples : Samples
+        s states.
+
+    Returns
+    -------
+    array, (s, k, n)
+        Rows of ``J`` first; not scaled.
+    """
+    terms = dynamics.kinematics(samples.q, samples.v, t=samples.t)
+    rows = [terms["J"][..., row, :] for row in range(terms["J"].shape[-2])]
+    for part in parts:
+        label = node.mode[part.name]
+        if part.kind is ElementKind.CONTACT and label is not FREE:
+            rows.append(terms["W_N"][..., part.index])
+        if label is STICK:
+            rows += [terms["W_T"][..., column] for column in part.columns]
+    size, n = samples.q.shape
+    if not rows:
+        return np.zeros((size, 0, n))
+    return np.stack([np.broadcast_to(row, (size, n)) for row in rows], axis=-2)
+
+
+def rank_of(rows: NDArray[np.float64]) -> int:
+    """The largest rank among the samples; directions are scaled to unit length.
+
+    Parameters
+    ----------
+    rows : array, (s, k, n)
+        Directions at s states; states with an entry that is not finite are left out.
+
+    Returns
+    -------
+    int
+        0 if there is no state.
+    """
+    rows = rows[np.isfinite(rows).all(axis=(-2, -1))]
+    if not rows.size:
+        return 0
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    unit = rows / np.where(norms > 0, norms, 1.0)
+    return int(np.max(np.linalg.matrix_rank(unit, tol=np.sqrt(Tolerances().rank))))
+
 
 _ACTIVITIES = {
     ContactMode.FREE: Activity.OPEN,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.automaton.guards import GuardFunction
 from hybrid.automaton.structure import SLIDE, NodeMode, rows_of_node
-from hybrid.contact.exits import Exit, possible_exit, regular_exit
-from hybrid.contact.guards import GuardKind
+from hybrid.contact.guards import Exit, GuardKind, possible_exit, regular_exit
 from hybrid.contact.modes import Mode
-from hybrid.contact.table import ForceElement
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from hybrid.automaton.guards import GuardFunction
     from hybrid.automaton.location import Location
+    from hybrid.contact.table import ForceElement
 
 IMPACT = "impact"
 """Key of the instantaneous node in which velocities jump."""

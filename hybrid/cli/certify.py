@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -27,6 +25,9 @@ from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import certified_record, slice_record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
     from rich.console import RenderableType
 
     from hybrid.analysis import Boundary, CertifiedMap
@@ -101,9 +102,9 @@ def certify(
         )
         shown = sliced(found, at) if at else found
         if plot is not None:
-            from hybrid.dynamics.quantities import quantities_with_units
-            from hybrid.reporting.certified_maps import plot_certified_map
+            from hybrid.dynamics.pin_values import quantities_with_units
             from hybrid.reporting.figures import save_figure
+            from hybrid.reporting.plot import plot_certified_map
 
             units = quantities_with_units(dynamics)
             boundaries = _boundaries(dynamics, shown, at, pins, values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,13 +16,15 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import Json, number, print_answer, table
-from hybrid.cli.pages import command_as_written, page_option, write_page
+from hybrid.cli.output import Json, command_as_written, number, page_option, print_answer, table, write_page
 from hybrid.progress import ProgressBar
 from hybrid.reporting.records import plain
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
     from rich.console import RenderableType
 
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
@@ -104,7 +104,7 @@ def impact(
     values = read_parameters(declared, parameters)
     with ProgressBar(f"impact of {declared.name}"):
         from hybrid.contact import resolve_impact
-        from hybrid.contact.touching import closed_contacts
+        from hybrid.contact.activity import closed_contacts
         from hybrid.dynamics import derive, solve_state
 
         dynamics = derive(declared)

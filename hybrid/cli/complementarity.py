@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +16,11 @@ from hybrid.files import read_arrays, read_file, read_json
 from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from lcp import LCP, SolutionSet
-    from lcp.classes import Matrix, Membership
+    from lcp.classes import Matrix, Membership, Solvability
     from lcp.exact import NoSolutionCertificate
-    from lcp.solvability import Solvability
 
 __all__ = ["lcp_", "problem_answer", "read_problem"]
 
@@ -171,9 +171,8 @@ def _solutions(problem: LCP) -> tuple[SolutionSet, NoSolutionCertificate | None]
 def _memberships(problem: LCP) -> dict[str, Membership | Solvability | None]:
     """Classes of M: how many solutions there are, what Lemke's method can conclude; None if undecided."""
     from lcp import classes
-    from lcp.classes import Membership
+    from lcp.classes import Membership, is_q0_matrix
     from lcp.relaxations import is_positive_definite
-    from lcp.solvability import is_q0_matrix
 
     tests: dict[str, Callable[[Matrix], Membership | Solvability]] = {
         "P": classes.is_p_matrix,
@@ -200,7 +199,7 @@ def _pairs(n: int) -> Iterator[tuple[int, ...]]:
 
 def _witness(membership: Membership | Solvability) -> dict[str, Any]:
     """Why a matrix is not in a class: indices of a principal minor, or a vector."""
-    from lcp.solvability import Solvability
+    from lcp.classes import Solvability
 
     if isinstance(membership, Solvability) or membership.vector is not None:
         return {"vector": membership.vector}

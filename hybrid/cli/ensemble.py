@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,8 @@ from hybrid.files import read_file, read_table
 from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from rich.console import RenderableType
 
     from hybrid.analysis import Ensemble
@@ -134,7 +135,7 @@ def ensemble(
             )
         files = [] if output is None else list(save_ensemble(found, output))
         if plot is not None:
-            from hybrid.dynamics.quantities import quantities_with_units
+            from hybrid.dynamics.pin_values import quantities_with_units
             from hybrid.reporting import plot_ensemble, save_figure
 
             units = quantities_with_units(dynamics)

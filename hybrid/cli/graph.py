@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -16,6 +15,8 @@ from hybrid.progress import ProgressBar
 from hybrid.reporting.files import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import RenderableType
 
     from hybrid.automaton import Automaton
@@ -118,7 +119,7 @@ def exported(automaton: Automaton, form: Format) -> str:
 
 
 def _description(whole: Outline) -> Iterator[RenderableType]:
-    from hybrid.automaton.export.reduced import reduced
+    from hybrid.automaton.export.layout import reduced
 
     shown = reduced(whole)
     yield f"{whole.name}: {len(whole.nodes)} nodes, {len(whole.edges)} transitions"
@@ -130,7 +131,7 @@ def _description(whole: Outline) -> Iterator[RenderableType]:
 
 
 def _extent(node: NodeText) -> str:
-    from hybrid.automaton.export.reduced import GroupText
+    from hybrid.automaton.export.layout import GroupText
 
     if isinstance(node, GroupText):
         return "1 mode" if len(node.members) == 1 else f"{len(node.members)} modes"

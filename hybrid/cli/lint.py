@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from hybrid.cli.arguments import FiniteRange, json_option
-from hybrid.cli.output import number, print_answer, table
-from hybrid.cli.pages import page_option, write_page
+from hybrid.cli.output import number, page_option, print_answer, table, write_page
 from hybrid.progress import ProgressBar
 from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
     from rich.console import RenderableType
 
 __all__ = ["lint"]

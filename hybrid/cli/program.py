@@ -6,33 +6,33 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import shell_complete
 
-from hybrid.cli.authoring import new, schema
 from hybrid.cli.boundary import run
-from hybrid.cli.catalogue import check, list_, show
+from hybrid.cli.catalogue import check, import_, list_, new, schema, show
 from hybrid.cli.certify import certify
 from hybrid.cli.citing import CITE, citing, own_source, say_sources
 from hybrid.cli.comparison import compare, impact
-from hybrid.cli.comparison_map import compare_map
+from hybrid.cli.comparison_map import compare_map, restitution
 from hybrid.cli.complementarity import lcp_
 from hybrid.cli.doctor import doctor
 from hybrid.cli.ensemble import ensemble
 from hybrid.cli.explore import explore
 from hybrid.cli.graph import graph
-from hybrid.cli.importing import import_
 from hybrid.cli.lint import lint
 from hybrid.cli.motion import simulate
 from hybrid.cli.paradox import critical_friction
 from hybrid.cli.regions import map_
 from hybrid.cli.report import report
-from hybrid.cli.restitution import restitution
 from hybrid.cli.sensitivity import sensitivity
 from hybrid.cli.verdict import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main", "program"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,8 @@ from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import map_record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from rich.console import RenderableType
 
     from hybrid.analysis import RegionMap
@@ -135,7 +136,7 @@ def _motion_of(path: Path, dynamics: Dynamics, values: Mapping[str, float]) -> T
 
 def _draw(dynamics: Dynamics, found: RegionMap, path: Path, style: StyleName, motion: Trajectory | None) -> bool:
     """Draw a map; False after an interrupt, which does not take away what was computed."""
-    from hybrid.dynamics.quantities import quantities_with_units
+    from hybrid.dynamics.pin_values import quantities_with_units
     from hybrid.reporting.figures import STYLES, save_figure
     from hybrid.reporting.plot import plot_map
 

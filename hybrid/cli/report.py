@@ -15,8 +15,7 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import print_answer
-from hybrid.cli.pages import command_as_written, page_option, page_path, write_page
+from hybrid.cli.output import command_as_written, page_option, page_path, print_answer, write_page
 from hybrid.cli.verdict import verdict_tables
 from hybrid.progress import ProgressBar
 

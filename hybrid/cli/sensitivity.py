@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,11 +17,13 @@ from hybrid.cli.arguments import (
 )
 from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_answer, table
-from hybrid.cli.pages import command_as_written, page_option, write_page
+from hybrid.cli.output import command_as_written, number, page_option, print_answer, table, write_page
 from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
     from rich.console import RenderableType
 
 
@@ -90,8 +90,13 @@ def sensitivity(
         from hybrid.analysis.sensitivities.start_slopes import base_values
         from hybrid.dynamics import derive, solve_state
         from hybrid.motion import simulate
-        from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
-        from hybrid.reporting.sensitivities import SensitivityReport, plot_tornado, sensitivity_record
+        from hybrid.reporting.render_sensitivity import (
+            SensitivityReport,
+            plot_tornado,
+            render_sensitivity_html,
+            render_sensitivity_markdown,
+            sensitivity_record,
+        )
 
         dynamics = derive(declared)
         state = solve_state(dynamics, pins, parameters=values)

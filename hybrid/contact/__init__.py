@@ -1,26 +1,23 @@
 """Contact modes and the verdict at a state."""
 
-from hybrid.contact.branches import Branch, ContactAcceleration, Slack
+from hybrid.contact.branches import Branch, ContactAcceleration, ForceSet, Slack
 from hybrid.contact.certificate import Certificate, verify_certificate
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.contact.complementarity import contact_forces, to_lcp
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.penalty import KelvinVoigt
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
-from hybrid.contact.force_set import ForceSet
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.impacts.reverse_chatter import ReverseChatter, reverse_chatter
 from hybrid.contact.mode_certificate import ModeCertificate, ModeRefutation
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import ContactMode, Mode, Violation
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.pruning.certificate import TreeCertificate
 from hybrid.contact.selection import select, select_problem
-from hybrid.contact.sliding import SlidingTerms, can_slip, sliding_terms
+from hybrid.contact.sliding import SlidingTerms, TangentialReport, can_slip, sliding_terms
 from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
-from hybrid.contact.tangential import TangentialReport
 from hybrid.contact.verdict import Selection, Verdict
-from hybrid.contact.violations import Violation
 
 __all__ = [
     "AbstractImpactLaw",

@@ -1,27 +1,95 @@
-"""Who takes part in a contact problem: every force element open, resting, slipping, approaching, and its rows."""
+"""Who takes part in a contact problem: every force element open, resting, slipping, approaching, and its rows.
+
+Contacts that touch: closed, and not separating already.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ActiveElement
 from hybrid.contact.table import ForceRow, force_elements
 from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of
+from hybrid.dynamics.scales import scales_of
+from hybrid.errors import StateError
 from hybrid.numbered import NumberedEnum
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from hybrid.dynamics.arithmetic import Arithmetic
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
-    from hybrid.dynamics.structure import AbstractStructure
-    from hybrid.tolerances import Tolerances
+    from hybrid.dynamics.state import AbstractStructure, State
 
-__all__ = ["Activity", "Rows", "assemble", "element_activities", "element_names", "moves", "with_limits"]
+__all__ = [
+    "Activity",
+    "Rows",
+    "assemble",
+    "closed_contacts",
+    "element_activities",
+    "element_names",
+    "moves",
+    "with_limits",
+]
+
+
+def closed_contacts(
+    dynamics: Dynamics,
+    state: State,
+    *,
+    wanted: str,
+    tolerances: Tolerances = Tolerances(),
+) -> NDArray[np.bool_]:
+    """Which contacts are closed; at least one of them must not separate already.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    wanted : str
+        What there is none of without such a contact, for the error: ``"impact"``.
+    parameters, tolerances : optional
+
+    Returns
+    -------
+    array of bool, (k,)
+
+    Raises
+    ------
+    StateError
+        Every contact is open or separates; with gap and rate of each.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> closed_contacts(ball, solve_state(ball, {"gap_dot.floor": -1}), wanted="impact").tolist()
+    [True]
+    """
+    terms = dynamics.terms(state.q, state.v, t=state.t)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
+    closed = np.asarray(terms.gap <= tolerances.gap * scales.gap)
+    if not (closed & (terms.gap_dot <= tolerances.velocity * scales.gap_dot)).any():
+        gaps = ", ".join(
+            f"gap.{name} = {gap:.6g}, gap_dot.{name} = {rate:.6g}"
+            for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True)
+        )
+        if not gaps:
+            raise StateError(f"{dynamics.name} has no unilateral contact, so there is no {wanted}")
+        first = dynamics.contacts[0]
+        raise StateError(
+            f"no contact is closed that does not separate already, so there is no {wanted}: {gaps}; pin gap.{first}=0 "
+            f"and gap_dot.{first} not above 0"
+        )
+    return closed
 
 
 class Activity(NumberedEnum):

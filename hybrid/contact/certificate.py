@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -16,18 +14,20 @@ from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
 from hybrid.contact.mode_certificate import ModeCertificate, verify_modes
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
 from hybrid.contact.smooth import is_unnamed
-from hybrid.contact.violations import AGREEMENT, ALL_TOGETHER, Violation
 from hybrid.errors import ArgumentError
-from lcp.exact import NoSolutionCertificate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
     from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import TreeCertificate
     from hybrid.contact.standing.certificate import CoverCertificate
+    from lcp.exact import NoSolutionCertificate
 
 _NUMBERS = ("G", "c", "rounding", "W", "response_W", "length")
 """What the numbers of a certified problem are taken from, beside the masses."""

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.candidates import count_modes
-from hybrid.contact.domain import check_friction, check_mass, mass_definiteness
-from hybrid.contact.problem import pose
+from hybrid.contact.problem import check_friction, check_mass, mass_definiteness, pose
 from hybrid.contact.selection import select_in_floats
 from hybrid.contact.table import force_elements
 from hybrid.contact.verdict import Verdict
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.verdict import Selection
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.scales import Summands
-    from hybrid.dynamics.state import States
-    from hybrid.dynamics.structure import AbstractStructure
+    from hybrid.dynamics.state import AbstractStructure, States
 
 __all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
 

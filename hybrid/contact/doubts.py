@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,11 +12,13 @@ from hybrid.contact.branches import mode_of
 from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
 from hybrid.contact.complementarity import is_complementarity_problem, planar_lcp, to_lcp
-from hybrid.contact.continua import contains, family_accelerates_alike
+from hybrid.contact.families import contains, family_accelerates_alike
 from hybrid.contact.mode_certificate import ModeCertificate, certify_modes
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hybrid.contact.conditions import Scale
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import SearchedModes, TreeCertificate

@@ -8,7 +8,6 @@ without any tolerance. What is decided is the state with exactly these data, and
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,20 +15,20 @@ import attrs
 import numpy as np
 
 from hybrid.contact.active_elements import ModeConditions, Row, solvable_modes
-from hybrid.contact.branches import branch_from_forces
+from hybrid.contact.branches import ForceSet, branch_from_forces, force_names
 from hybrid.contact.candidates import has_few_modes
-from hybrid.contact.exact_data import ExactProblem, exact_problem
-from hybrid.contact.force_set import ForceSet, force_names
+from hybrid.contact.exact_data import Clock, ExactProblem, UnknownNumberError, exact_problem
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.pruning import search_modes
-from hybrid.contact.rational_numbers import Clock, UnknownNumberError
 from hybrid.contact.smooth import is_unnamed
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.tolerances import Tolerances
-from lcp.double_description import cone_generators
-from lcp.exact.rational import integer_row
+from lcp.exact.lemke import integer_row
+from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State

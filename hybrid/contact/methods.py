@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 import lcp
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.pyramid import contact_lcp
+from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances

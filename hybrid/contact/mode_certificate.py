@@ -3,34 +3,122 @@
 Static friction above the kinetic one holds a force element by one coefficient and brakes it by another, which no linear
 complementarity problem states. Every mode is then a system of linear equations and inequalities of its own, and Farkas'
 lemma refutes each of them.
+
+The numbers of a contact problem as fractions, with the dependence of its directions exact.
+
+Of more directions than there is freedom, or of some that are parallel, the Delassus operator is singular; rounding
+makes it regular, and exact arithmetic would find forces of 1e16 that bear what nothing can. Here as many directions as
+are independent keep their numbers, and the others are sums of multiples of these, to the last digit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import attrs
+import numpy as np
 
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.conditions import HasRows, problem_scale
-from hybrid.contact.exact_numbers import exact_numbers
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.conditions import HasRows, lost_share, problem_scale, row_scale
+from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
 from hybrid.contact.smooth import is_unnamed
-from hybrid.contact.violations import AGREEMENT, ALL_TOGETHER, Violation
-from lcp.double_description import cone_generators
-from lcp.exact.rational import fraction, integer_row, rational_vector
+from hybrid.tolerances import RANK
+from lcp.exact.lemke import fraction, integer_row, rational_vector
+from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from hybrid.contact.active_elements import ModeConditions, Row
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.problem import ContactProblem
 
-__all__ = ["ExactConditions", "ModeCertificate", "ModeRefutation", "certify_modes", "contradiction_of", "verify_modes"]
+__all__ = [
+    "ExactConditions",
+    "ModeCertificate",
+    "ModeRefutation",
+    "certify_modes",
+    "contradiction_of",
+    "exact_numbers",
+    "verify_modes",
+]
+
 
 Vector = tuple[Fraction, ...]
+
+_DEPENDENT = RANK  # length left of a direction of length 1 that depends on others
+_CANCELLED = 8  # roundings of the terms below which accelerations of dependent directions agree
+
+
+def exact_numbers(problem: ContactProblem) -> tuple[tuple[Vector, ...], Vector]:
+    """Delassus operator and free accelerations of a problem at one state as fractions.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+
+    Returns
+    -------
+    G : tuple of tuple of Fraction, (r, r)
+        The problem's own to rounding, of the rank that its directions have.
+    c : tuple of Fraction, (r,)
+        Of a direction that depends on others the sum that belongs to it, where rounding alone makes a difference.
+    """
+    r = problem.n_rows
+    shares = _shares(problem)
+    basis = [index for index in range(r) if index not in shares]
+    lines = {index: {index: Fraction(1)} for index in basis}
+    lines |= {
+        index: {b: Fraction(float(y)) for b, y in zip(basis, given, strict=True)} for index, given in shares.items()
+    }
+    own = {(a, b): Fraction(float(problem.G[a, b])) for a in basis for b in basis}
+    half = {i: {b: _total(y * own[a, b] for a, y in lines[i].items()) for b in basis} for i in range(r)}
+    G = tuple(tuple(_total(half[i][b] * y for b, y in lines[j].items()) for j in range(r)) for i in range(r))
+    c = [Fraction(float(value)) for value in problem.c]
+    for index, given in shares.items():
+        terms, rounding = np.abs(given * problem.c[basis]), np.abs(given) @ problem.rounding[basis]
+        limit = _CANCELLED * (problem.rounding[index] + rounding) + r * np.finfo(float).eps * float(np.sum(terms))
+        if abs(float(problem.c[index]) - float(given @ problem.c[basis])) <= limit:
+            c[index] = _total(y * c[b] for b, y in lines[index].items())
+    return G, tuple(c)
+
+
+def _shares(problem: ContactProblem) -> dict[int, NDArray[np.float64]]:
+    """Of every direction that depends on others: its multiples of the independent ones."""
+    row = row_scale(problem)
+    directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / row
+    chosen = _independent(directions, max(_DEPENDENT, float(lost_share(problem))))
+    others = [index for index in range(problem.n_rows) if index not in chosen]
+    if not others:
+        return {}
+    shares = np.linalg.lstsq(directions[:, chosen], directions[:, others], rcond=None)[0]
+    shares = shares * row[others] / row[chosen][:, None]
+    return {index: shares[:, place] for place, index in enumerate(others)}
+
+
+def _independent(directions: NDArray[np.float64], least: float) -> Sequence[int]:
+    """Indices of independent columns, in order; the one of which most is left is taken next."""
+    left, chosen = directions.copy(), list[int]()
+    while len(chosen) < left.shape[1]:
+        lengths = np.linalg.norm(left, axis=0)
+        lengths[chosen] = 0.0
+        best = int(np.argmax(lengths))
+        if lengths[best] <= least:
+            break
+        unit = left[:, best] / lengths[best]
+        for _ in range(2):  # the second time for the rounding of the first
+            left = left - np.outer(unit, unit @ left)
+        chosen.append(best)
+    return sorted(chosen)
+
+
+def _total(values: Iterable[Fraction]) -> Fraction:
+    return sum(values, Fraction(0))
 
 
 @attrs.frozen
@@ -288,7 +376,7 @@ def _is_true(
     if forces is None:
         return stated == ("", ALL_TOGETHER) and violation.value == _contradiction(refutation)
     values = {(contact, inequality): value for contact, inequality, value in _values(exact, modes, forces)}
-    value, given = float(values.get(stated, 0)), cast(object, violation.value)  # the type is not enforced
+    value, given = float(values.get(stated, 0)), cast("object", violation.value)  # the type is not enforced
     return value < 0 and isinstance(given, float) and math.isclose(value, given, rel_tol=AGREEMENT)
 
 

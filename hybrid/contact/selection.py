@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 import numpy as np
 
-from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, mode_of
+from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, continuum_set, force_set, mode_of
 from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.continua import extreme_points
 from hybrid.contact.doubts import certified, crosscheck, doubts_of, margin_of
-from hybrid.contact.force_set import continuum_set, force_set
+from hybrid.contact.families import extreme_points
 from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.sliding import can_slip
@@ -25,12 +23,14 @@ from hybrid.contact.solutions import (
 )
 from hybrid.contact.spatial import resting_spatial_candidates
 from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from hybrid.contact.pruning import SearchedModes
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State

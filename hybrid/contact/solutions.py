@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.conditions import Scale, acceleration_shares, conditions
-from hybrid.contact.continua import contains, extreme_points, family_accelerates_alike, is_continuum, is_structural
+from hybrid.contact.families import contains, extreme_points, family_accelerates_alike, is_continuum, is_structural
 from hybrid.dynamics.linear import solve_each
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 

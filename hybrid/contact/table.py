@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.modes import ContactMode, Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.equations import Equations
-    from hybrid.dynamics.structure import AbstractStructure
+    from hybrid.dynamics.state import AbstractStructure
 
 SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
 

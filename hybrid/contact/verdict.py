@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.contact.tangential import TangentialReport, tangential_reports
+from hybrid.contact.sliding import TangentialReport, tangential_reports
 from hybrid.displays import AbstractDisplayed, one_line
 
 if TYPE_CHECKING:
-    from hybrid.contact.branches import Branch
+    from collections.abc import Mapping
+
+    from hybrid.contact.branches import Branch, ForceSet
     from hybrid.contact.certificate import Certificate
     from hybrid.contact.doubts import Crosscheck
-    from hybrid.contact.force_set import ForceSet
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import TreeCertificate

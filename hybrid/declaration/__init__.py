@@ -1,5 +1,6 @@
 """Declarations of mechanisms: expressions, mechanisms and mechanism files."""
 
+from hybrid.declaration.document import mechanism_from_toml, mechanism_to_toml, read_mechanism
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.mechanism import (
     Constraint,
@@ -13,7 +14,6 @@ from hybrid.declaration.mechanism import (
 )
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.realisation import realise
-from hybrid.declaration.specification import mechanism_from_toml, mechanism_to_toml, read_mechanism
 from hybrid.declaration.tree import Expression
 
 __all__ = [

@@ -6,7 +6,6 @@ be an acceleration), and a product of such numbers and coordinates alone. Where 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,11 @@ from hybrid.declaration.unit_names import BASES, Exponents, Unknowns, product, r
 from hybrid.errors import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hybrid.declaration.fields import Scope
     from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractMechanism
-    from hybrid.declaration.scope import Scope
 
 __all__ = ["Dimensions"]
 
@@ -100,7 +101,7 @@ class Dimensions:
             self._parameter(name, value)
         for name in scope.traits:  # each after those that it uses
             self._definition(name, scope.definitions[name])
-        self.found: dict[fields.Path, _Quantity | None] = {}
+        self.found: dict[fields.FieldPath, _Quantity | None] = {}
         for item in read:
             quantity = self._quantity(item.expression, item.entry.field, item.entry.path)
             self.found[item.entry.path] = quantity
@@ -115,7 +116,7 @@ class Dimensions:
         """Of a coordinate, or of the ``energy``; holds names with ``?`` where it is not known."""
         return self.unknowns.reduced({f"?{name}": Fraction(1)})
 
-    def unit_at(self, path: fields.Path) -> Exponents | None:
+    def unit_at(self, path: fields.FieldPath) -> Exponents | None:
         """Of the expression at a place; None where it is not known."""
         quantity = self.found.get(path)
         return None if quantity is None or quantity.is_vague else self.unknowns.reduced(quantity.powers)
@@ -148,7 +149,7 @@ class Dimensions:
             return self._parameter(name, self.parameters[name])
         return _Quantity({}, has_number=True) if name == "pi" else self.known.get(name)
 
-    def _quantity(self, expression: Expression, field: str, path: fields.Path) -> _Quantity | None:
+    def _quantity(self, expression: Expression, field: str, path: fields.FieldPath) -> _Quantity | None:
         """What an expression is; a contradiction within it is reported and leaves it unknown."""
         stack: list[_Quantity | None] = []
         for node in expression.tree:
@@ -246,7 +247,7 @@ class Dimensions:
             return None if own is None else product(root, own, -1)
         return None
 
-    def _along(self, path: fields.Path) -> Exponents | None:
+    def _along(self, path: fields.FieldPath) -> Exponents | None:
         """The force along a displacement, or along a slip."""
         for name, rate in (("tangent", 0), ("slip", 1)):
             own = self.unit_at((*path[:-1], name))
@@ -254,7 +255,7 @@ class Dimensions:
                 return product(product({"?energy": Fraction(1)}, own, -1), self.time, -rate)
         return None
 
-    def _generalised(self, path: fields.Path) -> Exponents | None:
+    def _generalised(self, path: fields.FieldPath) -> Exponents | None:
         """Of a force or a mass; equations of motion may be divided by anything, each row by its own."""
         names = self.mechanism.coordinates
         if path[0] == "forces":

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.declaration.functions import CONSTANTS, FUNCTIONS
 from hybrid.declaration.intervals import Interval
-from hybrid.declaration.tree import Apply, Expression, Name, Number
+from hybrid.declaration.tree import CONSTANTS, FUNCTIONS, Apply, Expression, Name, Number
 from hybrid.errors import DeclarationError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Value: TypeAlias = float | complex | NDArray[Any]
 

@@ -1,20 +1,272 @@
-"""Every expression of a mechanism, where it stands, and what it may depend on."""
+"""Every expression of a mechanism, where it stands, and what it may depend on.
+
+What the names of a mechanism mean, and what an expression depends on once definitions are put in.
+"""
 
 from __future__ import annotations
 
+import graphlib
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
+import numpy as np
 
+from hybrid.declaration.evaluation import apply
 from hybrid.declaration.parts import EnergyDynamics
-from hybrid.declaration.scope import Kind
+from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
+from hybrid.errors import DeclarationError, Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from hybrid.declaration.parts import AbstractMechanism, Constraint, Contact, FrictionElement
 
-Path = tuple[str | int, ...]
+
+MAX_EXPANDED = 20_000
+_MAX_CYCLES = 20
+
+Kind: TypeAlias = Literal["coordinate", "velocity", "parameter", "time"]
+
+
+@attrs.frozen
+class Traits:
+    """What an expression is made of once definitions are put in.
+
+    Attributes
+    ----------
+    names : frozenset of str
+        Coordinates, velocities, parameters and ``t`` that occur.
+    degree : float
+        Upper bound of the degree of the polynomial in the velocities; infinite where it is not one.
+    size : int
+        Number of nodes.
+    """
+
+    names: frozenset[str]
+    degree: float
+    size: int
+
+
+@attrs.frozen
+class Scope:
+    """The meaning of every name.
+
+    Attributes
+    ----------
+    kinds : mapping of str to Kind
+        Every name but those of definitions.
+    definitions : mapping of str to Expression
+    traits : mapping of str to Traits
+        Of the definitions; one without an entry is wrong in itself, and has been reported.
+    """
+
+    kinds: Mapping[str, Kind]
+    definitions: Mapping[str, Expression]
+    traits: Mapping[str, Traits]
+
+    def traits_of(self, expression: Expression) -> Traits | None:
+        """Return what an expression is made of; None if it uses a definition that is wrong in itself."""
+        return traits_of(expression, self.kinds, self.traits)
+
+
+def traits_of(expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]) -> Traits | None:
+    """The traits of an expression, from those of the definitions it uses.
+
+    Parameters
+    ----------
+    expression : Expression
+    kinds : mapping of str to Kind
+        Every name but those of definitions.
+    definitions : mapping of str to Traits
+        Of the definitions that are right in themselves.
+
+    Returns
+    -------
+    Traits or None
+        None if the expression uses any other name but ``pi``.
+    """
+    names: set[str] = set()
+    size = 0
+    for node in expression.tree:
+        size += 1
+        if isinstance(node, Name):
+            if node.name in kinds:
+                names.add(node.name)
+            elif node.name in definitions:
+                names |= definitions[node.name].names
+                size += definitions[node.name].size - 1
+            elif node.name != "pi":
+                return None
+    return Traits(frozenset(names), _degree(expression, kinds, definitions), size)
+
+
+def _degree(expression: Expression, kinds: Mapping[str, Kind], definitions: Mapping[str, Traits]) -> float:
+    stack: list[tuple[float, float | None]] = []  # degree, and the value of a constant
+    for node in expression.tree:
+        if isinstance(node, Number):
+            stack.append((0.0, node.nearest))
+        elif isinstance(node, Name):
+            own = 1.0 if kinds.get(node.name) == "velocity" else 0.0
+            stack.append((definitions[node.name].degree if node.name in definitions else own, None))
+        else:
+            arguments = stack[-node.arity :]
+            del stack[-node.arity :]
+            constants = [np.float64(constant) for _, constant in arguments if constant is not None]
+            is_constant = len(constants) == node.arity
+            stack.append((_combined(node, arguments), float(apply(node.operation, constants)) if is_constant else None))
+    return stack[0][0]
+
+
+def _combined(node: Apply, arguments: list[tuple[float, float | None]]) -> float:
+    degrees = [degree for degree, _ in arguments]
+    if node.operation in ("+", "-", "negate"):
+        return max(degrees)
+    if node.operation == "*":
+        return sum(degrees)
+    if node.operation == "/" and degrees[1] == 0.0:
+        return degrees[0]
+    if node.operation == "**" and degrees[1] == 0.0:
+        exponent = arguments[1][1]
+        if degrees[0] > 0.0 and exponent is not None and exponent == int(exponent):
+            return degrees[0] * exponent
+    return math.inf if any(degrees) else 0.0
+
+
+def ordered(expressions: Mapping[str, Expression], *, field: str) -> tuple[list[str], list[Problem]]:
+    """Names in an order in which each comes after those its expression uses, and the names in circles as problems.
+
+    Parameters
+    ----------
+    expressions : mapping of str to Expression
+        Names that are not among the keys count as given.
+    field : str
+        The table they are in, for messages.
+
+    Returns
+    -------
+    order : list of str
+        Without the names that are in a circle; empty if there are too many circles to list.
+    problems : list of Problem
+        One a circle, which begins with the name declared first.
+
+    Examples
+    --------
+    >>> from hybrid.declaration import parse_expression
+    >>> texts = {"I": "m*l**2", "m": "2", "l": "1"}
+    >>> order, problems = ordered(
+    ...     {name: parse_expression(text, known=texts) for name, text in texts.items()}, field="parameters"
+    ... )
+    >>> order[-1], problems
+    ('I', [])
+    """
+    # Sorted, so that the same declaration always gives the same messages.
+    graph = {name: sorted(item.names & expressions.keys()) for name, item in expressions.items()}
+    problems: list[Problem] = []
+    while True:
+        sorter = graphlib.TopologicalSorter(graph)
+        try:
+            return list(sorter.static_order()), problems
+        except graphlib.CycleError as error:
+            circle = _from_first_declared(list(dict.fromkeys(reversed(error.args[1]))), list(expressions))
+        problems.append(_circle(circle, field))
+        gone = set(circle)
+        graph = {name: [n for n in used if n not in gone] for name, used in graph.items() if name not in gone}
+        if len(problems) == _MAX_CYCLES:
+            return [], problems
+
+
+def _from_first_declared(circle: list[str], declared: list[str]) -> list[str]:
+    start = min(range(len(circle)), key=lambda index: declared.index(circle[index]))
+    return [*circle[start:], *circle[:start]]
+
+
+def _circle(names: list[str], field: str) -> Problem:
+    first = names[0]
+    if len(names) == 1:
+        message = "refers to itself"
+    else:
+        shown = [*names[:6], "..."] if len(names) > 6 else names
+        message = "refers to itself in a circle: " + " -> ".join([*shown, first])
+    return Problem(message, f"{field}.{first}", path=(field, first))
+
+
+def definition_traits(
+    definitions: Mapping[str, Expression], kinds: Mapping[str, Kind]
+) -> tuple[dict[str, Traits], list[Problem]]:
+    """The traits of all definitions, each from those it uses.
+
+    Parameters
+    ----------
+    definitions : mapping of str to Expression
+    kinds : mapping of str to Kind
+        Every other name.
+
+    Returns
+    -------
+    traits : dict of str to Traits
+        Without the definitions that are in a circle, too large, or use one that has no traits.
+    problems : list of Problem
+        The circles, and the definitions that are too large.
+    """
+    order, problems = ordered(definitions, field="definitions")
+    traits: dict[str, Traits] = {}
+    for name in order:
+        own = traits_of(definitions[name], kinds, traits)
+        if own is not None and own.size > MAX_EXPANDED:
+            message = f"has {own.size} numbers, names and operators once definitions are put in"
+            hint = f"at most {MAX_EXPANDED} are allowed"
+            problems.append(Problem(message, f"definitions.{name}", hint=hint, path=("definitions", name)))
+        elif own is not None:
+            traits[name] = own
+    return traits, problems
+
+
+def expand(expression: Expression, definitions: Mapping[str, Expression]) -> Expression:
+    """An expression with definitions put in for their names.
+
+    Parameters
+    ----------
+    expression : Expression
+    definitions : mapping of str to Expression
+        Not in circles; they may use each other.
+
+    Returns
+    -------
+    Expression
+        With the text of the one given.
+
+    Raises
+    ------
+    DeclarationError
+        If the result has more than ``MAX_EXPANDED`` nodes.
+
+    Examples
+    --------
+    >>> from hybrid.declaration import parse_expression
+    >>> tip = parse_expression("x + 1", known=["x"])
+    >>> sorted(expand(parse_expression("2*tip", known=["tip"]), {"tip": tip}).names)
+    ['x']
+    """
+    if definitions.keys().isdisjoint(expression.names):
+        return expression
+    nodes: list[Node] = []
+    pending: list[Iterable[Node]] = [iter(expression.tree)]
+    while pending:
+        for node in pending[-1]:
+            if isinstance(node, Name) and node.name in definitions:
+                pending.append(iter(definitions[node.name].tree))
+                break
+            nodes.append(node)
+            if len(nodes) > MAX_EXPANDED:
+                message = f"more than {MAX_EXPANDED} numbers, names and operators once definitions are put in"
+                raise DeclarationError(Problem(f"'{expression.text}' has {message}"))
+        else:
+            pending.pop()
+    return Expression(expression.text, tuple(nodes))
+
+
+FieldPath = tuple[str | int, ...]
 
 
 @attrs.frozen(kw_only=True)
@@ -47,7 +299,7 @@ class Role:
 class Entry:
     """An expression of the declaration in its place."""
 
-    path: Path
+    path: FieldPath
     field: str
     text: str
     role: Role

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hybrid.declaration.checks import checked
-from hybrid.declaration.parameters import Parameters, Read
+from hybrid.declaration.fields import Scope, expand
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.parts import (
     AbstractMechanism,
@@ -20,11 +19,15 @@ from hybrid.declaration.parts import (
     FrictionElement,
     Parameter,
 )
-from hybrid.declaration.scope import Scope, expand
-from hybrid.declaration.tree import Expression
 from hybrid.declaration.units import Units, angles_of, units_of
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hybrid.declaration.parameters import Parameters, Read
+    from hybrid.declaration.tree import Expression
 
 __all__ = [
     "Constraint",

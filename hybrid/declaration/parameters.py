@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from hybrid.declaration.evaluation import evaluate
-from hybrid.declaration.fields import Entry
+from hybrid.declaration.fields import Entry, Scope, Traits, ordered
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.parser import parse_expression
-from hybrid.declaration.scope import Scope, Traits, ordered
 from hybrid.declaration.tree import Expression
 from hybrid.declaration.unit_names import UnitError, read_unit
 from hybrid.errors import DeclarationError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 
 @attrs.frozen

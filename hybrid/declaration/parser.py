@@ -17,20 +17,22 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 import numpy as np
 
 from hybrid.declaration.evaluation import apply
-from hybrid.declaration.functions import ALIASES, CONSTANTS, FUNCTIONS
 from hybrid.declaration.names import suggestion
-from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
+from hybrid.declaration.tree import ALIASES, CONSTANTS, FUNCTIONS, Apply, Expression, Name, Node, Number
 from hybrid.errors import DeclarationError, Problem
-from hybrid.expressions import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from hybrid.expressions import Function
 
 DEGREE = "deg"
 MAX_NODES = 4_000

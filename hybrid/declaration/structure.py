@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from hybrid.declaration.fields import Path, label
+from hybrid.declaration.fields import FieldPath, label
 from hybrid.declaration.mechanism import Mechanism
 from hybrid.declaration.names import nearest
 from hybrid.declaration.parts import (
@@ -47,7 +47,7 @@ _INSTEAD: Mapping[str, Any] = {"name": "", "coordinates": (), "mass_matrix": (),
 class Place:
     """Where something stands: in the file, and in words."""
 
-    path: Path = ()
+    path: FieldPath = ()
     field: str = ""
 
     def at(self, key: str) -> Place:
@@ -61,8 +61,8 @@ class Structure:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self._names_are_lost = False
-        self._replaced: set[Path] = set()
-        self._single: set[Path] = set()  # tables where arrays of them must stand
+        self._replaced: set[FieldPath] = set()
+        self._single: set[FieldPath] = set()  # tables where arrays of them must stand
 
     def build(self, tables: Mapping[str, Any], *, source: str) -> Mechanism | None:
         """Return the mechanism, or None if there are problems."""
@@ -222,7 +222,7 @@ def _unknown(name: str, meant: str, place: Place, known: Collection[str]) -> Pro
     return Problem(f"unknown {noun} '{name[:40]}'", place.field, hint=hint, path=(*place.path, name))
 
 
-def _renamed(path: Path, written: Mapping[str, str]) -> Path:
+def _renamed(path: FieldPath, written: Mapping[str, str]) -> FieldPath:
     return (written.get(str(path[0]), path[0]), *path[1:]) if path else path
 
 
@@ -232,5 +232,5 @@ def _fitted(field: Any, value: Any) -> Any:
     return value
 
 
-def _is_within(path: Path, reported: set[Path]) -> bool:
+def _is_within(path: FieldPath, reported: set[FieldPath]) -> bool:
     return any(path[:length] in reported for length in range(1, len(path) + 1))

@@ -1,11 +1,50 @@
-"""Parsed expressions: their nodes in postfix order, every operand before its operator."""
+"""Parsed expressions: their nodes in postfix order, every operand before its operator.
+
+The functions and constants that expressions know, and other names that people write for them.
+"""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import TypeAlias
+import math
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
+
+import hybrid.expressions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from hybrid.expressions import Function
+
+FUNCTIONS: Mapping[str, Function] = MappingProxyType(
+    {name: function for name, function in hybrid.expressions.FUNCTIONS.items() if name != "step"}
+)
+"""Those of the table that people write; ``step`` occurs in derivatives only."""
+
+CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi})
+
+# What users of other systems write.
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "ln": "log",
+        "arcsin": "asin",
+        "arccos": "acos",
+        "arctan": "atan",
+        "arctan2": "atan2",
+        "tg": "tan",
+        "sgn": "sign",
+        "signum": "sign",
+        "fabs": "abs",
+        "Abs": "abs",
+        "Max": "max",
+        "Min": "min",
+        "maximum": "max",
+        "minimum": "min",
+    }
+)
 
 
 @attrs.frozen

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
 
 from hybrid.declaration.dimensions import Dimensions
-from hybrid.declaration.fields import Path
+from hybrid.declaration.fields import FieldPath, expand
 from hybrid.declaration.names import velocity_name
-from hybrid.declaration.scope import expand
 from hybrid.declaration.tree import Apply, Expression, Name
 from hybrid.declaration.unit_names import BASES, SCALES, Exponents, UnitError, product, read_unit
 from hybrid.errors import MAX_PROBLEMS, Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hybrid.declaration.fields import Scope
     from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractMechanism
-    from hybrid.declaration.scope import Scope
 
 __all__ = ["Units", "angles_of", "dimension_problems", "units_of"]
 
@@ -179,7 +179,7 @@ def _length(unit: Exponents | None) -> str:
     return "m" if unit == _METRE else "rad" if unit == {} else ""
 
 
-def _tangential(found: Dimensions, place: Path) -> str:
+def _tangential(found: Dimensions, place: FieldPath) -> str:
     """The unit of a displacement along a surface, which may be declared by its rate."""
     for name, seconds in (("tangent", 0), ("slip", 1)):
         for path in ((*place, name), (*place, name, 0)):

@@ -1,4 +1,7 @@
-"""From a mechanism to its compiled equations of motion and contact kinematics."""
+"""From a mechanism to its compiled equations of motion and contact kinematics.
+
+Where what is asked of a mechanism meets its derived equations and the values of its parameters.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.equations import Equations, equations_of
+from hybrid.errors import ArgumentError
 from hybrid.expressions import FUNCTIONS, Builder, Kernel, Nodes, compile_kernel, jacobian
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.declaration.mechanism import Mechanism
     from hybrid.dynamics.model import SymbolicModel
+
+__all__ = ["Dynamics", "Terms", "Values", "bound", "derive", "turn_nodes"]
+
 
 Values = Mapping[str, Any]
 
@@ -406,3 +414,35 @@ def _columns(mechanism: Mechanism) -> dict[str, slice]:
             columns[name] = slice(start, start + size)
         start += size
     return columns
+
+
+def bound(dynamics: Dynamics, parameters: Values | None) -> Dynamics:
+    """The equations at values of the parameters, as :meth:`Dynamics.at`; what is not derived is refused.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    parameters : mapping of str to array_like or str, or None
+
+    Returns
+    -------
+    Dynamics
+
+    Raises
+    ------
+    ArgumentError
+        It is a declared mechanism, a name, or anything else that has no equations.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> bound(derive(mechanisms.load("rod_on_incline")), {"mu": 0.7}).values["mu"]
+    0.7
+    """
+    if not isinstance(dynamics, Dynamics):
+        raise ArgumentError(
+            f"expected a Dynamics, got a {type(dynamics).__name__}: derive it first, "
+            "as hybrid.derive(mechanisms.load('rod_on_incline'))"
+        )
+    return dynamics.at(parameters)

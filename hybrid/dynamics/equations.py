@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,13 +9,14 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.declaration.functions import CONSTANTS
 from hybrid.declaration.parts import EquationDynamics
-from hybrid.declaration.tree import Apply, Expression, Name, Number
+from hybrid.declaration.tree import CONSTANTS, Apply, Expression, Name, Number
 from hybrid.errors import DeclarationError, Problem
 from hybrid.expressions import Builder, Graph, Nodes, Program, compile_program, derivative, dot, gradient, jacobian
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from hybrid.declaration.mechanism import Constraint, Contact, FrictionElement, Mechanism
 
 __all__ = ["TIME", "Equations", "Reader", "equations_of", "read", "texts_of"]

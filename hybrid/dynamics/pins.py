@@ -1,21 +1,22 @@
-"""States from pins: one fixed quantity each, solved for the coordinates and velocities."""
+"""States from pins: one fixed quantity each, solved for the coordinates and velocities.
+
+The branch of postures that a start names, followed from there to the pins of one state.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.dynamics.binding import bound
 from hybrid.dynamics.configuration import ConfigurationSpace
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.linear import equilibrated, is_numerically_singular, solve_each
-from hybrid.dynamics.named_branch import named_branch
-from hybrid.dynamics.pin_values import Pins, pin_names, sort_pins
+from hybrid.dynamics.pin_values import Pins, pin_names, read_number, sort_pins
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
-from hybrid.dynamics.posture_branch import PostureBranch
+from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
 from hybrid.dynamics.postures import distinct_postures
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.singular_points import classify_configuration
@@ -24,7 +25,82 @@ from hybrid.errors import StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.dynamics.derive import Dynamics, Values
+
+__all__ = ["named_branch", "solve_state", "solve_states", "state_of"]
+
+
+def named_branch(
+    dynamics: Dynamics,
+    pins: Mapping[str, Any],
+    start: Mapping[str, Any],
+    *,
+    tolerances: Tolerances,
+) -> PostureBranch | None:
+    """A branch followed from where it is named to the pins, along one named quantity after the other.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    pins : mapping of str to float or str
+        Of one state.
+    start : mapping of str to float or str
+        Unknown coordinates, and pinned positions, the time or parameters that have other values there.
+    tolerances : Tolerances
+
+    Returns
+    -------
+    PostureBranch, or None
+        Over the last of the named quantities.
+
+    Raises
+    ------
+    StateError
+        A bad start, or the branch ends before it comes to the pins.
+    """
+    known = dynamics.values
+    sorted_pins = sort_pins(dynamics, pins)
+    ends = {**known, **sorted_pins.positions, "t": sorted_pins.time}
+    begin = {name: read_number(f"branch {name}", value, known) for name, value in start.items() if name in ends}
+    unknown = {name: value for name, value in start.items() if name not in ends}
+    if not begin:
+        return follow_branch(
+            dynamics, {}, lambda _: (dict(pins), dict(dynamics.given)), start=unknown, tolerances=tolerances
+        )
+    place = dict(begin)
+    branch: PostureBranch | None = None
+    for name in begin:
+
+        def placed(
+            values: Sequence[NDArray[np.float64]], name: str = name, place: Mapping[str, float] = dict(place)
+        ) -> tuple[dict[str, Any], dict[str, Any]]:
+            at = {**place, name: values[0]}
+            declared = dynamics.mechanism.parameters
+            own = {key: value for key, value in at.items() if key in declared}
+            return {**pins, **{key: at[key] for key in at.keys() - own.keys()}}, {**dynamics.given, **own}
+
+        low, high = sorted((begin[name], float(ends[name])))
+        at_start = {name: begin[name], **unknown}
+        branch = follow_branch(dynamics, {name: (low, high)}, placed, start=at_start, tolerances=tolerances)
+        if branch is None:
+            return None
+        own_pins, values = placed([np.full(1, ends[name])])
+        problem, _ = position_problem(dynamics.at(values), sort_pins(dynamics.at(values), own_pins))
+        (q,), (is_reached,) = branch.solve(problem, tolerances)
+        if not is_reached:
+            where = ", ".join(f"{name} = {place[0]:g}" for place in branch.folds) or "a singular posture"
+            raise StateError(
+                f"the branch of {dynamics.name} that is named ends before {name} = {ends[name]:g}: it meets another "
+                f"one at {where}"
+            )
+        unknown = {coordinate: float(q[i]) for i, coordinate in enumerate(dynamics.mechanism.coordinates)}
+        unknown = {coordinate: unknown[coordinate] for coordinate in branch.start if coordinate in unknown}
+        unknown.pop(name, None)
+        place[name] = float(ends[name])
+    return branch
+
 
 _SINGULAR = ROUNDING  # determinant of an equilibrated matrix; rounding leaves about 1e-16
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of the terms of a linear solve of some unknowns

@@ -1,29 +1,214 @@
-"""Answers to questions of a page, as values that JSON can hold."""
+"""Answers to questions of a page, as values that JSON can hold.
+
+The automaton of a mechanism as boxes and arrows, for a page to draw.
+
+A state as a page shows it: verdict with evidence, the drawing with its forces, and how its points can be dragged.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
+from hybrid.automaton import build_automaton
+from hybrid.automaton.export.diagrams import arrows
+from hybrid.automaton.export.layout import GroupText, differing, layout, reduced, side_of
+from hybrid.automaton.outline import outline
+from hybrid.contact import select
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
-from hybrid.dynamics.pin_values import pin_names
-from hybrid.dynamics.quantities import quantities_with_units
-from hybrid.explorer.looking import state_answer
-from hybrid.explorer.mapping import critical_answer, map_answers
-from hybrid.explorer.moving import comparison_answer, film_answer, motion_answers
-from hybrid.explorer.questions import Question
+from hybrid.dynamics.pin_values import pin_names, quantities_with_units
+from hybrid.errors import ComputationError, StateError
+from hybrid.explorer.mapping import comparison_answer, critical_answer, film_answer, map_answers, motion_answers
 from hybrid.explorer.starting import starting_pins
-from hybrid.reporting.records import plain
+from hybrid.reporting.records import plain, state_record, verdict_record
+from hybrid.reporting.scene import forces_at, surface_at
+from hybrid.reporting.touching import Touching, drawn_points, touching
+from hybrid.tolerances import CENTRAL_STEP
 
 if TYPE_CHECKING:
-    from hybrid.dynamics import Dynamics
+    from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Models", "answers"]
+    from hybrid.contact import Branch
+    from hybrid.dynamics import Dynamics, State
+    from hybrid.explorer.questions import Question
+
+__all__ = ["Models", "answers", "automaton_answer", "drawing_answer", "state_answer"]
+
+
+_MOST = 256  # modes before those that are impossible are left out: some seconds
+
+
+def automaton_answer(dynamics: Dynamics) -> dict[str, Any]:
+    """The modes of a mechanism and what leads from one to another; more than 16 in groups.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    dict
+        ``size``, ``box``, ``nodes`` (key, rows of text, place, modes it stands for) and ``arrows``.
+    """
+    whole = outline(build_automaton(dynamics, max_nodes=_MOST), formulas=False)
+    found = reduced(whole)
+    placed = layout(found)
+    nodes = {node.key: node for node in found.nodes}
+    shown = []
+    for arrow in arrows(found):
+        if arrow.source == arrow.target:
+            continue
+        ends = (nodes[arrow.source], nodes[arrow.target])
+        is_jump = "impact" in (ends[0].kind, ends[1].kind)
+        if placed.is_grid and (is_jump or not arrow.regular or differing(*ends) != 1):
+            continue  # the others are in the JSON of `painleve graph`
+        shown.append(
+            {
+                "source": arrow.source,
+                "target": arrow.target,
+                "label": "" if placed.is_grid else arrow.label,
+                "kind": "jump" if arrow.source == "impact" else "regular" if arrow.regular else "paradox",
+            }
+        )
+    return {
+        "size": list(placed.picture),
+        "box": list(placed.size),
+        "nodes": [
+            {
+                "key": key,
+                "at": list(placed.centres[key]),
+                "kind": node.kind,
+                "rows": [f"{name} {label}" for name, label in node.mode.items()]
+                if len(found.contacts) > 1
+                else [key.partition(" (")[0], *filter(None, [side_of(node)])],
+                "members": list(node.members) if isinstance(node, GroupText) else [key],
+            }
+            for key, node in nodes.items()
+        ],
+        "arrows": shown,
+    }
+
+
+_STEP = CENTRAL_STEP  # of a pinned coordinate; a dragged point needs its direction to a percent
+
+
+def state_answer(dynamics: Dynamics, state: State, question: Question, *, is_movable: bool = True) -> dict[str, Any]:
+    """A state with its verdict.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    question : Question
+        With the pins that give the state.
+    is_movable : bool, optional
+        Say how points of the drawing can be dragged.
+
+    Returns
+    -------
+    dict
+        The keys of ``painleve verdict --json``, or ``refusal`` where no verdict is defined (a contact penetrates); and
+        ``drawing``.
+    """
+    values = dynamics.mechanism.parameter_values(question.parameters)
+    given = {name: float(values[name]) for name in question.parameters}
+    branches: tuple[Branch, ...] = ()
+    try:
+        selection = select(dynamics, state, parameters=question.parameters)
+        record = verdict_record(dynamics, state, selection, parameters=given)
+        branches = selection.branches
+    except (StateError, ComputationError) as error:
+        record = {"verdict": None, "refusal": str(error), "state": plain(state_record(dynamics, state))}
+    drawing = drawing_answer(dynamics, state, branches, question)
+    if drawing is not None:
+        drawing["moves"] = _moves(dynamics, state, question) if is_movable else {}
+    return {**record, "drawing": drawing}
+
+
+def drawing_answer(
+    dynamics: Dynamics, state: State, branches: tuple[Branch, ...], question: Question
+) -> dict[str, Any] | None:
+    """Points, links and surfaces of a mechanism at a state, and the forces of every branch.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    branches : tuple of Branch
+        Whose forces are drawn.
+    question : Question
+
+    Returns
+    -------
+    dict or None
+        None if the mechanism declares no drawing, or a point has no place.
+    """
+    drawing = dynamics.mechanism.drawing
+    if not drawing.points:
+        return None
+    q, v = state.q[None, :], state.v[None, :]
+    points = drawn_points(dynamics, q, state.t, question.parameters)
+    if not all(np.isfinite(place).all() for place in points.values()):
+        return None
+    found = touching(dynamics, q, v, state.t, parameters=question.parameters)
+    size = float(np.linalg.norm(np.ptp(np.concatenate(list(points.values())), axis=0))) or 1.0
+    terms = dynamics.terms(q, v, t=state.t, parameters=question.parameters)
+    gap = np.broadcast_to(terms.gap, (1, len(dynamics.contacts)))
+    distance = dict(zip(dynamics.contacts, gap.T, strict=True)) | dict.fromkeys(dynamics.rigid, np.zeros(1))
+    surfaces = {
+        name: surface_at(acting, points, distance[name], size, is_guide=name in dynamics.rigid)
+        for name, acting in found.items()
+        if name in distance and len(acting.points) == 1
+    }
+    return {
+        "points": {name: place[0].tolist() for name, place in points.items()},
+        "links": [list(link) for link in drawing.links],
+        "size": size,
+        "surfaces": [
+            {"name": name, "at": item.at[0].tolist(), "normal": item.normal[0].tolist(), "guide": item.is_guide}
+            for name, item in surfaces.items()
+        ],
+        "forces": [_arrows(found, branch) for branch in branches],
+    }
+
+
+def _arrows(found: Mapping[str, Touching], branch: Branch) -> list[dict[str, Any]]:
+    """The forces of a branch on the drawing."""
+    arrows = []
+    for name, place in found.items():
+        normal = np.array([float(branch.lambda_N.get(name, 0.0))])
+        tangential = np.array(branch.lambda_T.get(name, ()), dtype=float).reshape(1, -1)
+        for force in forces_at(place, normal, tangential):
+            if np.any(force.vector):
+                arrows.append({"name": name, "point": force.point, "vector": force.vector[0].tolist()})
+    return arrows
+
+
+def _moves(dynamics: Dynamics, state: State, question: Question) -> dict[str, dict[str, list[float]]]:
+    """How fast every point moves with every pinned coordinate, while all other pins hold."""
+    coordinates = dynamics.mechanism.coordinates
+    points = drawn_points(dynamics, state.q[None, :], state.t, question.parameters)
+    moves: dict[str, dict[str, list[float]]] = {}
+    for name in question.pins:
+        if name not in coordinates:
+            continue
+        value = float(state.q[coordinates.index(name)]) + _STEP
+        try:
+            moved = solve_state(dynamics, {**question.pins, name: repr(value)}, parameters=question.parameters)
+        except (StateError, ComputationError):
+            continue  # at the end of its range: it is moved by its slider
+        places = drawn_points(dynamics, moved.q[None, :], moved.t, question.parameters)
+        rates = {key: ((places[key][0] - place[0]) / _STEP) for key, place in points.items()}
+        if all(np.isfinite(rate).all() for rate in rates.values()):
+            moves[name] = {key: rate.tolist() for key, rate in rates.items()}
+    return moves
+
 
 _MODELS = 6
 
@@ -126,7 +311,6 @@ def _look(models: Models, question: Question) -> Iterator[dict[str, Any]]:
 
 
 def _automaton(models: Models, question: Question) -> Iterator[dict[str, Any]]:
-    from hybrid.explorer.automata import automaton_answer  # loads SymPy: a second that no other question waits for
 
     yield {"automaton": automaton_answer(models.of(question.text))}
 

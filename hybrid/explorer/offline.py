@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +11,16 @@ from hybrid.analysis import Axis
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
 from hybrid.errors import ComputationError, StateError
-from hybrid.explorer.answers import Models, answers
+from hybrid.explorer.answers import Models, answers, state_answer
 from hybrid.explorer.application import SCRIPTS, STYLES, page_file
-from hybrid.explorer.looking import state_answer
 from hybrid.explorer.mapping import map_answers
 from hybrid.explorer.questions import Question
 from hybrid.explorer.starting import starting_pins
 from hybrid.reporting.window import default_axes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hybrid.dynamics import Dynamics
     from hybrid.explorer.server import Served
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.dynamics import State, solve_state
 from hybrid.errors import ComputationError, StateError
-from hybrid.reporting.around import Row, rank
+from hybrid.reporting.window import Row, rank
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
     from hybrid.dynamics import Dynamics
 
 __all__ = ["starting_pins"]

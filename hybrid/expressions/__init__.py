@@ -14,14 +14,13 @@ from hybrid.expressions.duals import (
 )
 from hybrid.expressions.exact import NotRationalError, exact_values
 from hybrid.expressions.functions import FUNCTIONS, Function
-from hybrid.expressions.graph import Builder, Graph
+from hybrid.expressions.graph import Builder, Graph, Term
 from hybrid.expressions.kernel import Kernel, Program, compile_kernel, compile_program
 from hybrid.expressions.linear import determinant, dot, solve_definite
 from hybrid.expressions.magnitudes import magnitudes
 from hybrid.expressions.recorded_arrays import RecordedArray
 from hybrid.expressions.recording import NotRecordable, Recorded, Recording, recorded_nodes
 from hybrid.expressions.switches import Switch, switches
-from hybrid.expressions.terms import Term
 
 __all__ = [
     "FUNCTIONS",

@@ -1,17 +1,24 @@
-"""The graph of a mechanism's expressions: equal expressions are one node, and every node comes after its arguments."""
+"""The graph of a mechanism's expressions: equal expressions are one node, and every node comes after its arguments.
+
+A node with operators, for laws that are written once for numbers and for nodes.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import attrs
 
 from hybrid.expressions.constants import exact_value, value_of
 from hybrid.expressions.functions import FUNCTIONS
 
-__all__ = ["Builder", "Graph", "Number", "needed"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["Builder", "Graph", "Number", "Term", "needed"]
+
 
 Number = int | Fraction
 """An exact number; an int wherever it is one, which is many times as quick."""
@@ -362,3 +369,39 @@ def _check_digits(number: Number, exponent: Number) -> None:
     bits = max(abs(number.numerator), number.denominator).bit_length()
     if bits > 1 and bits * abs(Fraction(exponent)) > _POWER_BITS:
         raise OverflowError
+
+
+@attrs.frozen(eq=False)
+class Term:
+    """A node of a graph under construction, with the operators of arithmetic.
+
+    Attributes
+    ----------
+    build : Builder
+    node : int
+
+    Examples
+    --------
+    >>> build = Builder()
+    >>> x, y = (Term(build, build.name(name)) for name in "xy")
+    >>> (x * y - x).node == build.subtract(build.multiply(x.node, y.node), x.node)
+    True
+    """
+
+    build: Builder
+    node: int
+
+    def __add__(self, other: Term) -> Term:
+        return Term(self.build, self.build.add(self.node, other.node))
+
+    def __sub__(self, other: Term) -> Term:
+        return Term(self.build, self.build.subtract(self.node, other.node))
+
+    def __mul__(self, other: Term | float) -> Term:
+        factor = other.node if isinstance(other, Term) else self.build.number(Fraction(other))
+        return Term(self.build, self.build.multiply(self.node, factor))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Term:
+        return Term(self.build, self.build.negate(self.node))

@@ -1,18 +1,15 @@
 """Motion through the automaton: smooth arcs, located events, impacts, and honest stops."""
 
+from hybrid.motion.arguments import Penalty, Prefer, SelectionRule, Settings, Stop
 from hybrid.motion.branching import MotionBranch, MotionTree, simulate_branches
-from hybrid.motion.distance import distance
 from hybrid.motion.elastic_motion import hand_over
-from hybrid.motion.outcome import EnergyBalance, Event, EventKind, Termination
-from hybrid.motion.recorded import Arc
-from hybrid.motion.rules import Penalty, Prefer, SelectionRule, Stop
-from hybrid.motion.settings import Settings
+from hybrid.motion.recorded import Arc, EnergyBalance, Event, EventKind, Termination
 from hybrid.motion.simulate import simulate
 from hybrid.motion.singular_passage import singular_points_of
 from hybrid.motion.springs import HandedOver, HandOver
 from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import time_stepping
-from hybrid.motion.trajectory import Trajectory
+from hybrid.motion.trajectory import Trajectory, distance
 
 __all__ = [
     "Arc",

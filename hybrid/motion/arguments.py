@@ -1,27 +1,186 @@
-"""What a motion is asked for, checked before it is followed."""
+"""What a motion is asked for, checked before it is followed.
+
+How finely a motion is computed, and where it is given up.
+
+What to do where the rigid problem has no or several answers.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
 import numpy as np
 
 from hybrid.contact.activity import Activity
-from hybrid.contact.domain import check_inertia
+from hybrid.contact.compliance.resolution import lift_off
 from hybrid.contact.impacts.impact import AbstractImpactLaw
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.problem import check_inertia
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.errors import StateError
 from hybrid.motion.pointwise import PointTerms
-from hybrid.motion.rules import SelectionRule
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import STEP_ERROR, SUMMED, Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hybrid.contact.branches import Branch
+    from hybrid.contact.verdict import Selection
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
 
-__all__ = ["check_arguments", "check_start"]
+__all__ = ["Penalty", "Prefer", "SelectionRule", "Settings", "Stop", "Take", "check_arguments", "check_start"]
+
+
+def _is_positive(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
+    if not value > 0.0 or math.isnan(value):
+        raise ValueError(f"{attribute.name} must be positive, not {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """Accuracy and bounds of a simulation.
+
+    Attributes
+    ----------
+    stepper : {"DOP853", "Radau"}
+        Explicit Runge-Kutta method of order 8, which goes over to the other one where an arc turns out to be stiff and
+        comes back where that takes shorter steps, or an implicit one of order 5 from the start. Radau's error estimate
+        is of order 3: a relative error of 1e-9 already gives event times to about 1e-12, and 1e-12 takes five times as
+        many steps. Its series within a step is a cubic, with about the error asked for.
+    rtol, atol : float
+        Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`).
+        Event times inherit it: 1e-12 gives them to about 1e-11 over a few time units.
+    max_step : float
+        Largest step, in units of time. A load pulse shorter than it may be missed.
+    max_events : int
+        A motion with more events ends there and says so; those that changed nothing count too.
+    crowd : int
+        So many events without progress in time end a motion as well.
+    burst : int
+        So many instants with events within a ten-thousandth of the time asked for end it too, unless they are impacts
+        that converge to a limit foretold by the first of them.
+    zeno_rest : float
+        An accumulation of impacts is completed when what remains of it takes less than this share of it.
+    tolerances : Tolerances
+        Of the decisions on modes, as :func:`hybrid.select` takes them.
+    sizes : float or array, (2n,)
+        Of the coordinates and velocities; a simulation finds those of its own motion.
+    """
+
+    stepper: Literal["DOP853", "Radau"] = attrs.field(
+        default="DOP853", validator=attrs.validators.in_(("DOP853", "Radau"))
+    )
+    rtol: float = attrs.field(default=STEP_ERROR, converter=float, validator=_is_positive)
+    atol: float = attrs.field(default=SUMMED, converter=float, validator=_is_positive)
+    max_step: float = attrs.field(default=math.inf, converter=float, validator=_is_positive)
+    max_events: int = attrs.field(default=100_000, converter=int, validator=_is_positive)
+    crowd: int = attrs.field(default=50, converter=int, validator=_is_positive)
+    burst: int = attrs.field(default=1000, converter=int, validator=_is_positive)
+    zeno_rest: float = attrs.field(default=1e-7, converter=float, validator=_is_positive)
+    tolerances: Tolerances = Tolerances()
+    sizes: Any = attrs.field(default=1.0, eq=False)
+
+
+class SelectionRule(ABC):
+    """Chooses a branch where the verdict is not unique. Subclass it to add one; it must be final itself."""
+
+    @abstractmethod
+    def choose(self, selection: Selection) -> Branch | None:
+        """The branch to follow, or None to end the motion there.
+
+        Parameters
+        ----------
+        selection : Selection
+
+        Returns
+        -------
+        Branch or None
+        """
+
+
+@attrs.frozen
+class Stop(SelectionRule):
+    """End the motion and report the state; the default."""
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """Choose nothing."""
+        return None
+
+
+def _as_modes(modes: tuple[ContactMode | str, ...]) -> tuple[ContactMode, ...]:
+    return tuple(ContactMode(mode) for mode in modes)
+
+
+@attrs.frozen
+class Prefer(SelectionRule):
+    """Follow the branch that has the most contacts in the first of the named modes, then in the second, and so on.
+
+    Attributes
+    ----------
+    modes : tuple of ContactMode or str
+        ``Prefer(("free",))`` follows separation, ``Prefer(("stick", "slide+", "slide-"))`` keeps contact.
+    """
+
+    modes: tuple[ContactMode, ...] = attrs.field(converter=_as_modes)
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """Choose by the named modes; None if no branch has any of them or two have them equally."""
+
+        def rank(branch: Branch) -> tuple[int, ...]:
+            labels = list(branch.mode.values())
+            return tuple(labels.count(mode) for mode in self.modes)
+
+        ranked = sorted(selection.branches, key=rank, reverse=True)
+        if not ranked or not any(rank(ranked[0])) or (len(ranked) > 1 and rank(ranked[0]) == rank(ranked[1])):
+            return None
+        return ranked[0]
+
+
+@attrs.frozen
+class Penalty(SelectionRule):
+    """Hand the state to the compliant contact in the limit of infinite stiffness, which always has an answer.
+
+    Where no mode is consistent that is an impact without collision; where several are, the contact lifts off, because
+    a persistent contact does not approach (Hogan and Kristiansen 2017). Where the force of a contact that slides alone
+    grows beyond bounds (Genot and Brogliato 1999) the impact without collision of vanishing mobility stops the slip.
+    Every such impact is an event with its law, phases and energy.
+
+    Attributes
+    ----------
+    method : AbstractImpactLaw or None
+        The law of the impact without collision; by default ``KelvinVoigtLimit()``.
+    """
+
+    method: AbstractImpactLaw | None = None
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """The branch that lifts off, if one contact slips and several modes are consistent."""
+        return lift_off(selection)
+
+
+@attrs.frozen(eq=False)
+class Take(SelectionRule):
+    """Follow one given branch at the first choice and stop at the next; used to follow a tree of motions.
+
+    Attributes
+    ----------
+    number : int
+        Of the branch, in the order of the verdict.
+    """
+
+    number: int
+    _taken: list[Branch] = attrs.field(factory=list)
+
+    def choose(self, selection: Selection) -> Branch | None:
+        """Choose the branch at the first choice."""
+        if self._taken:
+            return None
+        self._taken.append(selection.branches[self.number])
+        return self._taken[0]
 
 
 def check_arguments(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,18 +10,18 @@ import numpy as np
 
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import state_of
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
-from hybrid.motion.arguments import check_arguments
+from hybrid.motion.arguments import SelectionRule, Settings, Stop, Take, check_arguments
 from hybrid.motion.context import Context
-from hybrid.motion.outcome import Termination
-from hybrid.motion.rank_guard import rank_guard
-from hybrid.motion.rules import SelectionRule, Stop, Take
+from hybrid.motion.projection import rank_guard
+from hybrid.motion.recorded import Termination
 from hybrid.motion.run import Run
-from hybrid.motion.settings import Settings
 from hybrid.motion.transitions import moment_at_start
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from hybrid.contact.branches import Branch
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics, Values
@@ -80,7 +79,7 @@ class MotionTree:
         networkx.DiGraph
             Nodes are numbers with the attributes ``motion`` and ``termination``.
         """
-        from hybrid.automaton.tree import tree_graph  # loads networkx, and no other part of a motion does
+        from hybrid.automaton.graph import tree_graph  # loads networkx, and no other part of a motion does
 
         return tree_graph(
             [

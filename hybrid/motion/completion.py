@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.contact.exits import possible_exit
+from hybrid.contact.guards import possible_exit
 from hybrid.contact.table import rows_of
-from hybrid.motion.outcome import Event, EventKind
+from hybrid.motion.recorded import Event, EventKind
 from hybrid.motion.transitions import named_by_modes
 
 if TYPE_CHECKING:

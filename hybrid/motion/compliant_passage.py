@@ -12,8 +12,8 @@ from hybrid.contact.compliance.resolution import resolve_selection
 from hybrid.contact.impacts.impact import Impact, ImpactProblem, impact_of, impact_problem, resolve_impact
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics.state import State
-from hybrid.motion.outcome import Event, EventKind
-from hybrid.motion.rules import Penalty
+from hybrid.motion.arguments import Penalty
+from hybrid.motion.recorded import Event, EventKind
 from hybrid.motion.transitions import closed_in, moment_after_impact
 from hybrid.tolerances import CLEAR, LAST_PLACE
 

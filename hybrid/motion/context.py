@@ -19,7 +19,6 @@ from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints, tangents_of
-from hybrid.motion.settings import Settings
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
-    from hybrid.motion.observation import Flow
-    from hybrid.motion.rank_guard import RankGuard
-    from hybrid.motion.rules import SelectionRule
+    from hybrid.motion.arguments import SelectionRule, Settings
+    from hybrid.motion.numeric import Flow
+    from hybrid.motion.projection import RankGuard
 
 Array = NDArray[np.float64]
 Rows = Callable[[Any, Any], Sequence[Any]]

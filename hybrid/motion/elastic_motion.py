@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from hybrid.dynamics.derive import derive
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
-from hybrid.motion.outcome import Termination
-from hybrid.motion.settings import Settings
+from hybrid.motion.recorded import Termination
 from hybrid.motion.simulate import simulate
 from hybrid.motion.springs import HandOver
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.declaration.realisation import Stiffness
-    from hybrid.motion.rules import SelectionRule
+    from hybrid.motion.arguments import SelectionRule, Settings
     from hybrid.motion.trajectory import Trajectory
 
 __all__ = ["hand_over"]

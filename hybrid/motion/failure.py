@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.domain import least_mass, mass_definiteness
 from hybrid.contact.guards import GuardKind
+from hybrid.contact.problem import least_mass, mass_definiteness
 from hybrid.errors import HybridError
-from hybrid.motion.outcome import Termination
+from hybrid.motion.recorded import Termination
 from hybrid.motion.singular_passage import describe_singular
 from hybrid.tolerances import CLEAR
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context
-    from hybrid.motion.observation import Flow
+    from hybrid.motion.numeric import Flow
     from hybrid.motion.selecting import Moment
 
 Array = NDArray[np.float64]

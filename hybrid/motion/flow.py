@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,16 +12,15 @@ from hybrid.contact.guards import Guard, guards_of
 from hybrid.contact.table import ElementMode, rows_of, spatial_slides
 from hybrid.expressions import Term, dot
 from hybrid.motion.elimination import ModeNodes, Solved, eliminate, is_eliminable
-from hybrid.motion.numeric import NumericFlow
-from hybrid.motion.observation import Flow, Observation
+from hybrid.motion.numeric import Flow, NumericFlow, Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from hybrid.contact.modes import Mode
     from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.observation import Reference
+    from hybrid.motion.numeric import Reference
 
 Array = NDArray[np.float64]
 

@@ -1,9 +1,15 @@
-"""The flow of modes whose linear system needs pivoting or is redundant: many contacts, bilateral constraints."""
+"""The flow of modes whose linear system needs pivoting or is redundant: many contacts, bilateral constraints.
+
+Contact forces that are not unique: distributions that move the mechanism alike, and which are admissible.
+
+What a flow is asked, what it answers, and what it is told of spatial slips.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
@@ -15,17 +21,168 @@ from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
 from hybrid.dynamics.partials import Forces
-from hybrid.motion.distribution import admissible, null_space
-from hybrid.motion.observation import Observation, Reference
 from hybrid.tolerances import LEAST, RANK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from hybrid.contact.guards import Guard
     from hybrid.contact.modes import Mode
+    from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Dynamics, Terms
 
+
 Array = NDArray[np.float64]
+
+_REACH = 10.0  # of the largest force: internal forces beyond this are not looked at
+
+
+def null_space(system: Array, response: Array) -> Array:
+    """Directions in which the forces of one instant may change without any change of acceleration.
+
+    Parameters
+    ----------
+    system : array, (r, r)
+        Conditions of the mode per unit force.
+    response : array, (n, r)
+        Accelerations per unit force.
+
+    Returns
+    -------
+    array, (r, d)
+        Orthonormal columns.
+    """
+    both = np.vstack([system, response])
+    _, sizes, rows = np.linalg.svd(both)
+    return np.asarray(rows[int(np.sum(sizes > RANK * sizes[0])) :].T)
+
+
+def admissible(forces: Array, null: Array, slopes: Array, constants: Array) -> tuple[Array, float]:
+    """A distribution of the same resultant that satisfies ``slopes @ forces + constants >= 0``, if there is one.
+
+    Parameters
+    ----------
+    forces : array, (r,)
+        One distribution, of least norm.
+    null : array, (r, d)
+        Directions from :func:`null_space`.
+    slopes, constants : array, (m, r) and (m,)
+
+    Returns
+    -------
+    nearest : array, (r,)
+        ``forces`` if they are admissible, else moved towards the distribution whose smallest slack is largest.
+    slack : float
+        That slack: negative if no distribution is admissible.
+
+    Examples
+    --------
+    >>> internal = np.array([[1.0], [-1.0]]) / np.sqrt(2)
+    >>> nearest, slack = admissible(np.array([-1.0, 5.0]), internal, np.eye(2), np.zeros(2))
+    >>> nearest.round(9).tolist(), round(slack, 9)
+    ([0.0, 4.0], 2.0)
+    """
+    start, directions = slopes @ forces + constants, slopes @ null
+    reach = _REACH * (float(np.max(np.abs(forces))) or 1.0)
+    best = _highest_line(start, directions[:, 0], reach) if null.shape[1] == 1 else _highest(start, directions, reach)
+    move = null @ best
+    gain = directions @ best
+    lacking = start < 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(lacking & (gain > 0.0), -start / gain, 0.0)
+    share = min(float(np.max(shares, initial=0.0)), 1.0)
+    return forces + share * move, float(np.min(start + gain))
+
+
+def _highest_line(start: Array, slope: Array, reach: float) -> Array:
+    """The point at which the lowest of lines is highest: it is where two of them meet, or at the end."""
+    places = [-reach, 0.0, reach]
+    for i, j in combinations(range(len(start)), 2):
+        if slope[i] != slope[j]:
+            places.append(float(np.clip((start[j] - start[i]) / (slope[i] - slope[j]), -reach, reach)))
+    at = np.array(places)
+    lowest = np.min(start[:, None] + np.outer(slope, at), axis=0)
+    return at[[int(np.argmax(lowest))]]
+
+
+def _highest(start: Array, directions: Array, reach: float) -> Array:
+    from scipy.optimize import linprog
+
+    d = directions.shape[1]
+    found = linprog(
+        np.append(np.zeros(d), -1.0),
+        A_ub=np.column_stack([-directions, np.ones(len(start))]),
+        b_ub=start,
+        bounds=[(-reach, reach)] * d + [(None, None)],
+        method="highs",
+    )
+    return np.asarray(found.x[:d]) if found.x is not None else np.zeros(d)
+
+
+@attrs.frozen(eq=False)
+class Reference:
+    """What a flow is told of a spatial slip at the start of a step.
+
+    Attributes
+    ----------
+    direction : array, (2,)
+        Unit vector; friction acts along it where there is no slip, and the slip runs straight on through zero.
+    floor : float
+        Slip that is as good as none: its rounding, or more where it begins.
+    begins : bool
+    """
+
+    direction: Array
+    floor: float
+    begins: bool = False
+
+
+@attrs.frozen(eq=False)
+class Observation:
+    """What a flow knows at N instants.
+
+    Attributes
+    ----------
+    acceleration : array, (n, N)
+    lambda_N, lambda_T : array, (k, N) and (p, N)
+        Contact forces by contact and by tangential column.
+    guards : array, (number of guards, N)
+    """
+
+    acceleration: Array
+    lambda_N: Array
+    lambda_T: Array
+    guards: Array
+
+
+class Flow(Protocol):
+    """An ODE ``y' = f(t, y)``, ``y = (q, v)``, with the forces and guards along it."""
+
+    @property
+    def mode(self) -> Mode:
+        """The mode."""
+
+    @property
+    def parts(self) -> tuple[ElementMode, ...]:
+        """The force elements in the mode."""
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """The guards, in the order of the observations."""
+
+    def derivative(self, t: float, y: Array) -> Sequence[float]:
+        """Right-hand side at one state, (2n,); raises where an expression is undefined."""
+
+    def observe(self, t: Array, y: Array) -> Observation:
+        """Accelerations, forces and guards at N states ``y`` of shape (2n, N)."""
+
+    def guard_values(self, t: Array, y: Array) -> Array:
+        """The guards alone, (number of guards, N)."""
+
+    def set_references(self, references: Mapping[str, Reference]) -> None:
+        """Tell what is known of the spatial slips at the start of a step."""
+
+
 _FACETS = 16
 
 

@@ -1,8 +1,11 @@
-"""The loop of a simulation: decide, follow an arc, handle the event."""
+"""The loop of a simulation: decide, follow an arc, handle the event.
+
+How fast events follow each other, and when they are too many.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,15 +17,13 @@ from hybrid.contact.guards import GuardKind
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
-from hybrid.motion.accumulating import completed, right_accumulation
+from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
 from hybrid.motion.arcs import FollowedArc, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.completion import complete
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
-from hybrid.motion.event_rate import EventRate
 from hybrid.motion.failure import explain_failure, in_words, posture, singular_point, undefined_at
-from hybrid.motion.outcome import Event, EventKind, Termination
-from hybrid.motion.recorded import Arc
+from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
 from hybrid.motion.sides import Sides
 from hybrid.motion.simultaneous import order_of_impacts
@@ -31,9 +32,84 @@ from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.transitions import besides_touch, closed_in, event_kind, moment_after, moment_after_impact
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from hybrid.contact.modes import Mode
     from hybrid.contact.verdict import Selection
+    from hybrid.motion.arguments import Settings
     from hybrid.motion.context import Choice, Context
+
+__all__ = ["Array", "EventRate", "Run"]
+
+
+_SHORT = 1e-4  # of the time asked for: a burst in it is a hundred times what max_events allows on average
+
+
+@attrs.define(eq=False)
+class EventRate:
+    """Counts what happens, also what is not recorded.
+
+    Attributes
+    ----------
+    settings : Settings
+    at_once : int
+        Events since time last advanced.
+    dropped : int
+        Events that turned out to change nothing and were not kept.
+    """
+
+    settings: Settings
+    at_once: int = 0
+    dropped: int = 0
+    _instants: deque[float] = attrs.field(init=False, repr=False)
+
+    @_instants.default
+    def _no_instants(self) -> deque[float]:
+        return deque(maxlen=self.settings.burst)
+
+    def exceeded(
+        self,
+        t: float,
+        elements: tuple[str, ...],
+        *,
+        recorded: int,
+        impacts: Mapping[str, Sequence[float]],
+        span: float,
+    ) -> tuple[Termination, str] | None:
+        """Count an event, and say how the motion ends if that is one too many.
+
+        Parameters
+        ----------
+        t : float
+            When it happens.
+        elements : tuple of str
+            Where it happens.
+        recorded : int
+            Number of events that were kept.
+        impacts : mapping of str to sequence of float
+            Times of the impacts of every contact. Those that converge may be many: a motion passes their limit.
+        span : float
+            The time asked for.
+
+        Returns
+        -------
+        (Termination, str) or None
+        """
+        self.at_once += 1
+        if not self._instants or t > self._instants[-1]:
+            self._instants.append(t)
+        if recorded + self.dropped >= self.settings.max_events:
+            return Termination.MAX_EVENTS, f"with those that changed nothing, {recorded + self.dropped}"
+        last = f"the last at {', '.join(elements)}"
+        if self.at_once > self.settings.crowd:
+            return Termination.CROWDED, last
+        burst, lasted = self.settings.burst, t - self._instants[0]
+        if len(self._instants) < burst or lasted >= _SHORT * span:
+            return None
+        if any(is_accumulating(times, burst // 2) for times in impacts.values()):
+            return None
+        return Termination.CROWDED, f"{burst} within {lasted:.3g} units of time, {last}"
+
 
 Array = NDArray[np.float64]
 

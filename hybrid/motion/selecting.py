@@ -1,4 +1,7 @@
-"""Which mode a motion continues in."""
+"""Which mode a motion continues in.
+
+What static friction above kinetic remembers: a element that stuck goes on sticking, one that broke loose slides.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.branches import mode_of
 from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.continua import family_accelerates_alike
+from hybrid.contact.families import family_accelerates_alike
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
@@ -23,23 +26,86 @@ from hybrid.contact.selection import select_problem
 from hybrid.contact.smooth import also_called, is_unnamed
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import summands_of
+from hybrid.motion.arcs import Rest
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.events import is_known_zero
-from hybrid.motion.history import modes_of, with_history
-from hybrid.motion.outcome import Termination
-from hybrid.motion.rest import Rest
+from hybrid.motion.recorded import Termination
 from hybrid.motion.spatial_slip import references, while_it_begins
 from hybrid.motion.steps import PLACES, Stepper
 from hybrid.tolerances import ROUNDING, SUMMED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
+
     from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.branches import Branch
     from hybrid.contact.candidates import Candidate
+    from hybrid.contact.modes import Mode
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Terms
-    from hybrid.motion.context import Choice, Context
+    from hybrid.motion.context import Context
     from hybrid.motion.events import Watch
+
+__all__ = ["Array", "Decision", "Moment", "decide", "indefinite_forces", "is_coherent", "modes_of", "with_history"]
+
+
+def with_history(
+    problem: ContactProblem, branches: tuple[Branch, ...], *, held: Set[str], broken: Mapping[str, ContactMode]
+) -> tuple[Branch, ...]:
+    """Leave out branches that static friction above kinetic rules out for a force element with a history.
+
+    Of all others nothing is left out: their history tells no more than the state does.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    branches : tuple of Branch
+    held : set of str
+        Force elements that stuck until now or have just come to rest.
+    broken : mapping of str to ContactMode
+        Force elements whose static limit was reached, and the slide that follows.
+
+    Returns
+    -------
+    tuple of Branch
+    """
+    remembering = {c.name for c in problem.elements if np.any(c.static_friction != c.friction)}
+    sticking = (held & remembering) - set(broken)
+    kept = []
+    for branch in branches:
+        modes = [m for m in modes_of(branch) if _fits(m, branches, sticking, broken)]
+        if modes:
+            kept.append(attrs.evolve(branch, mode=modes[0], equivalent_modes=tuple(modes[1:])))
+    return tuple(kept)
+
+
+def modes_of(branch: Branch) -> tuple[Mode, ...]:
+    """All modes that give the accelerations of a branch, the leading one first.
+
+    Parameters
+    ----------
+    branch : Branch
+
+    Returns
+    -------
+    tuple of Mode
+    """
+    return (branch.mode, *branch.equivalent_modes)
+
+
+def _fits(mode: Mode, branches: tuple[Branch, ...], sticking: Set[str], broken: Mapping[str, ContactMode]) -> bool:
+    """True if every force element with a history does in a mode what static friction has it do."""
+    for name, slide in broken.items():
+        if mode[name] not in (slide, ContactMode.FREE):
+            return False
+    others = [m for branch in branches for m in modes_of(branch)]
+    for name in sticking:
+        if mode[name].slip_sign and any(
+            other[name] is ContactMode.STICK and all(other[n] is mode[n] for n in mode if n != name) for other in others
+        ):
+            return False
+    return True
+
 
 Array = NDArray[np.float64]
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
 from hybrid.contact.guards import USERS, Guard, GuardKind
-from hybrid.motion.outcome import Event, EventKind
+from hybrid.motion.recorded import Event, EventKind
 from hybrid.motion.transitions import event_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hybrid.contact.modes import Mode
     from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context

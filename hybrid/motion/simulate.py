@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.names import nearest
 from hybrid.dynamics import state_of
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
-from hybrid.motion.arguments import check_arguments
+from hybrid.motion.arguments import SelectionRule, Settings, Stop, check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.handing_over import continued_on_springs
-from hybrid.motion.outcome import Termination
-from hybrid.motion.rank_guard import rank_guard
-from hybrid.motion.rules import SelectionRule, Stop
+from hybrid.motion.projection import rank_guard
+from hybrid.motion.recorded import Termination
 from hybrid.motion.run import Run
-from hybrid.motion.settings import Settings
 from hybrid.motion.springs import HandOver
 from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.transitions import moment_at_start
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Values

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.contact.table import ElementMode, spatial_slides
-from hybrid.motion.observation import Reference
+from hybrid.motion.numeric import Reference
 from hybrid.motion.steps import Step, step_along
 from hybrid.tolerances import CENTRAL_STEP, CLEAR, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Terms
+    from hybrid.motion.arguments import Settings
     from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints
-    from hybrid.motion.settings import Settings
 
 __all__ = [
     "Reference",

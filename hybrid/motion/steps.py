@@ -15,7 +15,7 @@ from hybrid.motion.chebyshev import NODES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hybrid.motion.settings import Settings
+    from hybrid.motion.arguments import Settings
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.outcome import Event
-    from hybrid.motion.recorded import Arc
+    from hybrid.motion.recorded import Arc, Event
     from hybrid.motion.springs import HandedOver
     from hybrid.motion.trajectory import Trajectory
 

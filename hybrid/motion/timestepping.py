@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,22 +13,23 @@ from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.table import force_elements, has_stiction
 from hybrid.dynamics import state_of
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
 from hybrid.motion.failure import in_words, posture
-from hybrid.motion.observation import Observation
-from hybrid.motion.outcome import Event, EventKind, Termination
+from hybrid.motion.numeric import Observation
 from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints
-from hybrid.motion.recorded import Arc
+from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.velocity_step import VelocityStep, velocity_step
 from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 

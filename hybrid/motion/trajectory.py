@@ -1,22 +1,347 @@
-"""The motion of a mechanism, as it is handed to users."""
+"""The motion of a mechanism, as it is handed to users.
+
+The energy balance of a motion.
+
+A motion as a labelled table of samples.
+
+Distance between motions with jumps.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.motion.balance import energy_balance
-from hybrid.motion.dataset import motion_columns, motion_dataset
-from hybrid.motion.outcome import EnergyBalance
-from hybrid.motion.recorded import AbstractMotion
-from hybrid.tables import dataframe
+from hybrid.motion.recorded import AbstractMotion, EnergyBalance, EventKind
+from hybrid.tables import dataframe, dataset
 from hybrid.tolerances import LEAST
 
+if TYPE_CHECKING:
+    from hybrid.contact.impacts.impact import Impact
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.recorded import Arc, Event
+
+__all__ = ["Array", "Curve", "Trajectory", "distance", "energy_balance", "motion_columns", "motion_dataset"]
+
+
+_GAUSS_POINTS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+def energy_balance(trajectory: AbstractMotion) -> EnergyBalance:
+    """Integrate the power of friction and of applied forces along a motion.
+
+    Gauss' rule with twelve points in every step of the integrator; the energies at both ends are exact functions of
+    the states there, so the residual measures the error of the motion. In a motion made by time-stepping the rule is
+    the scheme's own, one point in the middle of every step, and the work of normal impulses counts as impacts.
+
+    Parameters
+    ----------
+    trajectory : AbstractMotion
+
+    Returns
+    -------
+    EnergyBalance
+    """
+    dynamics = trajectory.dynamics
+    initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start)
+    ending = trajectory.dynamics_at(trajectory.t)  # springs are unstretched where they take over
+    final, _ = ending.energy(trajectory.q, trajectory.v, t=trajectory.t)
+    friction = applied = 0.0
+    impacts = 0.0
+    for event in trajectory.events:
+        if event.impact is not None:
+            worked = _guides_in_impact(trajectory, event, event.impact)
+            applied += worked
+            impacts += _energy_change(trajectory, event) - worked
+        elif event.kind is EventKind.ACCUMULATION:
+            impacts += _energy_change(trajectory, event)
+    for arc in trajectory.arcs:
+        t, weights = _quadrature(arc)
+        if not t.size:
+            continue
+        rubbed, brought, struck = _powers(trajectory, arc, t)
+        friction += float(weights @ rubbed)
+        applied += float(weights @ brought)
+        impacts += float(weights @ struck)
+    return EnergyBalance(float(initial), float(final), applied, friction, float(impacts))
+
+
+def _energy_change(trajectory: AbstractMotion, event: Event) -> float:
+    """Energy after an impact less before, with what brings contacts that stay closed to rest exactly."""
+    before, after = (trajectory.dynamics.energy(event.q, v, t=event.t)[0] for v in (event.v_before, event.v_after))
+    return float(after - before)
+
+
+def _guides_in_impact(trajectory: AbstractMotion, event: Event, impact: Impact) -> float:
+    """Work of moving guides in an impact: impulses times the velocities of the surfaces."""
+    dynamics = trajectory.dynamics
+    terms = dynamics.terms(event.q, event.v_after, t=event.t)
+    surface_N = event.v_after @ terms.W_N - terms.gap_dot
+    surface_T = event.v_after @ terms.W_T - terms.slip
+    work = sum(
+        impulse * surface_N[dynamics.contacts.index(name)]
+        for name, impulse in impact.impulse_N.items()
+        if name in dynamics.contacts
+    )
+    for name, impulses in impact.impulse_T.items():
+        if name in dynamics.columns:
+            work += float(np.dot(impulses, surface_T[dynamics.columns[name]]))
+    return float(work)
+
+
+def _quadrature(arc: Arc) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    lengths = np.diff(arc.knots)
+    if arc.means is not None:
+        return (arc.knots[:-1] + arc.knots[1:]) / 2, lengths
+    points = arc.knots[:-1, None] + lengths[:, None] * (_GAUSS_POINTS + 1) / 2
+    return points.ravel(), (lengths[:, None] * _GAUSS_WEIGHTS / 2).ravel()
+
+
+def _powers(
+    trajectory: AbstractMotion, arc: Arc, t: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Power of friction; of everything applied (forces without potential, moving guides); of impulses over a step."""
+    dynamics = trajectory.dynamics_at(arc.start)
+    q, v = arc.sample(t)
+    observed = trajectory.forces(arc, t)
+    terms = dynamics.terms(q, v, t=t)
+    lambda_N, lambda_T = observed.lambda_N.T, observed.lambda_T.T
+    friction = np.sum(lambda_T * terms.slip, axis=-1)
+    guided = np.sum(lambda_N * ((v[:, None, :] @ terms.W_N)[:, 0, :] - terms.gap_dot), axis=-1)
+    guided += np.sum(lambda_T * ((v[:, None, :] @ terms.W_T)[:, 0, :] - terms.slip), axis=-1)
+    if terms.J.shape[-2]:
+        # all that the equations of motion leave to the constraints
+        contact = (terms.W_N @ lambda_N[..., None] + terms.W_T @ lambda_T[..., None])[..., 0]
+        held = (terms.M @ observed.acceleration.T[..., None])[..., 0] - terms.h - contact
+        guided += np.sum(held * v, axis=-1) - np.zeros(len(t))
+    _, power = dynamics.energy(q, v, t=t)
+    struck = np.zeros(len(t)) if arc.means is None else np.sum(lambda_N * terms.gap_dot, axis=-1)
+    return friction, power + guided, struck
+
+
 Array = NDArray[np.float64]
+
+# Of the dimensions and variables, in words.
+_MEANINGS = {
+    "position": "generalised coordinates",
+    "velocity": "their rates of change",
+    "lambda_N": "normal contact forces",
+    "lambda_T": "tangential contact forces",
+    "mode": "mode of every contact, friction element and bilateral contact with friction",
+    "arc": "number of the arc; its ends are rows of their own, so that a jump is two rows at one time",
+}
+
+
+def motion_dataset(motion: AbstractMotion, *, points: int) -> Any:
+    """Samples of a motion as an xarray Dataset; see :meth:`hybrid.Trajectory.to_xarray`.
+
+    Parameters
+    ----------
+    motion : AbstractMotion
+    points : int
+        Samples of the whole motion if they were evenly spaced; every arc has both of its ends besides.
+
+    Returns
+    -------
+    xarray.Dataset
+
+    Raises
+    ------
+    ComputationError
+        xarray is not installed.
+    ValueError
+        ``points`` is below 2.
+    """
+    t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
+    elements, modes = _modes(motion, arc)
+    variables = {
+        "position": (("time", "coordinate"), q),
+        "velocity": (("time", "coordinate"), v),
+        "lambda_N": (("time", "contact"), lambda_N),
+        "lambda_T": (("time", "tangent"), lambda_T),
+        "mode": (("time", "element"), modes),
+        "arc": (("time",), arc),
+    }
+    return dataset(
+        {name: (dims, values, {"long_name": _MEANINGS[name]}) for name, (dims, values) in variables.items()},
+        coords={**_labels(motion, t), "element": list(elements)},
+        attrs=_attributes(motion),
+    )
+
+
+def motion_columns(motion: AbstractMotion, *, points: int) -> dict[str, Any]:
+    """Samples of a motion as columns; see :meth:`hybrid.Trajectory.to_dataframe`.
+
+    Parameters
+    ----------
+    motion : AbstractMotion
+    points : int
+        As of :func:`motion_dataset`.
+
+    Returns
+    -------
+    dict of str to array, (samples,)
+
+    Raises
+    ------
+    ValueError
+        ``points`` is below 2.
+    """
+    dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
+    t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
+    elements, modes = _modes(motion, arc)
+    columns: dict[str, Any] = {"t": t}
+    for names, values in (
+        (mechanism.coordinates, q),
+        (mechanism.velocities, v),
+        ([f"lambda_N.{name}" for name in dynamics.contacts], lambda_N),
+        ([f"lambda_T.{name}" for name in _tangent_names(dynamics)], lambda_T),
+        ([f"mode.{name}" for name in elements], modes),
+    ):
+        columns |= dict(zip(names, values.T, strict=True))
+    return columns | {"arc": arc}
+
+
+def _modes(motion: AbstractMotion, arc: NDArray[np.intp]) -> tuple[tuple[str, ...], NDArray[np.str_]]:
+    """Force elements, and their modes (samples, elements)."""
+    dynamics = motion.dynamics
+    elements = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
+    modes = np.array([[each.mode[name].value for name in elements] for each in motion.arcs], dtype=str)
+    return elements, modes.reshape(len(motion.arcs), len(elements))[arc]
+
+
+def _labels(motion: AbstractMotion, t: Array) -> dict[str, Any]:
+    """The samples' times, the names of everything else, and units."""
+    dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
+    units = mechanism.units()
+    owners = [name for name in dynamics.columns for _ in dynamics.columns_of(name)]
+    return {
+        "time": ("time", t, {"units": "s" if any(units.coordinates.values()) else ""}),
+        "coordinate": list(mechanism.coordinates),
+        "contact": list(dynamics.contacts),
+        "tangent": list(_tangent_names(dynamics)),
+        "position_units": ("coordinate", [units.coordinates[name] for name in mechanism.coordinates]),
+        "velocity_units": ("coordinate", [units.coordinates[name] for name in mechanism.velocities]),
+        "lambda_N_units": ("contact", [units.forces.get(name, "") for name in dynamics.contacts]),
+        "lambda_T_units": ("tangent", [units.tangential_forces.get(name, "") for name in owners]),
+    }
+
+
+def _attributes(motion: AbstractMotion) -> dict[str, str]:
+    """What holds for the whole motion."""
+    mechanism = motion.dynamics.mechanism
+    values = mechanism.parameter_values(motion.parameters)
+    return {
+        "mechanism": mechanism.name,
+        "title": mechanism.title,
+        "method": motion.method,
+        "termination": motion.termination.name,
+        "cause": motion.cause,
+        "parameters": json.dumps({name: float(value) for name, value in values.items()}),
+        "events": json.dumps([[event.t, event.kind.value, list(event.elements)] for event in motion.events]),
+    }
+
+
+def _samples(motion: AbstractMotion, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:
+    """Times, numbers of arcs, positions, velocities and forces at both ends of every arc and evenly between."""
+    if points < 2:
+        raise ValueError(f"points must be at least 2, not {points}")
+    dynamics = motion.dynamics
+    n, k, p = dynamics.n, len(dynamics.contacts), len(_tangent_names(dynamics))
+    spacing = max((motion.t - motion.t_start) / (points - 1), LEAST)
+    tables: list[Array] = [np.zeros((0, 1 + 2 * n + k + p))]
+    numbers: list[NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
+    for number, arc in enumerate(motion.arcs):
+        count = max(2, int(np.ceil((arc.end - arc.start) / spacing)) + 1)
+        t = np.linspace(arc.start, arc.end, count)
+        q, v = arc.sample(t)
+        seen = motion.forces(arc, t)
+        tables.append(np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T]))
+        numbers.append(np.full(count, number))
+    t, q, v, lambda_N, lambda_T = np.split(np.vstack(tables), np.cumsum([1, n, n, k]), axis=1)
+    return t[:, 0], np.concatenate(numbers), q, v, lambda_N, lambda_T
+
+
+def _tangent_names(dynamics: Dynamics) -> tuple[str, ...]:
+    """Names of the tangential columns: that of the force element, numbered in space."""
+    return tuple(
+        name if dynamics.dimension(name) == 1 else f"{name}.{axis + 1}"
+        for name in dynamics.columns
+        for axis in range(dynamics.dimension(name))
+    )
+
+
+class Curve(Protocol):
+    """Anything that can be drawn as a curve in time and state."""
+
+    def graph(self, points: int) -> Array:
+        """Points ``(t, q, v)`` of the completed graph, (number, 1 + 2n)."""
+
+
+def distance(first: Curve, second: Curve, *, points: int = 2000, scale: Any = 1.0) -> float:
+    """Hausdorff distance of the completed graphs of two motions.
+
+    In the uniform norm two motions with a jump at slightly different times are never close; as curves in the space
+    of time and state, with the jumps filled in by straight lines, they are (Schatzman 1978; Moreau 1988).
+
+    Parameters
+    ----------
+    first, second : Trajectory
+    points : int
+        Points on each curve; the distance is exact to about their spacing times the speed.
+    scale : float or array, (1 + 2n,)
+        Units of time, coordinates and velocities.
+
+    Returns
+    -------
+    float
+        In those units.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, derive, simulate
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> high, low = (simulate(ball, State([h], [0.0]), t_end=0.1) for h in (1.0, 0.9))
+    >>> round(distance(high, low), 6)
+    0.1
+    """
+    from scipy.spatial import cKDTree
+
+    one, other = (_dense(motion.graph(points) / np.asarray(scale), points) for motion in (first, second))
+    return float(max(_to_curve(cKDTree, one, other), _to_curve(cKDTree, other, one)))
+
+
+def _dense(curve: Array, points: int) -> Array:
+    """The same polygon with its long sides, the jumps, divided."""
+    lengths = np.linalg.norm(np.diff(curve, axis=0), axis=1)
+    spacing = float(lengths.sum()) / points
+    if spacing <= 0.0:
+        return curve
+    pieces = np.maximum(np.ceil(lengths / spacing).astype(int), 1)
+    start = np.repeat(np.arange(len(pieces)), pieces)
+    inside = np.arange(len(start)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    share = (inside / pieces[start])[:, None]
+    return np.vstack([curve[start] * (1 - share) + curve[start + 1] * share, curve[-1:]])
+
+
+def _to_curve(tree: Any, points: Array, curve: Array) -> float:
+    """Largest distance of points from a polygonal curve: to the two segments that meet at the nearest vertex."""
+    _, nearest = tree(curve).query(points)
+    best = np.linalg.norm(points - curve[nearest], axis=1)
+    for shift in (-1, 0):
+        start = np.clip(nearest + shift, 0, len(curve) - 2)
+        a, b = curve[start], curve[start + 1]
+        along = b - a
+        length = np.maximum(np.sum(along**2, axis=1), LEAST)
+        s = np.clip(np.sum((points - a) * along, axis=1) / length, 0.0, 1.0)
+        best = np.minimum(best, np.linalg.norm(points - a - s[:, None] * along, axis=1))
+    return float(np.max(best))
 
 
 @attrs.frozen(eq=False)
@@ -36,7 +361,7 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
         )
 
     def graph(self, points: int) -> Array:
-        """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.distance`.
+        """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.trajectory`.
 
         Of a motion made by time-stepping, its own points.
         """

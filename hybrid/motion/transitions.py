@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,15 +14,17 @@ from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.table import ElementMode, has_stiction, rows_of
 from hybrid.motion.context import gap_floor
-from hybrid.motion.outcome import EventKind
+from hybrid.motion.recorded import EventKind
 from hybrid.motion.selecting import Moment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from hybrid.contact.impacts.impact import Impact
     from hybrid.dynamics.derive import Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.motion.context import Choice, Context
-    from hybrid.motion.outcome import Event
+    from hybrid.motion.recorded import Event
 
 Array = NDArray[np.float64]
 

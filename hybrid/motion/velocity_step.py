@@ -10,17 +10,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-import lcp
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.impulse_lcp import solved
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import ContactProblem, pose
-from hybrid.contact.pyramid import contact_lcp
+from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError
 from hybrid.tolerances import AGREEING, NOTHING, RANK, SUMMED, Tolerances
 
 if TYPE_CHECKING:
+    import lcp
     from hybrid.dynamics.derive import Dynamics, Terms
 
 __all__ = ["VelocityStep", "velocity_step"]

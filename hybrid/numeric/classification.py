@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.classify import PosedStates, decide_singly, decide_states
-from hybrid.contact.domain import mass_definiteness
+from hybrid.contact.problem import mass_definiteness
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.numeric.critical import CriticalFactors, SlidingProblem, critical_factors, least_factor
 from hybrid.numeric.problem import contact_problem, normal_problem
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.contact.verdict import Selection
     from hybrid.numeric.state import NumericState
 

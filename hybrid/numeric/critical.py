@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.criticality.multipliers import determinants, first_below
+from hybrid.analysis.criticality.joint import determinants, first_below
 from hybrid.contact.activity import Activity
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import StateError

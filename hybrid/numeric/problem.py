@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
-from hybrid.contact.domain import mass_definiteness
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
 from hybrid.contact.impacts.velocities import contact_velocities
-from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.problem import ContactProblem, mass_definiteness, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.dynamics.derive import Terms
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.contact.verdict import Selection
     from hybrid.numeric.state import NumericState
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.derive import Terms
-from hybrid.dynamics.structure import ModelStructure
+from hybrid.dynamics.state import ModelStructure
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["NumericContact", "NumericFriction", "NumericState"]
 

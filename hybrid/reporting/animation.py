@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.motion.outcome import EventKind
+from hybrid.motion.recorded import EventKind
 from hybrid.reporting.page import Html, loader
+from hybrid.reporting.samples import ink_on, mode_fill, timeline
 from hybrid.reporting.scene import Scene, build_scene, require_drawing
-from hybrid.reporting.timeline import ink_on, mode_fill, timeline
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.motion import Event, Trajectory
 
 __all__ = ["Animation", "animate", "animation_data", "render_animation"]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from hybrid.automaton.export.layout import Layout, differing, layout, side_of
-from hybrid.automaton.export.merged import Arrow, arrows, is_highlighted, is_key_highlighted
-from hybrid.automaton.export.reduced import GroupText, reduced
+from hybrid.automaton.export.diagrams import Arrow, arrows, is_highlighted, is_key_highlighted
+from hybrid.automaton.export.layout import GroupText, Layout, differing, layout, reduced, side_of
 from hybrid.automaton.outline import NodeText, Outline, outline
 from hybrid.reporting.figures import settings
-from hybrid.reporting.labelling import as_written
+from hybrid.reporting.symbols import as_written
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -55,7 +55,7 @@ def plot_automaton(automaton: Automaton | Outline, *, highlight: Collection[str]
     >>> sum(patch.get_gid().startswith("consistent") for patch in figure.axes[0].patches)
     1
     """
-    from hybrid.reporting.displayed import DisplayedFigure
+    from hybrid.reporting.figures import DisplayedFigure
 
     whole = outline(automaton, formulas=False)
     found = reduced(whole)

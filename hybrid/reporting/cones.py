@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from hybrid.reporting.empty_figure import new_figure
-from hybrid.reporting.figures import Style, StyleName, place_legend, settings
-from hybrid.reporting.labelling import as_written, heading, with_unit
-from hybrid.reporting.palette import line_styles
+from hybrid.reporting.figures import Style, StyleName, new_figure, place_legend, settings
+from hybrid.reporting.regions import line_styles
+from hybrid.reporting.symbols import as_written, heading, with_unit
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

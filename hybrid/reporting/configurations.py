@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.declaration.names import suggestion
 from hybrid.errors import StateError
 from hybrid.reporting.figures import settings
-from hybrid.reporting.labelling import heading
-from hybrid.reporting.symbols import symbol_mathtext
+from hybrid.reporting.symbols import heading, symbol_mathtext
 from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from hybrid.analysis import ConfigurationCurves, RealisationStudy
     from hybrid.dynamics import SingularPoint
@@ -75,7 +73,7 @@ def plot_configuration_space(
     >>> plot_configuration_space(found).axes[0].get_ylabel()
     '$\\\\theta$'
     """
-    from hybrid.reporting.displayed import DisplayedFigure
+    from hybrid.reporting.figures import DisplayedFigure
 
     names = curves.coordinates
     across, up = plane or (names[0], names[min(1, len(names) - 1)])

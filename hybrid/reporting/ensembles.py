@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.reporting.figures import settings
-from hybrid.reporting.labelling import axis_label, heading
+from hybrid.reporting.symbols import axis_label, heading
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from hybrid.analysis import Ensemble
 
@@ -68,7 +69,7 @@ def plot_ensemble(
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    from hybrid.reporting.displayed import DisplayedFigure
+    from hybrid.reporting.figures import DisplayedFigure
 
     place = found.place_of(coordinate)
     units = found.units if units is None else units

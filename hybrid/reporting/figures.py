@@ -1,32 +1,41 @@
-"""How figures look, for a screen, a page or a column of a journal, and how they are written to files."""
+"""How figures look, for a screen, a page or a column of a journal, and how they are written to files.
+
+Empty figures, to be filled by plot functions.
+
+Figures that a notebook shows as they are.
+"""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
+from matplotlib.figure import Figure
 
 from hybrid.reporting.files import whole_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = [
     "STYLES",
+    "DisplayedFigure",
     "Style",
     "StyleName",
     "figure_svg",
+    "new_figure",
     "place_legend",
     "save_figure",
     "settings",
     "style_of",
 ]
+
 
 StyleName: TypeAlias = Literal["screen", "page", "single", "double"]
 
@@ -230,3 +239,39 @@ def settings(style: StyleName = "screen") -> Iterator[Style]:
     own: dict[Any, Any] = {"font.family": found.font, "font.size": found.size, "mathtext.fontset": found.math}
     with matplotlib.rc_context({**_COMMON, **own}):
         yield found
+
+
+def new_figure(style: StyleName, *, height: float, width: float | None = None) -> Figure:
+    """An empty figure that remembers its style; to be filled within :func:`settings`.
+
+    Parameters
+    ----------
+    style : {"screen", "page", "single", "double"}
+    height : float
+        In inches.
+    width : float, optional
+        Instead of that of the style.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = DisplayedFigure(figsize=(STYLES[style].width if width is None else width, height), layout="constrained")
+    figure.set_label(style)  # the one text of a figure that is not drawn
+    FigureCanvasAgg(figure)
+    return figure
+
+
+class DisplayedFigure(Figure):
+    """A figure that a notebook shows without ``%matplotlib inline``: a figure made without pyplot has no picture there.
+
+    Examples
+    --------
+    >>> DisplayedFigure(figsize=(1, 1))._repr_svg_()[:5]
+    '<?xml'
+    """
+
+    def _repr_svg_(self) -> str:
+        return figure_svg(self)

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
@@ -22,6 +21,8 @@ from hybrid.reporting.scene import build_scene
 from hybrid.reporting.stage import FilmStage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hybrid.motion import Trajectory
 
 Pixels: TypeAlias = NDArray[np.uint8]
@@ -100,7 +101,7 @@ def save_film(motion: Trajectory, path: str | Path, *, title: str = "") -> None:
 def _write_gif(pictures: Iterator[Pixels], path: Path) -> None:
     from matplotlib.animation import PillowWriter
 
-    from hybrid.reporting.displayed import DisplayedFigure
+    from hybrid.reporting.figures import DisplayedFigure
 
     first = next(pictures)
     height, width = first.shape[:2]
@@ -156,7 +157,7 @@ def _encoded(pictures: Iterator[Pixels], target: list[str]) -> bytes:
         tempfile.TemporaryFile() as said,
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said) as program,
     ):
-        pipe, output = cast(IO[bytes], program.stdin), cast(IO[bytes], program.stdout)
+        pipe, output = cast("IO[bytes]", program.stdin), cast("IO[bytes]", program.stdout)
         reader = threading.Thread(target=lambda: written.append(output.read()))
         reader.start()
         with contextlib.suppress(BrokenPipeError):  # it has ended, and says why

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,14 @@ import attrs
 import numpy as np
 
 from hybrid.declaration.unit_names import product, read_unit, to_power, unit_text
-from hybrid.dynamics.quantities import quantities_with_units
+from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.reporting.figures import settings
-from hybrid.reporting.labelling import with_unit
+from hybrid.reporting.symbols import with_unit
 from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -270,7 +271,7 @@ def plot_convergence(found: Comparison, *, unit: str = "") -> Figure | None:
 def _figure() -> tuple[Figure, Axes]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    from hybrid.reporting.displayed import DisplayedFigure
+    from hybrid.reporting.figures import DisplayedFigure
 
     figure = DisplayedFigure(figsize=_SIZE, layout="constrained")
     FigureCanvasAgg(figure)

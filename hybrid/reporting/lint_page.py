@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.reporting.empty_figure import new_figure
-from hybrid.reporting.figures import figure_svg, settings
+from hybrid.reporting.figures import figure_svg, new_figure, settings
 from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 from hybrid.reporting.page import inline_svg, page_html, page_markdown
 from hybrid.reporting.wording import number_text
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
@@ -215,7 +215,7 @@ def _mark_worst(axes: Axes, report: LintReport, places: NDArray[Any]) -> None:
 
 
 def _picture(pixels: NDArray[np.uint8]) -> Figure:
-    from hybrid.reporting.displayed import DisplayedFigure
+    from hybrid.reporting.figures import DisplayedFigure
 
     with settings():
         figure = DisplayedFigure(figsize=(_WIDTH / 2, _WIDTH / 2 * pixels.shape[0] / pixels.shape[1]))
@@ -236,7 +236,7 @@ def plot_posture(skeleton: Skeleton) -> Figure:
     -------
     Figure
     """
-    from hybrid.reporting.displayed import DisplayedFigure
+    from hybrid.reporting.figures import DisplayedFigure
 
     with settings():
         figure = DisplayedFigure(figsize=(_WIDTH / 2, 2.6), layout="constrained")

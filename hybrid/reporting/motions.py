@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hybrid.motion.outcome import Termination
+from hybrid.motion.recorded import Termination
 from hybrid.reporting.records import plain
 
 if TYPE_CHECKING:

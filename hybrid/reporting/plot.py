@@ -1,4 +1,9 @@
-"""Plots of region maps."""
+"""Plots of region maps.
+
+A motion drawn over a map.
+
+Certified maps of two quantities as pictures.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +11,86 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.empty_figure import new_figure
-from hybrid.reporting.figures import Style, StyleName, settings
-from hybrid.reporting.labelling import axis_label, heading
-from hybrid.reporting.overlay import draw_over
+from hybrid.errors import StateError
+from hybrid.reporting.figures import Style, StyleName, new_figure, settings
 from hybrid.reporting.regions import Region, regions
+from hybrid.reporting.samples import quantity, sampled
+from hybrid.reporting.symbols import axis_label, heading
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from numpy.typing import NDArray
 
-    from hybrid.analysis import Axis, RegionMap
+    from hybrid.analysis import Axis, Boundary, CertifiedMap, RegionMap
     from hybrid.motion import Trajectory
 
-__all__ = ["finish", "plot_map"]
+__all__ = ["draw_over", "finish", "plot_certified_map", "plot_map", "rastered"]
+
+
+_DOTS = (0, (1.2, 1.4))
+
+
+def draw_over(axes: Axes, motion: Trajectory, swept: tuple[Axis, Axis]) -> list[Line2D]:
+    """Draw a motion over a map, white on black so that it is seen on every region.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Changed; its limits stay.
+    motion : Trajectory
+    swept : pair of Axis
+        Of the map.
+
+    Returns
+    -------
+    list of matplotlib lines
+        With labels, for the legend.
+
+    Raises
+    ------
+    StateError
+        The motion has no such quantity as an axis.
+    """
+    from matplotlib.patheffects import Normal, Stroke
+
+    samples = sampled(motion)
+    x, y = (quantity(motion, samples, axis.name) for axis in swept)
+    if x is None or y is None:
+        name = swept[0].name if x is None else swept[1].name
+        raise StateError(f"{motion.dynamics.name}: a motion has no {name} that could be drawn over the map")
+    is_apart = _apart(motion, samples.t)
+    found: list[Line2D] = []
+    limits = axes.get_xlim(), axes.get_ylim()
+    for label, stroke, seen in (("the motion", "-", ~is_apart), ("the motion, a contact apart", _DOTS, is_apart)):
+        if np.any(seen & np.isfinite(samples.t)):
+            line = np.where(seen, x, np.nan), np.where(seen, y, np.nan)
+            edged = [Stroke(linewidth=3.4, foreground="black"), Normal()]
+            pen: dict[str, Any] = {"linestyle": stroke, "color": "white", "linewidth": 1.6, "path_effects": edged}
+            found += axes.plot(*line, label=label, zorder=4.5, **pen)
+    first, last = np.flatnonzero(np.isfinite(samples.t))[[0, -1]]
+    dot: dict[str, Any] = {"linestyle": "", "markeredgecolor": "black", "zorder": 5}
+    for place, marker, colour, label in ((first, "o", "white", "its start"), (last, "s", "black", "its end")):
+        if all(axis.low <= values[place] <= axis.high for axis, values in zip(swept, (x, y), strict=True)):
+            found += axes.plot(x[place], y[place], marker=marker, color=colour, label=label, **dot)
+    axes.set_xlim(limits[0])
+    axes.set_ylim(limits[1])
+    return found
+
+
+def _apart(motion: Trajectory, t: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a contact of the mechanism is apart, by the mode of the arc in which an instant is."""
+    number = np.cumsum(np.isnan(t)) - np.isnan(t)  # arcs are divided by rows of NaN
+    free = [any(arc.mode[name].value == "free" for name in motion.dynamics.contacts) for arc in motion.arcs] or [False]
+    return np.asarray(np.array(free)[np.minimum(number, len(free) - 1)])
+
 
 # Beyond so many regions each is also numbered: the lightness steps become small.
 _CROWDED = 5
@@ -243,3 +310,99 @@ def _percent(fraction: float) -> str:
     """An area in percent to one digit, and never 0 where there is some."""
     percent = 100 * fraction
     return f"{percent:.1f} %" if percent >= 0.05 else "< 0.1 %"
+
+
+_CELLS = 720  # of a side: some two for a point of the picture
+
+
+def rastered(certified: CertifiedMap, *, cells: int = _CELLS) -> RegionMap:
+    """The boxes of a certified map as cells; where the middle of a cell lies in an undecided box, it is undecided.
+
+    Parameters
+    ----------
+    certified : CertifiedMap
+        Of two axes.
+    cells : int, optional
+        Of each axis.
+
+    Returns
+    -------
+    RegionMap
+        Margins are NaN: it stands for a picture, and its shares are those of cells.
+    """
+    from hybrid.analysis import RegionMap
+    from hybrid.contact import CellVerdict
+
+    if len(certified.axes) != 2:
+        raise StateError(f"a picture has two axes, this map has {len(certified.axes)}")
+    names = list(certified.regions)
+    labels = sorted({label for name in names for label in _labels(name)})
+    modes_of = [sum(1 << labels.index(label) for label in _labels(name)) for name in names]
+    verdict = np.full((cells, cells), CellVerdict.UNDECIDED, dtype=np.uint8)
+    modes = np.zeros((cells, cells), dtype=np.uint64)
+    region = np.zeros((cells, cells), dtype=np.uint16)
+    low = np.array([axis.low for axis in certified.axes])
+    width = np.array([axis.width for axis in certified.axes])
+    places = np.ceil((certified.parts - low[:, None]) / width[:, None] * cells - 0.5).astype(int)
+    for number, ((left, right), (lower, upper)) in zip(certified.region.tolist(), places.tolist(), strict=True):
+        if number >= 0:
+            verdict[left:right, lower:upper] = CellVerdict[_verdict(names[number])]
+            modes[left:right, lower:upper] = modes_of[number]
+            region[left:right, lower:upper] = number
+    found, counts = np.unique(verdict, return_counts=True)
+    return RegionMap(
+        axes=(attrs.evolve(certified.axes[0], n=cells), attrs.evolve(certified.axes[1], n=cells)),
+        verdict=verdict,
+        modes=modes,
+        labels=tuple(labels),
+        margin=np.full((cells, cells), math.nan),
+        region=region,
+        regions=tuple(names),
+        verdict_fractions={
+            CellVerdict(int(code)).name: float(count / verdict.size) for code, count in zip(found, counts, strict=True)
+        },
+        mode_fractions={name: sum(bounds) / 2 for name, bounds in certified.regions.items()},
+        branch=certified.branch,
+    )
+
+
+def plot_certified_map(
+    certified: CertifiedMap,
+    *,
+    boundaries: Sequence[Boundary] = (),
+    units: Mapping[str, str] | None = None,
+    title: str = "",
+) -> Figure:
+    """A certified map of two axes as a figure; what is not decided is black.
+
+    Parameters
+    ----------
+    certified : CertifiedMap
+    boundaries : sequence of Boundary, optional
+        Curves to draw, as those of a map of the same axes.
+    units : mapping of str to str, optional
+        Of what is swept, by name, instead of those that the map knows.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    known = certified.units if units is None else units
+    figure = plot_map(attrs.evolve(rastered(certified), boundaries=tuple(boundaries)), units=known, title=title)
+    for boundary in boundaries:  # they run where nothing is decided
+        figure.axes[0].plot(*boundary.points.T, color="white", linewidth=0.6, zorder=4)
+    return figure
+
+
+def _labels(name: str) -> list[str]:
+    name = name.removesuffix(" (indeterminate)")
+    return [] if name in ("none", "penetrating") else name.split("|")
+
+
+def _verdict(name: str) -> str:
+    if name == "penetrating":
+        return "PENETRATING"
+    if name.endswith("(indeterminate)") or len(_labels(name)) > 1:
+        return "INDETERMINATE"
+    return "UNIQUE" if _labels(name) else "INCONSISTENT"

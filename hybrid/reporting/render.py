@@ -5,18 +5,17 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.dynamics.quantities import quantities_with_units
+from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.dynamics.readable import TOO_LONG
 from hybrid.reporting.page import Html, inline_svg, loader
-from hybrid.reporting.posture import posture
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
+from hybrid.reporting.touching import posture
 from hybrid.reporting.wording import (
     bilateral_sentence,
     inequality_unit,
@@ -28,6 +27,8 @@ from hybrid.reporting.wording import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     import jinja2
 
     from hybrid.dynamics import Dynamics
@@ -351,7 +352,7 @@ def report_pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]
     from hybrid.reporting.cones import friction_cones, plot_cones
     from hybrid.reporting.figures import figure_svg
     from hybrid.reporting.plot import plot_map
-    from hybrid.reporting.sketch import plot_posture
+    from hybrid.reporting.touching import plot_posture
 
     found = {"posture": "", "cones": "", "map": "", "automaton": ""}
     closed = tuple(item.name for item in report.selection.problem.elements if item.name in report.dynamics.contacts)

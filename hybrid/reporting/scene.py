@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,9 +14,11 @@ from hybrid.reporting.touching import Touching, drawn_points, touching
 from hybrid.tolerances import CLEAR, LEAST, NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from hybrid.declaration import Mechanism
     from hybrid.motion import Trajectory
-    from hybrid.motion.observation import Observation
+    from hybrid.motion.numeric import Observation
     from hybrid.motion.recorded import Arc
 
 __all__ = [

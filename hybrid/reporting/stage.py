@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.motion.outcome import EventKind
-from hybrid.reporting.empty_figure import new_figure
-from hybrid.reporting.figures import STYLES
-from hybrid.reporting.labelling import as_written, heading, with_unit
-from hybrid.reporting.timeline import APART, ink_on, mode_fill, timeline
+from hybrid.motion.recorded import EventKind
+from hybrid.reporting.figures import STYLES, new_figure
+from hybrid.reporting.samples import APART, ink_on, mode_fill, timeline
+from hybrid.reporting.symbols import as_written, heading, with_unit
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:

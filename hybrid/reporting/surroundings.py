@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,12 @@ import attrs
 from hybrid.analysis import Axis, region_map
 from hybrid.analysis.maps.regions import traced
 from hybrid.interrupts import OnInterrupt, keeps_partial
-from hybrid.reporting.around import pins_around
 from hybrid.reporting.branches import branch_through
-from hybrid.reporting.window import can_be_traced, default_axes
+from hybrid.reporting.window import can_be_traced, default_axes, pins_around
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from hybrid.analysis import RegionMap
     from hybrid.analysis.maps.chunks import Progress
     from hybrid.dynamics import Dynamics, State

@@ -1,8 +1,12 @@
-"""The points of a drawing over many states, and where among them each contact touches."""
+"""The points of a drawing over many states, and where among them each contact touches.
+
+The posture of a mechanism as points, links and touching surfaces.
+
+Sketches of a mechanism at a state.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +14,31 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.reporting.figures import settings
+from hybrid.reporting.symbols import as_written
 from hybrid.tolerances import FINE_STEP
 
 if TYPE_CHECKING:
-    from hybrid.dynamics import Dynamics
+    from collections.abc import Iterable, Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
 
-__all__ = ["FIT", "Touching", "drawn_points", "point_jacobians", "touching"]
+__all__ = [
+    "FIT",
+    "DrawnSurface",
+    "Posture",
+    "Touching",
+    "drawn_points",
+    "plot_posture",
+    "point_jacobians",
+    "posture",
+    "touching",
+]
+
 
 Array = NDArray[np.float64]
 
@@ -237,3 +259,150 @@ def _tangents(jacobian: Array, W_T: Array, normal: Array | None, count: int) -> 
                 return none
         found.append(tangent)
     return np.stack(found, axis=1) if found else none
+
+
+@attrs.frozen(eq=False)
+class DrawnSurface:
+    """Where a closed contact touches.
+
+    Attributes
+    ----------
+    contact : str
+    at, normal : array, (2,)
+        The touching point; the direction of the normal force on the mechanism, of length 1.
+    """
+
+    contact: str
+    at: NDArray[np.float64]
+    normal: NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Posture:
+    """What is drawn of a plane mechanism at a state.
+
+    Attributes
+    ----------
+    points : mapping of str to array, (2,)
+    links : tuple of tuple of str
+    surfaces : tuple of DrawnSurface
+    """
+
+    points: Mapping[str, NDArray[np.float64]]
+    links: tuple[tuple[str, ...], ...]
+    surfaces: tuple[DrawnSurface, ...]
+
+
+def posture(
+    dynamics: Dynamics, state: State, *, closed: tuple[str, ...] = (), parameters: Values | None = None
+) -> Posture | None:
+    """A mechanism's drawing at a state.
+
+    Where contacts touch is found as in :func:`hybrid.reporting.touching.touching`.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    closed : tuple of str
+        Contacts whose surfaces are looked for.
+    parameters : mapping, optional
+
+    Returns
+    -------
+    Posture or None
+        None if the declaration holds no plane drawing.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0})
+    >>> (posture(rod, state, closed=("tip",)).surfaces[0].normal.round(9) + 0.0).tolist()
+    [0.0, 1.0]
+    """
+    drawing = dynamics.mechanism.drawing
+    if not drawing.points or any(len(point) != 2 for point in drawing.points.values()):
+        return None
+    q, v = state.q[None, :], state.v[None, :]
+    points = {name: place[0] for name, place in drawn_points(dynamics, q, state.t, parameters).items()}
+    if not all(np.isfinite(point).all() for point in points.values()):
+        return None
+    surfaces = []
+    for contact, found in touching(dynamics, q, v, state.t, names=closed, parameters=parameters).items():
+        if len(found.points) == 1:  # between two bodies there is no surface at rest
+            normal = found.normal[0] / np.linalg.norm(found.normal[0])
+            surfaces.append(DrawnSurface(contact, points[found.points[0]], normal))
+    return Posture(points, drawing.links, tuple(surfaces))
+
+
+_CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))
+"""To the right or left and up or down, those first in which a name is usually read."""
+
+
+def plot_posture(drawn: Posture) -> Figure:
+    """A picture of a mechanism at a state.
+
+    Parameters
+    ----------
+    drawn : Posture
+
+    Returns
+    -------
+    matplotlib Figure
+        Links as strokes, points with their names, the surfaces of closed contacts hatched on the solid side.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from hybrid.reporting.figures import DisplayedFigure
+
+    with settings():
+        places = np.array(list(drawn.points.values()))
+        size = float(np.max(np.ptp(places, axis=0))) or 1.0
+        ends = [surface.at + share * size * _along(surface) for surface in drawn.surfaces for share in (-0.5, 0.5)]
+        low, high = (extreme(np.vstack([places, *ends]), axis=0) for extreme in (np.min, np.max))
+        width, height = (high - low + 0.24 * size).tolist()
+        figure = DisplayedFigure(figsize=(3.0, 3.0 * max(0.25, min(1.2, height / width))), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        axes.set_xlim(low[0] - 0.12 * size, high[0] + 0.12 * size)
+        axes.set_ylim(low[1] - 0.12 * size, high[1] + 0.12 * size)
+        for surface in drawn.surfaces:
+            _surface(axes, surface, size)
+        for first, second in drawn.links:
+            link = np.array([drawn.points[first], drawn.points[second]])
+            axes.plot(link[:, 0], link[:, 1], color="0.25", linewidth=3.5, solid_capstyle="round", zorder=2)
+        axes.plot(places[:, 0], places[:, 1], "o", markersize=4.5, color="white", markeredgecolor="black", zorder=3)
+        beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "zorder": 4}
+        for name, place in drawn.points.items():
+            x, y = _corner(drawn, name)
+            aligned: dict[str, Any] = {"ha": "left" if x > 0 else "right", "va": "bottom" if y > 0 else "top"}
+            axes.annotate(as_written(name), (place[0], place[1]), xytext=(6 * x, 5 * y), **aligned, **beside)
+    return figure
+
+
+def _corner(drawn: Posture, name: str) -> tuple[int, int]:
+    """Of four corners at a point, the one that is farthest from links and solids."""
+    place = drawn.points[name]
+    taken = [drawn.points[other] - place for link in drawn.links if name in link for other in link if other != name]
+    taken += [-surface.normal for surface in drawn.surfaces if np.array_equal(surface.at, place)]
+    units = [item / np.linalg.norm(item) for item in taken if np.any(item)]
+    return min(_CORNERS, key=lambda corner: round(max((float(corner @ unit) for unit in units), default=0.0), 6))
+
+
+def _along(surface: DrawnSurface) -> NDArray[np.float64]:
+    return np.array([surface.normal[1], -surface.normal[0]])
+
+
+def _surface(axes: Axes, surface: DrawnSurface, size: float) -> None:
+    """A short piece of surface through a point, with strokes into the solid."""
+    along = _along(surface)
+    ends = surface.at + np.outer([-0.5, 0.5], along) * size
+    axes.plot(ends[:, 0], ends[:, 1], color="black", linewidth=1.1, zorder=1)
+    for share in np.linspace(-0.46, 0.5, 17):
+        top = surface.at + share * size * along
+        stroke = np.array([top, top - 0.05 * size * (surface.normal + along)])
+        axes.plot(stroke[:, 0], stroke[:, 1], color="0.4", linewidth=0.6, zorder=1)

@@ -7,8 +7,7 @@ from lcp.exact.certificate import (
     certificate_to_json,
     verify,
 )
-from lcp.exact.lemke import ExactSolution, lemke
-from lcp.exact.rational import RationalLCP, rational
+from lcp.exact.lemke import ExactSolution, RationalLCP, lemke, rational
 from lcp.exact.search import (
     ExactPiece,
     ExactSolutionSet,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import attrs
 
 from lcp.errors import LCPError
-from lcp.exact.rational import Number, RationalLCP, fraction, rational
-from lcp.problem import LCP
+from lcp.exact.lemke import Number, RationalLCP, fraction, rational
+
+if TYPE_CHECKING:
+    from lcp.problem import LCP
 
 __all__ = [
     "NoSolutionCertificate",

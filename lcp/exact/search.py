@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import attrs
 
-from lcp.cones import Face, Refuted, explore
-from lcp.dictionary import Dictionary
 from lcp.errors import LCPError
 from lcp.exact.certificate import NoSolutionCertificate, Refutation
-from lcp.exact.rational import RationalLCP, integer_dictionary, rational
-from lcp.faces import face_generators
-from lcp.problem import LCP
+from lcp.exact.lemke import RationalLCP, integer_dictionary, rational
+from lcp.faces import Face, Refuted, explore, face_generators
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lcp.dictionary import Dictionary
+    from lcp.problem import LCP
 
 __all__ = [
     "ExactPiece",

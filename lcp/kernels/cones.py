@@ -1,31 +1,207 @@
 """All solutions of one problem, compiled, and whether rounding may have decided.
 
 Up to four unknowns by minors, up to eight by principal pivot transforms; beyond that, and where rounding may have
-decided there, by the search of `lcp.cones` in floating point, each number with a bound of its error.
+decided there, by the search of `lcp.faces` in floating point, each number with a bound of its error.
+
+Powers of two that bring rows and columns to one size, as in `lcp.scaling`, compiled.
+
+Maxima formed in any order.
+
+One problem of up to four unknowns by the signs of its principal minors, as a batch of one.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from lcp.arrays import FloatArray
 from lcp.kernels.admission import reciprocal
-from lcp.kernels.compiled import compiled
-from lcp.kernels.equilibrium import equilibrate
-from lcp.kernels.reductions import largest_entry, largest_matrix_entry
-from lcp.kernels.relaxation import branching_index, fix, is_positive, restore
-from lcp.kernels.renewal import is_stale, renew
-from lcp.kernels.small import UNCLEAR, clear_bases
+from lcp.kernels.compiled import compiled, finite
+from lcp.kernels.relaxation import branching_index, fix, is_positive, is_stale, renew, restore
+from lcp.kernels.signs import entries_one, entries_two, signs_one, signs_two
+from lcp.kernels.signs_four import entries_four, signs_four
+from lcp.kernels.signs_three import entries_three, signs_three
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 from lcp.tolerances import ZERO
 
-__all__ = ["every_solution"]
+if TYPE_CHECKING:
+    from lcp.arrays import FloatArray
+
+__all__ = ["UNCLEAR", "clear_bases", "equilibrate", "every_solution", "largest_entry", "largest_matrix_entry"]
+
+
+MEANS = 12  # rounds of the least-squares problem, which the last rounds start from
+MAXIMA = 4
+HIDDEN = 1e-200  # an entry of this size would not survive much arithmetic with those of size one
+ABSENT = -100_000  # exponent of zero: below those of all floats, however shifted
+IntArray = npt.NDArray[np.int64]
+
+
+@compiled
+def equilibrate(M: FloatArray, q: FloatArray, A: FloatArray, b: FloatArray, exponents: IntArray) -> bool:
+    """R M C and R q / s, with R, C diagonal and s > 0, written into A and b, and the exponents of s C.
+
+    So z solves (M, q) if and only if (s C)^-1 z solves (A, b). Powers of two make every product exact, and the result
+    tells whether they do: where sizes are too far apart, entries may vanish.
+
+    Parameters
+    ----------
+    M, q : ndarray of float64, shapes (n, n) and (n,)
+    A, b : ndarray of float64, shapes (n, n) and (n,)
+        Overwritten.
+    exponents : ndarray of int64, shape (n,)
+        Overwritten.
+
+    Returns
+    -------
+    bool
+        Whether every product is exact.
+    """
+    n = q.shape[0]
+    rows = np.zeros(n, np.int64)
+    _balance(M, q, rows, exponents)
+    for _ in range(MAXIMA):
+        for i in range(n):
+            largest = ABSENT
+            for j in range(n):
+                largest = max(largest, _exponent(M[i, j]) + exponents[j])
+            rows[i] = -largest if largest > ABSENT // 2 else rows[i]
+        for j in range(n):
+            largest = ABSENT
+            for i in range(n):
+                largest = max(largest, _exponent(M[i, j]) + rows[i])
+            exponents[j] = -largest if largest > ABSENT // 2 else exponents[j]
+    size = ABSENT
+    for i in range(n):
+        size = max(size, _exponent(q[i]) + rows[i])
+    size = size if size > ABSENT // 2 else 0
+    is_exact = True
+    for i in range(n):
+        b[i] = math.ldexp(q[i], rows[i] - size)
+        is_exact = is_exact and (q[i] == 0.0 or abs(b[i]) > HIDDEN)
+        for j in range(n):
+            A[i, j] = math.ldexp(M[i, j], rows[i] + exponents[j])
+            is_exact = is_exact and (M[i, j] == 0.0 or abs(A[i, j]) > HIDDEN)
+    for j in range(n):
+        exponents[j] += size
+    return is_exact
+
+
+@compiled
+def _balance(M: FloatArray, q: FloatArray, rows: IntArray, columns: IntArray) -> None:
+    """Least squares of the exponents of R M C and R q / s: what scaling has made unequal becomes equal again.
+
+    Source: Curtis and Reid, Journal of the Institute of Mathematics and its Applications 10 (1972) 118.
+    """
+    n = q.shape[0]
+    r, c = np.zeros(n), np.zeros(n + 1)  # the last column is q
+    for _ in range(MEANS):
+        for j in range(n + 1):
+            total, count = 0.0, 0
+            for i in range(n):
+                entry = q[i] if j == n else M[i, j]
+                if entry != 0.0:
+                    total += _exponent(entry) + r[i]
+                    count += 1
+            c[j] = -total / count if count > 0 else 0.0
+        for i in range(n):
+            total, count = 0.0, 0
+            for j in range(n + 1):
+                entry = q[i] if j == n else M[i, j]
+                if entry != 0.0:
+                    total += _exponent(entry) + c[j]
+                    count += 1
+            r[i] = -total / count if count > 0 else 0.0
+    for i in range(n):
+        rows[i], columns[i] = round(r[i]), round(c[i])
+
+
+@compiled
+def _exponent(x: float) -> int:
+    return math.frexp(x)[1] if x != 0.0 else ABSENT
+
+
+@finite
+def largest_entry(a: FloatArray) -> float:
+    """Largest modulus of a vector of finite numbers; zero if it is empty.
+
+    Parameters
+    ----------
+    a : ndarray, shape (n,)
+
+    Returns
+    -------
+    float
+    """
+    largest = 0.0
+    for k in range(a.shape[0]):
+        size = abs(a[k])
+        largest = size if size > largest else largest
+    return largest
+
+
+@finite
+def largest_matrix_entry(A: FloatArray) -> float:
+    """Largest modulus of a matrix of finite numbers; zero if it is empty.
+
+    Parameters
+    ----------
+    A : ndarray, shape (m, n)
+
+    Returns
+    -------
+    float
+    """
+    largest = 0.0
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            size = abs(A[i, j])
+            largest = size if size > largest else largest
+    return largest
+
+
+UNCLEAR = -1
+
+
+@compiled
+def clear_bases(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
+    """The solving bases as bits, and the z of the lowest in z; UNCLEAR where a minor or numerator may be zero.
+
+    Parameters
+    ----------
+    M, q : ndarray
+        1 to 4 unknowns.
+    z : ndarray, shape (n,)
+        Overwritten; zeros if there is no basis.
+
+    Returns
+    -------
+    int
+        Bit b is set if the complementary basis b solves the problem; UNCLEAR (-1).
+    """
+    n, A, b = q.shape[0], np.ascontiguousarray(M), np.ascontiguousarray(q)
+    if n == 1:
+        one = signs_one(*entries_one(A, b, 1, 0))
+        z[0] = one[3]
+        return one[2] if one[0] else UNCLEAR
+    if n == 2:
+        two = signs_two(*entries_two(A, b, 1, 0))
+        z[0], z[1] = two[3], two[4]
+        return two[2] if two[0] else UNCLEAR
+    if n == 3:
+        three = signs_three(*entries_three(A, b, 1, 0))
+        z[0], z[1], z[2] = three[3], three[4], three[5]
+        return three[2] if three[0] else UNCLEAR
+    four = signs_four(*entries_four(A, b, 1, 0))
+    z[0], z[1], z[2], z[3] = four[3], four[4], four[5], four[6]
+    return four[2] if four[0] else UNCLEAR
+
 
 LEAST = 2.0**-1022  # the least float with all its digits
-IntArray = npt.NDArray[np.int64]
 
 
 @compiled

@@ -9,14 +9,18 @@ Source: Tucker 1960; Cottle, Pang and Stone 1992, section 2.3.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
-from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
-from lcp.kernels.renewal import dictionary_of
+from lcp.kernels.relaxation import dictionary_of
 from lcp.kernels.vectors import EIGHT, eliminate, largest_modulus, least
 from lcp.tolerances import BOUND, ROUNDING
+
+if TYPE_CHECKING:
+    from lcp.arrays import FloatArray
 
 __all__ = ["MAX_TRANSFORMS", "is_solving", "point_of_basis", "room", "solving_bases"]
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lcp.double_description import cone_generators
-from lcp.polytopes import Polytope, polytope
+from lcp.polytopes import Polytope, cone_generators, polytope
 
 
 def cube(n):

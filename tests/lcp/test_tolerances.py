@@ -8,11 +8,11 @@ import pytest
 from lcp import LCP, LCPError, Lemke, Polytope, enumerate_solutions, loaded, tolerances
 from lcp.block_pivoting import BlockPrincipalPivoting
 from lcp.convex import friction_cone_relaxation
+from lcp.enumeration import clear_bases
 from lcp.gauss import gauss_lcp
-from lcp.kernels.renewal import is_stale
+from lcp.kernels.relaxation import is_stale
 from lcp.path import DOUBTFUL, follow
 from lcp.relaxations import decide
-from lcp.transforms import clear_bases
 
 
 def refused(function, *arguments):

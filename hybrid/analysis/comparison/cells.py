@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.classify import CellVerdict
 from hybrid.contact.compliance.grid import CompliantMotions, compliant_motions
-from hybrid.contact.compliance.rates import ContactRates
+from hybrid.contact.compliance.planar import ContactRates
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hybrid.contact.classify import CellVerdict
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["Cells"]

@@ -1,33 +1,220 @@
-"""Penalty runs over a map: whether they follow the rigid mode where it is unique, and what they do elsewhere."""
+"""Penalty runs over a map: whether they follow the rigid mode where it is unique, and what they do elsewhere.
+
+Which cells of a map of penalty runs agree with the rigid motion, and why others do not.
+
+Motions of a rigid planar contact that keeps its mode, from many states at once.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.comparison.approach import approaching_impulse
 from hybrid.analysis.comparison.cells import Cells
-from hybrid.analysis.comparison.judgement import EXACT, STRIKING, judged, orders
-from hybrid.analysis.comparison.rigid_motions import rigid_motions
+from hybrid.analysis.comparison.restitution import approaching_impulse
 from hybrid.contact.classify import CellVerdict
-from hybrid.contact.compliance.grid import LABELS
-from hybrid.contact.compliance.rates import ContactRates
+from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS
+from hybrid.contact.compliance.planar import ContactRates
 from hybrid.errors import StateError
-from hybrid.tolerances import NOTHING
+from hybrid.tolerances import NOTHING, ROUNDING
 
-__all__ = ["MapException", "PenaltyMap", "penalty_map"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hybrid.analysis.comparison.cells import Cells
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["EXACT", "STRIKING", "MapException", "PenaltyMap", "judged", "orders", "penalty_map", "rigid_motions"]
+
+
+EXACT = NOTHING
+"""Relative error of velocities at which the integration itself is met."""
+STRIKING = 200.0
+"""Fast time after which a departure from rest is given up."""
+_ORDER = -0.4  # the stiffest error lies below the largest of the softer ones by this power: theory has -1/2 or faster
+
+Array = NDArray[np.float64]
+
+
+def orders(logs: Array, error: Array, floor: Array) -> Array:
+    """Slopes of the logarithms of errors over those of the stiffness, by least squares.
+
+    Parameters
+    ----------
+    logs : array, (k,)
+        Logarithms of the stiffnesses.
+    error : array, (k, N)
+    floor : array, (N,)
+        Error up to which one is the integration's own.
+
+    Returns
+    -------
+    array, (N,)
+        NaN where an error is the integration's own, and for a single stiffness.
+    """
+    x = logs - logs.mean()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.where(error > floor, np.log(error), np.nan)
+    return np.asarray(x @ (y - y.mean(axis=0)) / (x @ x)) if len(logs) > 1 else np.full(error.shape[1], np.nan)
+
+
+def _falls(stiffness: Array, error: Array) -> NDArray[np.bool_]:
+    """Whether errors, (k, N), fall: a softer one may be small by chance, where an oscillation crosses zero."""
+    if len(stiffness) < 2:
+        return np.zeros(error.shape[1], dtype=bool)
+    softer = np.nan_to_num(error[:-1], nan=np.inf)
+    largest = np.argmax(softer, axis=0)
+    bound = softer.max(axis=0) * (stiffness[-1] / stiffness[largest]) ** _ORDER
+    return np.asarray(np.isfinite(bound) & (error[-1] <= bound))
+
+
+def judged(
+    cells: Cells,
+    mode: NDArray[np.int8],
+    error: Array,
+    kept: NDArray[np.bool_],
+    early: NDArray[np.bool_],
+    speed: Array,
+    ordered: Sequence[float],
+) -> tuple[NDArray[np.bool_], dict[int, str]]:
+    """Which unique cells agree, and why the others do not; which of the others have not let go.
+
+    Parameters
+    ----------
+    cells : Cells
+        N states.
+    mode : array of int8, (k, N)
+        Mode at the end of each run, by ascending stiffness.
+    error : array, (k, N)
+        Largest difference of the velocities from those expected.
+    kept : array of bool, (N,)
+        Whether the rigid motion keeps its mode.
+    early : array of bool, (k, N)
+        Whether a contact that presses is open at the end.
+    speed : array, (N,)
+        Largest velocity before, for the accuracy of the integration.
+    ordered : sequence of float, length k
+        Stiffnesses, ascending.
+
+    Returns
+    -------
+    agrees : array of bool, (N,)
+    reasons : dict of int to str
+        By cell; one that neither agrees nor has a reason is not unique, and lets go.
+    """
+    unique = cells.touches & (cells.verdict == CellVerdict.UNIQUE)
+    exact = np.nan_to_num(error[-1], nan=np.inf) <= EXACT * speed
+    follows = mode[-1] == cells.mode
+    agrees = unique & kept & follows & (exact | _falls(np.array(ordered), error))
+    reasons: dict[int, str] = {}
+    for i in np.flatnonzero(unique & ~agrees).tolist():
+        label = LABELS[cells.mode[i]]
+        if not kept[i]:
+            reasons[i] = f"the rigid motion leaves {label} within the duration"
+        elif early[:, i].any() and label != "free":
+            reasons[i] = f"the contact lets go while it settles, at K = {ordered[int(np.argmax(early[:, i]))]:g}"
+        elif not follows[i]:
+            reasons[i] = f"the stiffest run ends in {LABELS[mode[-1, i]]}, the rigid motion in {label}"
+        else:
+            errors = ", ".join(f"{item:.2g}" for item in error[:, i])
+            reasons[i] = f"the contact has not settled: errors {errors}"
+    left = ~unique & (mode[-1] > 0)
+    for i in np.flatnonzero(left).tolist():
+        bound = f"a fast time of {STRIKING:g}, or {MAX_EVENTS} changes of mode"
+        reasons[i] = f"the contact has not let go after {bound}; it is in {LABELS[mode[-1, i]]}"
+    return agrees, dict(sorted(reasons.items()))
+
+
+_STEPS = 24  # the motions compared last no longer than a compliant contact takes to settle
+_VANISHING = ROUNDING  # relative to the velocities
+_SIGNS = np.array([0.0, 1.0, -1.0, 0.0])
+_FREE, _STICK = LABELS.index("free"), LABELS.index("stick")
+
+
+def rigid_motions(
+    dynamics: Dynamics,
+    q: Array,
+    v: Array,
+    t: Array,
+    *,
+    mode: NDArray[np.int8],
+    duration: float,
+    parameters: Mapping[str, Any],
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Follow the rigid motion of one mode by steps of the fourth order.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of a mechanism with one contact, planar.
+    q, v : array, (N, n)
+    t : array, (N,)
+    mode : array of int8, (N,)
+        Index into the labels of :mod:`hybrid.contact.compliance.grid`.
+    duration : float
+        In seconds.
+    parameters : mapping of str to number or array (N,)
+
+    Returns
+    -------
+    q, v : array, (N, n)
+    kept : array of bool, (N,)
+        True where the mode's inequalities held all the way.
+    """
+    h, kept = duration / _STEPS, np.ones(len(q), dtype=bool)
+
+    def rate(x: Array, u: Array, time: Array) -> tuple[Array, NDArray[np.bool_]]:
+        return _accelerations(dynamics, x, u, time, mode, parameters)
+
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # motions that have left their mode may leave the range of numbers
+        for _ in range(_STEPS):
+            a1, holds = rate(q, v, t)
+            a2, _ = rate(q + h / 2 * v, v + h / 2 * a1, t + h / 2)
+            a3, _ = rate(q + h / 2 * v + h * h / 4 * a1, v + h / 2 * a2, t + h / 2)
+            a4, _ = rate(q + h * v + h * h / 2 * a2, v + h * a3, t + h)
+            kept &= holds
+            q, v, t = q + h * v + h * h / 6 * (a1 + a2 + a3), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), t + h
+        return q, v, kept & rate(q, v, t)[1]
+
+
+def _accelerations(
+    dynamics: Dynamics, q: Array, v: Array, t: Array, mode: NDArray[np.int8], parameters: Mapping[str, Any]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Generalised accelerations of the modes, and whether their inequalities hold."""
+    at = ContactRates.at(dynamics, q, v, t, parameters)
+    sign = _SIGNS[mode]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        A = at.G[:, 0, 0] - sign * at.friction * at.G[:, 0, 1]
+        sliding = -at.c[:, 0] / A
+        held = (at.G[:, 0, 1] * at.c[:, 1] - at.G[:, 1, 1] * at.c[:, 0]) / (
+            at.G[:, 0, 0] * at.G[:, 1, 1] - at.G[:, 0, 1] ** 2
+        )
+    is_free, is_stuck = mode == _FREE, mode == _STICK
+    normal = np.where(is_free, 0.0, np.where(is_stuck, held, sliding))
+    tangential = np.where(is_stuck, at.held(normal), -sign * at.friction * normal)
+    along, gains = sign * at.slip, sign * (at.c[:, 1] + at.G[:, 1, 0] * normal + at.G[:, 1, 1] * tangential)
+    zero = _VANISHING * np.max(np.abs(v), axis=-1, initial=0.0)
+    slips = np.where(np.abs(along) <= zero, gains > 0, along > 0)  # a slip may begin at rest
+    holds = np.where(
+        is_free,
+        at.gap_dot >= -ROUNDING,
+        (normal >= 0) & np.where(is_stuck, np.abs(tangential) <= at.static_friction * normal, (A > 0) & slips),
+    )
+    return at.acceleration(np.stack([normal, tangential], axis=-1)), holds
+
 
 SETTLING = 12.0
 """Fast time of the softest run of a unique motion; stiffer ones last as long in seconds."""
 _LEFT, _ENOUGH = 0.1, 0.5  # shares of rigid motions that keep their mode: below the first, runs are refused
 _LEAST = NOTHING  # of a duration: where not even that helps, none does
 _APPROACH = 2.0  # of an indeterminate state, in units of the one that separates lift-off from impact
-
-Array = NDArray[np.float64]
 
 
 @attrs.frozen

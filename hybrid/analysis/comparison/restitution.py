@@ -1,9 +1,11 @@
-"""How much velocity an impact gives back and how much energy it absorbs, over posture and incidence."""
+"""How much velocity an impact gives back and how much energy it absorbs, over posture and incidence.
+
+Impulses that let a contact approach.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,25 +14,56 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import postures, swept_branch
 from hybrid.analysis.maps.axes import Axis, axes_of
-from hybrid.contact.compliance.planar import planar_limit
-from hybrid.contact.compliance.rates import ContactRates
+from hybrid.contact.compliance.planar import ContactRates, planar_limit
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import ROUNDING, Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["INCIDENCE", "RestitutionMap", "restitution_map"]
+__all__ = ["INCIDENCE", "RestitutionMap", "approaching_impulse", "restitution_map"]
+
+
+_DEPENDENT = ROUNDING  # eigenvalues of the Delassus operator below this share of the largest are rounding
+
+Array = NDArray[np.float64]
+
+
+def approaching_impulse(G: Array, row: int, change: Array) -> Array:
+    """Impulses that change the normal velocity of a contact, and the others as little as the mechanism permits.
+
+    Parameters
+    ----------
+    G : array, (..., r, r)
+        Delassus operator.
+    row : int
+        Of the normal velocity.
+    change : array, (...)
+
+    Returns
+    -------
+    array, (..., r)
+
+    Examples
+    --------
+    With one freedom the slip follows:
+
+    >>> G = np.outer([1.0, 2.0], [1.0, 2.0])
+    >>> (G @ approaching_impulse(G, 0, np.array(-0.5))).round(12)
+    array([-0.5, -1. ])
+    """
+    impulse = np.linalg.pinv(G, rcond=_DEPENDENT, hermitian=True)[..., row]
+    met = np.sum(G[..., row, :] * impulse, axis=-1)  # 1 where the velocities can be changed one by one
+    return np.asarray(impulse * (change / met)[..., None])
+
 
 INCIDENCE = Axis("incidence", -0.45 * math.pi, 0.45 * math.pi, 180)
 """From the normal, in radians: 81 degrees to both sides."""
 
 MAX_CELLS = 1_000_000
 """Of a sweep: about a gigabyte while it is computed."""
-
-_DEPENDENT = ROUNDING  # a determinant of the Delassus operator below this share of its diagonal is rounding
-
-Array = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)

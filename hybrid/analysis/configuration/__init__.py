@@ -1,8 +1,7 @@
 """Configuration spaces, their singular points, and stiff springs in place of constraints."""
 
-from hybrid.analysis.configuration.curves import ConfigurationCurves, configuration_curves
 from hybrid.analysis.configuration.realisation import RealisationRow, RealisationStudy, realisation_study
-from hybrid.analysis.configuration.search import singular_configurations
+from hybrid.analysis.configuration.search import ConfigurationCurves, configuration_curves, singular_configurations
 
 __all__ = [
     "ConfigurationCurves",

@@ -1,4 +1,7 @@
-"""A rigid mechanism against springs in place of its constraints, over a ladder of stiffnesses."""
+"""A rigid mechanism against springs in place of its constraints, over a ladder of stiffnesses.
+
+By which branch a motion leaves a singular configuration.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,112 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.configuration.branch_taken import branch_taken, half_branches
 from hybrid.declaration.realisation import is_positive, realise, stiffness_name
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.dynamics.derive import derive
 from hybrid.errors import DeclarationError, Problem, StateError
 from hybrid.motion import Settings, simulate, singular_points_of
-from hybrid.motion.outcome import EventKind
-from hybrid.tolerances import RESOLVED, STEP_ERROR
+from hybrid.motion.recorded import EventKind
+from hybrid.tolerances import CLEAR, RESOLVED, STEP_ERROR
 
 if TYPE_CHECKING:
-    from hybrid.analysis.configuration.branch_taken import HalfBranch
+    from collections.abc import Sequence
+
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.singular_points import SingularPoint
     from hybrid.dynamics.state import State
     from hybrid.motion import Trajectory
 
-__all__ = ["RealisationRow", "RealisationStudy", "realisation_study"]
+__all__ = ["HalfBranch", "RealisationRow", "RealisationStudy", "branch_taken", "half_branches", "realisation_study"]
+
 
 Array = NDArray[np.float64]
+
+_WALKED = 20_000
+_NEGLIGIBLE = CLEAR  # share of a displacement below which a coordinate does not move along a branch
+
+
+@attrs.frozen(eq=False)
+class HalfBranch:
+    """One side of a smooth branch through a singular configuration.
+
+    Attributes
+    ----------
+    label : str
+        Coordinates with the signs of their displacements.
+    displacement : array, (n,)
+        From the singular configuration to the posture at the radius.
+    """
+
+    label: str
+    displacement: Array
+
+
+def half_branches(space: ConfigurationSpace, point: SingularPoint, radius: float) -> tuple[HalfBranch, ...]:
+    """The sides of the branches through a singular configuration, out to a radius.
+
+    Parameters
+    ----------
+    space : ConfigurationSpace
+    point : SingularPoint
+    radius : float
+        Length along the tangent.
+
+    Returns
+    -------
+    tuple of HalfBranch
+    """
+    found = []
+    for branch in point.branches:
+        for side in (1.0, -1.0):
+            away = branch.at(point.q, side * radius)
+            posture = space.nearest(away, hold=branch.tangent)
+            displacement = (away if posture is None else posture) - point.q
+            found.append(HalfBranch(_label(point.coordinates, displacement), displacement))
+    return tuple(found)
+
+
+def _label(names: Sequence[str], displacement: Array) -> str:
+    size = float(np.max(np.abs(displacement)))
+    return ", ".join(
+        f"{name}{'+' if value > 0 else '-'}"
+        for name, value in zip(names, displacement, strict=True)
+        if abs(value) > _NEGLIGIBLE * size
+    )
+
+
+def branch_taken(
+    motion: Trajectory, q: Array, ends: Sequence[HalfBranch], radius: float, *, until: float
+) -> HalfBranch | None:
+    """The half branch nearest to where a motion leaves the ball around a singular configuration after passing it.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    q : array, (n,)
+        The singular configuration.
+    ends : sequence of HalfBranch
+    radius : float
+        Of the ball.
+    until : float
+        The motion passes where it comes closest to the configuration before this time.
+
+    Returns
+    -------
+    HalfBranch or None
+        None if the motion does not enter the ball, does not leave it, or there is no branch.
+    """
+    t = np.linspace(motion.t_start, motion.t, _WALKED)
+    away = motion.sample(t)[0] - q
+    distance = np.linalg.norm(away, axis=1)
+    closest = int(np.argmin(distance[t <= until])) if motion.t_start <= until else 0
+    outside = distance[closest:] >= radius
+    if not ends or distance[closest] >= radius or not outside.any():
+        return None
+    left = closest + int(np.argmax(outside))
+    return min(ends, key=lambda end: float(np.linalg.norm(end.displacement - away[left])))
+
 
 _SAMPLES = 4000
 _PLACES = 1000  # of these, where the distance from the configuration space is taken

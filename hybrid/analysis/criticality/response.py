@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import branch_over
-from hybrid.contact.domain import check_friction, check_mass
+from hybrid.contact.problem import check_friction, check_mass
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.sliding import BilateralContactError, bilateral_contacts, without_rounding
 from hybrid.dynamics import solve_states
@@ -19,6 +17,10 @@ from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from hybrid.analysis.maps.axes import Axis
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.posture_branch import PostureBranch

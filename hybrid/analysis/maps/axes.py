@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics import pin_names
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
+from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
-from hybrid.dynamics.quantities import quantities_with_units
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from hybrid.dynamics.derive import Dynamics
 
 

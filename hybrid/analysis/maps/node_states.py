@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.maps.axes import Axis, check_axes, placed
-from hybrid.contact.rational_numbers import known_number
+from hybrid.contact.exact_data import known_number
 from hybrid.declaration import parse_expression
 from hybrid.dynamics.equations import read
 from hybrid.dynamics.pin_values import Pins, sort_pins
@@ -18,6 +17,8 @@ from hybrid.errors import StateError
 from hybrid.expressions import Builder, determinant, jacobian
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["NodeStates", "node_states", "number_node"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,9 +13,8 @@ from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.batches import CellVerdict, contrast, thresholds
 from hybrid.contact.candidates import count_modes, mode_combinations
 from hybrid.contact.componentwise import accelerations, components, solve_mode
-from hybrid.contact.domain import NOT_NEGATIVE
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import pose
+from hybrid.contact.problem import NOT_NEGATIVE, pose
 from hybrid.contact.smooth import is_unnamed
 from hybrid.dynamics.derive import Terms, turn_nodes
 from hybrid.dynamics.scales import scales_of, summand_nodes, with_sums
@@ -33,6 +31,8 @@ from hybrid.expressions import (
 from hybrid.tolerances import CLEAR, NEARLY
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hybrid.analysis.maps.plane import Plane
     from hybrid.contact.problem import ContactProblem
 

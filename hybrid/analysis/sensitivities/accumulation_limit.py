@@ -16,11 +16,11 @@ from hybrid.dynamics.state import State
 from hybrid.expressions import changes, duals, plain
 
 if TYPE_CHECKING:
+    from hybrid.analysis.sensitivities.event_map import EventGroup, Replay
     from hybrid.analysis.sensitivities.passes import ForwardPass
-    from hybrid.analysis.sensitivities.replayed import EventGroup, Replay
     from hybrid.analysis.sensitivities.start_slopes import Directions
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.outcome import Event
+    from hybrid.motion.recorded import Event
 
 __all__ = ["closing_jump", "limit_slopes", "open_sum"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.contact.compliance.frozen import ContactRows, FrozenFlow
+from hybrid.contact.compliance.kinematics import ContactRows, FrozenFlow
 from hybrid.contact.compliance.motion import PhaseRecord
 from hybrid.contact.compliance.rest import holding_duals
 from hybrid.contact.compliance.several import frozen_machine

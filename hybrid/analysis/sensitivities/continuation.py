@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,19 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.collocation import usual_sizes
-from hybrid.analysis.sensitivities.periodic import ON_CIRCLE, PeriodicMotion, StabilityChange, periodic_of, solve_closed
+from hybrid.analysis.sensitivities.periodic import (
+    ON_CIRCLE,
+    PeriodicMotion,
+    Shooting,
+    Shot,
+    StabilityChange,
+    periodic_of,
+    solve_closed,
+)
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.shooting import Shooting, Shot
 from hybrid.analysis.sensitivities.smoothness import nearest_dip
 from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ComputationError, StateError
-from hybrid.motion.outcome import EventKind
 from hybrid.tolerances import CANCELLED, CLEAR, INTEGRATED, RESOLVED, ROUNDING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
+    from hybrid.motion.recorded import EventKind
 
 __all__ = ["Continuation", "StabilityChange", "continue_periodic"]
 

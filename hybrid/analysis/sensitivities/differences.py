@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,11 +14,13 @@ from hybrid.declaration.evaluation import evaluate
 from hybrid.dynamics.pins import solve_state
 from hybrid.dynamics.state import State
 from hybrid.errors import HybridError
-from hybrid.motion.outcome import EventKind, Termination
+from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.simulate import simulate
 from hybrid.tolerances import CLEAR, LONG_STEP, NEARLY, RESOLVED, UNSEEN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from hybrid.analysis.sensitivities.functional import Functional
     from hybrid.declaration.tree import Expression
     from hybrid.motion.recorded import Arc

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -16,15 +15,14 @@ from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps, no_jump
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.spatial_slip import settled_jump
-from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
+from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces, settled_jump
 from hybrid.contact.guards import GuardKind, guards_of
 from hybrid.contact.modes import ContactMode
-from hybrid.motion.outcome import Event, EventKind
+from hybrid.motion.recorded import Event, EventKind
 from hybrid.tolerances import AGREEING, ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
     from hybrid.dynamics.derive import Values

@@ -1,27 +1,92 @@
-"""How a small change of a motion passes through an event: the saltation matrix."""
+"""How a small change of a motion passes through an event: the saltation matrix.
+
+A motion as the alternation of smooth segments and of groups of events, with the derivatives of both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.jumps import Jump
-from hybrid.analysis.sensitivities.mode_system import Point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.surfaces import EventSurface
 from hybrid.contact.active_elements import ElementKind
 from hybrid.tolerances import AGREEING, RANK, ROOT
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.mode_system import ModeSystem
+    from collections.abc import Sequence
 
-__all__ = ["Crossing", "EventMap", "Passing", "admissible", "agreed_map", "held_rows", "passing"]
+    from hybrid.analysis.sensitivities.gauss import Segment
+    from hybrid.analysis.sensitivities.jumps import Jump
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point
+    from hybrid.analysis.sensitivities.surfaces import EventSurface
+    from hybrid.dynamics.partials import Partials
+    from hybrid.motion.recorded import Event
+    from hybrid.motion.trajectory import Trajectory
+
+__all__ = [
+    "Crossing",
+    "EventGroup",
+    "EventMap",
+    "Passing",
+    "Replay",
+    "admissible",
+    "agreed_map",
+    "held_rows",
+    "passing",
+]
+
 
 Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class EventGroup:
+    """Events at one instant between two segments, with the derivatives through them.
+
+    Attributes
+    ----------
+    events : tuple of Event
+    map : EventMap
+    """
+
+    events: tuple[Event, ...]
+    map: EventMap
+
+
+@attrs.frozen(eq=False)
+class Replay:
+    """A motion as an alternation of segments and groups of events.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+    partials : Partials
+    opening : EventGroup or None
+        Events at the very start.
+    segments : tuple of Segment
+    event_groups : tuple of EventGroup
+        After each segment but the last; after the last as well where an event ends the motion.
+    """
+
+    trajectory: Trajectory
+    partials: Partials
+    opening: EventGroup | None
+    segments: tuple[Segment, ...]
+    event_groups: tuple[EventGroup, ...]
+
+    @property
+    def t_end(self) -> float:
+        """Time at which the motion ends."""
+        return float(self.segments[-1].knots[-1])
+
+    @property
+    def end(self) -> Array:
+        """State (2n,) at the end."""
+        return np.asarray(self.segments[-1].states[-1])
+
 
 _GRAZING = ROOT  # of the terms of a guard's rate: below it the event time has no derivative that floats can tell
 _ALIKE = AGREEING  # of the larger of two derivatives that must agree

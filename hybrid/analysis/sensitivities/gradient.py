@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -15,15 +14,17 @@ from hybrid.analysis.sensitivities.functional import Functional
 from hybrid.analysis.sensitivities.passes import ForwardPass, Integrand, adjoint_pass, compiled_integrand, forward_pass
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
-from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.start_slopes import Directions, base_values, directions, start_refusal
 from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError, StateError
-from hybrid.motion.outcome import EventKind
+from hybrid.motion.recorded import EventKind
 from hybrid.tables import dataframe
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hybrid.analysis.sensitivities.event_map import Replay
     from hybrid.motion.trajectory import Trajectory
 
 __all__ = ["EventSensitivity", "Sensitivity", "sensitivity"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,14 +12,13 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.functional import CompiledExpression, Functional, compile_expression
 from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, push_forward
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.replayed import Replay
 from hybrid.analysis.sensitivities.smoothness import jump_met
 from hybrid.tolerances import CLEAR, NOTHING, ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from hybrid.analysis.sensitivities.event_map import Crossing, EventMap
+    from hybrid.analysis.sensitivities.event_map import Crossing, EventMap, Replay
     from hybrid.analysis.sensitivities.mode_system import Response
     from hybrid.analysis.sensitivities.start_slopes import Directions
     from hybrid.dynamics.partials import Partials

@@ -1,4 +1,7 @@
-"""Periodic motions through impacts and stick-slip by Newton's method, and their Floquet multipliers."""
+"""Periodic motions through impacts and stick-slip by Newton's method, and their Floquet multipliers.
+
+One period of a motion from a trial start: how far it is from closing, and the derivatives of that.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,244 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.sensitivities.event_map import Replay, admissible
+from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
+from hybrid.analysis.sensitivities.mode_system import evaluate_point
+from hybrid.analysis.sensitivities.passes import transition
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.shooting import Shooting, Shot
-from hybrid.errors import ComputationError
-from hybrid.tolerances import CLEAR, INTEGRATED
+from hybrid.analysis.sensitivities.replay import replay
+from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
+from hybrid.analysis.sensitivities.switch_check import switch_refusal
+from hybrid.declaration import evaluate
+from hybrid.dynamics.partials import Partials, partial_derivatives
+from hybrid.dynamics.pin_values import cyclic_coordinates
+from hybrid.dynamics.state import State
+from hybrid.errors import ComputationError, StateError
+from hybrid.motion.simulate import simulate
+from hybrid.tolerances import CLEAR, INTEGRATED, LEAST, RANK, ROUNDING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.dynamics.state import State
     from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["ON_CIRCLE", "PeriodicMotion", "StabilityChange", "periodic_motion"]
+__all__ = ["ON_CIRCLE", "PeriodicMotion", "Shooting", "Shot", "StabilityChange", "periodic_motion"]
+
 
 Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Shot:
+    """One period from a trial start.
+
+    Attributes
+    ----------
+    x : array, (2n,)
+    T, t : float
+        Duration and time of the start.
+    motion : Replay
+    end : array, (2n,)
+    matrix : array, (2n, 2n)
+        Derivative of the end with respect to the start.
+    parameter : array, (2n,)
+        Derivative of the end with respect to the continuation's parameter, at fixed duration.
+    residual : array, (2n + 1,)
+        What must vanish: ``end - x`` without drift, and the section, or what the duration lacks of a given period.
+    size : float
+        The residual relative to the states.
+    free : array, (2n, d)
+        Directions that the mode at the start allows.
+    """
+
+    x: Array
+    T: float
+    t: float
+    motion: Replay
+    end: Array
+    matrix: Array
+    parameter: Array
+    residual: Array
+    size: float
+    free: Array
+
+
+@attrs.frozen(eq=False)
+class Shooting:
+    """What stays the same while a periodic motion is sought.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    partials : Partials
+    law : AbstractImpactLaw or None
+    section : CompiledExpression or None
+    drift : tuple of str
+    parameter : str or None
+        The continuation's parameter.
+    period : float or str
+    """
+
+    dynamics: Dynamics
+    partials: Partials
+    law: AbstractImpactLaw | None
+    section: CompiledExpression | None
+    drift: tuple[str, ...]
+    parameter: str | None
+    period: float | str
+
+    @classmethod
+    def of(
+        cls,
+        dynamics: Dynamics,
+        *,
+        section: str | None,
+        drift: Sequence[str],
+        law: AbstractImpactLaw | None,
+        period: float | str,
+        parameter: str | None = None,
+        parameters: Values | None = None,
+    ) -> Shooting:
+        """Check the names and compile what is needed."""
+        cyclic = cyclic_coordinates(dynamics)
+        wrong = [name for name in drift if name not in cyclic]
+        if wrong:
+            known = ", ".join(cyclic) or "none"
+            raise StateError(f"{', '.join(wrong)} cannot drift: forces or gaps depend on it; cyclic are {known}")
+        changing: tuple[str, ...] = ()
+        if parameter is not None:
+            changing, _ = parameter_chain(dynamics, [parameter], parameters=parameters)
+        compiled = None
+        if section is not None:
+            compiled = compile_expression(dynamics, section, parameters=changing, field="section")
+        partials = partial_derivatives(dynamics, changing)
+        return cls(dynamics, partials, law, compiled, tuple(drift), parameter, period)
+
+    def period_of(self, parameters: Values) -> float:
+        """The period, or its guess, at parameters."""
+        if not isinstance(self.period, str):
+            return float(self.period)
+        mechanism = self.dynamics.mechanism
+        expression = mechanism.expression(self.period, field="period")
+        return float(evaluate(expression, mechanism.parameter_values(parameters)))
+
+    def period_slope(self, parameters: Values) -> float:
+        """Derivative of a given period with respect to the continuation's parameter."""
+        if self.parameter is None or self.section is not None or not isinstance(self.period, str):
+            return 0.0
+        return float(text_slopes(self.dynamics, self.period, [self.parameter], parameters=parameters)[0])
+
+    def chain(self, parameters: Values) -> Array:
+        """How all parameters follow the continuation's, (c, 1)."""
+        if self.parameter is None:
+            return np.zeros((0, 1))
+        return parameter_chain(self.dynamics, [self.parameter], parameters=parameters)[1]
+
+    def shoot(self, x: Array, T: float, t: float, parameters: Values) -> Shot | Refusal:
+        """Follow one period.
+
+        Parameters
+        ----------
+        x : array, (2n,)
+        T, t : float
+        parameters : mapping
+
+        Returns
+        -------
+        Shot, or Refusal
+        """
+        n = self.dynamics.n
+        state = State(x[:n], x[n:], t)
+        if not T > 0.0:
+            return Refusal(t, f"a period of {T:.6g} was tried", is_proven=False)
+        try:
+            trajectory = simulate(self.dynamics, state, t_end=t + T, law=self.law, parameters=parameters)
+            motion = replay(trajectory, self.partials)
+        except (ComputationError, StateError) as error:
+            return Refusal(t, str(error), is_proven=False)
+        if isinstance(motion, Refusal):
+            return motion
+        chain = self.chain(parameters)
+        tangent = np.concatenate([np.eye(2 * n), np.zeros((2 * n, 1))], axis=1)
+        columns = np.concatenate([np.zeros((len(chain), 2 * n)), chain], axis=1)
+        first = motion.segments[0]
+        free, _ = admissible(evaluate_point(first.system, float(first.knots[0]), first.states[0]))
+        allowed = np.concatenate([free, tangent[:, -1:]], axis=1)
+        refusal = switch_refusal(motion, allowed, columns[:, -allowed.shape[1] :])
+        if refusal is not None:
+            return refusal
+        carried = transition(motion, tangent, columns)
+        residual = self._residual(x, motion.end, T, t, parameters)
+        size = float(np.max(np.abs(residual)) / max(float(np.max(np.abs(motion.end[self._kept]))), LEAST))
+        return Shot(x, T, t, motion, motion.end, carried[:, :-1], carried[:, -1], residual, size, free)
+
+    @property
+    def _kept(self) -> list[int]:
+        """Places of the state that must return."""
+        names = self.dynamics.mechanism.coordinates
+        return [index for index in range(2 * self.dynamics.n) if index >= len(names) or names[index] not in self.drift]
+
+    def _residual(self, x: Array, end: Array, T: float, t: float, parameters: Values) -> Array:
+        gone = np.zeros(len(x) + 1)
+        gone[self._kept] = (end - x)[self._kept]
+        if self.section is None:
+            gone[-1] = T - self.period_of(parameters)
+        else:
+            gone[-1] = float(self.section.value(np.array([t]), x[None, :], parameters)[0])
+        return gone
+
+    def slopes(self, shot: Shot) -> Array:
+        """Derivatives of the residual with respect to ``(x, T, parameter)``, (2n + 1, 2n + 2)."""
+        size = len(shot.x)
+        matrix = np.zeros((size + 1, size + 2))
+        last = shot.motion.segments[-1]
+        flow = evaluate_point(last.system, float(last.knots[-1]), shot.end).f
+        kept = self._kept
+        matrix[kept, :size] = (shot.matrix - np.eye(size))[kept]
+        matrix[kept, size] = flow[kept]
+        parameters = shot.motion.trajectory.parameters
+        matrix[kept, size + 1] = shot.parameter[kept]
+        if self.section is not None:
+            slope = self.section.slope(np.array([shot.t]), shot.x[None, :], parameters)[0]
+            matrix[size, :size] = slope[:size]
+            matrix[size, size + 1] = slope[size + 1 :] @ self.chain(parameters)[:, 0]
+        else:
+            matrix[size, size], matrix[size, size + 1] = 1.0, -self.period_slope(parameters)
+        return matrix
+
+    def correction(self, shot: Shot) -> Array:
+        """Newton's change of ``(x, T)``, (2n + 1,)."""
+        size = len(shot.x)
+        basis = np.zeros((size + 1, shot.free.shape[1] + 1))
+        basis[:size, :-1], basis[size, -1] = shot.free, 1.0
+        matrix = self.slopes(shot)[:, : size + 1] @ basis
+        return np.asarray(-basis @ np.linalg.lstsq(matrix, shot.residual, rcond=ROUNDING)[0])
+
+    def multipliers(self, shot: Shot) -> NDArray[np.complex128]:
+        """Floquet multipliers by falling modulus."""
+        matrix = shot.matrix
+        drop = 0
+        if self.section is not None:
+            last = shot.motion.segments[-1]
+            flow = evaluate_point(last.system, float(last.knots[-1]), shot.end).f
+            parameters = shot.motion.trajectory.parameters
+            slope = self.section.slope(np.array([shot.t]), shot.x[None, :], parameters)[0, : len(flow)]
+            matrix = matrix - np.outer(flow, slope @ matrix) / (slope @ flow)
+            drop = 1  # the zero that stands for the trivial multiplier
+        kept = self._kept
+        free = _basis(shot.free[kept])
+        found = np.linalg.eigvals(np.linalg.pinv(free) @ matrix[np.ix_(kept, kept)] @ free)
+        ordered = found[np.argsort(-np.abs(found), kind="stable")]
+        return np.asarray(ordered[: len(ordered) - drop], dtype=np.complex128)
+
+
+def _basis(columns: Array) -> Array:
+    """An orthonormal basis of the span of columns."""
+    left, singular, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(left[:, singular > RANK * max(float(singular[0]), LEAST)])
+
 
 _ITERATIONS = 30
 _CLOSED = INTEGRATED  # of the size of the states

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,19 +10,19 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.accumulation_limit import open_sum
 from hybrid.analysis.sensitivities.collocation import ErrorMeasure, integrate_segment
 from hybrid.analysis.sensitivities.event_derivatives import event_map
-from hybrid.analysis.sensitivities.gauss import Segment
+from hybrid.analysis.sensitivities.event_map import EventGroup, Replay
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
-from hybrid.analysis.sensitivities.replayed import EventGroup, Replay
 from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
-from hybrid.analysis.sensitivities.spatial_slip import is_spatial, with_limits
-from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces
+from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces, is_spatial, with_limits
 from hybrid.contact.table import rows_of
-from hybrid.motion.outcome import Event, EventKind, Termination
-from hybrid.motion.recorded import MOMENT
+from hybrid.motion.recorded import MOMENT, Event, EventKind, Termination
 from hybrid.tolerances import AGREEING, ROUNDING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid.analysis.sensitivities.gauss import Segment
     from hybrid.dynamics.partials import Partials
     from hybrid.motion.recorded import Arc
     from hybrid.motion.trajectory import Trajectory

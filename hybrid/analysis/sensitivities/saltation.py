@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.event_derivatives import event_map
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
-from hybrid.analysis.sensitivities.spatial_slip import is_spatial, possible_ends, with_limits
+from hybrid.analysis.sensitivities.surfaces import is_spatial, possible_ends, with_limits
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.table import rows_of
 from hybrid.dynamics.partials import partial_derivatives
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
-from hybrid.motion.outcome import Event, EventKind
+from hybrid.motion.recorded import Event, EventKind
 from hybrid.tolerances import AGREEING
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics, Values
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,13 +11,14 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.gauss import Segment, interpolation
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.spatial_slip import is_spatial
-from hybrid.analysis.sensitivities.surfaces import EventSurface, mode_surfaces
+from hybrid.analysis.sensitivities.surfaces import EventSurface, is_spatial, mode_surfaces
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
     from hybrid.dynamics.switches import Switches
 

@@ -22,7 +22,7 @@ from hybrid.expressions import Builder, compile_kernel, jacobian
 from hybrid.tolerances import NOTHING, ROOT, Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.replayed import Replay
+    from hybrid.analysis.sensitivities.event_map import Replay
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.motion.trajectory import Trajectory
 

@@ -14,9 +14,9 @@ from hybrid.analysis.sensitivities.smoothness import instants, sizes_of, vanishi
 from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
+    from hybrid.analysis.sensitivities.event_map import Replay
     from hybrid.analysis.sensitivities.functional import CompiledExpression
     from hybrid.analysis.sensitivities.gauss import Segment
-    from hybrid.analysis.sensitivities.replayed import Replay
     from hybrid.dynamics.switches import Switches
 
 __all__ = ["switch_refusal"]

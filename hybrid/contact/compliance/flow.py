@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance.bilateral import bilateral_forces
-from hybrid.contact.compliance.forces import CompliantForces
 from hybrid.contact.compliance.loading import LoadedRest
-from hybrid.contact.compliance.path import Array
 from hybrid.contact.compliance.rest import directions_from_rest, first_forces, holding_duals, holding_forces, yielding
-from hybrid.contact.compliance.status import VANISHING, ContactStatus
+from hybrid.contact.compliance.status import VANISHING, CompliantForces, ContactStatus, bilateral_forces
+
+if TYPE_CHECKING:
+    from hybrid.contact.compliance.path import Array
 
 __all__ = ["AbstractCompliantFlow"]
 

@@ -2,31 +2,143 @@
 
 The same contact as :class:`hybrid.KelvinVoigt`: events are located for every state by itself, steps are of the fourth
 order and short against the fastest oscillation, states that are done drop out.
+
+Where guards of many steps fall through zero.
+
+Lengths of steps along motions on one compliant contact, by what it does.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance.cuts import first_fall
-from hybrid.contact.compliance.pacing import StepLengths
-from hybrid.contact.compliance.path import Array
-from hybrid.contact.compliance.rates import ContactRates
+from hybrid.contact.compliance.planar import ContactRates
 from hybrid.contact.compliance.rest import first_forces
 from hybrid.contact.compliance.status import VANISHING
 from hybrid.contact.impacts.velocities import without_rounding
-from hybrid.tolerances import ROUNDING
+from hybrid.tolerances import RESOLVED, ROUNDING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hybrid.contact.compliance.path import Array
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["LABELS", "MAX_EVENTS", "CompliantMotions", "compliant_motions"]
+__all__ = ["LABELS", "MAX_EVENTS", "CompliantMotions", "StepLengths", "compliant_motions", "first_fall"]
+
+
+_CUTS = 30  # five to eight do
+_CLOSE = RESOLVED  # of a step, between cuts: far below the error of a step
+_BEGUN = 10.0 ** np.arange(-12, 0)  # shares of a step after which a guard that begins at zero has risen
+
+
+def first_fall(guards: Callable[[Array], Array], before: Array, after: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Share of each step at which its first guard falls through zero, and which guard that is.
+
+    Illinois' regula falsi. A guard that begins at zero, such as a slip from rest, falls where it comes back, not where
+    it begins; at once if it does not rise.
+
+    Parameters
+    ----------
+    guards : callable
+        Guards, (N, m), after shares, (N,), of the steps.
+    before, after : array, (N, m)
+        At the beginning and the end of the steps; at least one of each step falls.
+
+    Returns
+    -------
+    share : array, (N,)
+    which : array of int, (N,)
+
+    Examples
+    --------
+    >>> share, _ = first_fall(lambda s: (s * (0.25 - s))[:, None], np.zeros((1, 1)), np.array([[-0.75]]))
+    >>> share.round(9)
+    array([0.25])
+    """
+    fell = (before >= 0) & (after < 0)
+    scale = np.where(fell, before - after, 1.0)
+
+    def least(guard: Array) -> Array:
+        return np.asarray(np.min(np.where(fell, guard / scale, np.inf), axis=-1))
+
+    count = len(before)
+    low, high, at_low, at_high = np.zeros(count), np.ones(count), least(before), least(after)
+    if (begins := at_low <= _CLOSE).any():
+        for early in _BEGUN:
+            found = least(guards(np.full(count, early)))
+            open_end = begins & (high == 1.0)
+            rises, falls = open_end & (found > 0), open_end & (found < 0) & (low > 0)
+            low, at_low = np.where(rises, early, low), np.where(rises, found, at_low)
+            high, at_high = np.where(falls, early, high), np.where(falls, found, at_high)
+    share, value, moved = high, after, np.zeros(count)
+    for _ in range(_CUTS):
+        new = low + (high - low) * at_low / (at_low - at_high)
+        value = guards(new)
+        found, settled = least(value), np.abs(new - share) < _CLOSE
+        is_past = found < 0
+        # an end that stays a second time counts half, or regula falsi would creep from one side
+        at_low = np.where(is_past & (moved > 0), at_low / 2, at_low)
+        at_high = np.where(~is_past & (moved < 0), at_high / 2, at_high)
+        low, at_low = np.where(is_past, low, new), np.where(is_past, at_low, found)
+        high, at_high = np.where(is_past, new, high), np.where(is_past, found, at_high)
+        share, moved = new, np.where(is_past, 1.0, -1.0)
+        if settled.all():
+            break
+    return share, np.argmin(np.where(fell, value / scale, np.inf), axis=-1)
+
+
+_STEP = 0.15  # of the radian of the fastest oscillation: a step of the fourth order then loses 6e-7 of its amplitude
+_STABLE = 1.5  # decay times of a damper that has done its work: up to 2.8 the method of Runge and Kutta is stable
+_GROWTH = 0.05  # of the time since the last event: while a damper decays, errors stay of the size of 1e-5 of it
+
+
+@attrs.frozen(eq=False)
+class StepLengths:
+    """Lengths in fast time, by state and mode: free, sliding to either side, sticking.
+
+    Attributes
+    ----------
+    first, longest : array, (N, 4)
+        After a change of mode, and once what it has set going has decayed.
+    """
+
+    first: Array
+    longest: Array
+
+    @classmethod
+    def of(cls, at: ContactRates, damping: Array | float) -> StepLengths:
+        """For contacts at states, by their oscillation and their damper.
+
+        In a mode of inertia factor ``A`` the contact oscillates with ``sqrt(A)`` and its damper decays with ``2 d A``,
+        which for a strong damper is much faster, soon over, and afterwards only to be kept stable. Where ``A < 0`` the
+        damper feeds what grows, which is followed closely all the time.
+        """
+        G_NN, G_NT, G_TT = at.G[:, 0, 0], at.G[:, 0, 1], at.G[:, 1, 1]
+        stick = G_NN - G_NT**2 / G_TT
+        A = np.stack([G_NN, G_NN - at.friction * G_NT, G_NN + at.friction * G_NT, stick], axis=-1)
+        sliding = np.abs(G_NN - np.sign(at.slip) * at.friction * G_NT)
+        reverse = np.where(np.abs(G_NT) > at.friction * G_TT, G_NN + at.friction * np.abs(G_NT), 0.0)
+        turn = np.sqrt(at.stiffness_ratio * np.maximum(np.maximum(sliding, reverse), stick))[:, None]
+        decay = (2 * damping * np.sqrt(at.stiffness_ratio))[:, None] * np.abs(A)
+        first = _STEP / np.maximum(turn, decay)
+        longest = np.minimum(_STEP / turn, _STABLE / np.maximum(decay, turn))
+        return cls(first, np.where(A > 0, np.maximum(longest, first), first))
+
+    def take(self, index: NDArray[np.intp]) -> StepLengths:
+        """Those of some of the states."""
+        return StepLengths(self.first[index], self.longest[index])
+
+    def at(self, mode: NDArray[np.int8], since: Array) -> Array:
+        """Length of the next step, (N,), in a mode for a time already."""
+        rows = np.arange(len(mode))
+        return np.asarray(np.minimum(self.longest[rows, mode], self.first[rows, mode] + _GROWTH * since))
+
 
 LABELS = ("free", "slide+", "slide-", "stick")
 _FREE, _PLUS, _MINUS, _STICK = range(4)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
 from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.compliance.coefficients import check_damping
-from hybrid.contact.compliance.elimination import without_bilateral
-from hybrid.contact.compliance.frozen import ContactRows
+from hybrid.contact.compliance.kinematics import ContactRows
 from hybrid.contact.compliance.path import (
     Array,
     CompliantPath,
@@ -20,11 +19,14 @@ from hybrid.contact.compliance.path import (
     linear_samples,
 )
 from hybrid.contact.compliance.planar import KINDS, planar_limit
-from hybrid.contact.compliance.several import several_limit
+from hybrid.contact.compliance.several import several_limit, without_bilateral
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import CLEAR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @attrs.frozen

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.contact.compliance.events import phase_events
-from hybrid.contact.compliance.flow import AbstractCompliantFlow
-from hybrid.contact.compliance.following import follow_until
-from hybrid.contact.compliance.forces import CompliantForces
+from hybrid.contact.compliance.following import follow_until, phase_events
 from hybrid.contact.compliance.path import Array, CompliantSamples, joined_samples
 from hybrid.contact.compliance.status import VANISHING, ContactStatus, has_stopped, pace
 from hybrid.errors import ComputationError
 from hybrid.tolerances import INTEGRATED, ROUNDING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from hybrid.contact.compliance.flow import AbstractCompliantFlow
+    from hybrid.contact.compliance.status import CompliantForces
 
 __all__ = ["CompliantRun", "PhaseMachine", "PhaseRecord"]
 

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
+from hybrid.contact.activity import closed_contacts
 from hybrid.contact.compliance.coefficients import check_damping, check_stiffness
-from hybrid.contact.compliance.forces import CompliantForces
+from hybrid.contact.compliance.kinematics import MovingFlow
 from hybrid.contact.compliance.motion import CompliantRun, PhaseMachine
-from hybrid.contact.compliance.moving import MovingFlow
 from hybrid.contact.compliance.path import Array, CompliantMotion
 from hybrid.contact.compliance.status import STOPPED, ContactStatus
-from hybrid.contact.touching import closed_contacts
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid.contact.compliance.status import CompliantForces
     from hybrid.dynamics.derive import Dynamics, Values
 
 _HORIZON = 400.0  # of a contact of unit mass: more than a hundred times as long as it takes to rebound

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
+from hybrid.contact.activity import closed_contacts
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, resolve_impact
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.selection import select
 from hybrid.contact.sliding import sliding_terms
-from hybrid.contact.touching import closed_contacts
 from hybrid.contact.verdict import Selection, Verdict
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hybrid.contact.branches import Branch
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics, Values

@@ -172,8 +172,7 @@ def _straight(
     G: Array, start: Array, history: _History, mu: tuple[float, float], d: float, samples: int
 ) -> tuple[_History, CompliantPhase, list[CompliantSamples], bool]:
     """Stick, or slide from rest along the ray on which friction cannot hold: both linear, in closed form."""
-    from hybrid.contact.compliance.linear import end_of_contact, impulse_until
-    from hybrid.contact.compliance.phases import lift_of_stick
+    from hybrid.contact.compliance.linear import end_of_contact, impulse_until, lift_of_stick
 
     kind, ratio = _from_rest(G, *mu)
     direction = np.array([1.0, *ratio])

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.problem import ContactProblem, pose
-from hybrid.dynamics.binding import bound
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
@@ -22,6 +20,10 @@ from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import ROUNDING, Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 

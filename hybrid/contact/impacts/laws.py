@@ -1,23 +1,187 @@
-"""Rigid impact laws: Newton, Poisson and energetic (Stronge)."""
+"""Rigid impact laws: Newton, Poisson and energetic (Stronge).
+
+Restitution of several contacts at once: how much of the impulse of compression the energy allows to give back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+import lcp
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
-from hybrid.contact.impacts.impulse_lcp import further_solutions, joint_impulse, other_impulses
-from hybrid.contact.impacts.restitution import scaled_restitution
+from hybrid.contact.impacts.impulse_lcp import (
+    ImpulseQuestion,
+    further_solutions,
+    impulse_question,
+    joint_impulse,
+    other_impulses,
+    solved,
+)
 from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution, routh_path, tangential_impulse
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
+from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ComputationError
-from hybrid.expressions import plain, tie_means
-from hybrid.tolerances import AGREEING
+from hybrid.expressions import Dual, NotDifferentiable, plain, tie_means
+from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, SUMMED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hybrid.contact.impacts.impact import ImpactProblem
+    from hybrid.contact.problem import ContactProblem
+
+
+Array = NDArray[np.float64]
+
+_MOST = 4.0  # the share exceeds 1 where contacts exchange energy; 4 was never reached with e <= 1
+_CLOSE = SUMMED  # shares that agree so well are one
+_MET = NOTHING  # of the energies: a limit of the law is met
+_ROUNDING = CANCELLED  # of the energies that are added and subtracted
+
+
+def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> tuple[Array, tuple[str, ...]]:
+    """Impulses whose restitution releases no more energy than the energetic law allows.
+
+    The restitution has normal impulses of at least ``share * e`` times those of compression (Glocker and Pfeiffer
+    1995), where the share is such that the normal work released is ``sum e^2`` times the one stored (Stronge 1990),
+    or less where energy would appear.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+    compression : array, (r,)
+        Impulses at the end of compression.
+    e : array, (number of force elements,)
+        Coefficients of restitution.
+
+    Returns
+    -------
+    array, (r,), and tuple of str
+        Total impulses, and warnings.
+
+    Raises
+    ------
+    ComputationError
+        No impulses satisfy the law and Coulomb's law together.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import State, derive
+    >>> from hybrid.contact.impacts.impact import impact_problem
+    >>> rod = derive(mechanisms.load("rod_two_ends"))
+    >>> problem = impact_problem(rod, State([0, 0, 0], [0, -1, 0]))
+    >>> impulses, _ = scaled_restitution(problem, np.array([0.5, 0, 0.5, 0]), np.array([0.5, 0.5]))
+    >>> impulses[[0, 2]].round(12).tolist()
+    [0.75, 0.75]
+    """
+    if problem.base is not None:
+        return _with_derivatives(problem, compression, e), ()
+    preload = e * compression[problem.normals]
+    if not preload.any():
+        return compression, ()
+    restitution = _Restitution.of(problem, compression, preload, e)
+    share = _largest_share(restitution)
+    answer = joint_impulse(problem, restitution.posed.c, preload=share * preload)
+    return compression + answer.values, answer.warnings
+
+
+def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDArray[Any]) -> NDArray[Any]:
+    """The same impulses of a problem of duals: the share follows from the limit of the energy that it meets."""
+    gamma, preload = problem.velocities_after(compression), e * compression[problem.normals]
+    if len(problem.elements) == 1 or not plain(preload).any():  # the share is one: a contact has its own work alone
+        return np.asarray(compression + joint_impulse(problem, gamma, preload=preload).values)
+    known = (problem.plain, plain(gamma), plain(compression), plain(e))
+    restitution = _Restitution.of(known[0], known[2], plain(preload), known[3])
+    share = _largest_share(restitution)
+    fixed = joint_impulse(problem, gamma, preload=share * preload).values
+    varied = Dual(share, np.ones((1,) * np.ndim(compression[0].d)))
+    moved = joint_impulse(problem.plain, known[1], preload=varied * plain(preload)).values
+    excesses = zip(_excesses(problem, gamma, compression, e, fixed), _excesses(*known, moved), strict=True)
+    met = [-x.d / rate.d for x, rate in excesses if abs(x.v) <= _MET * restitution.size]
+    if len(met) != 1:
+        what = "two of its limits at once" if met else "neither of its limits"
+        raise NotDifferentiable(f"the energetic law of several contacts meets {what}", is_proven=bool(met))
+    slopes = [P.d + rate.d * met[0] for P, rate in zip(fixed, moved, strict=True)]
+    return np.asarray(compression + [Dual(P.v, slope) for P, slope in zip(fixed, slopes, strict=True)])
+
+
+def _excesses(problem: ImpactProblem, gamma: Array, compression: Array, e: Array, P: Array) -> tuple[Any, Any]:
+    """By how much restitution releases more work than the law allows, and by how much the energy grows.
+
+    ``gamma`` are the velocities at the end of compression, ``P`` the impulses of restitution.
+    """
+    normals, total = problem.normals, compression + P
+    stored = -compression[normals] * (problem.gamma + problem.G @ compression / 2)[normals]
+    allowed = e**2 @ np.where(plain(stored) > 0.0, stored, 0.0)
+    released = P[normals] @ (gamma + problem.G @ P / 2)[normals]
+    return released - allowed, total @ (problem.gamma + problem.G @ total / 2)
+
+
+@attrs.frozen(eq=False)
+class _Restitution:
+    """Restitution of a share of the impulse of compression, and by how much it exceeds what the energy allows.
+
+    Attributes
+    ----------
+    problem : ImpactProblem
+    posed : ContactProblem
+        With the velocities at the end of compression.
+    compression : array, (r,)
+    start, slope : ImpulseQuestion and array
+        The problem at the share 0, and how its right-hand side changes with the share.
+    shift : array, (r,)
+        What to add to the impulses of a solution, for the share 1.
+    e : array, (number of force elements,)
+    size : float
+        Energy that is given and taken, to which rounding is relative.
+    """
+
+    problem: ImpactProblem
+    posed: ContactProblem
+    compression: Array
+    start: ImpulseQuestion
+    slope: Array
+    shift: Array
+    e: Array
+    size: float
+
+    @classmethod
+    def of(cls, problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> _Restitution:
+        posed = attrs.evolve(problem.posed, c=problem.velocities_after(compression))
+        start, end = (impulse_question(problem, posed, share * preload) for share in (0.0, 1.0))
+        nothing = np.zeros(start.question.n)
+        shift = end.impulses(nothing) - start.impulses(nothing)
+        slope = end.question.q - start.question.q
+        size = float(np.abs(compression) @ np.abs(problem.gamma))
+        return cls(problem, posed, compression, start, slope, shift, e, size)
+
+    def excess(self, share: float) -> float:
+        """By how much the energy exceeds the law, relative; 0 if within rounding of it."""
+        question = self.start.question
+        z = solved(lcp.LCP(question.M, question.q + share * self.slope))
+        P = self.start.impulses(z) + share * self.shift
+        excess = float(max(_excesses(self.problem, self.posed.c, self.compression, self.e, P))) / self.size
+        return 0.0 if abs(excess) <= _ROUNDING else excess
+
+
+def _largest_share(restitution: _Restitution) -> float:
+    """The share at which the excess turns positive; where it jumps, the last one below."""
+    at_one = restitution.excess(1.0)
+    if at_one == 0.0 or (at_one < 0.0 and restitution.excess(_MOST) <= 0.0):
+        return 1.0 if at_one == 0.0 else _MOST
+    # nothing is given back at the share 0: what exceeds the law there is rounding beyond that of the sums
+    if at_one > 0.0 and restitution.excess(0.0) >= 0.0:
+        return 0.0
+    between = (0.0, 1.0) if at_one > 0.0 else (1.0, _MOST)
+    share = crossing(restitution.excess, *between, xtol=_CLOSE, rtol=_CLOSE)
+    return share if restitution.excess(share) <= 0.0 else max(share - 4 * _CLOSE * (1 + share), 0.0)
+
 
 _SAME = AGREEING  # of the contact velocities: outcomes that are one
 

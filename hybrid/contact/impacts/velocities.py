@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.contact.problem import ContactProblem
-    from hybrid.dynamics.structure import AbstractStructure
+    from hybrid.dynamics.state import AbstractStructure
 
 __all__ = ["contact_velocities", "without_rounding"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,13 +12,15 @@ from hybrid.contact.active_elements import Row, solvable_modes
 from hybrid.contact.mode_certificate import ExactConditions, contradiction_of
 from hybrid.contact.pruning.dictionary import Contradiction, Functions
 from hybrid.contact.pruning.partial_modes import key_of, partial_mode
-from lcp.exact.rational import rational_vector
+from lcp.exact.lemke import rational_vector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from hybrid.contact.candidates import Candidate
+    from hybrid.contact.modes import Violation
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning.search import Branching, Places, SearchedModes
-    from hybrid.contact.violations import Violation
 
 __all__ = ["TreeCertificate", "TreeNode", "certify_tree", "verify_tree"]
 

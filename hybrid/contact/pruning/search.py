@@ -9,23 +9,25 @@ equations close to singular, are among those left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ModeConditions, solvable_modes
 from hybrid.contact.candidates import CandidateStatus, candidate
 from hybrid.contact.conditions import Scale, problem_scale
-from hybrid.contact.continua import family_accelerates_alike
+from hybrid.contact.families import family_accelerates_alike
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.pruning.dictionary import FIXED, Contradiction, Functions, ModeDictionary, functions_of
 from hybrid.contact.pruning.partial_modes import PartialMode, divided, partial_mode
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 

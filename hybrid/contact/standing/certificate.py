@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -19,14 +18,16 @@ from hybrid.contact.standing.cover import CoverPart, has_disc, options, rebuilt,
 from hybrid.contact.standing.roots import holds_at_most_one, is_proved
 from hybrid.contact.standing.search import fails, onward, row_of, sign_limit
 from hybrid.tolerances import NOTHING, ROUNDING, SUMMED, Tolerances
-from lcp.exact.rational import integer_row
+from lcp.exact.lemke import integer_row
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.modes import Violation
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.standing.programs import ForceBound
     from hybrid.contact.standing.search import CoverNode
-    from hybrid.contact.violations import Violation
 
 __all__ = ["CoverCertificate", "verify_cover"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.active_elements import ElementKind, Row
-from hybrid.contact.branches import Branch, Slack, branch_from_forces
+from hybrid.contact.branches import Branch, ForceSet, Slack, branch_from_forces, force_names
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.force_set import ForceSet, force_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
 from hybrid.contact.standing.cover import DISC, N_FACETS, PRESSING, CoverPart, has_disc, sticking
@@ -22,6 +20,8 @@ from hybrid.contact.verdict import Selection, Verdict
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.conditions import Scale
     from hybrid.contact.problem import ContactProblem

@@ -11,16 +11,15 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, contrast, decide_together, thresholds
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import accelerations, components, solve_mode
-from hybrid.contact.domain import mass_definiteness
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import pose
+from hybrid.contact.problem import mass_definiteness, pose
 from hybrid.contact.table import rows_of
 from hybrid.declaration.names import TIME
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import hops
 from hybrid.motion.completion import LASTING
-from hybrid.motion.outcome import EventKind, Termination
+from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.steps import AT_PLACES, PLACES
 from hybrid.motion.together.descents import KNOWN
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage

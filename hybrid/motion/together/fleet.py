@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
-from hybrid.contact.modes import Mode
-from hybrid.motion.outcome import EventKind, Termination
+from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.together.flows import ModeFlow, flow_of
 from hybrid.numbered import NumberedEnum
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.settings import Settings
+    from hybrid.motion.arguments import Settings
 
 __all__ = ["EventLog", "Fleet", "Stage"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.classify import CellVerdict, classify
-from hybrid.contact.domain import mass_definiteness
+from hybrid.contact.problem import mass_definiteness
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import States
 from hybrid.motion.arguments import approach, penetration
@@ -21,9 +20,11 @@ from hybrid.motion.together.stepping import step
 from hybrid.motion.together.turning import begin, collide, turn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hybrid.contact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.motion.settings import Settings
+    from hybrid.motion.arguments import Settings
 
 __all__ = ["Starts", "follow_together"]
 

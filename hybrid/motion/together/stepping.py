@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.guards import GuardKind
 from hybrid.motion.events import CLOSE, LANDING, SINGULAR_FROM
-from hybrid.motion.outcome import Termination
+from hybrid.motion.recorded import Termination
 from hybrid.motion.steps import N_COEFFICIENTS
 from hybrid.motion.together.descents import first_descents
 from hybrid.motion.together.fleet import Stage
@@ -20,6 +19,8 @@ from hybrid.motion.together.integrator import attempted, errors, growth, series_
 from hybrid.tolerances import INTEGRATED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hybrid.motion.together.fleet import Fleet
     from hybrid.motion.together.flows import ModeFlow
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,17 +17,18 @@ from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import rows_of
 from hybrid.dynamics.scales import Scales, coordinate_sizes, motion_sizes, scales_of
 from hybrid.errors import ComputationError
-from hybrid.motion.accumulating import completed
+from hybrid.motion.accumulating import accumulation, completed
+from hybrid.motion.arguments import Stop
 from hybrid.motion.context import Context
-from hybrid.motion.outcome import EventKind, Termination
-from hybrid.motion.rules import Stop
+from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.selecting import Moment
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
 from hybrid.motion.together.holding import settled
 from hybrid.motion.transitions import HOLDS, LOWEST_HOP, event_kind
-from hybrid.motion.zeno import accumulation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hybrid.contact import AbstractImpactLaw
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Terms

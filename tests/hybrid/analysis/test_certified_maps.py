@@ -13,7 +13,7 @@ from hybrid.analysis import Axis, certified_friction, certified_map, region_map
 from hybrid.cli import main
 from hybrid.contact import CellVerdict
 from hybrid.errors import ComputationError, DeclarationError, StateError
-from hybrid.reporting.certified_maps import rastered
+from hybrid.reporting.plot import rastered
 from mechanisms import path
 from tests.catalogue import dynamics_of
 from tests.incline import fractions_at_rest, fractions_slipping

@@ -9,7 +9,7 @@ import pytest
 
 import mechanisms
 from hybrid import KelvinVoigt, StateError, compare, derive, solve_state
-from hybrid.analysis.comparison.velocity_problem import VelocityProblem
+from hybrid.analysis.comparison.rows import VelocityProblem
 from hybrid.cli import main
 from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem

@@ -10,8 +10,7 @@ from hybrid import ComputationError, KelvinVoigt, StateError, derive, solve_stat
 from hybrid.analysis import Axis, region_map
 from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.contact import CellVerdict
-from hybrid.contact.compliance.cuts import first_fall
-from hybrid.contact.compliance.grid import compliant_motions
+from hybrid.contact.compliance.grid import compliant_motions, first_fall
 
 AXES = [Axis.parse("theta=0.05:1.52:100"), Axis.parse("theta_dot=-3:3:100")]
 

@@ -12,7 +12,7 @@ import sympy
 
 from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive
 from hybrid.analysis import Axis, certified_friction, critical_friction
-from hybrid.analysis.criticality.multipliers import first_negative
+from hybrid.analysis.criticality.joint import first_negative
 from hybrid.cli import main
 from tests.catalogue import dynamics_of
 

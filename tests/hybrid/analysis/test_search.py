@@ -5,7 +5,7 @@ from math import pi
 import numpy as np
 import pytest
 
-from hybrid.analysis.criticality.intervals import negative_intervals
+from hybrid.analysis.criticality.friction import negative_intervals
 from hybrid.analysis.criticality.optimum import global_maximum
 
 

@@ -6,8 +6,12 @@ import pytest
 from hybrid import EnergyDynamics, Functional, Mechanism, State, derive, sensitivity, simulate, solve_state
 from hybrid.analysis.sensitivities.differences import Difference, SensitivityCheck, richardson_differences
 from hybrid.motion import HandOver
-from hybrid.reporting.render_sensitivity import render_sensitivity_html, render_sensitivity_markdown
-from hybrid.reporting.sensitivities import SensitivityReport, sensitivity_record
+from hybrid.reporting.render_sensitivity import (
+    SensitivityReport,
+    render_sensitivity_html,
+    render_sensitivity_markdown,
+    sensitivity_record,
+)
 from tests.catalogue import dynamics_of
 from tests.constrained import particle
 

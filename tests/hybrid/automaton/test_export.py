@@ -12,7 +12,7 @@ import pytest
 
 from hybrid.automaton import build_automaton
 from hybrid.automaton.export import from_json, to_dot, to_json, to_mermaid, to_spaceex
-from hybrid.automaton.export.reduced import GroupText, reduced
+from hybrid.automaton.export.layout import GroupText, reduced
 from hybrid.automaton.outline import outline
 from hybrid.declaration import Contact, Mechanism, parse_expression
 from hybrid.dynamics import derive

@@ -3,7 +3,7 @@
 import json
 
 from hybrid.cli import main
-from hybrid.declaration.schema import mechanism_schema
+from hybrid.declaration.writing import mechanism_schema
 
 
 def test_a_new_file_is_found_valid_and_moves(tmp_path, monkeypatch, capsys):

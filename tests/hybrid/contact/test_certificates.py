@@ -20,7 +20,7 @@ from hybrid.contact import (
     verify_certificate,
 )
 from hybrid.contact.active_elements import ActiveElement, ElementKind
-from hybrid.contact.exact_numbers import exact_numbers
+from hybrid.contact.mode_certificate import exact_numbers
 from tests.random_problems import problem_from
 
 VALUES = {"mu": 1.5}

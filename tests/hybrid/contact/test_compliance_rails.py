@@ -14,11 +14,11 @@ import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, compare, derive, resolve, simulate, solve_state
 from hybrid.contact import resolve_impact
 from hybrid.contact.active_elements import ActiveElement, ElementKind
-from hybrid.contact.compliance.parallel import parallel_directions
+from hybrid.contact.compliance.loading import parallel_directions
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.declaration import mechanism_from_toml
 from hybrid.errors import ComputationError
-from hybrid.motion.rules import Penalty
+from hybrid.motion.arguments import Penalty
 from tests.random_problems import problem_from
 
 SLIDER = """

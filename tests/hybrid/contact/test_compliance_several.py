@@ -10,7 +10,7 @@ from scipy.linalg import expm
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, State, derive, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.compliance.frozen import ContactRows
+from hybrid.contact.compliance.kinematics import ContactRows
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.several import several_limit
 from hybrid.declaration import mechanism_from_toml

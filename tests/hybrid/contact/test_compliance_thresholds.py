@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import mechanisms
 from hybrid import KelvinVoigt, derive, solve_state
-from hybrid.contact.compliance.frozen import ContactRows
+from hybrid.contact.compliance.kinematics import ContactRows
 from hybrid.contact.compliance.path import linear_samples
 from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.status import STOPPED, VANISHING, has_stopped

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hybrid.declaration import mechanism_from_toml, parse_expression
-from hybrid.declaration.functions import FUNCTIONS
+from hybrid.declaration.tree import FUNCTIONS
 from hybrid.errors import DeclarationError
 from hybrid.expressions.functions import MAX_ARGUMENTS
 

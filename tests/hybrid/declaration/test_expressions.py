@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from hybrid.declaration import Expression, evaluate, parse_expression
-from hybrid.declaration.functions import FUNCTIONS
+from hybrid.declaration.tree import FUNCTIONS
 from hybrid.dynamics.equations import read
 from hybrid.errors import DeclarationError
 from hybrid.expressions import Builder, sympy_expressions

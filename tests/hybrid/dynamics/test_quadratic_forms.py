@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hybrid.dynamics.quadratic_forms import common_zeros
+from hybrid.dynamics.lost_constraints import common_zeros
 
 
 def by_newton(A, B, generator):

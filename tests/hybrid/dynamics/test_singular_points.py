@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid import Constraint, EnergyDynamics, Mechanism, State, derive, simulate, singular_configurations
-from hybrid.analysis.configuration.branch_taken import half_branches
+from hybrid.analysis.configuration.realisation import half_branches
 from hybrid.dynamics import ConfigurationSpace, SingularityKind, classify_configuration
 from hybrid.motion import singular_points_of
 from tests.catalogue import dynamics_of

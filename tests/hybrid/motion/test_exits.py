@@ -7,8 +7,7 @@ import pytest
 import mechanisms
 from hybrid import ContactMode, Mode, State, build_automaton, derive, simulate, solve_state
 from hybrid.contact import guards
-from hybrid.contact.exits import possible_exit
-from hybrid.contact.guards import GuardKind, guards_of
+from hybrid.contact.guards import GuardKind, guards_of, possible_exit
 from hybrid.contact.table import rows_of
 from hybrid.motion import completion
 

@@ -16,7 +16,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.motion import HandOver, load, save, singular_points_of
-from hybrid.motion.outcome import EventKind
+from hybrid.motion.recorded import EventKind
 from tests.catalogue import dynamics_of
 from tests.constrained import particle
 

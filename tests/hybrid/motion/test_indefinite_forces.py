@@ -5,7 +5,7 @@ import pytest
 
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate
 from hybrid.contact import NewtonImpact
-from hybrid.motion.distribution import admissible, null_space
+from hybrid.motion.numeric import admissible, null_space
 
 HEIGHT = 1.0
 

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 from hybrid import State, StateError, Termination, derive, simulate, solve_state
 from hybrid.motion import hand_over, singular_points_of
-from hybrid.motion.outcome import EventKind
+from hybrid.motion.recorded import EventKind
 from mechanisms import load
 from tests.catalogue import dynamics_of
 from tests.constrained import particle

@@ -9,10 +9,9 @@ import pytest
 from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.activity import Activity
+from hybrid.motion.arguments import Settings, Stop
 from hybrid.motion.context import Context
-from hybrid.motion.rules import Stop
 from hybrid.motion.selecting import decide
-from hybrid.motion.settings import Settings
 from hybrid.motion.transitions import moment_at_start
 
 HIP, LEG, B, G, SLOPE, MU = 10.0, 5.0, 0.5, 9.81, 0.05, 0.6  # masses, length of a leg 1, its centre at B from the hip

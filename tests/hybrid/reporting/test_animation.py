@@ -23,8 +23,8 @@ from hybrid import (
     solve_state,
 )
 from hybrid.contact import NewtonImpact
+from hybrid.reporting.samples import MODE_FILLS, ink_on, timeline
 from hybrid.reporting.scene import build_scene
-from hybrid.reporting.timeline import MODE_FILLS, ink_on, timeline
 from mechanisms import load
 
 MEGABYTE = 1_000_000

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from hybrid.automaton.export.merged import arrows
+from hybrid.automaton.export.diagrams import arrows
 from hybrid.automaton.outline import outline
 from hybrid.reporting import figure_svg, plot_automaton
 from tests.hybrid.automaton.machines import automaton_of

@@ -12,7 +12,7 @@ from hybrid.analysis import Axis, region_map
 from hybrid.motion import simulate_branches
 from hybrid.reporting import friction_cones, plot_cones, plot_phase, plot_tree, save_figure
 from hybrid.reporting.figures import STYLES, settings, style_of
-from hybrid.reporting.palette import lightness, line_styles
+from hybrid.reporting.regions import lightness, line_styles
 from tests.catalogue import dynamics_of
 from tests.hybrid.reporting.test_palette import BLIND, lab, linear
 

@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 from hybrid import derive, mechanism_from_toml, solve_state
 from hybrid.analysis import Axis, region_map
 from hybrid.declaration import Drawing
-from hybrid.dynamics.quantities import quantities_with_units
+from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.reporting import build_report, plot_map, render_html, render_markdown, report_record
-from hybrid.reporting.labelling import axis_label, heading, with_unit
-from hybrid.reporting.posture import posture
-from hybrid.reporting.sketch import plot_posture
+from hybrid.reporting.symbols import axis_label, heading, with_unit
+from hybrid.reporting.touching import plot_posture, posture
 from tests.catalogue import dynamics_of, load
 from tests.hybrid.reporting.states import solved
 

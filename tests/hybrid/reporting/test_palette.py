@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hybrid.reporting.palette import fills, lightness
+from hybrid.reporting.regions import fills, lightness
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear sRGB.
 BLIND = {

@@ -11,10 +11,9 @@ from hybrid import simulate, solve_state
 from hybrid.analysis import Axis, region_map
 from hybrid.contact import CellVerdict
 from hybrid.reporting import figure_svg, plot_map, save_figure
-from hybrid.reporting.posture import posture
 from hybrid.reporting.regions import regions
 from hybrid.reporting.samples import quantity, sampled
-from hybrid.reporting.sketch import plot_posture
+from hybrid.reporting.touching import plot_posture, posture
 from tests.catalogue import dynamics_of
 from tests.hybrid.reporting.states import solved
 

@@ -29,7 +29,7 @@ from hybrid import (
 from hybrid.contact import NewtonImpact
 from hybrid.displays import AbstractDisplayed
 from hybrid.numeric import NumericContact, NumericState, select as select_numbers
-from hybrid.reporting.notebook import notebook_html, themed
+from hybrid.reporting.sections import notebook_html, themed
 
 PARADOX = {"phi": "60 deg", "phi_dot": "1/2", "slip.tip": -1}
 STRONG = {"mu": "3/2"}

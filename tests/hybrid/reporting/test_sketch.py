@@ -5,8 +5,7 @@ import pytest
 from matplotlib.text import Annotation
 
 from hybrid import derive, solve_state
-from hybrid.reporting.posture import posture
-from hybrid.reporting.sketch import plot_posture
+from hybrid.reporting.touching import plot_posture, posture
 from mechanisms import load
 
 

@@ -9,7 +9,7 @@ import pytest
 from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive, solve_state
 from hybrid.analysis import Axis
 from hybrid.reporting import build_report, command_line, default_axes, pins_around, render_markdown
-from hybrid.reporting.posture import posture
+from hybrid.reporting.touching import posture
 from hybrid.reporting.window import can_be_traced
 from mechanisms import load
 from tests.hybrid.reporting.states import STATES, solved

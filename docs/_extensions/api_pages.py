@@ -1,11 +1,14 @@
 """Pages of the API: every public name once, under the shortest name by which it is imported.
 
-A name is public if a package lists it in ``__all__``, or if one of the `MODULES` defines it.
+A name is public if a package lists it in ``__all__``, if one of the `MODULES` defines it, or if it is a class that a
+public name takes or gives: whoever holds an answer can look up what its parts are.
 """
 
+import functools
 import importlib
 import inspect
 import pkgutil
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +65,51 @@ def names_of(module: ModuleType) -> list[str]:
     return sorted(name for name in own if not name.startswith("_"))
 
 
+def annotated(value: object) -> Iterator[str]:
+    """Yield the words of the types that a class or function takes, holds and gives."""
+    texts: list[object] = []
+    if inspect.isfunction(value):
+        texts += value.__annotations__.values()
+    elif inspect.isclass(value) and value.__module__.partition(".")[0] in PACKAGES:
+        texts += [text for name, text in vars(value).get("__annotations__", {}).items() if not name.startswith("_")]
+        for name, member in vars(value).items():
+            function = getattr(member, "fget", None) or getattr(member, "__func__", None) or member
+            if not name.startswith("_") and inspect.isfunction(function):
+                texts += function.__annotations__.values()
+    for text in texts:
+        yield from re.findall(r"[A-Za-z_]\w*", getattr(text, "__name__", str(text)))
+
+
+@functools.cache
+def own_classes() -> dict[str, type]:
+    """Return every class of the packages by its name, which no other has."""
+    modules = [
+        importlib.import_module(item.name)
+        for root in PACKAGES
+        for item in pkgutil.walk_packages(importlib.import_module(root).__path__, f"{root}.")
+        if not item.name.endswith("__main__")
+    ]
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__
+    }
+
+
+def handed_out(values: list[object]) -> Iterator[type]:
+    """Yield the classes that public values take or give, and those that these do, but for the values themselves."""
+    classes, seen = own_classes(), {id(value) for value in values}
+    waiting = list(values)
+    while waiting:
+        for word in annotated(waiting.pop()):
+            found = classes.get(word)
+            if found is not None and id(found) not in seen:
+                seen.add(id(found))
+                waiting.append(found)
+                yield found
+
+
 def public_names() -> dict[str, list[str]]:
     """Return the full names that each page documents, by the name of its package or module."""
     shortest: dict[int, str] = {}
@@ -76,6 +124,11 @@ def public_names() -> dict[str, list[str]]:
     pages: dict[str, list[str]] = {name.rpartition(".")[0]: [name] for name in FURTHER}
     for key, name in shortest.items():
         pages.setdefault(home[key], []).append(name)
+    for value in handed_out([value_of(name) for names in pages.values() for name in names]):
+        page = value.__module__
+        while page not in pages:
+            page = page.rpartition(".")[0]
+        pages[page].append(f"{value.__module__}.{value.__name__}")
     return {
         page: sorted(names, key=lambda name: name.rpartition(".")[2].lower()) for page, names in sorted(pages.items())
     }
@@ -129,18 +182,38 @@ def write(app: "Sphinx") -> None:
     (folder / "index.rst").write_text(index(pages), encoding="utf-8")
 
 
-def unlink_shapes(app: "Sphinx", doctree: "nodes.document") -> None:
-    """Take the links off the words of a type that are no classes: in "array, shape (n,)" n is a number."""
+def link_types(app: "Sphinx", doctree: "nodes.document") -> None:
+    """Let the classes of a type lead to their pages; in "array, shape (n,)" n is a number and leads nowhere."""
     from sphinx import addnodes  # the tests read this module where Sphinx is not installed
 
     for reference in list(doctree.findall(addnodes.pending_xref)):
-        word = str(reference.get("reftarget"))
-        if reference.get("refdomain") == "py" and reference.get("reftype") == "class" and word.islower():
-            reference.replace_self(reference.children)
+        if reference.get("refdomain") == "py" and reference.get("reftype") in ("class", "obj", "exc"):
+            word = str(reference.get("reftarget"))
+            if word.islower():
+                reference.replace_self(reference.children)
+            else:
+                reference["reftarget"] = homes().get(word.rpartition(".")[2], word)
+
+
+@functools.cache
+def homes() -> dict[str, str]:
+    """Return the full name on the pages of every public class, by its own name."""
+    names = [name for names in public_names().values() for name in names]
+    return {name.rpartition(".")[2]: name for name in names if inspect.isclass(value_of(name))}
+
+
+def complain(app: "Sphinx", env: object, node: "nodes.Element", content: object) -> None:
+    """Warn, and so fail the build, where a class of the packages leads nowhere."""
+    from sphinx.util.logging import getLogger
+
+    word = str(node.get("reftarget"))
+    if node.get("refdomain") == "py" and (word.partition(".")[0] in PACKAGES or word in own_classes()):
+        getLogger(__name__).warning("%s leads nowhere", word, location=node)
 
 
 def setup(app: "Sphinx") -> dict[str, bool]:
     """Write the pages at the start of a build."""
     app.connect("builder-inited", write)
-    app.connect("doctree-read", unlink_shapes)
+    app.connect("doctree-read", link_types)
+    app.connect("missing-reference", complain)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

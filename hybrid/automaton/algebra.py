@@ -48,7 +48,23 @@ class RowTable:
 
 @attrs.frozen(eq=False)
 class Algebra:
-    """Closed forms shared by all modes: ``a = G lambda + c`` and ``v' = a_free + response lambda``."""
+    """Closed forms shared by all modes: ``a = G lambda + c`` and ``v' = a_free + response lambda``.
+
+    The letters are those of docs/reference/notation.md.
+
+    Attributes
+    ----------
+    fractions : Fractions
+        The field in which the quotients are computed.
+    G : tuple of Row, length r
+        Delassus operator of all force rows.
+    c : Row, length r
+        Contact accelerations without contact forces.
+    a_free : Row, length n
+        Accelerations without contact forces.
+    response : tuple of Row, (n, r)
+        Accelerations for each contact force.
+    """
 
     fractions: Fractions
     G: tuple[Row, ...]

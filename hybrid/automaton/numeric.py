@@ -291,7 +291,7 @@ class NodeSystem:
         return SolvedMode(self.dynamics, terms, scales, problem, modes, scale, sides or {}, forces, acceleration, rows)
 
     def regularity(self, q: Any, v: Any, *, t: Any = 0.0) -> NDArray[np.float64]:
-        """Smallest singular value of the scaled equations at states: 0 where forces are undetermined."""
+        """Smallest singular value of the scaled equations, shape of the states: 0 where forces are undetermined."""
         solved = self.solve(q, v, t=t)
         E = conditions(solved.problem, solved.modes, solved.scale).E
         if not E.shape[-1]:
@@ -352,7 +352,7 @@ class SolvedMode:
         return self._rows[part.name]
 
     def acceleration_size(self, contact: int) -> NDArray[np.float64]:
-        """Size of the terms that add up to a normal acceleration."""
+        """Size of the terms that add up to a normal acceleration, shape of the states."""
         terms = np.abs(self.acceleration * self.terms.W_N[..., contact])
         return np.asarray(np.sum(terms, axis=-1) + np.abs(self.terms.zeta_N[..., contact]))
 
@@ -372,7 +372,7 @@ class SolvedMode:
         return ArrayView(terms, Forces(self.acceleration, *blocks), determinant=self.determinant, slack=self.slack)
 
     def determinant(self) -> NDArray[np.float64]:
-        """Determinant of the mode's equations in physical units."""
+        """Determinant of the mode's equations in physical units, shape of the states."""
         G, size = self.problem.G, self.problem.n_rows
         rows = [row for mode in self.modes for row in mode.equations]
         shape = np.broadcast_shapes(
@@ -387,7 +387,10 @@ class SolvedMode:
         return np.asarray(np.linalg.det(E))
 
     def slack(self) -> NDArray[np.float64]:
-        """By how much, in units of the data, all inequalities can be met; at most 1, negative where they cannot."""
+        """By how much, in units of the data, all inequalities can be met; at most 1, negative where they cannot.
+
+        Has the shape of the states.
+        """
         G, c = self.problem.G, self.problem.c
         starts = []
         for mode in self.modes:

@@ -99,7 +99,17 @@ class Row:
 
 @attrs.frozen(eq=False)
 class ModeConditions:
-    """One mode of one force element: its label, as many equations as it has rows, and its inequalities."""
+    """One mode of one force element with its linear conditions.
+
+    Attributes
+    ----------
+    element : ActiveElement
+    label : ContactMode
+    equations : tuple of Row
+        As many as the force element has rows.
+    inequalities : tuple of Row
+        Each must not be negative.
+    """
 
     element: ActiveElement
     label: ContactMode

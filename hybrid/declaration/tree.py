@@ -49,7 +49,15 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 
 @attrs.frozen
 class Number:
-    """A literal number, exact, and the float nearest to it."""
+    """A literal number.
+
+    Attributes
+    ----------
+    exact : Fraction
+        As it was written.
+    nearest : float
+        The float nearest to that.
+    """
 
     exact: Fraction
     nearest: float

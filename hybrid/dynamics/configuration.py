@@ -110,7 +110,7 @@ class ConfigurationSpace:
         }
 
     def residual(self, q: Array) -> float:
-        """Largest violation of a constraint."""
+        """Largest violation of a constraint at a posture, shape (n,)."""
         return float(np.max(np.abs(self.values(q)), initial=0.0))
 
     def nearest(self, q: Array, *, rank: int | None = None, hold: Array | None = None) -> Array | None:
@@ -147,12 +147,12 @@ class ConfigurationSpace:
         return q if self.contains(q) else None
 
     def contains(self, q: Array) -> bool:
-        """True if a posture satisfies the constraints up to rounding and the iteration's error."""
+        """True if a posture, shape (n,), satisfies the constraints up to rounding and the iteration's error."""
         allowed = _ON_IT * (1.0 + float(np.max(np.abs(self.jacobian(q)), initial=0.0)) * float(np.max(np.abs(q))))
         return self.residual(q) <= allowed
 
     def neighbours(self, q: Array) -> list[Array]:
-        """Postures of the space at about the reach from a given one."""
+        """Postures of the space at about the reach from a given one, each of shape (n,)."""
         generator = np.random.default_rng(1)
         found = []
         for direction in generator.normal(size=(_NEIGHBOURS, self.n)):

@@ -217,7 +217,7 @@ class Dynamics(AbstractDisplayed):
     def kinematics(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> dict[str, NDArray[Any]]:
         """Evaluate only what pins need: gap, gap_dot, W_N, slip, W_T, constraint, constraint_dot, J.
 
-        Takes and returns arrays like :meth:`terms`.
+        Takes and returns arrays of the shapes of :meth:`terms`.
         """
         return self.at(parameters)._evaluated(self._kinematics, q, v, t)
 

@@ -78,7 +78,7 @@ class PositionProblem:
         return [index for index in range(self.dynamics.n) if index not in self.pinned]
 
     def take(self, rows: NDArray[np.intp]) -> PositionProblem:
-        """The problem of some of the states."""
+        """The problem of some of the states, whose numbers are an array of any shape."""
         return PositionProblem(
             self.dynamics,
             {index: value[rows] for index, value in self.pinned.items()},

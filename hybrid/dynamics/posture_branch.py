@@ -184,6 +184,14 @@ class PostureBranch:
     leaves_out : bool
         Whether there are postures where the branch has none: at some nodes that it does not reach, Newton's method
         finds one.
+    nodes : tuple of array, (N_i,)
+        Of the lattice: values of each swept quantity.
+    problem : PositionProblem
+        Of the start.
+    q : array, (N_1, ..., N_d, n)
+        Postures at the nodes; NaN where the branch has none.
+    sign : int
+        Of the determinant of the equations of the positions along the branch.
     """
 
     names: tuple[str, ...]

@@ -175,7 +175,7 @@ class SmoothBranch:
     curvature: Array
 
     def at(self, q: Array, s: float) -> Array:
-        """Posture at a small length from the singular point, to second order."""
+        """Posture at a small length from the singular point, to second order; both of shape (n,)."""
         bend = np.where(np.isfinite(self.curvature), self.curvature, 0.0)
         return np.asarray(q + s * self.tangent + s * s * bend / 2)
 

@@ -54,7 +54,18 @@ class AbstractStructure(Protocol):
 
 @attrs.frozen
 class ModelStructure:
-    """The structure of a model that is given by numbers; see :class:`AbstractStructure`."""
+    """The structure of a model that is given by numbers; see :class:`AbstractStructure`.
+
+    Attributes
+    ----------
+    name : str
+    n : int
+        Number of coordinates.
+    contacts, elements, rigid : tuple of str
+        Names of the contacts, of the friction elements and of the rigid constraints.
+    columns : mapping of str to slice
+        Tangential columns of the force elements with friction.
+    """
 
     name: str
     n: int

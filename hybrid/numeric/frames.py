@@ -199,7 +199,7 @@ class AbstractBackend(Protocol):
 
     @property
     def reference(self) -> Mapping[str, Array]:
-        """The columns of the model's reference posture."""
+        """The columns of the model's reference posture, each of the shape that a row of the log has."""
 
     @property
     def ranges(self) -> Array:
@@ -215,7 +215,7 @@ class AbstractBackend(Protocol):
         """
 
     def moved(self, row: Mapping[str, Any], along: Array) -> Mapping[str, Any]:
-        """The row of a posture that is displaced along the velocities."""
+        """The row of a posture that is displaced along the velocities, by an array of shape (n,)."""
 
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
         """The posture at one row of a log, with the contacts whose gap is at most ``near``."""

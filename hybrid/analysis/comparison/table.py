@@ -46,7 +46,7 @@ class ObservedOrder:
         Of the order, from the scatter about the fit; None with two runs, through which every fit passes.
     factor : float
     stiffness : tuple of float
-        Least and largest of the stiffnesses used.
+        Least and largest of the stiffnesses used, N/m.
     runs : int
         How many errors were used.
     """

@@ -27,7 +27,7 @@ class CompliantPhase:
     impulse_N : float
         Normal impulse, summed over the contacts.
     duration : float
-        In fast time; infinite for the departure from rest of an impact without collision.
+        In fast time, sqrt(kg); infinite for the departure from rest of an impact without collision.
     work_N, work_T : float
         Work of the normal and the tangential forces.
     """

@@ -137,7 +137,7 @@ class ImpactChange:
     G : array, (r, r, m)
         Of the Delassus operator.
     friction, restitution, damping : array, (number of force elements, m)
-        Of the declared coefficients.
+        Of the declared coefficients; damping in sqrt(kg).
     """
 
     gamma: NDArray[np.float64]
@@ -149,7 +149,18 @@ class ImpactChange:
 
 @attrs.frozen(eq=False)
 class Impulses:
-    """What an impact law answers: impulses per row of the problem, phases and warnings."""
+    """What an impact law answers.
+
+    Attributes
+    ----------
+    values : array, (r,)
+        Impulses by row of the problem, in N s along a length.
+    phases : tuple of Phase
+        Stretches in which the contact status lasts, in order; may be empty.
+    duration : float
+        In fast time, sqrt(kg); 0 for a law of rigid contacts.
+    warnings : tuple of str
+    """
 
     values: NDArray[np.float64]
     phases: tuple[Phase, ...]

@@ -57,14 +57,14 @@ class EventLog:
     after: list[NDArray[np.intp]] = attrs.field(factory=list)
 
     def add(self, lanes: Lanes, times: Array, kinds: Any, before: Any, after: Any) -> None:
-        """Record one event each of some motions."""
+        """Record one event each of N motions; times have the shape (N,)."""
         self.lanes.append(lanes)
         self.times.append(np.array(times))
         for column, values in ((self.kinds, kinds), (self.before, before), (self.after, after)):
             column.append(np.broadcast_to(np.asarray(values, dtype=np.intp), lanes.shape).copy())
 
     def table(self) -> tuple[Lanes, Array, NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """All of them as columns, by motion and then in order of time."""
+        """All of them as columns of shape (N,), by motion and then in order of time."""
         if not self.lanes:
             nothing = np.zeros(0, dtype=np.intp)
             return nothing, np.zeros(0), nothing, nothing, nothing

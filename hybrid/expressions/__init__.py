@@ -18,6 +18,7 @@ from hybrid.expressions.graph import Builder, Graph, Term
 from hybrid.expressions.kernel import Kernel, Program, compile_kernel, compile_program
 from hybrid.expressions.linear import determinant, dot, solve_definite
 from hybrid.expressions.magnitudes import magnitudes
+from hybrid.expressions.normal_form import dependencies
 from hybrid.expressions.recorded_arrays import RecordedArray
 from hybrid.expressions.recording import NotRecordable, Recorded, Recording, recorded_nodes
 from hybrid.expressions.switches import Switch, switches
@@ -42,6 +43,7 @@ __all__ = [
     "changes",
     "compile_kernel",
     "compile_program",
+    "dependencies",
     "derivative",
     "determinant",
     "dot",

@@ -92,11 +92,12 @@ class BoxReader:
         u, inner, is_proved = self.postures.enclosed(boxes, inner)
         states = np.concatenate([boxes, u], axis=1)
         shares, bends = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
-        if len(self.needed):  # without what else is undefined there
-            own, own_bends = self._shares(*self.needs, boxes, states, inner, is_proved)
-            shares[:, self.needed] = own
+        open_ = np.flatnonzero((shares[:, self.needed, 0] != 1.0).any(axis=1))
+        if len(open_):  # without what else is undefined there
+            own, own_bends = self._shares(*self.needs, boxes[open_], states[open_], inner[open_], is_proved[open_])
+            shares[open_[:, None], self.needed] = own
             is_open = (own[..., 0] != 1.0).any(axis=1)
-            bends[is_open] = own_bends[is_open]
+            bends[open_[is_open]] = own_bends[is_open]
         n = len(boxes)
         codes = np.zeros((n, MAX_PATTERNS), dtype=np.int64)
         bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)

@@ -18,7 +18,7 @@ from hybrid.analysis.maps.axes import axes_of
 from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError
-from hybrid.expressions import determinant, dot, jacobian, solve_definite
+from hybrid.expressions import dependencies, determinant, dot, jacobian, solve_definite
 from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def certified_friction(
 
     ``mu_c = G_NN / abs(G_NT)`` (Mamaev and Ivanova 2013) is least where ``G_NT^2 / G_NN^2`` is greatest. Its values
     at points bound this from below, enclosures over boxes from above; boxes that cannot hold the greatest value are
-    left out.
+    left out. What it does not depend on, as the azimuth of a rod on a level floor, is not divided.
 
     Parameters
     ----------
@@ -152,8 +152,10 @@ def _enclosed(
     slopes = jacobian(build, [coupling], states.names)
     graph = build.graph()
     value, slope = tape_of(graph, [coupling], states.names), tape_of(graph, slopes.ravel().tolist(), states.names)
-    boxes = np.array([[[axis.low, axis.high] for axis in over]])
-    widths = boxes[0, :, 1] - boxes[0, :, 0]
+    used = dependencies(graph, coupling)
+    ends = [(axis.low, axis.high) if axis.name in used else ((axis.low + axis.high) / 2,) * 2 for axis in over]
+    boxes = np.array([ends])
+    widths = np.array([axis.width for axis in over])
     least, place = 0.0, None
     if sampled.at:
         known = np.array([[[sampled.at[axis.name]] * 2 for axis in over]])

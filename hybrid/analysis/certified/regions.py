@@ -34,6 +34,7 @@ LEAST_GAP = ROUNDING
 
 _SHARE = 0.7  # of the gap, carried by the boxes that are divided next
 _BATCH = 20_000  # boxes bounded at once
+_FEW, _DIVISIONS = 128, 2  # boxes that are divided so often before they are bounded, behind the gap
 _POINTS = 64  # middles of boxes a round at which the conditions of a verdict are looked at
 _TRIES = 2  # of them at which the verdict itself is
 _STALLED = 32  # times the boxes at which the gap was last less by a hundredth: then divisions do not help
@@ -235,9 +236,7 @@ class _BoxSearch:
                     if not chosen.any() or self.is_spent() or not (is_complete or self.is_getting_on(reached)):
                         break
                     chosen = self.affordable(chosen, spread)
-                    halves = self.reader.divided(parts.boxes[chosen], self.widths, parts.bends[chosen])
-                    inner = np.repeat(parts.inner[chosen], 2, axis=0)
-                    parts = parts.of(~chosen).with_(self.bounded(halves, inner))
+                    parts = parts.of(~chosen).with_(self.divided(parts.of(chosen), again=is_complete))
         except KeyboardInterrupt:
             if not keeps:
                 raise
@@ -246,6 +245,16 @@ class _BoxSearch:
         if not is_complete:
             self.for_keys(parts)
         return self.finished([*done, parts], reached, wanted)
+
+    def divided(self, parts: _Parts, *, again: bool) -> _Parts:
+        """The halves of boxes, bounded; or their quarters: a round costs as much as a hundred boxes."""
+        boxes, bends, inner = parts.boxes, parts.bends, parts.inner
+        for _ in range(_DIVISIONS if again else 1):
+            boxes = self.reader.divided(boxes, self.widths, bends)
+            bends, inner = np.repeat(bends, 2, axis=0), np.repeat(inner, 2, axis=0)
+            if 2 * len(boxes) > min(_FEW, self.max_boxes - self.evaluations):
+                break
+        return self.bounded(boxes, inner)
 
     def is_spent(self) -> bool:
         return self.evaluations >= self.max_boxes or (self.end is not None and time.perf_counter() > self.end)

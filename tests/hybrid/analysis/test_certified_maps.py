@@ -376,6 +376,19 @@ def test_least_critical_friction_over_two_quantities_is_at_the_least_inertia():
     assert found.high - found.low <= 1e-12
 
 
+@pytest.mark.parametrize(
+    ("name", "over"),
+    [
+        ("oblique_rod", ["theta=0.1:1.5", "psi=0:2*pi"]),  # from every side alike: no division along psi helps
+        ("rod_on_incline", ["phi=0:pi", "epsilon=0:1"]),  # the slope of the plane turns no force
+    ],
+)
+def test_what_has_no_influence_costs_nothing(name, over):
+    found = certified_friction(dynamics_of(name), over=over)
+    assert Fraction(found.low) <= Fraction(4, 3) <= Fraction(found.high)
+    assert found.high - found.low <= 1e-12
+
+
 def test_what_is_never_coupled_has_no_upper_bound():
     found = certified_friction(dynamics_of("rod_on_incline"), over=[Axis.parse("phi=pi/2:pi/2 + 1e-3")])
     assert found.low > 100.0

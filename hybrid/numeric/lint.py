@@ -230,6 +230,7 @@ class _Run:
             )
         in_force = tuple((pair, *self.backend.friction_in_force(pair)) for pair in self.pairs)
         notes += _without_effect(in_force)
+        self.factor[: self.taken][~slides] = self.margin[: self.taken][~slides] = np.nan
         return LintReport(
             model=self.backend.name,
             frames=self.taken,
@@ -244,8 +245,8 @@ class _Run:
                 for friction, (none, several) in self.shares.items()
                 if counted
             ),
-            factor=np.where(slides, self.factor[: self.taken], np.nan),
-            margin=np.where(slides, self.margin[: self.taken], np.nan),
+            factor=self.factor[: self.taken],
+            margin=self.margin[: self.taken],
             verdict=verdict,
             time=times,
             worst=self._worst(log, slides, times),

@@ -112,6 +112,15 @@ def lint(
             progress=bar.advance,
             on_interrupt="keep",
         )
+        answer = lint_record(
+            report,
+            standing_budget=standing_budget,
+            no_sweep=no_sweep,
+            sample=sample,
+            seed=seed,
+            resolve=resolve,
+            fail_below=fail_below,
+        )
         if output is not None:
             from hybrid.reporting.lint_page import render_lint_html, render_lint_markdown
 
@@ -127,9 +136,8 @@ def lint(
                 output,
                 html=lambda: render_lint_html(report, postures=postures, command=command),
                 markdown=lambda: render_lint_markdown(report, command=command),
-                record=lint_record(report),
+                record=answer,
             )
-    answer = lint_record(report)
     for note in report.notes:
         if note.startswith("warning: ") or note in frames.notes:
             click.echo(note if note.startswith("warning: ") else f"note: {note}", err=True)

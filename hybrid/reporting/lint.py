@@ -23,12 +23,14 @@ RESOLVED_TITLES = ("stiffness (N/m)", "penalty: largest", "until", "step (s)", "
 QUANTILES = (0.01, 0.1, 0.5)
 
 
-def lint_record(report: LintReport) -> dict[str, Json]:
+def lint_record(report: LintReport, **options: Json) -> dict[str, Json]:
     """A linted log under the keys that the command line promises.
 
     Parameters
     ----------
     report : LintReport
+    **options : object
+        Others that were given, to be told among the ``thresholds``.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def lint_record(report: LintReport) -> dict[str, Json]:
             {"pair": list(pair), "value": value, "declared": [first, second], "source": source}
             for pair, value, first, second, source in report.friction_in_force
         ],
-        "thresholds": attrs.asdict(report.thresholds),
+        "thresholds": {**attrs.asdict(report.thresholds), **options},
         "notes": list(report.notes),
         "resolved": None if report.resolved is None else attrs.asdict(report.resolved),
         "complete": report.is_complete,

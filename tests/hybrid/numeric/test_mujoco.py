@@ -16,6 +16,7 @@ from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.backends.mujoco_contacts import remainder_by_differences, remainder_of
 from hybrid.numeric.lint import lint
 from hybrid.numeric.logs import Log
+from hybrid.numeric.posing import Thresholds, posed_frame, states_of
 
 WALKER = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / "walker2d_v5.xml"
 
@@ -250,3 +251,55 @@ def test_torsion_and_rolling_are_left_out_and_said(tmp_path, condim, has_torsion
     # a ball whose lowest point slips: a_N = lambda/m + b, whatever its friction or torsion
     if condim > 1:
         assert report.worst[0].A[0][0] == pytest.approx(1.0 / backend.model.body_mass[1])
+
+
+def test_optional_columns_of_a_log_act_on_the_model(tmp_path):
+    backend = written(
+        tmp_path,
+        """
+        <mujoco><option gravity="0 0 -10"/>
+          <worldbody>
+            <body name="hand" mocap="true"><geom type="plane" size="1 1 1" friction="0.5"/></body>
+            <body name="ball" pos="0 0 0.1"><joint name="x" type="slide" axis="1 0 0"/>
+              <joint name="z" type="slide" axis="0 0 1"/><geom name="ball" size="0.1" mass="2"/></body>
+          </worldbody>
+          <actuator><general joint="x" dyntype="integrator" gainprm="3"/></actuator>
+        </mujoco>
+        """,
+    )
+    row = {"qpos": np.zeros(2), "qvel": np.array([1.0, 0.0]), "ctrl": np.zeros(1)}
+    assert backend.frame(row, near=1e-3).h == pytest.approx([0.0, -20.0])
+    pushed = {
+        "act": np.array([2.0]),  # a gain of 3: 6 N along x
+        "qfrc_applied": np.array([0.5, 0.25]),
+        "xfrc_applied": np.concatenate(
+            [np.zeros(12), [10.0, 0.0, 4.0, 0.0, 0.0, 0.0]]
+        ),  # of the world, the hand, the ball
+    }
+    assert backend.frame({**row, **pushed}, near=1e-3).h == pytest.approx([16.5, -15.75])
+    lowered = {"mocap_pos": np.array([0.0, 0.0, -0.2]), "mocap_quat": np.array([1.0, 0.0, 0.0, 0.0])}
+    assert len(backend.frame(row, near=1e-3).contacts) == 1
+    assert backend.frame({**row, **lowered}, near=1e-3).contacts == ()
+
+
+def test_static_friction_may_hold_what_friction_lets_slide(tmp_path):
+    """At rest, pushed by 4 N along the floor and 10 N onto it: more than friction 0.3 holds, less than 0.5."""
+    path = tmp_path / "model.xml"
+    path.write_text(
+        """
+        <mujoco><option gravity="4 0 -10"/><worldbody>
+          <geom name="floor" type="plane" size="1 1 1" friction="0.3"/>
+          <body pos="0 0 0.1"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+            <geom name="block" type="sphere" size="0.1" mass="1" friction="0.3"/></body>
+        </worldbody></mujoco>
+        """,
+        encoding="utf-8",
+    )
+    backend = load(path)
+    log = Log({"qpos": np.zeros((1, 2)), "qvel": np.zeros((1, 2)), "ctrl": np.zeros((1, 0))}, None)
+    for static, modes in ((None, {"slide+"}), (0.5, {"slide+", "stick"})):
+        thresholds = Thresholds.of(backend, static_friction=static)
+        posed = posed_frame(backend, next(log.rows()), thresholds)
+        found = select(states_of([posed], thresholds, "block").at(0))
+        assert {branch.mode["floor/block"].value for branch in found.branches} == modes
+        assert lint(backend, log, thresholds=thresholds).resting == {found.verdict.name: 1}

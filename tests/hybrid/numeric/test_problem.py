@@ -98,6 +98,17 @@ def test_numbers_give_the_verdict_of_the_declared_mechanism(name, pins, paramete
         assert verify_certificate(numeric.certificate)
 
 
+def test_numbers_have_the_complementarity_problem_of_the_declared_mechanism():
+    name, pins, parameters = STATES[-1]
+    dynamics = derive(mechanisms.load(name)).at(parameters)
+    state = solve_state(dynamics, pins)
+    declared = hybrid.to_lcp(hybrid.contact_problem(dynamics, state))
+    numeric = hybrid.to_lcp(contact_problem(numbers_of(dynamics, state)))
+    # the same well-conditioned products in another order
+    np.testing.assert_allclose(numeric.M, declared.M, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(numeric.q, declared.q, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("law", [NewtonImpact(), PoissonImpact(), EnergeticImpact(), KelvinVoigtLimit()])
 def test_numbers_give_the_impact_of_the_declared_mechanism(law):
     rod = derive(mechanisms.load("painleve_rod")).at({"mu": 0.7, "e": 0.4})

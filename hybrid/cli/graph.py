@@ -57,6 +57,10 @@ def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: 
     declared = load_mechanism(mechanism)
     if form is None and output is not None and output.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"{output}: give a --format, or one of the endings {', '.join(ENDINGS)}")
+    if form is not None and output is not None and ENDINGS.get(output.suffix.lower(), form) != form:
+        raise click.UsageError(
+            f"{output}: its ending stands for {ENDINGS[output.suffix.lower()]}, --format says {form}"
+        )
     if form is None and output is not None:
         form = ENDINGS[output.suffix.lower()]
     with ProgressBar(f"building the automaton of {declared.name}"):

@@ -165,6 +165,8 @@ def _events(events: list[dict[str, Any]]) -> RenderableType:
     def modes(labels: dict[str, str]) -> str:
         return ", ".join(labels.values() if len(labels) == 1 else (f"{k}={v}" for k, v in labels.items()))
 
+    if not events:
+        return "No events."
     rows = [
         (f"{event['t']:.10g}", event["kind"], event["contact"], modes(event["mode_before"]), modes(event["mode_after"]))
         for event in events
@@ -345,7 +347,8 @@ def simulate(
     if as_json:
         print_json(answer)
     else:
-        say(*motion_tables(answer), *written)
+        never = asked.until is not None and answer["termination"] == "END_TIME"
+        say(*motion_tables(answer), *([f"--until: {asked.until} did not fall to zero."] if never else []), *written)
     ends = (answer, *answer.get("limbs", ()))
     if any(end["termination"] == "INTERRUPTED" for end in ends):
         click.echo(f"interrupted at t = {answer['final']['t']:.10g}: what was computed is given", err=True)

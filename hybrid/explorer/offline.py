@@ -68,15 +68,20 @@ def offline_page(
     >>> from hybrid.explorer import Served
     >>> offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))
     Traceback (most recent call last):
-    hybrid.errors.StateError: bouncing_ball: the pins leave no two quantities that a map could vary
+    hybrid.errors.StateError: bouncing_ball: no two quantities are free for a map: close fewer contacts
     """
     dynamics = derive(mechanism_from_toml(first.text))
     chosen = dict(pins or {}) or starting_pins(dynamics)
     given = dict(parameters or {})
     state = solve_state(dynamics, chosen, parameters=given)
     axes = default_axes(dynamics, state, parameters=given, cells=_STATES)
-    if axes is None or not all(axis.name in (*chosen, *dynamics.mechanism.parameters) for axis in axes):
-        raise StateError(f"{dynamics.name}: the pins leave no two quantities that a map could vary")
+    if axes is None:
+        raise StateError(f"{dynamics.name}: no two quantities are free for a map: close fewer contacts")
+    if loose := [axis.name for axis in axes if axis.name not in (*chosen, *dynamics.mechanism.parameters)]:
+        varied = " and ".join(axis.name for axis in axes)
+        raise StateError(
+            f"{dynamics.name}: the map varies {varied}; pin {' and '.join(loose)} too, in place of another quantity"
+        )
     slider = _slider(dynamics, chosen, given, [axis.name for axis in axes])
     tables: dict[str, Any] = {
         "begin": {"catalogue": {}, "first": {"name": first.name, "text": first.text}},

@@ -43,6 +43,13 @@ def test_markup_is_well_formed_and_names_every_mode(form, ending, capsys, tmp_pa
     assert file.read_text(encoding="utf-8").strip() == printed.strip()
 
 
+def test_format_that_contradicts_the_ending_of_the_file_is_refused(capsys, tmp_path):
+    file = tmp_path / "rod.svg"
+    assert main(["graph", "rod_on_incline", "--format", "spaceex", "-o", str(file)]) == 2
+    assert "its ending stands for svg, --format says spaceex" in capsys.readouterr().err
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(("form", "start"), [("dot", 'digraph "rod_on_incline" {'), ("mermaid", "stateDiagram-v2")])
 def test_diagrams_as_text(form, start, capsys):
     assert main(["graph", "rod_on_incline", "--format", form]) == 0

@@ -174,6 +174,14 @@ def test_motion_ends_where_an_expression_falls_to_zero(capsys):
     assert found["final"]["q"]["phi"] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_condition_that_is_never_met_and_a_motion_without_events_are_said(capsys):
+    assert main(["simulate", *ROD, "--t-end=0.01", "--until=phi"]) == 0  # it is flat at 2.04 only, as above
+    shown = capsys.readouterr().out
+    assert "--until: phi did not fall to zero." in shown
+    assert "No events." in shown
+    assert "mode before" not in shown
+
+
 def test_unknown_name_in_the_condition_is_told_with_what_was_meant(capsys):
     assert main(["simulate", *ROD, "--t-end=3", "--until=phy"]) == 2
     assert "did you mean 'phi'" in capsys.readouterr().err

@@ -129,6 +129,9 @@ def test_a_page_without_a_server_has_what_it_shows():
 def test_a_mechanism_without_two_quantities_has_no_page():
     with pytest.raises(StateError, match="no two quantities"):
         offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))
+    ladder = Served("ladder_in_corner", mechanisms.path("ladder_in_corner").read_text(encoding="utf-8"))
+    with pytest.raises(StateError, match="varies theta and theta_dot; pin theta_dot in place"):
+        offline_page(ladder)  # its start pins slip.floor
 
 
 def test_a_film_without_ffmpeg_is_refused_in_one_line(monkeypatch):

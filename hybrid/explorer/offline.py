@@ -80,7 +80,7 @@ def offline_page(
     if loose := [axis.name for axis in axes if axis.name not in (*chosen, *dynamics.mechanism.parameters)]:
         varied = " and ".join(axis.name for axis in axes)
         raise StateError(
-            f"{dynamics.name}: the map varies {varied}; pin {' and '.join(loose)} too, in place of another quantity"
+            f"{dynamics.name}: the map varies {varied}; pin {' and '.join(loose)} in place of another quantity"
         )
     slider = _slider(dynamics, chosen, given, [axis.name for axis in axes])
     tables: dict[str, Any] = {

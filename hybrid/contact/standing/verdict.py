@@ -17,7 +17,7 @@ from hybrid.contact.standing.cover import DISC, N_FACETS, PRESSING, CoverPart, h
 from hybrid.contact.standing.programs import Programs
 from hybrid.contact.standing.search import CoverNode, ProvedSolution, posed, search_cover
 from hybrid.contact.verdict import Selection, Verdict
-from hybrid.tolerances import NOTHING
+from hybrid.tolerances import CLEAR, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,10 +50,10 @@ def select_standing(problem: ContactProblem, *, tolerances: Tolerances, budget: 
     Selection
     """
     scale, programs = problem_scale(problem), Programs()
-    held = _held_by_normal_forces(problem, scale, tolerances, programs)
-    if held is not None:
-        note = "normal forces alone hold the contacts at rest, so that no other motion is consistent"
-        return _one_acceleration(problem, held, scale, tolerances, programs, float(np.min(held.slacks)), (note,))
+    for parts, note in _at_rest(problem, scale):
+        held = _held(problem, parts, scale, tolerances, programs)
+        if held is not None:
+            return _one_acceleration(problem, held, scale, tolerances, programs, float(np.min(held.slacks)), (note,))
     root = search_cover(problem, scale, tolerances, budget=budget, programs=programs)
     leaves = list(root.leaves())
     solutions = _distinct(problem, [leaf.solution for leaf in leaves if leaf.solution is not None], scale, tolerances)
@@ -77,17 +77,44 @@ def select_standing(problem: ContactProblem, *, tolerances: Tolerances, budget: 
     return Selection(problem, Verdict.INCONSISTENT, (), margin, certificate=cover, decided_by=COVER, cover=cover)
 
 
-def _held_by_normal_forces(
-    problem: ContactProblem, scale: Scale, tolerances: Tolerances, programs: Programs
-) -> ProvedSolution | None:
-    """Normal forces that keep all contacts at rest: then nothing moves, whatever the friction.
-
-    For any other solution, ``d = lambda - lambda*`` has ``0 <= d G d = d a = a_T lambda_T - a_N lambda*_N <= 0``, so
-    that ``G d = 0``, which is ``a = 0``.
-    """
+def _at_rest(problem: ContactProblem, scale: Scale) -> Iterator[tuple[tuple[CoverPart, ...], str]]:
+    """Ways to keep all contacts at rest that exclude every other motion, and why they do."""
     if any(element.kind is not ElementKind.CONTACT or element.direction is not None for element in problem.elements):
-        return None
-    parts = tuple(_pressed(element) for element in problem.elements)
+        return
+    pressed = tuple(_pressed(element) for element in problem.elements)
+    # for any other solution, d = lambda - lambda* has 0 <= d G d = d a = a_T lambda_T - a_N lambda*_N <= 0, so that
+    # G d = 0, which is a = 0
+    yield pressed, "normal forces alone hold the contacts at rest, so that no other motion is consistent"
+    if _has_weak_friction(problem, scale):
+        yield tuple(map(_inside, pressed)), "friction is too weak for forces of another solution"
+
+
+def _has_weak_friction(problem: ContactProblem, scale: Scale) -> bool:
+    """Whether at most one force solves the problem, whatever the load.
+
+    The difference ``d`` of two solutions has ``d G d <= sum of mu_i |d_Ni| |(G d)_Ti|``, as every solution has the
+    greatest dissipation, and this is at most ``d G d`` times the sum of ``mu_i sqrt((G^-1)_NiNi lambda_max(G_TiTi))``.
+    """
+    if any(element.static_friction != element.friction for element in problem.elements):
+        return False
+    G = problem.G / (scale.row[:, None] * scale.row)
+    values = np.linalg.eigvalsh(G)
+    if not values[0] > CLEAR * values[-1]:  # rounding, of 1e-16/CLEAR in the inverse, must not decide
+        return False
+    inverse, total = np.linalg.inv(G), 0.0
+    for element in problem.elements:
+        tangential = list(element.tangential)
+        if tangential:
+            normal = element.rows[0]
+            pulled = np.linalg.eigvalsh(problem.G[np.ix_(tangential, tangential)])[-1] / scale.row[normal] ** 2
+            total += float(element.friction) * float(np.sqrt(inverse[normal, normal] * pulled))
+    return total < 1.0 - CLEAR
+
+
+def _held(
+    problem: ContactProblem, parts: tuple[CoverPart, ...], scale: Scale, tolerances: Tolerances, programs: Programs
+) -> ProvedSolution | None:
+    """Forces by which contacts are at rest as some parts say, all inequalities strict."""
     given = posed(problem, parts, scale)
     found = programs.least_slack(given)
     if found.forces is None or not found.value > max(tolerances.sign, float(scale.lost)):

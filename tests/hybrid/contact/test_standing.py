@@ -183,6 +183,34 @@ def box(*, tilt=0.0, mu=0.8, height=0.5):
     return NumericState(M=np.diag([1, 1, 1, 0.3, 0.3, 0.3]), h=weight, contacts=contacts)
 
 
+def weakness(G, mu):
+    """The sum of mu_i sqrt((G^-1)_NiNi lambda_max(G_TiTi)) over two contacts."""
+    inverse = np.linalg.inv(G)
+    pulled = [np.linalg.eigvalsh(np.array(G)[k : k + 2, k : k + 2])[-1] for k in (1, 4)]
+    return mu * sum(np.sqrt(inverse[n, n] * value) for n, value in zip((0, 3), pulled, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_friction_that_is_weak_leaves_one_solution(seed):
+    """Below one the sum excludes a second solution: so does a grid of directions, and the cover agrees."""
+    rng = np.random.default_rng(seed)
+    half = rng.normal(size=(6, 9))
+    G = half @ half.T
+    mu = 0.95 / weakness(G, 1.0)
+    rests = np.concatenate([[2.0, *rng.uniform(-0.4, 0.4, 2) * mu], [1.0, *rng.uniform(-0.2, 0.2, 2) * mu]])
+    for c, is_held in ((-G @ rests, True), (rng.normal(size=6), False)):
+        (expected,) = solutions_of_two(G, c, mu)
+        found = select_standing(standing(G, c, mu), tolerances=Tolerances(), budget=60)
+        (branch,) = found.branches
+        forces = np.concatenate([[branch.lambda_N[name], *branch.lambda_T[name]] for name in ("foot0", "foot1")])
+        np.testing.assert_allclose(forces, expected[1], rtol=1e-6, atol=1e-6 * (1 + np.abs(expected[1]).max()))
+        assert found.verdict is Verdict.UNIQUE
+        assert any("too weak" in note for note in found.notes) is is_held
+    strong = select_standing(standing(G, -G @ rests, 1.1 * mu), tolerances=Tolerances(), budget=60)
+    assert not any("too weak" in note for note in strong.notes)
+    assert strong.cover is not None
+
+
 @pytest.mark.parametrize(("tilt", "mu"), [(0.0, 0.8), (0.0, 0.0001), (0.2, 0.8), (0.3, 0.4)])
 def test_a_box_at_rest_does_not_move_and_its_forces_are_open(tilt, mu):
     found = select(box(tilt=tilt, mu=mu), standing_budget=120)

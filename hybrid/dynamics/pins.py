@@ -41,6 +41,8 @@ def named_branch(
 ) -> PostureBranch | None:
     """A branch followed from where it is named to the pins, along one named quantity after the other.
 
+    Where this way ends, those around it are tried that a map over the named quantities goes, too.
+
     Parameters
     ----------
     dynamics : Dynamics
@@ -53,7 +55,7 @@ def named_branch(
     Returns
     -------
     PostureBranch, or None
-        Over the last of the named quantities.
+        Over the last of the named quantities, or over all of them.
 
     Raises
     ------
@@ -69,37 +71,55 @@ def named_branch(
         return follow_branch(
             dynamics, {}, lambda _: (dict(pins), dict(dynamics.given)), start=unknown, tolerances=tolerances
         )
-    place = dict(begin)
+    place, here = dict(begin), unknown
     branch: PostureBranch | None = None
     for name in begin:
-
-        def placed(
-            values: Sequence[NDArray[np.float64]], name: str = name, place: Mapping[str, float] = dict(place)
-        ) -> tuple[dict[str, Any], dict[str, Any]]:
-            at = {**place, name: values[0]}
-            declared = dynamics.mechanism.parameters
-            own = {key: value for key, value in at.items() if key in declared}
-            return {**pins, **{key: at[key] for key in at.keys() - own.keys()}}, {**dynamics.given, **own}
-
-        low, high = sorted((begin[name], float(ends[name])))
-        at_start = {name: begin[name], **unknown}
-        branch = follow_branch(dynamics, {name: (low, high)}, placed, start=at_start, tolerances=tolerances)
+        branch, q = _followed(dynamics, pins, place, {name: float(ends[name])}, here, tolerances)
         if branch is None:
             return None
-        own_pins, values = placed([np.full(1, ends[name])])
-        problem, _ = position_problem(dynamics.at(values), sort_pins(dynamics.at(values), own_pins))
-        (q,), (is_reached,) = branch.solve(problem, tolerances)
-        if not is_reached:
-            where = ", ".join(f"{name} = {place[0]:g}" for place in branch.folds) or "a singular posture"
-            raise StateError(
-                f"the branch of {dynamics.name} that is named ends before {name} = {ends[name]:g}: it meets another "
-                f"one at {where}"
-            )
-        unknown = {coordinate: float(q[i]) for i, coordinate in enumerate(dynamics.mechanism.coordinates)}
-        unknown = {coordinate: unknown[coordinate] for coordinate in branch.start if coordinate in unknown}
-        unknown.pop(name, None)
+        if q is None:
+            break
+        here = {coordinate: float(q[i]) for i, coordinate in enumerate(dynamics.mechanism.coordinates)}
+        here = {coordinate: here[coordinate] for coordinate in branch.start if coordinate in here}
+        here.pop(name, None)
         place[name] = float(ends[name])
-    return branch
+    else:
+        return branch
+    around, q = _followed(dynamics, pins, begin, {key: float(ends[key]) for key in begin}, unknown, tolerances)
+    if q is not None:
+        return around
+    where = ", ".join(f"{name} = {fold[0]:g}" for fold in branch.folds) or "a singular posture"
+    raise StateError(
+        f"the branch of {dynamics.name} that is named ends before {name} = {ends[name]:g}: it meets another one at "
+        f"{where}"
+    )
+
+
+def _followed(
+    dynamics: Dynamics,
+    pins: Mapping[str, Any],
+    place: Mapping[str, float],
+    ends: Mapping[str, float],
+    start: Mapping[str, Any],
+    tolerances: Tolerances,
+) -> tuple[PostureBranch | None, NDArray[np.float64] | None]:
+    """A branch from a place over some quantities, and the posture at their ends, None if it does not come there."""
+
+    def placed(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], dict[str, Any]]:
+        at = {**place, **dict(zip(ends, values, strict=True))}
+        declared = dynamics.mechanism.parameters
+        own = {key: value for key, value in at.items() if key in declared}
+        return {**pins, **{key: at[key] for key in at.keys() - own.keys()}}, {**dynamics.given, **own}
+
+    ranges = {name: (min(place[name], end), max(place[name], end)) for name, end in ends.items()}
+    at_start = {**{name: place[name] for name in ends}, **start}
+    branch = follow_branch(dynamics, ranges, placed, start=at_start, tolerances=tolerances)
+    if branch is None:
+        return None, None
+    own_pins, values = placed([np.full(1, end) for end in ends.values()])
+    problem, _ = position_problem(dynamics.at(values), sort_pins(dynamics.at(values), own_pins))
+    (q,), (is_reached,) = branch.solve(problem, tolerances)
+    return branch, q if is_reached else None
 
 
 _SINGULAR = ROUNDING  # determinant of an equilibrated matrix; rounding leaves about 1e-16
@@ -132,8 +152,8 @@ def solve_state(
     branch : mapping of str to float or str, optional
         Where several positions satisfy the pins, chooses one: that nearest to the named values of unknown coordinates.
         Values of pinned positions, of the time or of parameters name another place at which the choice is made; from
-        there the branch is followed to the pins, along one named quantity after the other. The ``start`` of a map's
-        branch gives the position of the map.
+        there the branch is followed to the pins, along one named quantity after the other, or around where that way
+        ends. The ``start`` of a map's branch gives the position of the map.
     tolerances : Tolerances, optional
 
     Returns

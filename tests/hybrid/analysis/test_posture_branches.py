@@ -246,6 +246,26 @@ def test_a_state_beyond_the_fold_of_the_named_branch_is_refused():
         solve_state(dynamics, {**pins, "q0": 0.8}, branch={"q0": 0.1, "q2": 0.5})
 
 
+def test_a_state_around_a_fold_is_that_of_the_map():
+    """Along q0 first the arm is stretched on the way, along the depth first it is not: found by tests/campaigns."""
+    own = Chain((1.772, 0.833), (0.348, 0.336), (0.015, 0.006), depth=0.584)
+    dynamics = derive(own.mechanism())
+    axes = [Axis("q0", -0.2456, 1.0969, 12), Axis("D", 0.5256, 0.6133, 12)]
+    pins = {"gap.tip": 0.0, "gap_dot.tip": 0.0, "slip.tip": 0.675}
+    found = region_map(dynamics, axes=axes, pins=pins, branch={"q1": -1.146})
+    start, n_around = dict(found.branch.start), 0
+    for i, q0 in enumerate(axes[0].values):
+        for j, depth in enumerate(axes[1].values):
+            angles = own.last_angles([q0], depth=depth)
+            is_reached = found.regions[found.region[i, j]] != "unreachable"
+            assert is_reached == bool(angles)
+            if is_reached:
+                state = solve_state(dynamics, pins | {"q0": q0}, parameters={"D": depth}, branch=start)
+                assert state.q[1] == pytest.approx(min(angles), abs=1e-9)  # both elbows: -x and x about the line
+                n_around += not own.last_angles([q0], depth=start["D"])
+    assert n_around == 3
+
+
 def test_the_command_line_names_a_branch_and_says_which(capsys, tmp_path):
     own, _ = chain(3)
     file = tmp_path / "chain.toml"

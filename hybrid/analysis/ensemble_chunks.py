@@ -11,13 +11,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.classify import CellVerdict
 from hybrid.contact.selection import select_in_floats
 from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.pins import solve_state, solve_states
 from hybrid.dynamics.state import State
 from hybrid.errors import DeclarationError, HybridError, StateError
 from hybrid.motion import Settings, simulate
-from hybrid.motion.together import KINDS, NOWHERE, Stage, Starts, follow_together
+from hybrid.motion.together import ENDINGS, KINDS, NOWHERE, Stage, Starts, follow_together
 
 if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
@@ -36,6 +37,7 @@ NOT_STARTED = "NOT_STARTED"
 FEW = 32
 """Motions up to which following them one by one is quicker."""
 
+_ENDINGS, _VERDICTS = (np.array([item.name for item in kind], dtype=object) for kind in (ENDINGS, CellVerdict))
 _FEW_MOTIONS = f"fewer than {FEW} motions"
 
 
@@ -298,7 +300,7 @@ def _gathered(
     singles: Mapping[int, _Motion],
     alone: Mapping[int, str],
 ) -> FollowedChunk:
-    termination, verdict = [NOT_STARTED] * m, [NOT_STARTED] * m
+    termination, verdict = (np.full(m, NOT_STARTED, dtype=object) for _ in range(2))
     end, reasons = np.full((m, 1 + 2 * dynamics.n), np.nan), dict[int, str]()
     log, labels = [np.zeros((0, 4))], dict[str, int]()
     if fleet is not None:
@@ -306,10 +308,8 @@ def _gathered(
             reasons[int(lanes[lane])] = fleet.reason[lane] or ""
         done = np.flatnonzero(fleet.stage == Stage.ENDED)
         end[lanes[done]] = np.concatenate([fleet.t[None, done], fleet.y[:, done]]).T
-        for k, lane in zip(lanes[done].tolist(), done.tolist(), strict=True):
-            ended = fleet.termination[lane]
-            termination[k] = "" if ended is None else ended.name
-            verdict[k] = fleet.verdict[lane] or ""
+        termination[lanes[done]] = _ENDINGS[fleet.termination[done]]
+        verdict[lanes[done]] = _VERDICTS[fleet.verdict[done]]
         labels = {mode.label: number for number, mode in enumerate(fleet.modes)}
         own, t, kind, _, mode = fleet.log.table()
         kept = fleet.stage[own] == Stage.ENDED
@@ -330,6 +330,7 @@ def _gathered(
     events = EnsembleEvents(numbers[:, 0], table[:, 1], numbers[:, 1], numbers[:, 2], modes=tuple(labels))
     handed = Counter(reason for k, reason in alone.items() if not singles[k].reason)
     return FollowedChunk(
-        tuple(termination), tuple(verdict), end, events, dict(sorted(reasons.items())), dict(handed.most_common()),
+        tuple(termination.tolist()), tuple(verdict.tolist()), end, events, dict(sorted(reasons.items())),
+        dict(handed.most_common()),
         0.0 if fleet is None else fleet.compile_seconds,
     )  # fmt: skip

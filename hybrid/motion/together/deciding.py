@@ -20,11 +20,10 @@ from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import hops
 from hybrid.motion.completion import LASTING
 from hybrid.motion.recorded import EventKind, Termination
-from hybrid.motion.steps import AT_PLACES, PLACES
 from hybrid.motion.together.descents import KNOWN
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
 from hybrid.motion.together.holding import settled
-from hybrid.motion.together.integrator import attempted, first_lengths, series_of
+from hybrid.motion.together.stepping import enter, looked_along
 from hybrid.motion.transitions import TOLD_BY_MODES
 from hybrid.tolerances import RANK, ROUNDING
 
@@ -93,7 +92,7 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
         ended = ~is_open & (table.verdict == verdict)
         if ended.any():
             _complete(fleet, lanes[ended], NOWHERE)
-            fleet.end(lanes[ended], termination, verdict.name)
+            fleet.end(lanes[ended], termination, verdict)
     rests = ~is_open & (table.verdict == CellVerdict.HYPERSTATIC) & (n_labels == 1)
     if rests.any() and TIME not in fleet.dynamics.equations.all_names:
         for label, holds in table.modes.items():
@@ -130,7 +129,7 @@ def _stay(fleet: Fleet, mode: Mode, lanes: Lanes) -> None:
     _complete(fleet, own, fleet.number_of(mode))
     fleet.mode[own], fleet.t[own] = fleet.number_of(mode), fleet.t_end
     fleet.y[fleet.n :, own] = 0.0
-    fleet.end(own, Termination.END_TIME, CellVerdict.HYPERSTATIC.name)
+    fleet.end(own, Termination.END_TIME, CellVerdict.HYPERSTATIC)
 
 
 def _mode(fleet: Fleet, label: str) -> Mode:
@@ -191,21 +190,9 @@ def _is_coherent(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> Fla
     if flow is None:
         return np.zeros(len(lanes), dtype=bool)
     zero = _zeros(fleet, mode, lanes, names)
-    parameters, t = fleet.parameters(lanes), fleet.t[lanes]
     q, v, _ = settled(fleet, lanes, rows_of(fleet.dynamics, mode, None))
-    y = np.concatenate([q.T, v.T])
-    rates, guards, settings = flow.rates(parameters), flow.guard_values(parameters), fleet.settings
-    with np.errstate(all="ignore"):
-        slope = rates(t, y)
-        atol = settings.atol * fleet.sizes[:, lanes]
-        rest = np.maximum(fleet.t_end - t, ROUNDING)
-        h = first_lengths(rates, t, y, slope, rtol=settings.rtol, atol=atol, rest=rest)
-        last, K = attempted(rates, t, y, slope, h)
-        series = series_of(rates, t, y, last, h, K)
-        states = np.swapaxes((AT_PLACES @ series.reshape(len(series), -1)).reshape(-1, *y.shape), 0, 1)
-        states[:, 0], states[:, -1] = y, last
-        values = guards(t + PLACES[:, None] * h, states)
-    keeps = np.asarray(np.isfinite(last).all(axis=0))
+    values, is_finite = looked_along(fleet, flow, lanes, np.concatenate([q.T, v.T]))
+    keeps = is_finite
     for number, guard in enumerate(flow.guards):
         if guard.kind is GuardKind.SINGULAR:
             continue
@@ -253,12 +240,8 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
     for part in flow.parts:
         W, x = (terms.W_N[..., part.index], q) if part.is_open else (terms.W_T[..., list(part.columns)].sum(axis=-1), v)
         fleet.floors[fleet.names.index(part.name), lanes] = _LOST * np.sum(np.abs(W) * np.abs(x), axis=-1)
-    parameters, settings = fleet.parameters(lanes), fleet.settings
-    rates, guards = flow.rates(parameters), flow.guard_values(parameters)
+    slope, h = enter(fleet, flow, lanes, y)
     with np.errstate(all="ignore"):
-        slope = rates(t, y)
-        atol, rest = settings.atol * fleet.sizes[:, lanes], fleet.t_end - t
-        h = first_lengths(rates, t, y, slope, rtol=settings.rtol, atol=atol, rest=rest)
         for part in flow.parts:
             at_zero = fleet.starts_at_zero[fleet.names.index(part.name), lanes]
             if part.is_open and at_zero.any():
@@ -266,7 +249,7 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
                 limits = hops(terms.gap_dot[..., part.index], a, terms.gap[..., part.index])
                 h = np.where(at_zero, np.minimum(h, limits), h)
         if flow.guards and flow.guards[-1].kind is GuardKind.SINGULAR:
-            mobility = guards(t, y)[-1]
+            mobility = flow.watched.values(fleet.parameters(lanes), t, y)[-1]
             fleet.singular_sign[lanes] = np.where(mobility < 0.0, -1.0, 1.0)
     fleet.y[:, lanes], fleet.slope[:, lanes], fleet.h[lanes] = y, slope, h
     fleet.is_fresh[lanes], fleet.was_rejected[lanes] = True, False

@@ -1,138 +1,246 @@
-"""Where functions along many steps first fall below zero: the search of one step, on intervals of all of them."""
+"""Where a function along a step first falls below zero: the search of one motion, compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from math import isfinite
 
 import numpy as np
-from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from hybrid.motion.chebyshev import NODES, TANGENT, series
+from hybrid.motion.steps import N_COEFFICIENTS
+from hybrid.motion.together.lanes import Operations, Table, carry_out
 from hybrid.tolerances import CANCELLED, NOTHING
+from lcp.kernels.compiled import released
 
-__all__ = ["KNOWN", "first_descents"]
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+__all__ = ["KNOWN", "N_POINTS", "first_descent"]
 
 KNOWN = NOTHING
 """A guard this small next to its values over the first step is the zero from which the arc starts."""
 
-_DEEPEST = 7  # halvings of a step: what is not settled by then, a shorter step settles
+N_POINTS = len(NODES)
+_NODES = np.ascontiguousarray(NODES)
+_TRANSFORM = np.ascontiguousarray(series(np.eye(N_POINTS)))
+_DEEPEST = 6  # halvings of a step: what is not settled by then, a shorter step settles
 _BEYOND = 100.0  # what a series may lack, in units of its last coefficients
 _RESOLVED = CANCELLED  # relative size of the last coefficients of a series that tells the function
 _NEWTON = 40
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _EPSILON = float(np.finfo(float).eps)
-_DERIVATIVE = chebyshev.chebder(np.eye(len(NODES)))
-_AT_ZERO = (-1.0) ** np.arange(len(NODES))
+_TANGENT, _KNOWN = TANGENT, KNOWN
+_NOWHERE, _OPEN, _DEEPER = np.inf, -1.0, -2.0
+
+Blocks = npt.NDArray[np.float64]
 
 
-def first_descents(
-    values: Callable[[NDArray[np.intp], Array], Array], starts: Array, is_zero: Flags, may_be_zero: Flags, floors: Array
-) -> tuple[Array, Flags]:
-    """Earliest points of [0, 1] from which functions fall below zero.
+@released
+def fill_row(
+    guards: Operations, registers: Table, which: int, coefficients: Table, t: float, h: float, low: float, high: float,
+    row: Table,
+) -> None:  # fmt: skip
+    """Values of a guard at the Chebyshev points of a part of a step.
 
     Parameters
     ----------
-    values : callable
-        From numbers of functions (r,) and points (17, r) to values (17, r).
-    starts : array, (k,)
-        Values of the functions at 0.
-    is_zero : array of bool, (k,)
-        Functions whose value at 0 is a known zero, up to rounding: it is divided out, and is not found again.
-    may_be_zero : array of bool, (k,)
-        Functions of which a value at 0 that is little next to the others counts as one. A little below zero is one
-        always: the rounding between two steps.
-    floors : array, (k,)
-        Rounding of the functions, beyond that of the values themselves.
+    guards : Operations
+    registers : array
+        Prepared for them, with what is known of one motion.
+    which : int
+    coefficients : array, (8, 2n)
+        Series of the state.
+    t, h : float
+    low, high : float
+        Ends of the part, in [0, 1].
+    row : array, (17,)
+        Filled in.
 
     Returns
     -------
-    places : array, (k,)
-        Infinite for functions that do not fall.
-    is_open : array of bool, (k,)
-        True where the search did not end: a function grazes zero, starts below it, or has no series.
+    None
     """
-    k = len(starts)
-    found, is_open, is_zero = np.full(k, np.inf), ~np.isfinite(starts), is_zero.copy()
-    number, low, high = np.arange(k), np.zeros(k), np.ones(k)
-    for depth in range(_DEEPEST):
-        useful = low < found[number]
-        number, low, high = number[useful], low[useful], high[useful]
-        if not len(number):
-            return found, is_open
-        with np.errstate(all="ignore"):
-            row = values(number, low + NODES[:, None] * (high - low)).T
-            if depth == 0:
-                is_little = np.abs(starts) <= KNOWN * np.max(np.abs(row), axis=-1)
-                is_zero |= is_little & (may_be_zero | (starts < 0.0))
-                is_open |= (starts < 0.0) & ~is_zero
-            begins = is_zero[number] & (low == 0.0)
-            reduced, noise = _reduced(row, starts[number], begins, floors[number])
-            place, is_done, is_bad = _searched(reduced, noise)
-            # a zero that lasts, not one from which the function falls
-            is_flat = begins & (np.max(np.abs(row), axis=-1) <= _INDISTINCT * floors[number])
-            place[is_flat], is_done, is_bad = np.inf, is_done | is_flat, is_bad & ~is_flat
-        # what is below zero where an interval begins has fallen in the one before it, at the latest at their boundary
-        is_past = is_bad & (low > 0.0)
-        place[is_past], is_done, is_bad = 0.0, is_done | is_past, is_bad & ~is_past
-        is_bad |= is_open[number] | ~np.isfinite(row).all(axis=-1)
-        falls = is_done & np.isfinite(place)
-        np.minimum.at(found, number[falls], (low + place * (high - low))[falls])
-        is_open[number[is_bad]] = True
-        rest = ~is_done & ~is_bad
-        number, low, high = (np.repeat(item[rest], 2) for item in (number, low, high))
-        middle = (low + high) / 2
-        low[1::2], high[::2] = middle[1::2], middle[::2]
-    is_open[number] = True
-    return found, is_open
+    n = coefficients.shape[1]
+    polynomials = np.empty((N_COEFFICIENTS, N_POINTS))
+    for p in range(N_POINTS):
+        s = low + _NODES[p] * (high - low)
+        registers[n, p] = t + s * h
+        polynomials[0, p], polynomials[1, p] = 1.0, 2.0 * s - 1.0
+    for k in range(2, N_COEFFICIENTS):
+        for p in range(N_POINTS):
+            polynomials[k, p] = 2.0 * polynomials[1, p] * polynomials[k - 1, p] - polynomials[k - 2, p]
+    for i in range(n):
+        for p in range(N_POINTS):
+            registers[i, p] = coefficients[0, i]
+        for k in range(1, N_COEFFICIENTS):
+            weight = coefficients[k, i]
+            for p in range(N_POINTS):
+                registers[i, p] += weight * polynomials[k, p]
+    carry_out(guards[0], registers, len(row))
+    place = guards[1][which]
+    for p in range(N_POINTS):
+        row[p] = registers[place, p]
 
 
-def _reduced(row: Array, starts: Array, is_zero: Flags, floors: Array) -> tuple[Array, Array]:
-    """Values (r, 17) with known zeros at the left divided out, twice where a function starts tangentially; noise."""
-    size = np.max(np.abs(row), axis=-1)
-    noise = 8.0 * _EPSILON * size + floors
-    if not is_zero.any():
-        return row, noise
-    once = (row - starts[:, None]) / NODES
-    slope = series(once) @ _AT_ZERO
-    twice = (once - slope[:, None]) / NODES
-    is_steep = np.abs(slope) > TANGENT * np.max(np.abs(once), axis=-1)
-    reduced = np.where(is_zero[:, None], np.where(is_steep[:, None], once, twice), row)
-    order = np.where(is_zero, np.where(is_steep, 1, 2), 0)
-    return reduced, noise / NODES[0] ** order
+@released
+def value_at(c: Table, x: float) -> float:
+    """A Chebyshev series at a point of [-1, 1]."""
+    first, second = 0.0, 0.0
+    for k in range(len(c) - 1, 0, -1):
+        first, second = c[k] + 2.0 * x * first - second, first
+    return float(c[0] + x * first - second)
 
 
-def _searched(row: Array, noise: Array) -> tuple[Array, Flags, Flags]:
-    """Where series fall (infinite if nowhere), whether that is settled, and which start below zero."""
-    c = series(row)
-    sizes = np.abs(c)
-    size, tail = sizes.sum(axis=-1), np.maximum(sizes[:, -1], sizes[:, -2])
-    slope = c @ _DERIVATIVE.T
-    is_monotone = 2.0 * np.abs(slope[:, 0]) > (1.0 - KNOWN) * np.abs(slope).sum(axis=-1)  # or turns at its end
-    at_low, at_high = c @ _AT_ZERO, c.sum(axis=-1)
+@released
+def searched(row: Table, noise: float, c: Table, slope: Table) -> float:
+    """Where a function falls below zero, by its values at the Chebyshev points of a part of a step.
+
+    Parameters
+    ----------
+    row : array, (17,)
+    noise : float
+        Their rounding.
+    c, slope : array, (17,) and (16,)
+        For the series and that of its derivative.
+
+    Returns
+    -------
+    float
+        A point in [0, 1]; infinite if it stays above; -1 where it is below from the start; -2 if not settled.
+    """
+    size = 0.0
+    for k in range(N_POINTS):
+        c[k] = 0.0
+    for p in range(N_POINTS):
+        for k in range(N_POINTS):
+            c[k] += _TRANSFORM[p, k] * row[p]
+    for k in range(N_POINTS):
+        size += abs(c[k])
+    tail = max(abs(c[N_POINTS - 1]), abs(c[N_POINTS - 2]))
     is_resolved = tail <= _RESOLVED * size + noise
-    is_positive = 2.0 * c[:, 0] - size > np.where(is_resolved, 0.0, _BEYOND * tail)
-    is_settled = is_resolved & is_monotone
-    falls = is_settled & (at_low >= -noise) & (at_high <= 0.0) & (slope[:, 0] < 0.0)
-    is_bad = is_settled & (at_low < -noise) & (at_high < 0.0)
-    place = np.full(len(c), np.inf)
-    place[falls] = _zeros(c[falls], slope[falls])
-    return place, is_positive | is_settled & ~is_bad, is_bad
-
-
-def _zeros(c: Array, slope: Array) -> Array:
-    """Zeros of falling series by Newton's method kept within brackets, in [0, 1]."""
-    low, high = np.full(len(c), -1.0), np.ones(len(c))
-    x = np.zeros(len(c))
-    c, slope = np.ascontiguousarray(c.T), np.ascontiguousarray(slope.T)
+    if 2.0 * c[0] - size > (0.0 if is_resolved else _BEYOND * tail):
+        return _NOWHERE
+    if not is_resolved:
+        return _DEEPER
+    after, total = 0.0, 0.0
+    at_low = c[0]
+    for k in range(N_POINTS - 1, 0, -1):
+        slope[k - 1] = 2.0 * k * c[k] + (slope[k + 1] if k + 1 < N_POINTS - 1 else 0.0)
+    slope[0] /= 2.0
+    for k in range(N_POINTS - 1):
+        total += abs(slope[k])
+        after += c[k + 1]
+        at_low += c[k + 1] if k % 2 else -c[k + 1]
+    if not 2.0 * abs(slope[0]) > (1.0 - _KNOWN) * total:  # neither monotone nor turning at its end
+        return _DEEPER
+    at_high = c[0] + after
+    if at_low < -noise and at_high < 0.0:
+        return _OPEN
+    if not (at_high <= 0.0 and slope[0] < 0.0 and at_low >= -noise):
+        return _NOWHERE
+    low, high, x = -1.0, 1.0, 0.0
     for _ in range(_NEWTON):
-        value = chebyshev.chebval(x, c, tensor=False)
-        low, high = np.where(value > 0.0, x, low), np.where(value > 0.0, high, x)
-        before, x = x, x - value / chebyshev.chebval(x, slope, tensor=False)
-        x = np.where((x >= low) & (x <= high), x, (low + high) / 2)
-        if not (np.abs(x - before) > 4.0 * _EPSILON).any():
+        value = value_at(c, x)
+        if value > 0.0:
+            low = x
+        else:
+            high = x
+        before = x
+        x -= value / value_at(slope, x)
+        if not low <= x <= high:
+            x = (low + high) / 2.0
+        if abs(x - before) <= 4.0 * _EPSILON:
             break
-    return np.asarray((x + 1.0) / 2)
+    return (x + 1.0) / 2.0
+
+
+@released
+def first_descent(
+    guards: Operations, registers: Table, which: int, sign: float, level: float, coefficients: Table, t: float,
+    h: float, start: float, is_zero: bool, may_be_zero: bool, rises: bool, has_been_above: bool, floor: float,
+) -> float:  # fmt: skip
+    """Earliest point of [0, 1] from which a guard falls below zero along a step.
+
+    Parameters
+    ----------
+    guards, registers, which, coefficients, t, h
+        As in :func:`fill_row`.
+    sign, level : float
+        What is asked is whether ``sign * guard - level`` falls.
+    start : float
+        Its value at 0.
+    is_zero : bool
+        Whether that is a known zero, up to rounding: it is divided out, and is not found again.
+    may_be_zero : bool
+        Whether a value at 0 that is little next to the others counts as one. A little below zero is one always, as is
+        what is below by the rounding of the guard: steps are joined up to rounding.
+    rises : bool
+        Whether the arc started from a zero of the guard, so that one at 0 may be what rounding still leaves of it.
+    has_been_above : bool
+        Whether the step before ended above zero, as far as its series tells: what begins below and falls has fallen
+        at their boundary.
+    floor : float
+        Rounding of the guard, beyond that of the values themselves.
+
+    Returns
+    -------
+    float
+        Infinite for a guard that does not fall, and -1 where the search did not end: it grazes zero, starts below it,
+        or has no series.
+    """
+    row, c, slope = np.empty(N_POINTS), np.empty(N_POINTS), np.empty(N_POINTS - 1)
+    lows, highs, depths = np.empty(_DEEPEST + 2), np.empty(_DEEPEST + 2), np.empty(_DEEPEST + 2, np.int64)
+    lows[0], highs[0], depths[0], n = 0.0, 1.0, 0, 1
+    if not isfinite(start):
+        return _OPEN
+    while n:
+        n -= 1
+        low, high, depth = lows[n], highs[n], depths[n]
+        fill_row(guards, registers, which, coefficients, t, h, low, high, row)
+        size = 0.0
+        for p in range(N_POINTS):
+            row[p] = sign * row[p] - level
+            if not isfinite(row[p]):
+                return _OPEN
+            size = max(size, abs(row[p]))
+        if depth == 0:
+            is_zero |= abs(start) <= _KNOWN * size and (may_be_zero or start < 0.0)
+            if abs(start) <= _INDISTINCT * floor:
+                is_zero |= start < 0.0 or (rises and row[N_POINTS - 1] > start)
+            if start < 0.0 and not is_zero:
+                return 0.0 if has_been_above and row[0] < start else _OPEN
+        noise = 8.0 * _EPSILON * size + floor
+        if is_zero and low == 0.0:
+            if size <= _INDISTINCT * floor:
+                continue  # a zero that lasts, not one from which the function falls
+            noise = divided(row, start, noise)
+        place = searched(row, noise, c, slope)
+        if place == _OPEN and low > 0.0:
+            place = 0.0  # what is below zero here has fallen in the part before it, at the latest at their boundary
+        if place == _OPEN:
+            return _OPEN
+        if place == _DEEPER:
+            if depth == _DEEPEST:
+                return _OPEN
+            middle = (low + high) / 2.0
+            lows[n], highs[n], depths[n] = middle, high, depth + 1
+            lows[n + 1], highs[n + 1], depths[n + 1] = low, middle, depth + 1
+            n += 2
+        elif place < _NOWHERE:
+            return float(low + place * (high - low))
+    return _NOWHERE
+
+
+@released
+def divided(row: Table, start: float, noise: float) -> float:
+    """Divide a known zero at the left out of values, twice where a function starts tangentially; their noise then."""
+    largest, slope = 0.0, 0.0
+    for p in range(N_POINTS):
+        row[p] = (row[p] - start) / _NODES[p]
+        largest = max(largest, abs(row[p]))
+    for k in range(N_POINTS):
+        for p in range(N_POINTS):
+            slope += (-1.0 if k % 2 else 1.0) * _TRANSFORM[p, k] * row[p]
+    if abs(slope) > _TANGENT * largest:
+        return float(noise / _NODES[0])
+    for p in range(N_POINTS):
+        row[p] = (row[p] - slope) / _NODES[p]
+    return float(noise / _NODES[0] ** 2)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arguments import Settings
 
-__all__ = ["EventLog", "Fleet", "Stage"]
+__all__ = ["ENDINGS", "KINDS", "KIND_NUMBERS", "NOWHERE", "EventLog", "Fleet", "Stage"]
 
 Array = NDArray[np.float64]
 Lanes = NDArray[np.intp]
@@ -75,6 +75,7 @@ class EventLog:
 
 
 KINDS = tuple(EventKind)
+ENDINGS = tuple(Termination)
 KIND_NUMBERS: Mapping[EventKind, int] = {kind: number for number, kind in enumerate(KINDS)}
 
 
@@ -127,8 +128,8 @@ class Fleet:
     limit : array, (N,)
         Where impacts have accumulated, the time of their limit; else NaN.
     n_events : array of int, (N,)
-    termination : list of Termination or None
-    verdict : list of str or None
+    termination, verdict : array of int8, (N,)
+        How motions ended: numbers among ``ENDINGS``, and of the last :class:`hybrid.contact.CellVerdict`; -1 before.
     reason : list of str or None
         Why a motion was handed over, or its start refused.
     compile_seconds : float
@@ -160,8 +161,8 @@ class Fleet:
     fired: NDArray[np.bool_] = attrs.field(init=False)
     limit: Array = attrs.field(init=False)
     n_events: NDArray[np.intp] = attrs.field(init=False)
-    termination: list[Termination | None] = attrs.field(init=False)
-    verdict: list[str | None] = attrs.field(init=False)
+    termination: NDArray[np.int8] = attrs.field(init=False)
+    verdict: NDArray[np.int8] = attrs.field(init=False)
     reason: list[str | None] = attrs.field(init=False)
     impacts: dict[int, dict[str, list[float]]] = attrs.field(factory=dict)
     compile_seconds: float = 0.0
@@ -185,7 +186,8 @@ class Fleet:
         elements = len(self.names), N
         self.starts_at_zero, self.touches, self.fired = (np.zeros(elements, dtype=bool) for _ in range(3))
         self.is_fresh, self.was_rejected = np.ones(N, dtype=bool), np.zeros(N, dtype=bool)
-        self.termination, self.verdict, self.reason = [None] * N, [None] * N, [None] * N
+        self.termination, self.verdict = np.full(N, NOWHERE, dtype=np.int8), np.full(N, NOWHERE, dtype=np.int8)
+        self.reason = [None] * N
         values = {**self.dynamics.values, **self.varied}
         self._arguments = [np.asarray(values[name], dtype=float) for name in self.dynamics.equations.parameters]
 
@@ -233,12 +235,10 @@ class Fleet:
         for lane, reason in zip(lanes.tolist(), reasons, strict=True):
             self.reason[lane] = reason
 
-    def end(self, lanes: Lanes, termination: Termination, verdict: str | None = None) -> None:
+    def end(self, lanes: Lanes, termination: Termination, verdict: int = NOWHERE) -> None:
         """Say why motions ended, and the verdict there if it is known."""
-        self.stage[lanes] = Stage.ENDED
-        for lane in lanes.tolist():
-            self.termination[lane] = termination
-            self.verdict[lane] = verdict
+        self.stage[lanes], self.verdict[lanes] = Stage.ENDED, verdict
+        self.termination[lanes] = ENDINGS.index(termination)
 
     def patterns(self, lanes: Lanes) -> dict[tuple[Activity, ...], Lanes]:
         """Motions by what their force elements do."""

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, guards_of
 from hybrid.contact.table import ElementMode, rows_of, spatial_slides
 from hybrid.motion.elimination import ModeNodes, eliminate, is_eliminable
 from hybrid.motion.flow import NodeView
+from hybrid.motion.together.lanes import LaneProgram, lane_program
 
 if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["ModeFlow", "flow_of"]
-
-Array = NDArray[np.float64]
-Rows = Callable[[Any, Any], Sequence[Any]]
 
 
 @attrs.frozen(eq=False)
@@ -33,30 +28,15 @@ class ModeFlow:
     mode : Mode
     parts : tuple of ElementMode
     guards : tuple of Guard
+    rates, watched : LaneProgram
+        The right-hand side, and the guards.
     """
 
     mode: Mode
     parts: tuple[ElementMode, ...]
     guards: tuple[Guard, ...]
-    _make_rates: Callable[[Sequence[Any]], Rows]
-    _make_guards: Callable[[Sequence[Any]], Rows]
-
-    def rates(self, parameters: Sequence[Any]) -> Callable[[Array, Array], Array]:
-        """The right-hand side: from times (m,) and states (2n, m) to rates (2n, m)."""
-        rows = self._make_rates(parameters)
-        return lambda t, y: _filled(rows(t, y), y.shape)
-
-    def guard_values(self, parameters: Sequence[Any]) -> Callable[[Array, Array], Array]:
-        """The guards: from times (..., m) and states (2n, ..., m) to values (number of guards, ..., m)."""
-        rows, size = self._make_guards(parameters), len(self.guards)
-        return lambda t, y: _filled(rows(t, y), (size, *y.shape[1:]))
-
-
-def _filled(rows: Sequence[Any], shape: tuple[int, ...]) -> Array:
-    table = np.empty(shape)
-    for place, row in enumerate(rows):
-        table[place] = row
-    return table
+    rates: LaneProgram
+    watched: LaneProgram
 
 
 def flow_of(dynamics: Dynamics, mode: Mode) -> ModeFlow | None:
@@ -80,9 +60,7 @@ def flow_of(dynamics: Dynamics, mode: Mode) -> ModeFlow | None:
         nodes = ModeNodes.of(dynamics, parts)
         equations, solved, guards = nodes.equations, eliminate(nodes), guards_of(parts)
         watched = [guard.distance(NodeView(nodes, solved)).node for guard in guards]
-        rates = equations.program(nodes.build, [*equations.velocities, *solved.acceleration])
-        dynamics.programs[key] = ModeFlow(
-            mode, parts, guards, rates.vector, equations.program(nodes.build, watched).vector
-        )
+        rates = lane_program(equations, nodes.build, [*equations.velocities, *solved.acceleration])
+        dynamics.programs[key] = ModeFlow(mode, parts, guards, rates, lane_program(equations, nodes.build, watched))
     found: ModeFlow = dynamics.programs[key]
     return found

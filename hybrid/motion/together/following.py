@@ -15,8 +15,8 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import States
 from hybrid.motion.arguments import approach, penetration
 from hybrid.motion.together.deciding import decide
-from hybrid.motion.together.fleet import Fleet, Stage
-from hybrid.motion.together.stepping import step
+from hybrid.motion.together.fleet import NOWHERE, Fleet, Stage
+from hybrid.motion.together.stepping import ready, step
 from hybrid.motion.together.turning import begin, collide, turn
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def follow_together(
     q, v = (np.broadcast_to(array, (*shape, dynamics.n)) for array in (states.q, states.v))
     t = np.array(np.broadcast_to(states.t, shape), dtype=float)
     fleet = Fleet(dynamics, starts.varied, settings, t_end, t, np.ascontiguousarray(np.concatenate([q.T, v.T])))
+    fleet.compile_seconds += ready()
     everyone = np.arange(shape[0])
     reached = np.broadcast_to(states.reached, shape) & np.isfinite(fleet.y).all(axis=0)
     fleet.hand_over(everyone[~reached], "a start that is refused, or has no posture")
@@ -148,13 +149,10 @@ def _round(fleet: Fleet, law: AbstractImpactLaw | None) -> bool:
 
 def _tell_verdicts(fleet: Fleet) -> None:
     """The verdicts where motions ended, as far as the last decision has not told them."""
-    asked = [lane for lane in np.flatnonzero(fleet.stage == Stage.ENDED).tolist() if fleet.verdict[lane] is None]
-    if not asked:
+    lanes = np.flatnonzero((fleet.stage == Stage.ENDED) & (fleet.verdict == NOWHERE))
+    if not len(lanes):
         return
-    lanes = np.array(asked)
     q, v, t = fleet.states(lanes)
     varied = {name: values[lanes] for name, values in fleet.varied.items()}
     found = classify(fleet.dynamics, States(q, v, t), parameters=varied, tolerances=fleet.settings.tolerances)
-    for lane, verdict in zip(asked, found.verdict.tolist(), strict=True):
-        named = CellVerdict(verdict)
-        fleet.verdict[lane] = "UNDECIDED" if named > CellVerdict.UNDECIDED else named.name
+    fleet.verdict[lanes] = np.minimum(found.verdict, CellVerdict.UNDECIDED)

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
-from hybrid import Settings, ensemble, simulate, solve_state
+from hybrid import Mode, Settings, ensemble, simulate, solve_state
 from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
-from hybrid.motion.together.descents import first_descents
+from hybrid.contact.activity import element_names
+from hybrid.expressions import Builder, Term
+from hybrid.motion.flow import make_flow
+from hybrid.motion.steps import N_COEFFICIENTS
+from hybrid.motion.together.descents import first_descent
+from hybrid.motion.together.flows import flow_of
+from hybrid.motion.together.lanes import lane_program, prepared
 from tests.catalogue import dynamics_of
 
 # ranges of pins, other pins, the time, and whether a law of impacts is given
@@ -154,26 +160,63 @@ def test_a_paradox_ends_a_motion_with_its_verdict():
     assert [found.end[k, 0] == 0.0 for k in range(40)] == paradox.tolist()
 
 
+# functions of the share of a step, written for numbers and for nodes, and where they first fall below zero
 FUNCTIONS = (
-    (lambda s: s - 0.3 + 0 * s, np.inf),  # rises: negative from the start
-    (lambda s: 0.3 - s, 0.3),
-    (lambda s: (s - 0.5) ** 2 - 1e-6, 0.5 - 1e-3),  # a pair of crossings between the points
-    (lambda s: (s - 0.5) ** 2 + 1e-6, np.inf),
-    (lambda s: s * (0.25 - s), 0.25),  # from a known zero
-    (lambda s: s**2 * (0.7 - s), 0.7),  # tangentially
-    (lambda s: s**3 + 0 * s, np.inf),
-    (lambda s: np.cos(9 * s), np.pi / 18),
+    (lambda s, one, cos: s - one * 0.3, -1.0),  # negative from the start: the search gives up
+    (lambda s, one, cos: one * 0.3 - s, 0.3),
+    (lambda s, one, cos: (s - one * 0.5) * (s - one * 0.5) - one * 1e-6, 0.5 - 1e-3),  # crossings between the points
+    (lambda s, one, cos: (s - one * 0.5) * (s - one * 0.5) + one * 1e-6, np.inf),
+    (lambda s, one, cos: s * (one * 0.25 - s), 0.25),  # from a known zero
+    (lambda s, one, cos: s * s * (one * 0.7 - s), 0.7),  # tangentially
+    (lambda s, one, cos: s * s * s, np.inf),
+    (lambda s, one, cos: cos(s * 9.0), np.pi / 18),
 )
 
 
-def test_first_descents_are_the_first_zeros():
-    starts = np.array([function(0.0) for function, _ in FUNCTIONS])
+@pytest.mark.parametrize(("function", "place"), FUNCTIONS)
+def test_first_descents_are_the_first_zeros(function, place):
+    equations = dynamics_of("bouncing_ball").equations  # of which the time alone is used
+    build = Builder(equations.graph)
+    s, one = Term(build, equations.time), Term(build, build.number(1))
+    node = function(s, one, lambda x: Term(build, build.call("cos", x.node))).node
+    operations, _ = lane_program(equations, build, [node]).at([0.0] * len(equations.parameters), 1)
+    n_state, start = len(equations.state), function(0.0, 1.0, np.cos)
+    registers, still = prepared(operations, n_state), np.zeros((N_COEFFICIENTS, n_state - 1))
+    found = first_descent(
+        operations, registers, 0, 1.0, 0.0, still, 0.0, 1.0, start, start == 0.0, False, False, False, 0.0
+    )
+    np.testing.assert_allclose(found, place, rtol=1e-12)
 
-    def values(rows, s):
-        return np.stack([FUNCTIONS[row][0](s[:, place]) for place, row in enumerate(rows.tolist())], axis=1)
 
-    is_zero = starts == 0.0
-    nothing = np.zeros(len(FUNCTIONS))
-    places, is_open = first_descents(values, starts, is_zero, nothing.astype(bool), nothing)
-    assert is_open.tolist() == [True] + [False] * 7
-    np.testing.assert_allclose(places[1:], [place for _, place in FUNCTIONS[1:]], rtol=1e-12)
+def test_programs_of_many_states_are_those_of_one():
+    """Every mode's rates and guards, against the plain floats that a single motion runs."""
+    rng, block = np.random.default_rng(3), 70  # more than a block of states
+    for name in CASES:
+        dynamics = dynamics_of(name)
+        names = element_names(dynamics)
+        for label in ("free", "slide+", "stick"):
+            flow = flow_of(dynamics, Mode(dict.fromkeys(names, label if dynamics.dimension(names[0]) else "free")))
+            if flow is None:
+                continue
+            y, t = rng.normal(size=(2 * dynamics.n, block)), rng.random(block)
+            alone = make_flow(dynamics, flow.mode)
+            rates = np.array([alone.derivative(time, state) for time, state in zip(t.tolist(), y.T, strict=True)])
+            found = flow.rates.values(dynamics.arguments, t, y)
+            np.testing.assert_allclose(found, rates.T, rtol=1e-10, atol=1e-10 * np.abs(rates).max())
+            guards = alone.guard_values(t, y)
+            found = flow.watched.values(dynamics.arguments, t, y)
+            np.testing.assert_allclose(found, guards, rtol=1e-10, atol=1e-10 * np.abs(guards).max(initial=0.0))
+
+
+def test_sines_of_many_states_are_those_of_the_library():
+    # over many turns, at the corners of the reduction, where it loses its way, and where nothing is defined
+    corners = np.pi / 4 * np.arange(-40.0, 41.0)
+    angles = np.concatenate([np.linspace(-1e5, 1e5, 100_001), corners, corners * (1 + 1e-15), [0.0, 1e-300, 1e9]])
+    equations = dynamics_of("bouncing_ball").equations
+    build = Builder(equations.graph)
+    program = lane_program(equations, build, [build.call(name, equations.time) for name in ("sin", "cos")])
+    still = np.zeros((len(equations.state) - 1, len(angles)))
+    found = program.values([0.0] * len(equations.parameters), angles, still)
+    np.testing.assert_allclose(found, [np.sin(angles), np.cos(angles)], rtol=0.0, atol=2 * np.finfo(float).eps)
+    np.testing.assert_allclose(found[0, -2:], np.sin(angles[-2:]), rtol=0.0)
+    assert np.isnan(program.values([0.0] * len(equations.parameters), np.array([np.nan]), still[:, :1])).all()

@@ -47,12 +47,12 @@ from .sensitivities.continuation import (
     StabilityChange as StabilityChange,
     continue_periodic as continue_periodic,
 )
-from .sensitivities.functional import Functional as Functional
+from .sensitivities.event_derivatives import saltation_matrix as saltation_matrix
 from .sensitivities.gradient import (
     EventSensitivity as EventSensitivity,
     Sensitivity as Sensitivity,
     sensitivity as sensitivity,
 )
+from .sensitivities.passes import Functional as Functional
 from .sensitivities.periodic import PeriodicMotion as PeriodicMotion, periodic_motion as periodic_motion
 from .sensitivities.refusal import Refusal as Refusal
-from .sensitivities.saltation import saltation_matrix as saltation_matrix

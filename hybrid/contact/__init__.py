@@ -4,8 +4,7 @@ from hybrid.contact.branches import Branch, ContactAcceleration, ForceSet, Slack
 from hybrid.contact.certificate import Certificate, verify_certificate
 from hybrid.contact.classify import CellVerdict, Classification, classify
 from hybrid.contact.complementarity import contact_forces, to_lcp
-from hybrid.contact.compliance.law import KelvinVoigtLimit
-from hybrid.contact.compliance.penalty import KelvinVoigt
+from hybrid.contact.compliance.law import KelvinVoigt, KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, Phase, resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact

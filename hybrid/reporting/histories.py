@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.analysis import Comparison
-    from hybrid.analysis.comparison.histories import ContactHistory
+    from hybrid.contact.compliance.path import ContactHistory
     from hybrid.dynamics import Dynamics
 
 __all__ = ["HistoryPanel", "history_panels", "history_units", "plot_convergence", "plot_panel"]

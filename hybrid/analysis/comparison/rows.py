@@ -11,15 +11,14 @@ import attrs
 import numpy as np
 
 import lcp
-from hybrid.analysis.comparison.histories import ContactHistory, histories_of_motion, histories_of_path, times_to_stick
 from hybrid.analysis.comparison.restitution import approaching_impulse
 from hybrid.analysis.comparison.settling import settling_time
 from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, note_of, run_name, unfinished
 from hybrid.contact.activity import element_names
 from hybrid.contact.complementarity import planar_lcp
-from hybrid.contact.compliance.law import KelvinVoigtLimit
-from hybrid.contact.compliance.penalty import KelvinVoigt
-from hybrid.contact.compliance.several import without_bilateral
+from hybrid.contact.compliance.kinematics import without_bilateral
+from hybrid.contact.compliance.law import KelvinVoigt, KelvinVoigtLimit
+from hybrid.contact.compliance.path import ContactHistory, histories_of_motion, histories_of_path, times_to_stick
 from hybrid.contact.impacts.impact import (
     AbstractImpactLaw,
     Impact,

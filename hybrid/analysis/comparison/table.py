@@ -14,8 +14,7 @@ import numpy as np
 
 from hybrid.analysis.comparison.rows import ComparisonRow, Inquiry
 from hybrid.analysis.comparison.wording import SHOWN, run_name
-from hybrid.contact.compliance.coefficients import check_stiffness
-from hybrid.contact.compliance.law import KelvinVoigtLimit
+from hybrid.contact.compliance.law import KelvinVoigtLimit, check_stiffness
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import select
 from hybrid.contact.verdict import Selection, Verdict
@@ -27,7 +26,7 @@ from hybrid.tables import dataframe
 from hybrid.tolerances import CLEAR, Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.analysis.comparison.histories import ContactHistory
+    from hybrid.contact.compliance.path import ContactHistory
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impact_site import ImpactSite, problem_change, velocity_slopes
-from hybrid.analysis.sensitivities.jumps import Jump, impact_jumps
+from hybrid.analysis.sensitivities.jumps import ImpactSite, Jump, impact_jumps, problem_change, velocity_slopes
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.impacts.impact import impact_problem

@@ -21,7 +21,7 @@ from hybrid.analysis.sensitivities.gauss import (
     step_inverses,
 )
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.analysis.sensitivities.smoothness import SLOW, instants, vanishing
+from hybrid.analysis.sensitivities.smoothness import SLOW, instants, sizes_of, vanishing
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, CLEAR, LAST_PLACE, LEAST, ROUNDING, SQUARED
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
     from hybrid.dynamics.switches import Switches
 
-__all__ = ["ErrorMeasure", "integrate_segment", "usual_sizes"]
+__all__ = ["ErrorMeasure", "integrate_segment"]
 
 Array = NDArray[np.float64]
 Sampler = Callable[[Array], Array]
@@ -113,7 +113,7 @@ def _unresolved(segment: Segment, measure: ErrorMeasure | None) -> NDArray[np.bo
     tail = np.abs(TO_SERIES[-1] @ flow)
     n = flow.shape[2] // 2
     duration = float(segment.knots[-1] - segment.knots[0])
-    speeds = usual_sizes(segment.states, duration)[n:]
+    speeds = sizes_of(np.max(np.abs(segment.states), axis=0), duration)[n:]
     accelerations = np.full(n, max(float(np.max(np.abs(flow[..., n:]))), SLOW * float(speeds[0]) / duration))
     coarse = (tail > _TAIL * np.concatenate([speeds, accelerations])).any(axis=1)
     if measure is not None:
@@ -174,7 +174,7 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
             raise ComputationError(
                 f"the motion has no finite derivative between t = {knots[0]:.9g} and {knots[-1]:.9g}"
             )
-        scale = usual_sizes(updated, float(knots[-1] - knots[0]))
+        scale = sizes_of(np.max(np.abs(updated), axis=(0, 1)), float(knots[-1] - knots[0]))
         change = float(np.max(np.abs(updated - Y) / scale))
         Y = updated
         if surface is not None:
@@ -189,27 +189,6 @@ def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, sur
     raise ComputationError(
         f"collocation does not converge between t = {knots[0]:.9g} and {knots[-1]:.9g}: changes of {change:.3g} remain"
     )
-
-
-def usual_sizes(Y: Array, duration: float) -> Array:
-    """Sizes of positions and velocities along an arc; of a body at rest not those of its rounding.
-
-    Parameters
-    ----------
-    Y : array, (..., 2n)
-        States; SI units.
-    duration : float
-        Of the arc, s.
-
-    Returns
-    -------
-    array, (2n,)
-        One size for all coordinates, one for all velocities.
-    """
-    n = Y.shape[-1] // 2
-    q, v = (float(np.max(np.abs(block))) for block in (Y[..., :n], Y[..., n:]))
-    sizes = [max(q, SLOW * v * duration, LEAST), max(v, SLOW * q / duration, LEAST)]
-    return np.repeat(sizes, n)
 
 
 def _newton_step(system: ModeSystem, knots: Array, times: Array, Y: Array, start: Array) -> tuple[Segment, Array]:

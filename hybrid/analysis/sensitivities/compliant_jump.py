@@ -9,10 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.impact_site import ImpactSite
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.compliance.kinematics import ContactRows, FrozenFlow
-from hybrid.contact.compliance.motion import PhaseRecord
+from hybrid.contact.compliance.law import compliant_contacts
 from hybrid.contact.compliance.rest import holding_duals
 from hybrid.contact.compliance.several import frozen_machine
 from hybrid.contact.compliance.status import STOPPED, ContactStatus, pace
@@ -21,7 +20,10 @@ from hybrid.expressions import Dual, changes, duals, plain
 from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, INTEGRATED, NOTHING, ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hybrid.contact.compliance.law import KelvinVoigtLimit
+    from hybrid.contact.compliance.motion import PhaseRecord
     from hybrid.contact.impacts.impact import ImpactChange, ImpactProblem
 
 __all__ = ["Duals", "FastSlopes", "compliant_slopes", "follow", "recorded_phases"]
@@ -33,7 +35,7 @@ _REST = NOTHING  # of the velocities: contacts that approach no faster are at re
 
 
 def compliant_slopes(
-    site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit, change: ImpactChange
+    problem: ImpactProblem, law: KelvinVoigtLimit, change: ImpactChange, found: Mapping[str, Array]
 ) -> tuple[Array, Array]:
     """Impulses under the Kelvin-Voigt limit, of any contacts, and their derivatives.
 
@@ -42,11 +44,12 @@ def compliant_slopes(
 
     Parameters
     ----------
-    site : ImpactSite
     problem : ImpactProblem
     law : KelvinVoigtLimit
     change : ImpactChange
         Of the problem.
+    found : mapping of str to array, (number of contacts, size)
+        Derivatives of ``static_friction`` and ``stiffness_ratio`` of the contacts that take part.
 
     Returns
     -------
@@ -63,9 +66,11 @@ def compliant_slopes(
         return np.zeros_like(problem.gamma), np.zeros_like(change.gamma)
     if slowest >= -_REST * speed:
         raise NoDerivative("an impact without collision departs from rest")
-    contacts, found = _contacts(site, problem, law)
+    contacts = tuple(
+        map(_slipping, compliant_contacts(problem, law.damping), change.friction, found["static_friction"])
+    )
     system, order = FrozenFlow.of(problem.G, problem.gamma, contacts)
-    slopes = FastSlopes(system, _changed(site, system, change, order, found, law))
+    slopes = FastSlopes(system, _changed(system, change, order, found, law))
     try:
         phases = recorded_phases(slopes.system)
     except ComputationError as error:
@@ -78,22 +83,16 @@ def compliant_slopes(
 
 
 def _changed(
-    site: ImpactSite,
-    system: FrozenFlow,
-    change: ImpactChange,
-    order: list[int],
-    found: dict[str, Array],
-    law: KelvinVoigtLimit,
+    system: FrozenFlow, change: ImpactChange, order: list[int], found: Mapping[str, Array], law: KelvinVoigtLimit
 ) -> FrozenFlow:
     """The fast system of duals."""
     contacts = []
     for place, contact in enumerate(system.contacts):
-        index = site.partials.dynamics.contacts.index(contact.name)
         slopes = (
             change.friction[place],
             change.damping[place] * (law.damping is None),
-            found["stiffness_ratio"][index],
-            found["static_friction"][index],
+            found["stiffness_ratio"][place],
+            found["static_friction"][place],
         )
         plains = (contact.friction, contact.damping, contact.stiffness_ratio, contact.holds)
         numbers: tuple[Any, ...] = tuple(map(Dual, plains, slopes))
@@ -107,31 +106,13 @@ def _changed(
     )
 
 
-def _contacts(
-    site: ImpactSite, problem: ImpactProblem, law: KelvinVoigtLimit
-) -> tuple[tuple[ContactRows, ...], dict[str, Array]]:
-    """The contacts of the fast system; one without friction slips as one without tangential rows."""
-    terms, found = site.terms(site.v), {name: rows[0] for name, rows in site.slopes(site.v).items()}
-    contacts = []
-    for element in problem.elements:
-        index = site.partials.dynamics.contacts.index(element.name)
-        mu, static = (float(np.ravel(values)[index]) for values in (terms.friction, terms.static_friction))
-        d = float(np.ravel(terms.damping)[index]) if law.damping is None else law.damping
-        contact = ContactRows(
-            element.name,
-            element.rows[0],
-            element.tangential,
-            mu,
-            d,
-            float(np.ravel(terms.stiffness_ratio)[index]),
-            static,
-        )
-        if element.tangential and mu == static == 0.0:
-            if found["friction"][index].any() or found["static_friction"][index].any():
-                raise NoDerivative(f"friction of {element.name!r} is zero, and can only grow", is_proven=False)
-            contact = attrs.evolve(contact, tangential=())
-        contacts.append(contact)
-    return tuple(contacts), found
+def _slipping(contact: ContactRows, *slopes: Array) -> ContactRows:
+    """A contact without friction slips as one without tangential rows."""
+    if not contact.tangential or contact.friction or contact.holds:
+        return contact
+    if any(slope.any() for slope in slopes):
+        raise NoDerivative(f"friction of {contact.name!r} is zero, and can only grow", is_proven=False)
+    return attrs.evolve(contact, tangential=())
 
 
 Duals = NDArray[Any]

@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.collocation import usual_sizes
 from hybrid.analysis.sensitivities.periodic import (
     ON_CIRCLE,
     PeriodicMotion,
@@ -19,7 +18,7 @@ from hybrid.analysis.sensitivities.periodic import (
     solve_closed,
 )
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.smoothness import nearest_dip
+from hybrid.analysis.sensitivities.smoothness import nearest_dip, sizes_of
 from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import CANCELLED, CLEAR, INTEGRATED, RESOLVED, ROUNDING
@@ -195,7 +194,7 @@ def continue_periodic(
     first = solve_closed(shooting, x, shooting.period_of(values), guess.t, values)
     if isinstance(first, Refusal):
         return first
-    scale = np.append(usual_sizes(first.x, first.T), [first.T, max(abs(start), abs(to - start))])
+    scale = np.append(sizes_of(np.abs(first.x), first.T), [first.T, max(abs(start), abs(to - start))])
     branch = _Branch(shooting, given, parameter, guess.t, scale)
     return _followed(branch, _Point(first, start), start, to, max_points)
 

@@ -21,7 +21,7 @@ from hybrid.tolerances import CLEAR, LONG_STEP, NEARLY, RESOLVED, UNSEEN
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hybrid.analysis.sensitivities.functional import Functional
+    from hybrid.analysis.sensitivities.passes import Functional
     from hybrid.declaration.tree import Expression
     from hybrid.motion.recorded import Arc
     from hybrid.motion.trajectory import Trajectory
@@ -84,7 +84,7 @@ def functional_value(trajectory: Trajectory, functional: Functional) -> float:
     --------
     >>> import mechanisms
     >>> from hybrid import State, derive, simulate
-    >>> from hybrid.analysis.sensitivities.functional import Functional
+    >>> from hybrid.analysis.sensitivities.passes import Functional
     >>> ball = derive(mechanisms.load("bouncing_ball"))
     >>> fall = simulate(ball, State([10.0], [0.0]), t_end=1)
     >>> round(functional_value(fall, Functional("-y_dot", "y")), 9)

@@ -10,12 +10,19 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import limit_slopes
 from hybrid.analysis.sensitivities.differences import SensitivityCheck, richardson_differences
-from hybrid.analysis.sensitivities.functional import Functional
-from hybrid.analysis.sensitivities.passes import ForwardPass, Integrand, adjoint_pass, compiled_integrand, forward_pass
+from hybrid.analysis.sensitivities.passes import (
+    ForwardPass,
+    Functional,
+    Integrand,
+    adjoint_pass,
+    compiled_integrand,
+    forward_pass,
+    tangents_along,
+)
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
+from hybrid.analysis.sensitivities.smoothness import switch_refusal
 from hybrid.analysis.sensitivities.start_slopes import Directions, base_values, directions, start_refusal
-from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.recorded import EventKind
@@ -233,7 +240,13 @@ def _differentiated(
     refusal = (
         start_refusal(motion, chosen)
         or integrand.refusal(motion)
-        or switch_refusal(motion, chosen.start, chosen.chain, along=integrand.along, terminal=integrand.terminal)
+        or switch_refusal(
+            motion,
+            tangents_along(motion, chosen.start, chosen.chain),
+            chosen.chain,
+            along=integrand.along,
+            terminal=integrand.terminal,
+        )
     )
     if refusal is not None:
         return _refused(trajectory, functional, chosen, refusal, notes)

@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.functional import CompiledExpression, Functional, compile_expression
 from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, push_forward
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.smoothness import jump_met
+from hybrid.dynamics.partials import CompiledExpression, compile_expression
 from hybrid.tolerances import CLEAR, NOTHING, ROOT
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ForwardPass",
+    "Functional",
     "Integrand",
     "adjoint_pass",
     "compiled_integrand",
@@ -36,6 +37,27 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+
+@attrs.frozen
+class Functional:
+    """The quantity ``integral of integrand over time + terminal at the end`` of a motion.
+
+    Attributes
+    ----------
+    integrand : str
+        An expression of coordinates, velocities, parameters, definitions and ``t``; ``"0"`` for none.
+    terminal : str
+        An expression of the same names, evaluated where the motion ends.
+
+    Examples
+    --------
+    >>> Functional("q1_dot**2 + q2_dot**2").terminal
+    '0'
+    """
+
+    integrand: str = "0"
+    terminal: str = "0"
 
 
 @attrs.frozen(eq=False)

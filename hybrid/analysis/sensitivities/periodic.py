@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.event_map import Replay, admissible
-from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
 from hybrid.analysis.sensitivities.mode_system import evaluate_point
-from hybrid.analysis.sensitivities.passes import transition
+from hybrid.analysis.sensitivities.passes import tangents_along, transition
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
+from hybrid.analysis.sensitivities.smoothness import switch_refusal
 from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
-from hybrid.analysis.sensitivities.switch_check import switch_refusal
 from hybrid.declaration import evaluate
-from hybrid.dynamics.partials import Partials, partial_derivatives
+from hybrid.dynamics.partials import CompiledExpression, Partials, compile_expression, partial_derivatives
 from hybrid.dynamics.pin_values import cyclic_coordinates
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -177,7 +176,8 @@ class Shooting:
         first = motion.segments[0]
         free, _ = admissible(evaluate_point(first.system, float(first.knots[0]), first.states[0]))
         allowed = np.concatenate([free, tangent[:, -1:]], axis=1)
-        refusal = switch_refusal(motion, allowed, columns[:, -allowed.shape[1] :])
+        moving = columns[:, -allowed.shape[1] :]
+        refusal = switch_refusal(motion, tangents_along(motion, allowed, moving), moving)
         if refusal is not None:
             return refusal
         carried = transition(motion, tangent, columns)

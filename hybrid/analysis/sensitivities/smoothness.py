@@ -1,4 +1,7 @@
-"""What would take the derivative away inside an arc: a surface touched in passing, or an equation that jumps."""
+"""What would take the derivative away inside an arc: a surface touched in passing, or an equation that jumps.
+
+Where a motion meets a jump or a kink of its equations or of its functional, and a direction moves it there.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.gauss import Segment, interpolation
+from hybrid.analysis.sensitivities.gauss import STAGES, Segment, interpolation
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
-from hybrid.analysis.sensitivities.refusal import NoDerivative
+from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.surfaces import EventSurface, is_spatial, mode_surfaces
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.dynamics.scales import scales_of
@@ -23,8 +26,24 @@ if TYPE_CHECKING:
     from hybrid.dynamics.switches import Switches
 
     Guard = Callable[[Response], NDArray[np.float64]]
+    from collections.abc import Iterable
 
-__all__ = ["SLOW", "check_end", "check_smooth", "instants", "jump_met", "nearest_dip", "sizes_of", "vanishing"]
+    from hybrid.analysis.sensitivities.event_map import Replay
+    from hybrid.analysis.sensitivities.gauss import Segment
+    from hybrid.dynamics.partials import CompiledExpression
+
+__all__ = [
+    "SLOW",
+    "check_end",
+    "check_smooth",
+    "instants",
+    "jump_met",
+    "nearest_dip",
+    "sizes_of",
+    "switch_refusal",
+    "vanishing",
+]
+
 
 Array = NDArray[np.float64]
 
@@ -275,7 +294,7 @@ def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration
     parameters = segment.system.parameters
     size = y.shape[1]
     slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
-    terms = slopes[..., :size] @ sizes_of(np.max(np.abs(y), axis=0)[:, None], duration)[:, 0]
+    terms = slopes[..., :size] @ sizes_of(np.max(np.abs(y), axis=0), duration)
     terms = terms + slopes[..., size] * np.max(np.abs(t))
     return np.asarray(np.abs(switches.values(t, y, parameters)) <= _ZERO * terms)
 
@@ -285,17 +304,142 @@ def sizes_of(greatest: Array, duration: float) -> Array:
 
     Parameters
     ----------
-    greatest : array, (2n, m)
+    greatest : array, (2n, ...)
         Largest magnitudes met.
     duration : float
         Of the motion.
 
     Returns
     -------
-    array, (2n, m)
+    array, (2n, ...)
         One size for all coordinates, one for all velocities.
     """
     n = len(greatest) // 2
     q, v = np.max(greatest[:n], axis=0), np.max(greatest[n:], axis=0)
     sizes = np.stack([np.maximum(q, SLOW * v * duration), np.maximum(v, SLOW * q / max(duration, LEAST))])
-    return np.repeat(sizes, n, axis=0)
+    return np.repeat(np.maximum(sizes, LEAST), n, axis=0)
+
+
+Flags = NDArray[np.bool_]
+
+_MOVED = ROUNDING  # of the terms of its change
+_GROWS = 5.0  # the change over the switch, at the first stage of a step over that at its last: 28 if as one over time
+_PROSE = {"the equations": ("jump", "have a kink")}
+
+
+def switch_refusal(
+    motion: Replay,
+    tangents_along: Iterable[tuple[Segment, Array]],
+    chain: Array,
+    *,
+    along: CompiledExpression | None = None,
+    terminal: CompiledExpression | None = None,
+) -> Refusal | None:
+    """Why jumps and kinks leave a motion without a derivative, apart from those that it crosses.
+
+    A change of a switch matters where the motion stays on it for a while, begins on it, ends on it or touches it. A
+    kink that is met at single instants does not.
+
+    Parameters
+    ----------
+    motion : Replay
+    tangents_along : iterable of (Segment, array)
+        Tangents along every segment; looked at only where a switch is met.
+    chain : array, (c, m)
+        How the parameters change with the m directions.
+    along, terminal : CompiledExpression, optional
+        Integrand and terminal term.
+
+    Returns
+    -------
+    Refusal or None
+    """
+    sources = [("the equations", motion.partials.switches)]
+    sources += [] if along is None else [("the integrand", along.switches)]
+    ending = None if terminal is None else terminal.switches
+    duration = motion.t_end - motion.trajectory.t_start
+    met = [
+        [
+            (name, switches, vanishing(switches, segment, *instants(segment), duration))
+            for name, switches in sources
+            if switches.texts
+        ]
+        for segment in motion.segments
+    ]
+    if not any(on.any() for here in met for _, _, on in here) and (ending is None or not ending.texts):
+        return None
+    sizes = np.zeros(1)
+    found: list[Refusal] = []
+    for index, (segment, tangents) in enumerate(tangents_along):
+        sizes = np.maximum(sizes, np.max(np.abs(tangents), axis=0))
+        for name, switches, on in met[index]:
+            if on.any():
+                slopes = switches.slopes(*instants(segment), segment.system.parameters)
+                change = _change(slopes, tangents, chain, sizes_of(sizes, duration))
+                critical = _critical(switches, segment, on, change, (index == 0, index == len(motion.event_groups)))
+                found += _refusals(name, switches, instants(segment)[0], critical)
+    if ending is not None and ending.texts:
+        found += _at_end(motion, ending, tangents[-1], chain, sizes_of(sizes, duration))
+    return min(found, key=lambda refusal: refusal.t, default=None)
+
+
+def _change(slopes: Array, tangents: Array, chain: Array, sizes: Array) -> Array:
+    """How switches change at N instants in all directions, (N, z, m); zero where that is rounding."""
+    size = len(sizes)
+    of_state, of_parameter = slopes[..., :size], slopes[..., size + 1 :]
+    change = of_state @ tangents + of_parameter @ chain
+    terms = np.abs(of_state) @ sizes + np.abs(of_parameter) @ np.abs(chain)
+    return np.asarray(np.where(np.abs(change) > _MOVED * terms, change, 0.0))
+
+
+def _critical(switches: Switches, segment: Segment, on: Flags, change: Array, ends: tuple[bool, bool]) -> Flags:
+    """Where switches that are zero at instants of a segment (``on``, (N, z)) take the derivative away, (N, z).
+
+    ``ends`` says whether the motion starts with this segment, and whether it is cut off at its end: there only what is
+    moved matters. At an event the equations on either side would be those of the switch itself.
+    """
+    t, y = instants(segment)
+    jumps = np.arange(len(switches.texts)) < switches.n_jumps
+    none = np.zeros((1, len(jumps)), dtype=bool)
+    before, after = np.concatenate([none, on[:-1]]), np.concatenate([on[1:], none])
+    matters = switches.weights(t, y, segment.system.parameters) != 0.0
+    moved = (change != 0.0).any(axis=2)
+    critical = moved & (jumps | before | after)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = switches.values(t, y, segment.system.parameters)
+        ratios = np.where(on[..., None], 0.0, np.abs(change) / np.abs(values)[..., None])
+    for end, inside, is_free in ((0, slice(1, STAGES + 1), ends[0]), (-1, slice(-2, -STAGES - 2, -1), ends[1])):
+        near = ratios[inside]
+        leaves = (near[0] > _GROWS * near[-1]).any(axis=1)
+        critical[end] |= jumps & (leaves if is_free else ~on[inside][0])
+    return np.asarray(on & critical & matters)
+
+
+def _refusals(name: str, switches: Switches, t: Array, critical: Flags) -> list[Refusal]:
+    jump, kink = _PROSE.get(name, ("jumps", "has a kink"))
+    return [
+        Refusal(
+            float(t[np.argmax(critical[:, column])]),
+            f"{name} {jump if column < switches.n_jumps else kink} where {text} is zero, and there it is zero",
+            is_proven=False,
+        )
+        for column, text in enumerate(switches.texts)
+        if critical[:, column].any()
+    ]
+
+
+def _at_end(motion: Replay, switches: Switches, tangent: Array, chain: Array, sizes: Array) -> list[Refusal]:
+    """What takes the derivative of the terminal term away: any switch of it that is zero, and moved."""
+    segment = motion.segments[-1]
+    t, y = segment.knots[-1:], segment.states[-1:]
+    slopes = switches.slopes(t, y, segment.system.parameters)
+    if len(motion.event_groups) == len(motion.segments):  # the end moves along the motion until the event
+        last = motion.event_groups[-1].map
+        time = last.orders[0][0].state @ tangent + last.orders[0][0].parameter @ chain
+        change = _change(slopes, (last.matrix @ tangent + last.parameter @ chain)[None], chain, sizes)
+        change = change + slopes[..., len(sizes), None] * time
+    else:
+        change = _change(slopes, tangent[None], chain, sizes)
+    on = vanishing(switches, segment, t, y, motion.t_end - motion.trajectory.t_start)
+    matters = switches.weights(t, y, segment.system.parameters) != 0.0
+    return _refusals("the terminal term", switches, t, on & matters & (change != 0.0).any(axis=2))

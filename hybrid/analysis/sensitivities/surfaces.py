@@ -17,12 +17,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.functional import CompiledExpression, compile_expression
 from hybrid.analysis.sensitivities.jumps import Jump
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard, GuardKind, guards_of
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics.crossing import crossing
+from hybrid.dynamics.partials import CompiledExpression, compile_expression
 from hybrid.expressions import changes, duals
 from hybrid.motion.recorded import Event, EventKind
 from hybrid.tolerances import LAST_PLACE, NOTHING

@@ -1,7 +1,6 @@
 """Compliant contacts: Kelvin and Voigt's element, its motion at finite stiffness, and its limit."""
 
-from hybrid.contact.compliance.law import KelvinVoigtLimit
-from hybrid.contact.compliance.penalty import KelvinVoigt
+from hybrid.contact.compliance.law import KelvinVoigt, KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 
 __all__ = [

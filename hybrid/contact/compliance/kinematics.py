@@ -1,6 +1,8 @@
 """Kinematics of compliant contacts at frozen position: what is left of a motion as the stiffness tends to infinity.
 
 Kinematics of compliant contacts on a mechanism that moves.
+
+An impact with the normal rows of rigid constraints with friction eliminated, as the compliant limit takes it.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.activity import element_names
 from hybrid.contact.compliance.flow import AbstractCompliantFlow
+from hybrid.contact.compliance.path import Array, CompliantPath, CompliantSamples
 from hybrid.contact.compliance.status import (
     NO_BILATERAL,
     VANISHING,
@@ -27,10 +31,12 @@ from hybrid.expressions import plain
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
-    from hybrid.contact.compliance.path import Array
+    from collections.abc import Mapping
+
+    from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.dynamics.derive import Dynamics, Terms
 
-__all__ = ["ContactRows", "FrozenFlow", "MovingFlow"]
+__all__ = ["ContactRows", "FrozenFlow", "MovingFlow", "WithoutBilateral", "without_bilateral"]
 
 
 @attrs.frozen(eq=False)
@@ -269,3 +275,94 @@ class FrozenFlow(AbstractCompliantFlow):
         sizes = np.abs(self.G) @ np.abs(at.forces)
         is_still = max(np.max(np.abs(at.gap_dot)), np.max(np.abs(at.slip), initial=0.0)) <= _AT_REST * self.speed
         return bool(is_still and np.max(np.abs(self.G @ at.forces)) <= _AT_REST * np.max(sizes) and np.any(at.forces))
+
+
+@attrs.frozen(eq=False)
+class WithoutBilateral:
+    """An impact problem in the rows that are left.
+
+    Attributes
+    ----------
+    G, gamma : array, (s, s) and (s,)
+    bilateral : BilateralContacts
+        What the impulses in these rows load.
+    kept, removed : list of int
+        Rows of the problem.
+    """
+
+    G: Array
+    gamma: Array
+    bilateral: BilateralContacts
+    kept: list[int]
+    removed: list[int]
+
+    @property
+    def place(self) -> Mapping[int, int]:
+        """Where the rows of the problem are among those that are left."""
+        return {row: index for index, row in enumerate(self.kept)}
+
+    @property
+    def full(self) -> Array:
+        """Delassus operator in all rows of the problem, (r, r), zero in those of the constraints."""
+        return self.velocities(self.velocities(self.G).T)
+
+    def impulses(self, values: Array) -> Array:
+        """Impulses in all rows of the problem, (..., r), of those in the rows that are left, (..., s)."""
+        found = self.velocities(values)
+        found[..., self.removed] = values @ self.bilateral.L.T
+        return found
+
+    def velocities(self, values: Array) -> Array:
+        """Contact velocities in all rows: those of the constraints vanish."""
+        found = np.zeros((*values.shape[:-1], len(self.kept) + len(self.removed)))
+        found[..., self.kept] = values
+        return found
+
+    def restored(self, path: CompliantPath) -> CompliantPath:
+        """The path in the rows of the problem."""
+        samples = path.samples
+        if samples is not None:
+            samples = CompliantSamples(
+                samples.s, samples.Y, self.velocities(samples.gamma), self.impulses(samples.force),
+                self.impulses(samples.impulse),
+            )  # fmt: skip
+        return attrs.evolve(
+            path, gamma_before=self.velocities(path.gamma_before), gamma_after=self.velocities(path.gamma_after),
+            impulse=self.impulses(path.impulse), samples=samples,
+        )  # fmt: skip
+
+
+def without_bilateral(problem: ImpactProblem) -> WithoutBilateral | None:
+    """Eliminate the rigid constraints with friction of an impact; None if there are none.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+
+    Returns
+    -------
+    WithoutBilateral or None
+
+    Raises
+    ------
+    ComputationError
+        Constraints are redundant, so that how they share their load is not determined.
+    """
+    rough = [element for element in problem.elements if element.kind is ElementKind.BILATERAL]
+    if not rough:
+        return None
+    G, removed = problem.G, [element.rows[0] for element in rough]
+    kept = [row for row in range(len(G)) if row not in removed]
+    friction = np.array([float(element.friction) for element in rough])
+    names = tuple(element.name for element in rough)
+    L = loads(G[np.ix_(removed, removed)], G[np.ix_(removed, kept)], range(len(rough)), names, friction)
+    reduced = G[np.ix_(kept, kept)] + G[np.ix_(kept, removed)] @ L
+    bilateral = BilateralContacts(
+        names,
+        len(problem.elements) - len(rough),
+        tuple(kept.index(element.tangential[0]) for element in rough),
+        friction,
+        np.zeros(len(rough)),
+        L,
+    )
+    return WithoutBilateral((reduced + reduced.T) / 2, problem.gamma[kept], bilateral, kept, removed)

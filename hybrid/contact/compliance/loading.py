@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance.coefficients import REMEDY
-from hybrid.contact.compliance.status import VANISHING, ContactStatus
+from hybrid.contact.compliance.status import REMEDY, VANISHING, ContactStatus
 from hybrid.errors import ComputationError
 from hybrid.tolerances import AGREEING, NEARLY, NOTHING, ROUNDING
 

@@ -3,122 +3,21 @@
 Every contact presses where ``f = -kappa Y - 2 d sqrt(kappa) w`` is positive, ``kappa`` its stiffness relative to the
 others; in every combination of open, sliding and sticking contacts the system is linear (but for the slip of spatial
 contacts, which turns), and its events are where a force vanishes or begins, a slip stops, or friction no longer holds.
-
-An impact with the normal rows of rigid constraints with friction eliminated, as the compliant limit takes it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.compliance.kinematics import ContactRows, FrozenFlow
 from hybrid.contact.compliance.motion import PhaseMachine, PhaseRecord
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples
-from hybrid.contact.compliance.status import NO_BILATERAL, VANISHING, BilateralContacts, loads
+from hybrid.contact.compliance.status import NO_BILATERAL, VANISHING, BilateralContacts
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CLEAR, NOTHING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hybrid.contact.impacts.impact import ImpactProblem
-
-__all__ = ["WithoutBilateral", "frozen_machine", "several_limit", "without_bilateral"]
-
-
-@attrs.frozen(eq=False)
-class WithoutBilateral:
-    """An impact problem in the rows that are left.
-
-    Attributes
-    ----------
-    G, gamma : array, (s, s) and (s,)
-    bilateral : BilateralContacts
-        What the impulses in these rows load.
-    kept, removed : list of int
-        Rows of the problem.
-    """
-
-    G: Array
-    gamma: Array
-    bilateral: BilateralContacts
-    kept: list[int]
-    removed: list[int]
-
-    @property
-    def place(self) -> Mapping[int, int]:
-        """Where the rows of the problem are among those that are left."""
-        return {row: index for index, row in enumerate(self.kept)}
-
-    @property
-    def full(self) -> Array:
-        """Delassus operator in all rows of the problem, (r, r), zero in those of the constraints."""
-        return self.velocities(self.velocities(self.G).T)
-
-    def impulses(self, values: Array) -> Array:
-        """Impulses in all rows of the problem, (..., r), of those in the rows that are left, (..., s)."""
-        found = self.velocities(values)
-        found[..., self.removed] = values @ self.bilateral.L.T
-        return found
-
-    def velocities(self, values: Array) -> Array:
-        """Contact velocities in all rows: those of the constraints vanish."""
-        found = np.zeros((*values.shape[:-1], len(self.kept) + len(self.removed)))
-        found[..., self.kept] = values
-        return found
-
-    def restored(self, path: CompliantPath) -> CompliantPath:
-        """The path in the rows of the problem."""
-        samples = path.samples
-        if samples is not None:
-            samples = CompliantSamples(
-                samples.s, samples.Y, self.velocities(samples.gamma), self.impulses(samples.force),
-                self.impulses(samples.impulse),
-            )  # fmt: skip
-        return attrs.evolve(
-            path, gamma_before=self.velocities(path.gamma_before), gamma_after=self.velocities(path.gamma_after),
-            impulse=self.impulses(path.impulse), samples=samples,
-        )  # fmt: skip
-
-
-def without_bilateral(problem: ImpactProblem) -> WithoutBilateral | None:
-    """Eliminate the rigid constraints with friction of an impact; None if there are none.
-
-    Parameters
-    ----------
-    problem : ImpactProblem
-
-    Returns
-    -------
-    WithoutBilateral or None
-
-    Raises
-    ------
-    ComputationError
-        Constraints are redundant, so that how they share their load is not determined.
-    """
-    rough = [element for element in problem.elements if element.kind is ElementKind.BILATERAL]
-    if not rough:
-        return None
-    G, removed = problem.G, [element.rows[0] for element in rough]
-    kept = [row for row in range(len(G)) if row not in removed]
-    friction = np.array([float(element.friction) for element in rough])
-    names = tuple(element.name for element in rough)
-    L = loads(G[np.ix_(removed, removed)], G[np.ix_(removed, kept)], range(len(rough)), names, friction)
-    reduced = G[np.ix_(kept, kept)] + G[np.ix_(kept, removed)] @ L
-    bilateral = BilateralContacts(
-        names,
-        len(problem.elements) - len(rough),
-        tuple(kept.index(element.tangential[0]) for element in rough),
-        friction,
-        np.zeros(len(rough)),
-        L,
-    )
-    return WithoutBilateral((reduced + reduced.T) / 2, problem.gamma[kept], bilateral, kept, removed)
+__all__ = ["frozen_machine", "several_limit"]
 
 
 _DEPARTURE = NOTHING  # approach, relative to the velocities, from which contacts at rest are tested for an impact

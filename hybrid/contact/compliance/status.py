@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.compliance.coefficients import REMEDY
 from hybrid.contact.compliance.rest import DEPENDENT
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.errors import ComputationError
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_BILATERAL",
+    "REMEDY",
     "STOPPED",
     "VANISHING",
     "BilateralContacts",
@@ -47,6 +47,11 @@ __all__ = [
 ]
 
 
+REMEDY = (
+    "give it less friction, or let it give way: declare its stiffness in place of its friction, and a [[friction]] "
+    "element of limit = friction*stiffness*abs(equation), which penalty runs follow"
+)
+"""What to do where a rigid bilateral constraint with friction has no force or several."""
 STOPPED = AGREEING
 """Spatial slip at or below this share of the velocities has stopped; an impulse removes the rest."""
 VANISHING = ROUNDING

@@ -10,11 +10,11 @@ import mechanisms
 from hybrid import ComputationError, KelvinVoigtLimit, compare, derive, resolve, solve_state
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.agreement import compare_map
-from hybrid.analysis.comparison.histories import times_to_stick
 from hybrid.analysis.comparison.restitution import approaching_impulse
 from hybrid.analysis.comparison.settling import decay_rate
 from hybrid.contact import select
 from hybrid.contact.compliance.kinematics import ContactRows
+from hybrid.contact.compliance.path import times_to_stick
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit

@@ -17,8 +17,7 @@ from hybrid import (
     simulate,
     solve_state,
 )
-from hybrid.analysis.sensitivities.impact_site import ImpactSite
-from hybrid.analysis.sensitivities.jumps import impact_jumps
+from hybrid.analysis.sensitivities.jumps import ImpactSite, impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
 from hybrid.contact.impacts.impact import resolve_impact

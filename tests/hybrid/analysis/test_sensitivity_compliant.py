@@ -6,8 +6,7 @@ import pytest
 
 import mechanisms
 from hybrid import Contact, EnergyDynamics, Functional, Mechanism, State, derive, sensitivity, simulate
-from hybrid.analysis.sensitivities.impact_site import ImpactSite
-from hybrid.analysis.sensitivities.jumps import impact_jumps
+from hybrid.analysis.sensitivities.jumps import ImpactSite, impact_jumps
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import resolve_impact

@@ -15,7 +15,7 @@ PACKAGES = ("hybrid", "lcp", "mechanisms")
 # Files in which a word of the column is ordinary English or means another thing than its row: robots stand and walk on
 # legs, a mechanism passes through a singular configuration, work is handed over to an executor, a body turns.
 ORDINARY = {
-    "standing": {"0002-verdicts-at-ties.md", "lint.md", "lint_report.py", "standing.py", "verdict.md", "verdict.py"},
+    "standing": {"0002-verdicts-at-ties.md", "lint.md", "lint_report.py", "verdict.md", "verdict.py"},
     "leg": {"plot_garcia_1998.py", "robot.md", "window.py"},
     "walk": {"plot_dorbolo_2005.py", "plot_garcia_1998.py"},
     "passage": {

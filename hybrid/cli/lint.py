@@ -81,8 +81,8 @@ def lint(
     if (log is None) is (sample is None):
         raise click.UsageError("Give either --log FILE or --sample N.")
     with ProgressBar(f"linting {log or model}") as bar:
+        from hybrid.numeric.frames import load_model
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
-        from hybrid.numeric.loading import load_model
         from hybrid.numeric.logs import read_log
         from hybrid.numeric.posing import Thresholds
         from hybrid.numeric.samples import sampled_log

@@ -15,16 +15,14 @@ from hybrid.contact.batches import CellVerdict
 from hybrid.contact.selection import STANDING_BUDGET
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
-from hybrid.numeric.advice import factor_gradient
 from hybrid.numeric.classification import classify
 from hybrid.numeric.critical import sliding_problem
 from hybrid.numeric.frames import AbstractBackend
-from hybrid.numeric.lint_report import LARGE_FACTOR, LintReport, ThresholdShares, WorstFrame
+from hybrid.numeric.lint_report import LARGE_FACTOR, LintReport, ThresholdShares, WorstFrame, factor_gradient
 from hybrid.numeric.logs import Log, frame_times
 from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
 from hybrid.numeric.problem import select
 from hybrid.numeric.resolving import resolved_frame
-from hybrid.numeric.standing import sampled_verdicts, stands
 from hybrid.numeric.state import NumericState
 from hybrid.tolerances import Tolerances
 
@@ -34,9 +32,37 @@ Array = NDArray[np.float64]
 
 FRICTIONS = (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
 
-
+_SAMPLED = 10  # frames of a log that stand and are decided; each may take the budget
 _TOGETHER = 16384  # frames decided at once: some 100 MB of a humanoid's numbers
 _BETWEEN_LOOKS = 64  # frames between two words on progress
+
+
+def _stands(posed: PosedFrame, thresholds: Thresholds) -> bool:
+    """Whether several spatial contacts of a frame rest."""
+    spatial = [item for item in posed.contacts if item.W_T is not None and item.W_T.shape[1] == 2]
+    return sum(float(np.linalg.norm(np.asarray(item.slip))) < thresholds.slip_min for item in spatial) > 1
+
+
+def _sampled_verdicts(
+    backend: AbstractBackend,
+    log: Log,
+    places: NDArray[np.intp],
+    *,
+    thresholds: Thresholds,
+    budget: float,
+    tolerances: Tolerances,
+) -> dict[int, Verdict]:
+    """Verdicts of some frames that stand, evenly spread over all of them; none with a budget of 0 s."""
+    if not len(places) or not budget:
+        return {}
+    chosen = places[np.unique(np.linspace(0, len(places) - 1, min(_SAMPLED, len(places))).round().astype(int))]
+    found = {}
+    for k, row in log.chosen(chosen.tolist()).items():
+        posed = posed_frame(backend, row, thresholds)
+        if not isinstance(posed, str):
+            state = states_of([posed], thresholds, backend.name).at(0)
+            found[k] = select(state, tolerances=tolerances, standing_budget=budget).verdict
+    return found
 
 
 def lint(
@@ -151,7 +177,7 @@ class _Run:
         if isinstance(posed, str):
             self.left_out[posed] += 1
             return
-        self.rests[k], self.stands[k] = posed.rests, stands(posed, self.thresholds)
+        self.rests[k], self.stands[k] = posed.rests, _stands(posed, self.thresholds)
         self.deepest = max(self.deepest, *(-contact.gap for contact in posed.contacts))
         self.by_differences += any(contact.by_differences for contact in posed.contacts)
         self.with_torsion += any(contact.has_torsion for contact in posed.contacts)
@@ -183,7 +209,7 @@ class _Run:
 
     def decide_standing(self, log: Log, budget: float) -> None:
         """Decide a sample of the frames in which several spatial contacts rest."""
-        self.standing = sampled_verdicts(
+        self.standing = _sampled_verdicts(
             self.backend,
             log,
             np.flatnonzero(self.stands),

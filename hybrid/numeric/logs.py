@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import FileError
-from hybrid.files import read_arrays, read_file, read_table
+from hybrid.files import ARCHIVE_ERRORS, HEADER_BYTES, array_header, read_arrays, read_file, read_table
 from hybrid.numeric.frames import AbstractBackend
-from hybrid.numeric.streams import StoredColumn, stored_columns, unpacked_size
 
-__all__ = ["Log", "checked_log", "frame_times", "read_log"]
+__all__ = ["Log", "StoredColumn", "checked_log", "frame_times", "read_log"]
+
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,90 @@ _BLOCK = 2**18  # bytes of the frames, or of the one frame, that are read togeth
 
 _NAMES = "joint_names"
 _INDEX = re.compile(r"^(\w+?)\[?_?(\d+)\]?$")
+
+
+@attrs.frozen(eq=False)
+class StoredColumn:
+    """An array of an archive that stays there.
+
+    Attributes
+    ----------
+    path : str
+        Of the archive.
+    member : str
+        Its name in the archive.
+    dtype : numpy.dtype
+    shape : tuple of int
+        Frames first.
+    offset : int
+        Bytes before the numbers.
+    """
+
+    path: str
+    member: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def blocks(self, frames: int) -> Iterator[NDArray[Any]]:
+        """The array (frames or fewer, ...) in pieces, in their order.
+
+        Parameters
+        ----------
+        frames : int
+
+        Returns
+        -------
+        iterator of array
+
+        Raises
+        ------
+        FileError
+            The archive is damaged.
+        """
+        size = math.prod(self.shape[1:])
+        try:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as stream:
+                stream.read(self.offset)
+                for first in range(0, len(self), frames):
+                    count = min(frames, len(self) - first)
+                    data = stream.read(count * size * self.dtype.itemsize)
+                    yield np.frombuffer(data, self.dtype, count * size).reshape(count, *self.shape[1:])
+        except ARCHIVE_ERRORS as error:
+            raise FileError(f"not an NPZ file: {error}", self.path) from None
+
+
+def _unpacked_size(path: str | Path) -> int:
+    """Bytes of all members of an archive together; 0 for what is no archive."""
+    if not Path(path).is_file():
+        return 0
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sum(member.file_size for member in archive.infolist())
+    except ARCHIVE_ERRORS:
+        return 0
+
+
+def _stored_columns(path: str | Path) -> dict[str, StoredColumn]:
+    """The arrays of an archive, of which only the headers are read; FileError where frames do not follow each other."""
+    found = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                with archive.open(member) as stream:
+                    dtype, is_fortran, shape, offset = array_header(stream.read(HEADER_BYTES), member.filename)
+                if offset + math.prod(shape) * dtype.itemsize != member.file_size:
+                    raise ValueError(f"{member.filename} has not the size that its shape and type take")
+                if is_fortran and len(shape) > 1:
+                    raise ValueError(f"{member.filename} is stored by columns; store it by frames (order C)")
+                name = member.filename.removesuffix(".npy")
+                found[name] = StoredColumn(str(path), member.filename, dtype, tuple(shape), offset)
+    except ARCHIVE_ERRORS as error:
+        raise FileError(f"not an NPZ file: {error}", str(path)) from None
+    return found
 
 
 @attrs.frozen(eq=False)
@@ -119,8 +204,8 @@ def read_log(path: str | Path, backend: AbstractBackend, *, in_memory: int = IN_
         or of another model.
     """
     source = str(path)
-    if unpacked_size(path) > in_memory:
-        return checked_log(stored_columns(path), backend, source)
+    if _unpacked_size(path) > in_memory:
+        return checked_log(_stored_columns(path), backend, source)
     data = read_file(path, limit=MAX_BYTES, advice="lint it in parts")
     arrays = (
         _table(data, source) if source.lower().endswith(".csv") else read_arrays(data, limit=MAX_BYTES, source=source)

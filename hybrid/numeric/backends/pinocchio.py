@@ -12,9 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import FileError
-from hybrid.numeric.backends.contact_files import SphereContact, read_contacts
-from hybrid.numeric.backends.pinocchio_files import read_model, unknown_name
-from hybrid.numeric.backends.pinocchio_joints import ModelJoint, model_joints, pinocchio_engine
+from hybrid.numeric.backends.pinocchio_files import (
+    ModelJoint,
+    SphereContact,
+    model_joints,
+    pinocchio_engine,
+    read_contacts,
+    read_model,
+    unknown_name,
+)
 from hybrid.numeric.backends.rows import check_unit, dry_friction, limit_contacts, tangents
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 

@@ -8,7 +8,7 @@ import pytest
 from hybrid.cli import main
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.mujoco import MujocoModel
-from hybrid.numeric.loading import load_model
+from hybrid.numeric.frames import load_model
 from tests.hybrid.numeric.test_mujoco import ROD
 
 # A block of the mass that its file says, which slides on a floor: positions x, z.

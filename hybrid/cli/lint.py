@@ -83,9 +83,8 @@ def lint(
     with ProgressBar(f"linting {log or model}") as bar:
         from hybrid.numeric.frames import load_model
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
-        from hybrid.numeric.logs import read_log
+        from hybrid.numeric.logs import read_log, sampled_log
         from hybrid.numeric.posing import Thresholds
-        from hybrid.numeric.samples import sampled_log
 
         backend = load_model(model, backend=engine, contacts=contacts)
         thresholds = Thresholds.of(

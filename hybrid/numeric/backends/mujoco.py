@@ -22,8 +22,16 @@ from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.includes import check_includes
-from hybrid.numeric.backends.mujoco_contacts import DIFFERENCE, geometric_contacts, is_unsupported
-from hybrid.numeric.backends.mujoco_joints import body_lines, equality_rows, joint_ranges, limits, mujoco_engine
+from hybrid.numeric.backends.mujoco_contacts import (
+    DIFFERENCE,
+    body_lines,
+    equality_rows,
+    geometric_contacts,
+    is_unsupported,
+    joint_ranges,
+    limits,
+    mujoco_engine,
+)
 from hybrid.numeric.backends.rows import check_unit, dry_friction
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hybrid.declaration import Contact, Drawing, EnergyDynamics, FrictionElement, Mechanism, Parameter
 from hybrid.errors import ComputationError
-from hybrid.numeric.backends.mujoco_joints import mujoco_engine
+from hybrid.numeric.backends.mujoco_contacts import mujoco_engine
 from hybrid.tolerances import NOTHING, ROUNDING
 
 if TYPE_CHECKING:

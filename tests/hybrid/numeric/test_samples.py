@@ -10,8 +10,8 @@ import pytest
 from hybrid.cli import main
 from hybrid.errors import StateError
 from hybrid.numeric.backends.mujoco import load
+from hybrid.numeric.logs import sampled_log
 from hybrid.numeric.posing import Thresholds
-from hybrid.numeric.samples import sampled_log
 from tests.hybrid.numeric.test_mujoco import WALKER, written
 
 QUADRUPED = """

@@ -144,8 +144,10 @@ class BoxReader:
     def meets_others(self, boxes: Array, inner: Array) -> NDArray[np.bool_]:
         """Where a slip or a gap vanishes in a box (N, k, 2): other modes hold there, and no division helps."""
         found = np.zeros(len(boxes), dtype=np.bool_)
-        if not (len(self.switches) and len(boxes)):
+        is_shown = np.isfinite(inner).all(axis=(1, 2))  # else to follow the branch to all corners is in vain mostly
+        if not (len(self.switches) and is_shown.any()):
             return found
+        boxes, inner = boxes[is_shown], inner[is_shown]
         least, most = (
             np.full((len(boxes), len(self.switches)), np.inf),
             np.full((len(boxes), len(self.switches)), -np.inf),
@@ -155,7 +157,8 @@ class BoxReader:
             values, is_proved = self._at_points(self.values, corner, inner)
             ends_ = np.where(is_proved[:, None, None], values[:, self.switches], np.nan)
             least, most = np.fmin(least, ends_[..., 0]), np.fmax(most, ends_[..., 1])
-        return np.asarray(((least <= 0.0) & (most >= 0.0)).any(axis=1))
+        found[is_shown] = ((least <= 0.0) & (most >= 0.0)).any(axis=1)
+        return found
 
     def divided(self, boxes: Array, widths: Array, bends: Array) -> Array:
         """Both halves of each box."""

@@ -25,6 +25,9 @@ RESTING = {"x": 0, "gap.floor": 0, "gap_dot.floor": 0, "slip.floor": 0}
 ROD_AXES = [Axis("phi", 0, np.pi, 120), Axis("phi_dot", -3, 3, 120)]
 
 
+FREE = {"four_bar": ["theta1"], "painleve_klein": ["x1"], "singular_pendulum": ["u"]}  # the others follow
+
+
 def classified(plane, *, few=0):
     """A plane by compiled operations, with the number of cells that the general method decided."""
     cells = CompiledCells(plane, few=few)
@@ -67,7 +70,8 @@ def compared(plane, *, few=0):
 def random_plane(dynamics, rng, cells):
     """A plane of a mechanism with some contacts closed, over two pins or parameters; None if its pins fix no state."""
     mechanism = dynamics.mechanism
-    positions, velocities = list(mechanism.coordinates), list(mechanism.velocities)
+    free = FREE.get(dynamics.name, mechanism.coordinates)
+    positions, velocities = list(free), [f"{name}_dot" for name in free]
     closed = rng.permutation(list(dynamics.contacts))[: rng.integers(0, len(positions) + 1)].tolist()
     pins = {f"{pin}.{name}": 0.0 for name in closed for pin in ("gap", "gap_dot")}
     for _ in closed:

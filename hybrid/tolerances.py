@@ -98,7 +98,7 @@ class Tolerances:
     ----------
     gap : float
         A contact is closed when its gap is within this of zero, as a share of its size: that of the terms that cancel
-        in it (:func:`hybrid.dynamics.scales.scales_of`). Dimensionless. Newton's method on positions converges to about
+        in it (``hybrid.dynamics.scales.scales_of``). Dimensionless. Newton's method on positions converges to about
         1e-15 of that size; 1e-9 leaves room for states that were rounded to ten digits.
     velocity : float
         A normal or tangential contact velocity within this of zero counts as zero, as a share of its size: that of the

@@ -15,14 +15,14 @@ PACKAGES = ("hybrid", "lcp", "mechanisms")
 # Files in which a word of the column is ordinary English or means another thing than its row: robots stand and walk on
 # legs, a mechanism passes through a singular configuration, work is handed over to an executor, a body turns.
 ORDINARY = {
-    "standing": {"0002-verdicts-at-ties.md", "lint.md", "lint_report.py", "verdict.md", "verdict.py"},
-    "leg": {"plot_garcia_1998.py", "robot.md", "window.py"},
+    "standing": {"0002-verdicts-at-ties.md", "lint.md", "lint_report.py", "verdict.py"},
+    "leg": {"paradox.md", "plot_garcia_1998.py", "robot.md", "window.py"},
     "walk": {"plot_dorbolo_2005.py", "plot_garcia_1998.py"},
     "passage": {
         *("plot_burian_2024.py", "singular_configurations.md", "singular_passage.py"),
         *("arcs.py", "failure.py", "sides.py"),  # what was followed of an arc
     },
-    "hand over": {"ensemble.md", "map.md", "singular_configurations.md", "turning.py"},
+    "hand over": {"turning.py"},
     "turning": {"lecture.md", "pinocchio.py", "plot_garcia_1998.py", "plot_housner_1963.py"},
 }
 

@@ -4,6 +4,7 @@ A name is public if a package lists it in ``__all__``, if one of the `MODULES` d
 public name takes or gives: whoever holds an answer can look up what its parts are.
 """
 
+import collections
 import functools
 import importlib
 import inspect
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 LINE = 80
+WORD = re.compile(r"[A-Za-z_]\w*")
+TYPED = re.compile(r"^[\w, *]+ : (.*)$|^([A-Z]\w+)$|:class:`([^`]+)`", re.MULTILINE)  # types that a docstring names
 PACKAGES = ("hybrid", "lcp", "mechanisms")
 
 # What a class inherits most of its fields from, and sends its reader to.
@@ -66,18 +69,23 @@ def names_of(module: ModuleType) -> list[str]:
 
 
 def annotated(value: object) -> Iterator[str]:
-    """Yield the words of the types that a class or function takes, holds and gives."""
+    """Yield the words of the types that a class or function takes, holds, gives and raises."""
+    described: list[object] = [value]
     texts: list[object] = []
-    if inspect.isfunction(value):
-        texts += value.__annotations__.values()
-    elif inspect.isclass(value) and value.__module__.partition(".")[0] in PACKAGES:
+    if inspect.isclass(value) and value.__module__.partition(".")[0] in PACKAGES:
         texts += [text for name, text in vars(value).get("__annotations__", {}).items() if not name.startswith("_")]
-        for name, member in vars(value).items():
-            function = getattr(member, "fget", None) or getattr(member, "__func__", None) or member
-            if not name.startswith("_") and inspect.isfunction(function):
-                texts += function.__annotations__.values()
+        described += [
+            getattr(member, "fget", None) or getattr(member, "__func__", None) or member
+            for name, member in vars(value).items()
+            if not name.startswith("_")
+        ]
+    for item in described:
+        if inspect.isfunction(item):
+            texts += item.__annotations__.values()
+        if inspect.isfunction(item) or item is value:
+            texts += [" ".join(found) for found in TYPED.findall(inspect.getdoc(item) or "")]
     for text in texts:
-        yield from re.findall(r"[A-Za-z_]\w*", getattr(text, "__name__", str(text)))
+        yield from WORD.findall(getattr(text, "__name__", str(text)))
 
 
 @functools.cache
@@ -183,31 +191,33 @@ def write(app: "Sphinx") -> None:
 
 
 def link_types(app: "Sphinx", doctree: "nodes.document") -> None:
-    """Let the classes of a type lead to their pages; in "array, shape (n,)" n is a number and leads nowhere."""
+    """Let the names of types and calls lead to their pages; in "array, shape (n,)" n is a number and leads nowhere."""
     from sphinx import addnodes  # the tests read this module where Sphinx is not installed
 
     for reference in list(doctree.findall(addnodes.pending_xref)):
-        if reference.get("refdomain") == "py" and reference.get("reftype") in ("class", "obj", "exc"):
-            word = str(reference.get("reftarget"))
-            if word.islower():
-                reference.replace_self(reference.children)
-            else:
-                reference["reftarget"] = homes().get(word.rpartition(".")[2], word)
+        word = str(reference.get("reftarget")).rpartition(".")[2]
+        if reference.get("refdomain") != "py" or reference.get("reftype") not in ("class", "exc", "func", "obj"):
+            continue
+        if word in homes() and not (reference["reftype"] == "class" and word.islower()):
+            reference["reftarget"] = homes()[word]
+        elif reference["reftype"] == "class":
+            reference.replace_self(reference.children)
 
 
 @functools.cache
 def homes() -> dict[str, str]:
-    """Return the full name on the pages of every public class, by its own name."""
+    """Return the full name on the pages by the last part of it, where that is the last part of one name only."""
     names = [name for names in public_names().values() for name in names]
-    return {name.rpartition(".")[2]: name for name in names if inspect.isclass(value_of(name))}
+    last = collections.Counter(name.rpartition(".")[2] for name in names)
+    return {word: name for name in names if last[word := name.rpartition(".")[2]] == 1}
 
 
 def complain(app: "Sphinx", env: object, node: "nodes.Element", content: object) -> None:
-    """Warn, and so fail the build, where a class of the packages leads nowhere."""
+    """Warn, and so fail the build, where a name of the packages leads nowhere."""
     from sphinx.util.logging import getLogger
 
     word = str(node.get("reftarget"))
-    if node.get("refdomain") == "py" and (word.partition(".")[0] in PACKAGES or word in own_classes()):
+    if node.get("refdomain") == "py" and word.partition(".")[0] in PACKAGES:
         getLogger(__name__).warning("%s leads nowhere", word, location=node)
 
 

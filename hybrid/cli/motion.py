@@ -250,7 +250,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     show_default=True,
     help="Where the verdict is not unique: stop, switch to the compliant contact, or follow every branch.",
 )
-@click.option("--until", metavar="EXPR", help="Stop earlier, where this expression falls to zero.")
+@click.option("--until", metavar="EXPR", help="Stop earlier, where this expression changes its sign.")
 @click.option(
     "--singular",
     type=click.Choice(AT_SINGULAR),

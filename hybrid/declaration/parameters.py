@@ -31,9 +31,17 @@ class Bound:
     names : frozenset of str
         The parameters on which it depends.
     low, high : float
-        Limits; the lower one is excluded if ``positive``.
+        Limits.
+    field : str
+        Where the file declares it, in words, ``contact.tip.friction``.
+    path : tuple of str or int
+        The same by keys and indices.
+    positive : bool
+        True if the lower limit itself is excluded.
     above : Expression or None
-        Another quantity that this one must not fall below, called ``above_name``.
+        Another quantity that this one must not fall below.
+    above_name : str
+        What that is called.
     """
 
     expression: Expression

@@ -361,7 +361,7 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
         )
 
     def graph(self, points: int) -> Array:
-        """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.trajectory`.
+        """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.distance`.
 
         Of a motion made by time-stepping, its own points.
         """

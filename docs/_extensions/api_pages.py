@@ -106,16 +106,13 @@ def own_classes() -> dict[str, type]:
 
 
 def handed_out(values: list[object]) -> Iterator[type]:
-    """Yield the classes that public values take or give, and those that these do, but for the values themselves."""
+    """Yield the classes that public values take or give, but for the values themselves."""
     classes, seen = own_classes(), {id(value) for value in values}
-    waiting = list(values)
-    while waiting:
-        for word in annotated(waiting.pop()):
-            found = classes.get(word)
-            if found is not None and id(found) not in seen:
-                seen.add(id(found))
-                waiting.append(found)
-                yield found
+    for word in (word for value in values for word in annotated(value)):
+        found = classes.get(word)
+        if found is not None and id(found) not in seen:
+            seen.add(id(found))
+            yield found
 
 
 def public_names() -> dict[str, list[str]]:

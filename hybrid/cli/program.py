@@ -6,30 +6,16 @@ import contextlib
 import io
 import os
 import sys
+from collections import UserDict
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import shell_complete
 
 from hybrid.cli.boundary import run
-from hybrid.cli.catalogue import check, import_, list_, new, schema, show
-from hybrid.cli.certify import certify
 from hybrid.cli.citing import CITE, citing, own_source, say_sources
-from hybrid.cli.comparison import compare, impact
-from hybrid.cli.comparison_map import compare_map, restitution
-from hybrid.cli.complementarity import lcp_
-from hybrid.cli.doctor import doctor
-from hybrid.cli.ensemble import ensemble
-from hybrid.cli.explore import explore
-from hybrid.cli.graph import graph
-from hybrid.cli.lint import lint
-from hybrid.cli.motion import simulate
-from hybrid.cli.paradox import critical_friction
-from hybrid.cli.regions import map_
-from hybrid.cli.report import report
-from hybrid.cli.sensitivity import sensitivity
-from hybrid.cli.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +29,45 @@ _EPILOG = """\
 MECH is a name of the catalogue (painleve list) or a file.toml. Values are expressions: --pin phi=pi/3.
 Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be computed, 130 interrupted.
 """
+
+
+_PLACES = {
+    "list": "catalogue.list_",
+    "show": "catalogue.show",
+    "check": "catalogue.check",
+    "verdict": "verdict.verdict",
+    "graph": "graph.graph",
+    "critical-friction": "paradox.critical_friction",
+    "map": "regions.map_",
+    "certify": "certify.certify",
+    "simulate": "motion.simulate",
+    "ensemble": "ensemble.ensemble",
+    "impact": "comparison.impact",
+    "compare": "comparison.compare",
+    "compare-map": "comparison_map.compare_map",
+    "restitution": "comparison_map.restitution",
+    "sensitivity": "sensitivity.sensitivity",
+    "report": "report.report",
+    "explore": "explore.explore",
+    "lint": "lint.lint",
+    "import": "catalogue.import_",
+    "new": "catalogue.new",
+    "schema": "catalogue.schema",
+    "lcp": "complementarity.lcp_",
+    "doctor": "doctor.doctor",
+}
+
+
+class _Commands(UserDict[str, Any]):
+    """The commands by name, each loaded when it is first asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if isinstance(self.data[name], str):
+            module, _, function = self.data[name].partition(".")
+            self.data[name] = getattr(import_module(f"hybrid.cli.{module}"), function)
+            self.data[name].params.append(CITE)
+        command: click.Command = self.data[name]
+        return command
 
 
 class _Program(click.Group):
@@ -78,6 +103,7 @@ def _cite(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
 
 @click.group(
     cls=_Program,
+    commands=_Commands(_PLACES),
     epilog=_EPILOG,
     invoke_without_command=True,  # click refuses a bare call with the whole help as its message
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -91,36 +117,6 @@ def program(ctx: click.Context) -> None:
     """Mechanisms with unilateral contact and dry friction, and where their modes contradict each other."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-
-
-_COMMANDS = (
-    list_,
-    show,
-    check,
-    verdict,
-    graph,
-    critical_friction,
-    map_,
-    certify,
-    simulate,
-    ensemble,
-    impact,
-    compare,
-    compare_map,
-    restitution,
-    sensitivity,
-    report,
-    explore,
-    lint,
-    import_,
-    new,
-    schema,
-    lcp_,
-    doctor,
-)
-for _command in _COMMANDS:
-    _command.params.append(CITE)
-    program.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,35 +1,8 @@
-"""Declarations of mechanisms: expressions, mechanisms and mechanism files."""
+"""Declarations of mechanisms: expressions, mechanisms and mechanism files.
 
-from hybrid.declaration.document import mechanism_from_toml, mechanism_to_toml, read_mechanism
-from hybrid.declaration.evaluation import evaluate
-from hybrid.declaration.mechanism import (
-    Constraint,
-    Contact,
-    Drawing,
-    EnergyDynamics,
-    EquationDynamics,
-    FrictionElement,
-    Mechanism,
-    Parameter,
-)
-from hybrid.declaration.parser import parse_expression
-from hybrid.declaration.realisation import realise
-from hybrid.declaration.tree import Expression
+Public names are loaded when they are first used; ``__init__.pyi`` lists them.
+"""
 
-__all__ = [
-    "Constraint",
-    "Contact",
-    "Drawing",
-    "EnergyDynamics",
-    "EquationDynamics",
-    "Expression",
-    "FrictionElement",
-    "Mechanism",
-    "Parameter",
-    "evaluate",
-    "mechanism_from_toml",
-    "mechanism_to_toml",
-    "parse_expression",
-    "read_mechanism",
-    "realise",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,31 +1,10 @@
-"""Equations of motion, derived and compiled; states and pins."""
+"""Equations of motion, derived and compiled; states and pins.
 
-from hybrid.dynamics.configuration import ConfigurationSpace
-from hybrid.dynamics.consistency import project_state
-from hybrid.dynamics.derive import Dynamics, Terms, derive
-from hybrid.dynamics.equations import Equations, equations_of
-from hybrid.dynamics.pin_values import cyclic_coordinates, pin_names
-from hybrid.dynamics.pins import solve_state, solve_states, state_of
-from hybrid.dynamics.singular_points import SingularityKind, SingularPoint, SmoothBranch, classify_configuration
-from hybrid.dynamics.state import State, States
+Public names are loaded when they are first used; ``__init__.pyi`` lists them.
+"""
 
-__all__ = [
-    "ConfigurationSpace",
-    "Dynamics",
-    "Equations",
-    "SingularPoint",
-    "SingularityKind",
-    "SmoothBranch",
-    "State",
-    "States",
-    "Terms",
-    "classify_configuration",
-    "cyclic_coordinates",
-    "derive",
-    "equations_of",
-    "pin_names",
-    "project_state",
-    "solve_state",
-    "solve_states",
-    "state_of",
-]
+import lazy_loader
+
+from hybrid.dynamics.derive import derive as derive  # the module of the same name would hide it
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

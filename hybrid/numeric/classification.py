@@ -10,7 +10,7 @@ import numpy as np
 
 from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
-from hybrid.contact.classify import PosedStates, decide_singly, decide_states
+from hybrid.contact.classification import PosedStates, decide_singly, decide_states
 from hybrid.contact.problem import mass_definiteness
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.numeric.critical import CriticalFactors, SlidingProblem, critical_factors, least_factor

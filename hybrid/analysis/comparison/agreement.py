@@ -14,7 +14,7 @@ from hybrid.analysis.comparison.penalty_map import PenaltyMap, penalty_map
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.plane import plane_of
 from hybrid.contact.activity import Activity
-from hybrid.contact.classify import CellVerdict, Classification
+from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.contact.compliance.grid import LABELS
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.problem import pose

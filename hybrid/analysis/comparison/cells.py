@@ -14,7 +14,7 @@ from hybrid.contact.compliance.planar import ContactRates
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hybrid.contact.classify import CellVerdict
+    from hybrid.contact.classification import CellVerdict
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["Cells"]

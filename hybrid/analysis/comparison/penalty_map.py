@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.comparison.cells import Cells
 from hybrid.analysis.comparison.restitution import approaching_impulse
-from hybrid.contact.classify import CellVerdict
+from hybrid.contact.classification import CellVerdict
 from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS
 from hybrid.contact.compliance.planar import ContactRates
 from hybrid.errors import StateError

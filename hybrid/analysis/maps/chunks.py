@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
 from hybrid.analysis.maps.plane import Plane, RegionCodes
-from hybrid.contact.classify import CellVerdict, Classification
+from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.errors import StateError
 
 if TYPE_CHECKING:

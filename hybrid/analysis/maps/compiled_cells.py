@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.maps.plane import RegionCodes
 from hybrid.analysis.maps.recorded_cells import PENDING, CellSource, cell_source, recorded_cell
-from hybrid.contact.classify import Classification
+from hybrid.contact.classification import Classification
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.cell_program import CellProgram

@@ -18,7 +18,7 @@ from hybrid.analysis.kept_tasks import KeptTasks
 from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, chunks, classified_chunk
 from hybrid.analysis.maps.compiled_cells import CompiledCells
 from hybrid.analysis.maps.plane import RegionCodes
-from hybrid.contact.classify import Classification
+from hybrid.contact.classification import Classification
 from hybrid.declaration import mechanism_to_toml
 
 if TYPE_CHECKING:

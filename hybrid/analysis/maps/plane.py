@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed
-from hybrid.contact.classify import CellVerdict, Classification, classify
+from hybrid.contact.classification import CellVerdict, Classification, classify
 from hybrid.dynamics import solve_states
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import CANCELLED, INTEGRATED, ROUNDING, Tolerances

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary
-from hybrid.contact.classify import CellVerdict
+from hybrid.contact.classification import CellVerdict
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.tables import dataframe, dataset
 

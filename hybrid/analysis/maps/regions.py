@@ -21,7 +21,7 @@ from hybrid.analysis.maps.kept import fill_kept, specification
 from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
 from hybrid.analysis.maps.store import check_folder, save_map
-from hybrid.contact.classify import CellVerdict, Classification
+from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances

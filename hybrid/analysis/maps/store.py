@@ -15,7 +15,7 @@ from hybrid.analysis.kept_tasks import DRAFT, SCHEMA, part_of
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary
 from hybrid.analysis.maps.region_map import RegionMap
-from hybrid.contact.classify import CellVerdict
+from hybrid.contact.classification import CellVerdict
 from hybrid.errors import ComputationError, FileError, StateError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_activities
-from hybrid.contact.classify import CellVerdict, classify
+from hybrid.contact.classification import CellVerdict, classify
 from hybrid.contact.problem import mass_definiteness
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import States

@@ -1,0 +1,34 @@
+"""The public names of the package, once; ``__init__.py`` loads each when it is first used."""
+
+from .derivatives import Nodes as Nodes, derivative as derivative, gradient as gradient, jacobian as jacobian
+from .display import sympy_expressions as sympy_expressions
+from .duals import (
+    Dual as Dual,
+    NotDifferentiable as NotDifferentiable,
+    changes as changes,
+    duals as duals,
+    implicit as implicit,
+    must_not_change as must_not_change,
+    plain as plain,
+    tie_means as tie_means,
+)
+from .exact import NotRationalError as NotRationalError, exact_values as exact_values
+from .functions import FUNCTIONS as FUNCTIONS, Function as Function
+from .graph import Builder as Builder, Graph as Graph, Term as Term
+from .kernel import (
+    Kernel as Kernel,
+    Program as Program,
+    compile_kernel as compile_kernel,
+    compile_program as compile_program,
+)
+from .linear import determinant as determinant, dot as dot, solve_definite as solve_definite
+from .magnitudes import magnitudes as magnitudes
+from .normal_form import dependencies as dependencies
+from .recorded_arrays import RecordedArray as RecordedArray
+from .recording import (
+    NotRecordable as NotRecordable,
+    Recorded as Recorded,
+    Recording as Recording,
+    recorded_nodes as recorded_nodes,
+)
+from .switches import Switch as Switch, switches as switches

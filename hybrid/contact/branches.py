@@ -93,7 +93,7 @@ def force_set(problem: ContactProblem, group: Sequence[PhysicalSolution]) -> For
     )
 
 
-def continuum_set(problem: ContactProblem, item: Candidate, corners: Sequence[Candidate]) -> ForceSet:
+def continuum_set(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> ForceSet:
     """All contact forces of a continuum of accelerations.
 
     Parameters
@@ -101,14 +101,16 @@ def continuum_set(problem: ContactProblem, item: Candidate, corners: Sequence[Ca
     problem : ContactProblem
     item : Candidate
         The family.
-    corners : sequence of Candidate
-        Its extreme points.
+    scale : Scale
+    tolerances : Tolerances
 
     Returns
     -------
     ForceSet
     """
-    family = item.family
+    from hybrid.contact.families import extreme_points  # few modes have a continuum
+
+    family, corners = item.family, extreme_points(problem, item, scale, tolerances)
     return ForceSet(
         names=force_names(problem),
         dimension=0 if family is None else family.dimension,

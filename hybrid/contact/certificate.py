@@ -13,7 +13,6 @@ import lcp.exact
 from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
-from hybrid.contact.mode_certificate import ModeCertificate, verify_modes
 from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
 from hybrid.contact.smooth import is_unnamed
 from hybrid.errors import ArgumentError
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.candidates import Candidate
+    from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import TreeCertificate
     from hybrid.contact.standing.certificate import CoverCertificate
@@ -128,16 +128,8 @@ def verify_certificate(
     posed = certificate.posed if isinstance(certificate, Certificate) else certificate.problem
     if problem is not None and not _is_same(posed, problem):
         return False
-    if isinstance(certificate, ModeCertificate):
-        return verify_modes(certificate)
     if not isinstance(certificate, Certificate):
-        from hybrid.contact.pruning import TreeCertificate, verify_tree  # not needed where modes are few
-
-        if isinstance(certificate, TreeCertificate):
-            return verify_tree(certificate)
-        from hybrid.contact.standing.certificate import verify_cover  # SciPy, for several spatial contacts at rest
-
-        return certificate.is_inconsistent and verify_cover(certificate)
+        return _verify_other(certificate)
     if not is_complementarity_problem(posed):
         return False
     stated = to_lcp(posed)
@@ -148,6 +140,20 @@ def verify_certificate(
         _holds(certificate, modes, violation)
         for modes, violation in zip(combinations, certificate.violations, strict=True)
     )
+
+
+def _verify_other(certificate: CoverCertificate | ModeCertificate | TreeCertificate) -> bool:
+    """The check of what no complementarity problem refutes, loaded where there is any."""
+    from hybrid.contact.mode_certificate import ModeCertificate, verify_modes
+    from hybrid.contact.pruning import TreeCertificate, verify_tree
+
+    if isinstance(certificate, ModeCertificate):
+        return verify_modes(certificate)
+    if isinstance(certificate, TreeCertificate):
+        return verify_tree(certificate)
+    from hybrid.contact.standing.certificate import verify_cover  # SciPy, for several spatial contacts at rest
+
+    return certificate.is_inconsistent and verify_cover(certificate)
 
 
 def _is_same(first: ContactProblem, second: ContactProblem) -> bool:

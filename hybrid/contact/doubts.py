@@ -13,13 +13,13 @@ from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
 from hybrid.contact.complementarity import is_complementarity_problem, planar_lcp, to_lcp
 from hybrid.contact.families import contains, family_accelerates_alike
-from hybrid.contact.mode_certificate import ModeCertificate, certify_modes
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import SearchedModes, TreeCertificate
     from hybrid.contact.solutions import PhysicalSolution
@@ -107,8 +107,10 @@ def certified(
         certificate = certify_tree(problem, searched, candidates)
     elif bool(is_complementarity_problem(problem)):
         certificate = certify(problem, to_lcp(problem), refuted)
-    if searched is None:
-        certificate = certificate or certify_modes(problem, refuted)
+    if searched is None and certificate is None:
+        from hybrid.contact.mode_certificate import certify_modes  # what is no complementarity problem
+
+        certificate = certify_modes(problem, refuted)
     if certificate is None:
         return None, ["no mode is consistent in floating point, but exact arithmetic does not confirm it"]
     if not verify_certificate(certificate):

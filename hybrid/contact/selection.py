@@ -11,8 +11,6 @@ from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_l
 from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.doubts import certified, crosscheck, doubts_of, margin_of
-from hybrid.contact.families import extreme_points
-from hybrid.contact.methods import MethodAnswer, by_gauss, by_lemke, mode_from_forces
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.sliding import can_slip
 from hybrid.contact.solutions import (
@@ -21,7 +19,6 @@ from hybrid.contact.solutions import (
     extreme_solutions,
     physical_solutions,
 )
-from hybrid.contact.spatial import resting_spatial_candidates
 from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
@@ -165,10 +162,10 @@ def select_problem(
     Selection
     """
     if solver == "gauss":
-        return _from_method(problem, by_gauss(problem), "Gauss' principle of least constraint", tolerances)
+        return _from_method(problem, "gauss", tolerances)
     n_spatial = sum(element.is_spatial_at_rest for element in problem.elements)
     if solver == "lemke" or (n_spatial == 1 and count_modes(problem) > MAX_COMBINATIONS):
-        return _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
+        return _from_method(problem, "lemke", tolerances)
     if solver != "enumeration":
         raise ComputationError(f"unknown solver {solver!r}: use enumeration, lemke or gauss")
     if n_spatial > 1:
@@ -194,11 +191,13 @@ def _by_enumeration(
     if solved is not None:
         candidates = solved
     elif any(element.is_spatial_at_rest for element in problem.elements):
+        from hybrid.contact.spatial import resting_spatial_candidates
+
         candidates = resting_spatial_candidates(problem, scale, tolerances)
     elif not has_few_modes(problem):
         searched = _searched(problem, tolerances)
         if searched.doubt:
-            known = _from_method(problem, by_lemke(problem), "Lemke's method", tolerances)
+            known = _from_method(problem, "lemke", tolerances)
             return attrs.evolve(known, notes=(searched.doubt, *known.notes))
         candidates = tuple(candidate(problem, modes, scale, tolerances) for modes in searched.modes)
     else:
@@ -219,7 +218,7 @@ def _by_enumeration(
             candidates, searched = all_candidates(problem, scale, tolerances), None
         certificate, doubts = certified(problem, candidates, searched)
     leading = [solution.leading for solution in continua]
-    sets = tuple(continuum_set(problem, item, extreme_points(problem, item, scale, tolerances)) for item in leading)
+    sets = tuple(continuum_set(problem, item, scale, tolerances) for item in leading)
     return Selection(
         problem=problem,
         verdict=_verdict(problem, branches, doubts, has_continuum=bool(continua)),
@@ -293,12 +292,15 @@ def _redundancy_notes(problem: ContactProblem) -> tuple[str, ...]:
     return (f"{problem.redundancy} of the bilateral constraints are redundant: their multipliers are not unique",)
 
 
-def _from_method(problem: ContactProblem, answer: MethodAnswer, decided_by: str, tolerances: Tolerances) -> Selection:
+def _from_method(problem: ContactProblem, solver: Literal["lemke", "gauss"], tolerances: Tolerances) -> Selection:
+    from hybrid.contact.methods import by_gauss, by_lemke, mode_from_forces  # asked for, or where modes are too many
+
+    is_gauss = solver == "gauss"
+    answer = by_gauss(problem) if is_gauss else by_lemke(problem)
+    decided_by = "Gauss' principle of least constraint" if is_gauss else "Lemke's method"
     if answer.forces is None:
         return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=decided_by, notes=answer.notes)
     mode = mode_from_forces(problem, answer.forces, tolerances)
     found = branch_from_forces(problem, answer.forces, mode)
-    verdict = Verdict.UNIQUE if answer.is_unique else Verdict.UNDECIDED
-    if decided_by.startswith("Gauss") and not answer.is_unique:
-        verdict = Verdict.HYPERSTATIC
+    verdict = Verdict.UNIQUE if answer.is_unique else Verdict.HYPERSTATIC if is_gauss else Verdict.UNDECIDED
     return Selection(problem, verdict, (found,), found.margin, decided_by=decided_by, notes=answer.notes)

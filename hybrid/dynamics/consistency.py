@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.configuration import LOST, ConfigurationSpace
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.linear import is_numerically_singular
 from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
-from hybrid.tolerances import RANK, ROOT, Tolerances
+from hybrid.tolerances import CLEAR, RANK, ROOT, Tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hybrid.dynamics.configuration import ConfigurationSpace
     from hybrid.dynamics.derive import Dynamics, Values
 
 __all__ = ["check_consistency", "check_regularity", "independent_constraints", "independent_rows", "project_state"]
@@ -87,6 +86,8 @@ def independent_constraints(dynamics: Dynamics, *, t: Any = 0.0, on_space: bool 
     m = len(dynamics.rigid)
     if m < 2:
         return tuple(range(m))
+    from hybrid.dynamics.configuration import ConfigurationSpace  # for several constraints
+
     declared = dynamics.mechanism.parameter_values()
     values = {name: _first(v if np.size(v) else declared[name]) for name, v in dynamics.given.items()}
     space = ConfigurationSpace(dynamics.at(values), float(_first(t)) if np.size(t) else 0.0)
@@ -224,7 +225,7 @@ def _offer(dynamics: Dynamics, state: State, tolerances: Tolerances) -> str:
     return f"projected onto them by hybrid.dynamics.project_state it is {shown}"
 
 
-def check_regularity(dynamics: Dynamics, state: State, *, lost: float = LOST) -> None:
+def check_regularity(dynamics: Dynamics, state: State, *, lost: float = CLEAR) -> None:
     """The refusal of a state in a singular configuration, where the constraints give no acceleration.
 
     Parameters
@@ -244,6 +245,9 @@ def check_regularity(dynamics: Dynamics, state: State, *, lost: float = LOST) ->
     ComputationError
         With the kind of the singular configuration and its branches.
     """
+    from hybrid.dynamics.configuration import ConfigurationSpace  # for dependent constraints
+    from hybrid.dynamics.singular_points import classify_configuration
+
     space = ConfigurationSpace(dynamics, state.t)
     point = classify_configuration(space, np.array(state.q), lost=lost)
     if point is not None:

@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.linear import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.pin_values import Pins, pin_names, read_number, sort_pins
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
-from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
-from hybrid.dynamics.postures import distinct_postures
 from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.singular_points import classify_configuration
 from hybrid.dynamics.state import State, States
 from hybrid.errors import StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.posture_branch import PostureBranch
 
 __all__ = ["named_branch", "solve_state", "solve_states", "state_of"]
 
@@ -62,6 +59,8 @@ def named_branch(
     StateError
         A bad start, or the branch ends before it comes to the pins.
     """
+    from hybrid.dynamics.posture_branch import follow_branch  # a branch is seldom named
+
     known = dynamics.values
     sorted_pins = sort_pins(dynamics, pins)
     ends = {**known, **sorted_pins.positions, "t": sorted_pins.time}
@@ -184,6 +183,8 @@ def solve_state(
         raise _unreached(dynamics, sorted_pins, tolerances)
     others: tuple[NDArray[np.float64], ...] = ()
     if not is_explicit(dynamics, sorted_pins):
+        from hybrid.dynamics.postures import distinct_postures  # explicit pins have one position
+
         problem, _ = position_problem(dynamics, sorted_pins)
         others = tuple(distinct_postures(problem, [solved.q], tolerances)[1:])
     return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
@@ -396,6 +397,9 @@ def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) ->
     _, _, right = np.linalg.svd(A.T)
     dependent = [name for name, weight in zip(names, right[-1], strict=True) if abs(weight) > CLEAR]
     if set(dependent) <= set(dynamics.rigid):
+        from hybrid.dynamics.configuration import ConfigurationSpace
+        from hybrid.dynamics.singular_points import classify_configuration
+
         space = ConfigurationSpace(dynamics, float(sorted_pins.time))
         point = classify_configuration(space, q, lost=NEARLY)
         kind = "" if point is None else f", a {point.describe()}"

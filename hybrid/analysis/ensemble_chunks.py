@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.classify import CellVerdict
+from hybrid.contact.classification import CellVerdict
 from hybrid.contact.selection import select_in_floats
 from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.pins import solve_state, solve_states

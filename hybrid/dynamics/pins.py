@@ -103,6 +103,7 @@ def _followed(
     tolerances: Tolerances,
 ) -> tuple[PostureBranch | None, NDArray[np.float64] | None]:
     """A branch from a place over some quantities, and the posture at their ends, None if it does not come there."""
+    from hybrid.dynamics.posture_branch import follow_branch
 
     def placed(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], dict[str, Any]]:
         at = {**place, **dict(zip(ends, values, strict=True))}

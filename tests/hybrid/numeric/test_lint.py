@@ -257,6 +257,27 @@ def test_frames_on_a_height_field_are_left_out_and_said(tmp_path, capsys):
     assert "height fields are left out" in answer["notes"]
 
 
+def test_frames_on_a_flexible_body_are_left_out_and_said(tmp_path, capsys):
+    model, log = tmp_path / "cloth.xml", tmp_path / "log.npz"
+    model.write_text(
+        """
+        <mujoco><worldbody><geom type="plane" size="1 1 1"/>
+          <flexcomp name="cloth" type="grid" count="3 3 1" spacing="0.1 0.1 0.1" radius="0.01" pos="0 0 0.01" mass="1">
+            <edge equality="true"/></flexcomp>
+        </worldbody></mujoco>
+        """,
+        encoding="utf-8",
+    )
+    backend = load(model)
+    rows = {"qpos": np.zeros((3, backend.model.nq)), "qvel": np.zeros((3, backend.model.nv))}
+    rows["qpos"][2, 2::3] = 1.0  # every node is lifted from the plane
+    np.savez(log, **rows)
+    assert main(["lint", str(model), "--log", str(log), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["left_out"], answer["counted"]) == ({"unsupported": 2, "no_contact": 1}, 0)
+    assert "flexible bodies are left out" in answer["notes"]
+
+
 @pytest.mark.parametrize(("every", "is_known"), [(1, True), (2, False), (5, False)])
 def test_times_are_multiples_of_the_step_where_the_log_has_one_frame_a_step(walk, every, is_known):
     backend = load(WALKER)

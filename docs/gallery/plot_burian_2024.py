@@ -3,9 +3,10 @@ Burian 2024: a pendulum whose configuration space branches
 ==========================================================
 
 A double pendulum A-B-C has the lengths 2 and 1, and its tip C runs along an ellipse. Where both rods lie in one line,
-the curve of its postures meets another one, and the rigid equations do not say by which the motion goes on. Burian
-(*Trudy Instituta Matematiki i Mekhaniki UrO RAN*, 2024) puts a spring in place of the rod BC, which always has a
-motion, and conjectures that stiffer and stiffer springs follow the smooth curve on which the motion came.
+two curves of postures meet, and the rigid equations do not determine on which one the motion continues. Burian
+(*Trudy Instituta Matematiki i Mekhaniki UrO RAN*, 2024) replaces the rod BC by a spring, which always has a motion.
+He conjectures that the motion with the spring follows the smooth curve on which it came, the more closely the stiffer
+the spring.
 
 ``singular_pendulum`` of the catalogue has the half axes 4 and :math:`b` of the ellipse, whose centre lies 3 above A,
 unit masses and :math:`g = 9.81`; :math:`u` is the angle of AC from the vertical, :math:`\\theta` the angle BAC. It
@@ -15,9 +16,9 @@ starts at rest at :math:`u = 1/2`.
 # %%
 # Kinds of singular postures
 # --------------------------
-# At :math:`u = \theta = 0` the tip sees the ellipse with the radius of curvature :math:`b^2/4`, and the rods reach as
-# if C ran on a circle of the radius :math:`l_1 - l_2 = 1` about A. If the ellipse is flatter, branches cross; if as
-# round, they touch; if rounder, the posture stands alone.
+# At :math:`u = \theta = 0` the ellipse has the radius of curvature :math:`b^2/4` at the tip, and without it C would
+# run on a circle of the radius :math:`l_1 - l_2 = 1` about A. If the ellipse is flatter than that circle, branches
+# cross. If it has the same curvature, they touch. If it is more strongly curved, the posture is isolated.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -108,9 +109,9 @@ show(
 # %%
 # Springs where branches touch
 # ----------------------------
-# :math:`b = 2`. The conjecture says: by the smooth branch. Springs of every practical stiffness leave by the other one.
-# The figure is computed once, because a stiffness of :math:`10^9` takes minutes; its two softest springs are computed
-# here again.
+# :math:`b = 2`. By the conjecture the motion leaves by the smooth branch. Springs up to a stiffness of
+# :math:`5\cdot10^8` leave by the other one. The figure was computed once and stored; its two softest springs are
+# computed again here.
 
 springs = kept("burian_tangency")
 again = realisation_study(
@@ -165,10 +166,9 @@ with look():
 # Why, and from where on the conjecture holds
 # -------------------------------------------
 # Near :math:`u = \theta = 0` the spring is stretched by :math:`\theta^2 - \alpha u^4` with :math:`\alpha = 3/32`.
-# Across the branches it yields like :math:`u^4`: close to the posture it holds nothing. With the speed :math:`w` of
-# the rigid motion,
-# :math:`u = -wt`, and the time :math:`\tau` of :math:`\tau^{-6} = \tfrac52 k\alpha w^4`, Lagrange's equations become in
-# units of :math:`\tau` and :math:`\sqrt\alpha w^2\tau^2`
+# Across the branches its extension grows like :math:`u^4`, so close to the posture it hardly holds the motion. With
+# the speed :math:`w` of the rigid motion, :math:`u = -wt`, and the time :math:`\tau` of :math:`\tau^{-6} = \tfrac52
+# k\alpha w^4`, Lagrange's equations become in units of :math:`\tau` and :math:`\sqrt\alpha w^2\tau^2`
 #
 # .. math:: \Theta'' = -\Theta\,(\Theta^2 - T^4) - \gamma T,\qquad \gamma = \frac{g\tau}{2\sqrt\alpha\,w},
 #

@@ -43,10 +43,10 @@ reached = motion.events[-1]
 Table(("why the motion ends",), [(motion.cause,)])
 
 # %%
-# The point itself is :math:`A = b = 0`: 45 degrees and :math:`\dot\varphi = \sqrt{g/\sin 45°}`. As the force has no
-# bound, velocities at a time a moment earlier are not those at the point. They follow from two facts. The contact
-# stays closed, so :math:`\dot y = \dot\varphi\cos\varphi`. And while the rod slides, friction is :math:`\mu` times
-# the normal force, so that :math:`\dot x + \mu(\dot y + g t)` does not change, however large the force.
+# The point itself is :math:`A = b = 0`: 45 degrees and :math:`\dot\varphi = \sqrt{g/\sin 45°}`. Because the force has
+# no bound, the velocities shortly before the point differ from those at it. The latter follow from two facts. The
+# contact stays closed, so :math:`\dot y = \dot\varphi\cos\varphi`. And while the rod slides, friction is :math:`\mu`
+# times the normal force, so that :math:`\dot x + \mu(\dot y + g t)` does not change, however large the force.
 
 plane = [Axis("theta", 0.1, np.pi / 2), Axis("theta_dot", 0, 8)]
 points = genot_brogliato_points(rod, over=plane, pins={"slip.tip": 1}, parameters=values)
@@ -66,9 +66,9 @@ ours = {
 # %%
 # What the plot of the thesis shows
 # ---------------------------------
-# The thesis follows the rod by time stepping, and its plot marks the event at 0.83. Time stepping locates no events. At
-# this point its runs do not even settle as the step is refined: one that lands in the region without solution sticks
-# and is thrown off in the next step; one that lands beside it slides past the point and lifts off later.
+# The thesis follows the rod by time stepping, and its plot marks the event at 0.83. Time stepping locates no events.
+# At this point its runs do not converge as the step is refined. A run that lands in the region without a solution
+# sticks, and is thrown off in the next step. One that lands beside it slides past the point and lifts off later.
 
 
 def slip(trajectory, t):

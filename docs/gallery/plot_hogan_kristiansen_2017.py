@@ -2,10 +2,10 @@
 Hogan and Kristiansen 2017: impact without collision
 ====================================================
 
-Where a rigid rod has no way to slide on, a compliant floor has one: the rod dives into it, the slip stops, and the rod
-is thrown off although nothing had approached. S. J. Hogan and K. Uldall Kristiansen, *Proceedings of the Royal Society
-A* 473 (2017) 20160773, prove it for :math:`F_N = \\max(0, -K y - \\delta\\sqrt K\\,\\dot y)` as :math:`K \\to \\infty`
-and give the velocity of take-off, :math:`e(\\delta)` times the slip before.
+Where a rigid rod has no consistent motion, a rod on a compliant floor has one: it penetrates the floor, the slip
+stops, and the rod is thrown off although nothing had approached. S. J. Hogan and K. Uldall Kristiansen, *Proceedings
+of the Royal Society A* 473 (2017) 20160773, prove it for :math:`F_N = \\max(0, -K y - \\delta\\sqrt K\\,\\dot y)` as
+:math:`K \\to \\infty` and give the velocity of take-off, :math:`e(\\delta)` times the slip before.
 
 Their :math:`\\delta` is twice the ``damping`` of this package. The rod is ``painleve_rod`` with
 :math:`m = l = g = 1` and :math:`\\alpha = 3`, at :math:`\\theta = 1`.

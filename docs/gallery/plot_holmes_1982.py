@@ -14,8 +14,8 @@ chaos beyond. The only parameters are the coefficient of restitution :math:`e` a
 # --------------------------------------------
 # A ball that comes and goes with :math:`\pm\pi g/\Omega` meets the table where it moves with :math:`(1-e)/(1+e)` of
 # that; so :math:`\Gamma\cos\phi = \pi(1-e)/(1+e)`. The two multipliers have the product :math:`e^2` and the sum
-# :math:`1 + e^2 - (1+e)^2\,\Gamma\sin\phi`. ``periodic_motion`` knows neither: it closes the motion by Newton's method
-# and multiplies the derivatives of flights and of saltation matrices.
+# :math:`1 + e^2 - (1+e)^2\,\Gamma\sin\phi`. ``periodic_motion`` uses neither formula: it finds the periodic motion by
+# Newton's method, and multiplies the derivatives of the flights and the saltation matrices.
 
 import matplotlib.pyplot as plt
 import numpy as np

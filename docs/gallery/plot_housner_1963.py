@@ -2,11 +2,11 @@
 Housner 1963: the rocking block
 ===============================
 
-Tall structures on the ground rock in an earthquake and do not fall as easily as one would think. G. W. Housner, The
-behavior of inverted pendulum structures during earthquakes, *Bulletin of the Seismological Society of America* 53
-(1963) 403-417, asks how a rigid block of half width :math:`b` and half height :math:`h` rocks from corner to corner.
-With :math:`R^2 = b^2 + h^2`, :math:`\\tan\\alpha = b/h` and :math:`p^2 = 3g/(4R)`, the block that stands on one corner,
-turned by :math:`\\varphi`, obeys
+Tall structures on the ground rock in an earthquake before they fall. G. W. Housner, The behavior of inverted pendulum
+structures during earthquakes, *Bulletin of the Seismological Society of America* 53 (1963) 403-417, asks how a rigid
+block of half width :math:`b` and half height :math:`h` rocks from corner to corner. With :math:`R^2 = b^2 + h^2`,
+:math:`\\tan\\alpha = b/h` and :math:`p^2 = 3g/(4R)`, the block that stands on one corner, turned by :math:`\\varphi`,
+obeys
 
 .. math:: \\ddot\\psi = p^2 \\sin\\psi, \\qquad \\psi = \\alpha - |\\varphi| .
 
@@ -56,8 +56,8 @@ ours = {"quarter": list(p * quarters)}
 # ----------
 # When the block comes upright, the other corner strikes. Housner keeps the moment of momentum about that corner: a
 # share :math:`1 - \tfrac32\sin^2\alpha` of the angular velocity is left, and its square :math:`r` of the energy. The
-# laws of Newton, Poisson and Stronge, all with :math:`e = 0` and with enough friction, agree on it, though none of them
-# is told which corner the block will turn about.
+# laws of Newton, Poisson and Stronge, all with :math:`e = 0` and with enough friction, agree on it. None of them
+# prescribes the corner about which the block rotates.
 
 sides = [(0.5, 1.0), (0.2, 0.6), (1.0, 1.0)]
 laws = [NewtonImpact(), PoissonImpact(), EnergeticImpact()]
@@ -74,8 +74,8 @@ ours["ratio"] = [row[0] for row in shares_left]
 ours["laws"] = float(np.max(np.ptp(shares_left, axis=1)))
 
 # %%
-# The formula ends where it gives nothing: for :math:`b/h > \sqrt2` the share would be negative. The old corner then has
-# to let go and cannot, both corners take part in the impact, and the block stops at once.
+# For :math:`b/h > \sqrt2` the share would be negative, and the formula does not hold. The old corner cannot release
+# then; both corners take part in the impact, and the block stops at once.
 
 ours["flat"] = rate_left(1.5, 1.0, NewtonImpact())
 widths = np.linspace(0.2, 1.9, 35)

@@ -21,10 +21,9 @@ with an elastic stop, unit masses, the start :math:`q = (1, 2)`, :math:`\\dot q 
 #
 # .. math:: \delta x^+ = S\,\delta x^-,\qquad S = R_x + \frac{(f^+ - R_x f^-)\,g_x}{g_x f^-},
 #
-# and with the integrand :math:`P` the adjoint jumps by
-# :math:`\psi^- = S^T\psi^+ - (P^- - P^+)\,g_x^T/(g_x f^-)`. The paper has :math:`-S^T`. That the sign is wrong is seen
-# without any impact: let the surface be crossed and nothing happen, :math:`R = 1` and :math:`f^+ = f^-`. Then
-# :math:`S = 1`, and the adjoint must pass unchanged; by the printed condition it would turn round.
+# and with the integrand :math:`P` the adjoint jumps by :math:`\psi^- = S^T\psi^+ - (P^- - P^+)\,g_x^T/(g_x f^-)`. The
+# paper has :math:`-S^T`. A crossing without an impact shows that the sign is wrong: :math:`R = 1` and :math:`f^+ =
+# f^-`. Then :math:`S = 1`, and the adjoint must pass unchanged; by the printed condition it would change its sign.
 #
 # The gradients of the package, by the adjoint and by the forward method, with differences of whole motions as a check:
 

@@ -8,7 +8,7 @@ gravity pays for the impacts of the feet and why the gait is stable; M. J. Colem
 of a rimless spoked wheel, *Dynamics and Stability of Systems* 12 (1997) 139-159, study it in space.
 
 The mechanism stands in ``rimless_wheel.toml`` beside this page: a plane body with eight feet, each a contact with
-friction. Nobody tells it which foot is down, or that the old foot leaves the ground when the new one strikes.
+friction. Nothing prescribes which foot is down, or that the old foot leaves the ground when the new one strikes.
 """
 
 # %%

@@ -2,9 +2,9 @@
 Moffatt 2000: Euler's disc
 ==========================
 
-A coin that is spun on a table rolls on its rim, lower and lower and faster and faster, and stops with a shudder. H. K.
-Moffatt, Euler's disk and its finite-time singularity, *Nature* 404 (2000) 833-834, describes the last minute: the disc
-rolls without slip in steady precession, and the film of air below it takes the energy.
+A coin that is spun on a table rolls on its rim, lower and faster, and stops abruptly. H. K. Moffatt, Euler's disk and
+its finite-time singularity, *Nature* 404 (2000) 833-834, describes the last minute: the disc rolls without slip in
+steady precession, and the film of air below it takes the energy.
 
 The mechanism is ``euler_disc.toml`` beside this page: a thin rigid disc in space with six coordinates and one contact,
 whose slip is declared as the velocity of the material point at the lowest point of the rim. That it rolls is not
@@ -93,7 +93,8 @@ with look():
 # %%
 # Verdict
 # -------
-# Precession and energy agree, and so does the decay by the film, to the square of the inclination. What ends the motion
-# is not in the model: a disc cannot fall faster than gravity lets it, and the paper names that as the end of its law.
+# Precession and energy agree, and so does the decay by the film, to the square of the inclination. The end of the
+# motion is not in the model: the law ceases to hold when the disc would fall faster than gravity allows, as the paper
+# says.
 
 beside("moffatt_2000", ours)

@@ -3,9 +3,9 @@ MuJoCo's creep against exact stick
 ==================================
 
 A block on an incline below the angle of friction stays where it is. In an engine whose contacts are regularised it
-creeps. How fast, is written in the engine's documentation: *MuJoCo documentation*, chapter Computation, sections
-Constraint model and Solver parameters, after E. Todorov, Convex and analytically-invertible dynamics with contacts and
-constraints, *Proceedings of ICRA* (2014). This page evaluates its formulas, lets MuJoCo run, and decides the same
+creeps. The documentation of the engine says how fast: *MuJoCo documentation*, chapter Computation, sections
+Constraint model and Solver parameters, after E. Todorov, Convex and analytically-invertible dynamics with contacts
+and constraints, *Proceedings of ICRA* (2014). This page evaluates its formulas, lets MuJoCo run, and decides the same
 state with this package.
 """
 
@@ -91,8 +91,8 @@ with look():
 # %%
 # Verdict
 # -------
-# The creep is not an error of the engine but its model, and its documentation predicts it to the digit: 4.4 mm/s at the
-# defaults, a hundred times less at ``impratio`` 100. It is what regularised friction does in place of sticking; to hold
-# a block for a minute within a millimetre one has to know.
+# The creep is not an error of the engine but its model, and its documentation predicts it to the digit: 4.4 mm/s at
+# the defaults, a hundred times less at ``impratio`` 100. Regularised friction creeps in place of sticking: at the
+# defaults the block moves 26 cm in a minute.
 
 beside("mujoco_creep", ours)

@@ -2,8 +2,8 @@
 Painlevé 1895 and Klein 1910: two masses on rough rails
 =======================================================
 
-Two masses slide on parallel rails and are joined by a massless rod at the angle :math:`\\varphi`. The rails press on
-the masses across, by the force :math:`T` of the rod, and rub by its magnitude. P. Painlevé (*Leçons sur le
+Two masses slide on parallel rails and are joined by a massless rod at the angle :math:`\\varphi`. The force :math:`T`
+of the rod presses the masses on the rails, and friction is proportional to its magnitude. P. Painlevé (*Leçons sur le
 frottement*, 1895) saw that the equations may then have no solution or two; F. Klein (*Zeitschrift für Mathematik und
 Physik* 58 (1910) 186-191) made it the simplest of all examples, because the constraint is bilateral: no contact opens
 or closes.
@@ -13,8 +13,8 @@ With :math:`s` the sign of the velocity and forces :math:`P_1, P_2` along the ra
 .. math:: (m_1 + m_2)\\cos\\varphi\\;T - s\\,(m_2\\mu_1 - m_1\\mu_2)\\sin\\varphi\\;|T| = m_1 P_2 - m_2 P_1 .
 
 The left side is a broken line through the origin. Both halves rise, and there is one :math:`T` for each right side,
-unless :math:`|m_2\\mu_1 - m_1\\mu_2|\\tan\\varphi > m_1 + m_2`: then it is a roof, with two solutions on one side and
-none on the other. The catalogue has the mechanism as ``painleve_klein``.
+unless :math:`|m_2\\mu_1 - m_1\\mu_2|\\tan\\varphi > m_1 + m_2`: then one half falls, and there are two solutions for
+right sides of one sign and none for those of the other. The catalogue has the mechanism as ``painleve_klein``.
 """
 
 # %%

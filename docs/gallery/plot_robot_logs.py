@@ -2,10 +2,11 @@
 Robot logs: a cheetah that gallops, a walker that stumbles
 ==========================================================
 
-Benchmarks of reinforcement learning are rigid bodies with friction around 1, and nobody asks whether rigid contact has
-a solution at the states that they visit: the engine always gives one. This page asks, for dm_control's cheetah (Y.
-Tassa et al., *DeepMind Control Suite*, arXiv:1801.00690) in a trained gait, friction in force 1.0, and for gymnasium's
-Walker2d (J. Schulman et al. 2016; M. Towers et al., arXiv:2407.17032) under random actions, friction 1.9.
+Benchmarks of reinforcement learning are rigid bodies with friction around 1. Whether rigid contact has a solution at
+the states that they visit is hidden by the engine, which always gives an answer. This page decides it, for
+dm_control's cheetah (Y. Tassa et al., *DeepMind Control Suite*, arXiv:1801.00690) in a trained gait, friction in
+force 1.0, and for gymnasium's Walker2d (J. Schulman et al. 2016; M. Towers et al., arXiv:2407.17032) under random
+actions, friction 1.9.
 
 Every sixth frame of the gait is taken, so that the page is quick. Both logs are linted as a user would, by ``painleve
 lint``; ``--project`` takes the approach velocities of landing feet away, in the mass metric, so that the verdicts are
@@ -155,7 +156,7 @@ print(f"{single} frames of one contact")
 # %%
 # Verdict
 # -------
-# Paradoxical states are not exotic: they occur where benchmarks are run, at their own friction. No publication has
-# counted them, so that what stands beside our numbers is a computation by hand.
+# Paradoxical states occur in benchmarks, at their own friction. No publication known to us has counted them, so the
+# numbers beside ours are computations by hand.
 
 beside("robot_logs", ours)

@@ -4,7 +4,7 @@ Zhao, Liu, Ma and Chen 2008: a two-link arm over a rail
 
 A rod needs a friction of 4/3 for its paradox, which few materials have. Z. Zhao, C. Liu, W. Ma and B. Chen, *Journal
 of Applied Mechanics* 75 (2008) 041006, built an arm of two links that scrapes over a moving rail, and saw the paradox
-at an ordinary friction. Why so little is enough is a matter of posture: the more the arm is stretched, the less.
+at an ordinary friction. The posture explains it: the more the arm is stretched, the less friction is needed.
 
 The arm of the catalogue, ``two_link_arm``, has uniform links of unit mass and length whose base is :math:`H` above
 the rail; :math:`\\theta_1, \\theta_2` are the angles from the downward vertical. The data of the experiment are not
@@ -98,7 +98,7 @@ ours["rail"] = [int(count == 1) for count in counts]
 # %%
 # Verdict
 # -------
-# Everything agrees. The critical friction falls to zero as the arm is stretched to its whole length, :math:`H = 2`:
-# there is no friction without a paradox then.
+# Everything agrees. The critical friction falls to zero as the arm is stretched to its whole length, :math:`H = 2`.
+# In this limit any friction brings a paradox.
 
 beside("zhao_liu_ma_chen_2008", ours)

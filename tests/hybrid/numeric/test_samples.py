@@ -64,6 +64,9 @@ def test_the_answer_is_that_for_a_log_of_the_postures(tmp_path, capsys):
     assert of_sample["counted"] > 40
     assert of_sample["notes"][0].startswith("80 postures were drawn with seed 4")
     assert "80 postures were drawn" in captured.err
+    drawn = of_sample["thresholds"]
+    assert (drawn.pop("sample"), drawn.pop("seed")) == (80, 4)
+    assert (of_log["thresholds"].pop("sample"), of_log["thresholds"].pop("seed")) == (None, 0)
     for name in of_log.keys() - {"notes"}:
         assert of_sample[name] == of_log[name]
 

@@ -368,10 +368,10 @@ def sampled_log(backend: AbstractBackend, count: int, *, seed: int, thresholds: 
     Raises
     ------
     StateError
-        ``count`` is not positive, or nearly all postures of the model penetrate.
+        ``count`` is out of range, or nearly all postures of the model penetrate.
     """
-    if count < 1:
-        raise StateError(f"--sample must be at least 1, got {count}")
+    if not 1 <= count <= MAX_FRAMES:
+        raise StateError(f"--sample must be from 1 to {MAX_FRAMES}, got {count}")
     rng = np.random.default_rng(seed)
     rows, drawn = list[Mapping[str, Array]](), 0
     while len(rows) < count:

@@ -104,7 +104,10 @@ def test_a_closed_chain_has_no_random_postures(tmp_path):
         sampled_log(backend, 5, seed=0, thresholds=Thresholds.of(backend))
 
 
-@pytest.mark.parametrize("words", [[], ["--log", "a.npz", "--sample", "3"], ["--sample", "0"], ["--sample", "x"]])
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--log", "a.npz", "--sample", "3"], ["--sample", "0"], ["--sample", "x"], ["--sample", "1000000000"]],
+)
 def test_either_a_log_or_a_number_of_postures_is_wanted(words, capsys):
     assert main(["lint", str(WALKER), *words]) == 2
     assert "--sample" in capsys.readouterr().err

@@ -81,4 +81,5 @@ def _terms(W: np.ndarray, c: np.ndarray, elements: list[ActiveElement]) -> Terms
         limit=empty,
         static_limit=empty,
         constraint_friction=empty,
+        mean_T=np.zeros(len(tangents)),
     )

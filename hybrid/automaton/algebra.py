@@ -36,12 +36,15 @@ class RowTable:
         Acceleration remainders.
     drift : Matrix, (r, 1)
         Contact velocities at ``v = 0``: those of moving guides.
+    mean : tuple of Expr, (r,)
+        Forces from which the unknown ones are counted: the middle of the range of friction elements.
     normal, tangential : mapping of str to row numbers
     """
 
     W: sympy.Matrix
     zeta: sympy.Matrix
     drift: sympy.Matrix
+    mean: tuple[sympy.Expr, ...]
     normal: dict[str, int]
     tangential: dict[str, tuple[int, ...]]
 
@@ -89,6 +92,7 @@ def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
     columns: list[sympy.Matrix] = []
     zeta: list[sympy.Expr] = []
     drift: list[sympy.Expr] = []
+    mean: list[sympy.Expr] = []
     normal: dict[str, int] = {}
     tangential: dict[str, tuple[int, ...]] = {}
     at_rest = dict.fromkeys(model.velocities, sympy.Integer(0))
@@ -102,14 +106,16 @@ def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
             columns.append(found[0])
             zeta.append(found[1])
             drift.append(found[2].xreplace(at_rest))
+            mean.append(sympy.Integer(0))
         tangential[part.name] = tuple(range(len(columns), len(columns) + len(part.columns)))
         for column in part.columns:
             columns.append(model.W_T[:, column])
             zeta.append(model.zeta_T[column])
             drift.append(model.slip[column].xreplace(at_rest))
+            mean.append(model.coefficients["mean_T"][column])
     W = sympy.Matrix.hstack(*columns) if columns else sympy.zeros(dynamics.n, 0)
     size = len(columns)
-    return RowTable(W, sympy.Matrix(size, 1, zeta), sympy.Matrix(size, 1, drift), normal, tangential)
+    return RowTable(W, sympy.Matrix(size, 1, zeta), sympy.Matrix(size, 1, drift), tuple(mean), normal, tangential)
 
 
 def contact_algebra(dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable) -> Algebra | None:

@@ -161,7 +161,7 @@ def _in_forces(
 ) -> Motion:
     """Accelerations as linear functions of named forces, which are defined by their closed forms."""
     held = algebra.fractions
-    names = force_names(table, with_names=with_names)
+    names = unknown_names(table, with_names=with_names)
     taken = _taken(dynamics)
     unknowns = {fresh_symbol(names[row], taken): held.expression(forces[row]) for row in law.unknown}
     symbols = law.forces(list(unknowns))
@@ -202,7 +202,7 @@ def _stated(
     model = dynamics.model
     taken = _taken(dynamics)
     v_dot = sympy.Matrix([fresh_symbol(f"{name}_ddot", taken) for name in model.coordinates])
-    names = force_names(table, with_names=len(node.mode) > 1)
+    names = unknown_names(table, with_names=len(node.mode) > 1)
     forces = law.forces([fresh_symbol(names[row], taken) for row in law.unknown])
     rigid = eliminated_rows(dynamics)
     multipliers = [fresh_symbol(f"lambda_B_{dynamics.rigid[row]}", taken) for row in rigid]
@@ -265,3 +265,20 @@ def force_names(table: RowTable, *, with_names: bool) -> Mapping[int, str]:
             stem = f"lambda_T_{element}" if with_names else "lambda_T"
             names[row] = stem if len(rows) == 1 else f"{stem}_{axis + 1}"
     return names
+
+
+def unknown_names(table: RowTable, *, with_names: bool) -> Mapping[int, str]:
+    """As :func:`force_names`, with other names for forces that are counted from the middle of their range.
+
+    Parameters
+    ----------
+    table : RowTable
+    with_names : bool
+        Append the name of the force element.
+
+    Returns
+    -------
+    mapping of int to str
+    """
+    names = force_names(table, with_names=with_names)
+    return {row: f"{name}_from_mean" if table.mean[row] else name for row, name in names.items()}

@@ -239,7 +239,7 @@ def locate(
         vector_field=VectorField(dynamics.mechanism.coordinates, motion.acceleration, system),
         n_freedom=dynamics.n - rank_of(active_rows(dynamics, parts, node, samples)),
         is_hyperstatic=motion.is_hyperstatic,
-        forces={names[row]: motion.forces[row] for row in _active_rows_of(parts, table, node)},
+        forces={names[row]: motion.forces[row] + table.mean[row] for row in _active_rows_of(parts, table, node)},
         definitions=motion.definitions,
         unknowns=motion.unknowns,
         equations=motion.equations,

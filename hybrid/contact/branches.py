@@ -85,12 +85,19 @@ def force_set(problem: ContactProblem, group: Sequence[PhysicalSolution]) -> For
     if len(group) == 1 and not families:
         return None
     points = [solution.leading.forces[None] for solution in group if solution.leading.family is None]
-    return ForceSet(
-        names=force_names(problem),
-        dimension=max((family.dimension for family in families), default=0),
-        vertices=_distinct(np.vstack([*points, *(family.vertices for family in families)])),
-        rays=_distinct(_normalised(np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]))),
+    return _set_of_forces(
+        problem,
+        max((family.dimension for family in families), default=0),
+        np.vstack([*points, *(family.vertices for family in families)]),
+        np.vstack([np.zeros((0, problem.n_rows)), *(family.rays for family in families)]),
     )
+
+
+def _set_of_forces(
+    problem: ContactProblem, dimension: int, vertices: NDArray[np.float64], rays: NDArray[np.float64]
+) -> ForceSet:
+    """A set of contact forces from vertices and rays (number, r) in the order of the rows, each once."""
+    return ForceSet(force_names(problem), dimension, _distinct(vertices + problem.mean), _distinct(_normalised(rays)))
 
 
 def continuum_set(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> ForceSet:
@@ -111,11 +118,11 @@ def continuum_set(problem: ContactProblem, item: Candidate, scale: Scale, tolera
     from hybrid.contact.families import extreme_points  # few modes have a continuum
 
     family, corners = item.family, extreme_points(problem, item, scale, tolerances)
-    return ForceSet(
-        names=force_names(problem),
-        dimension=0 if family is None else family.dimension,
-        vertices=_distinct(np.array([corner.forces for corner in corners])),
-        rays=_distinct(_normalised(np.zeros((0, problem.n_rows)) if family is None else family.rays)),
+    return _set_of_forces(
+        problem,
+        0 if family is None else family.dimension,
+        np.array([corner.forces for corner in corners]),
+        np.zeros((0, problem.n_rows)) if family is None else family.rays,
     )
 
 
@@ -291,7 +298,7 @@ def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mod
     Branch
         Its margin is NaN: no inequality was evaluated.
     """
-    acceleration, values = problem.acceleration(forces), forces.tolist()
+    acceleration, values = problem.acceleration(forces), (forces + problem.mean).tolist()
     lambda_N = dict.fromkeys(problem.names[: problem.terms.gap.shape[-1]], 0.0)  # of open contacts, too
     lambda_T: dict[str, tuple[float, ...]] = {}
     for element in problem.elements:
@@ -346,10 +353,11 @@ def broken_law(problem: ContactProblem, branch: Branch, scale: Scale, tolerances
     str
     """
     rates = (problem.W.T @ (branch.acceleration - problem.a_free) + problem.c).tolist()
-    units, size = scale.row.tolist(), float(scale.size)
+    units, size, mean = scale.row.tolist(), float(scale.size), problem.mean.tolist()
     for element in problem.elements:
         normal = [] if element.normal is None else [branch.lambda_N[element.name]]
-        forces, rows = [*normal, *branch.lambda_T.get(element.name, ())], element.rows
+        rows, reported = element.rows, [*normal, *branch.lambda_T.get(element.name, ())]
+        forces = [force - mean[row] for force, row in zip(reported, rows, strict=True)]
         found = _Reported(element, forces, [rates[row] for row in rows], [units[row] for row in rows], size)
         if sentence := found.broken(tolerances.merge):
             return f"{element.name} {sentence} in mode {branch.mode.label} as it is reported"

@@ -10,9 +10,9 @@ import numpy as np
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.candidates import count_modes
-from hybrid.contact.problem import check_friction, check_mass, mass_definiteness, pose
+from hybrid.contact.problem import check_mass, mass_definiteness, pose
 from hybrid.contact.selection import select_in_floats
-from hybrid.contact.table import force_elements
+from hybrid.contact.table import check_friction, force_elements
 from hybrid.contact.verdict import Verdict
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of, summands_of

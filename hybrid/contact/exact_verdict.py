@@ -219,7 +219,7 @@ def _force_set(problem: ContactProblem, sets: Sequence[_Set]) -> ForceSet:
     return ForceSet(
         names=force_names(problem),
         dimension=max(_dimension(one) for one in sets),
-        vertices=np.array(vertices, dtype=float).reshape(-1, r),
+        vertices=np.array(vertices, dtype=float).reshape(-1, r) + problem.mean,
         rays=np.array(rays, dtype=float).reshape(-1, r),
     )
 

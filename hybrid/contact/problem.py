@@ -1,6 +1,6 @@
 """The contact problem at the acceleration level: who takes part, Delassus operator, free accelerations.
 
-Data that no mechanism can have: negative friction, and mass matrices that are not positive definite.
+Mass matrices that no mechanism can have: those that are not positive definite.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from hybrid.contact.activity import Activity, assemble, element_activities, element_names
 from hybrid.contact.reduction import answer, free_motion
+from hybrid.contact.table import check_friction
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
@@ -29,38 +30,6 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.scales import Summands
     from hybrid.dynamics.state import AbstractStructure, State
-
-
-NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constraint_friction")
-
-
-def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
-    """Refuse friction coefficients and limit forces that are negative at one of the states.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    terms : Terms
-        At one state or many.
-
-    Returns
-    -------
-    None
-        Nothing is negative.
-
-    Raises
-    ------
-    StateError
-        With the least value.
-    """
-    for name in NOT_NEGATIVE:
-        values = getattr(terms, name)
-        if values.size and (values < 0).any():
-            kind = "limit force" if "limit" in name else "friction"
-            raise StateError(
-                f"{dynamics.name}: the {kind} is negative ({np.nanmin(values):.6g}) at "
-                f"{'this state' if values.ndim == 1 else 'some of the states'}; it must be zero or positive everywhere"
-            )
 
 
 def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
@@ -250,6 +219,15 @@ class ContactProblem:
     def n_rows(self) -> int:
         """Number of force unknowns."""
         return int(self.G.shape[-1])
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """What is to be added to forces (..., r) to report them: the middle of the range of friction elements."""
+        mean = np.zeros((*self.terms.mean_T.shape[:-1], self.n_rows))
+        for element in self.elements:
+            if element.normal is None:
+                mean[..., list(element.tangential)] = self.terms.mean_T[..., self.columns[element.name]]
+        return mean
 
     @property
     def open(self) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ import numpy as np
 
 from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -282,6 +283,59 @@ def has_stiction(terms: Terms, element: ForceElement) -> NDArray[np.bool_]:
     """
     kinetic, static = (getattr(terms, element.friction_term(is_static=of))[..., element.index] for of in (False, True))
     return np.asarray(kinetic != static)
+
+
+_NOT_NEGATIVE = ("friction", "static_friction", "limit", "static_limit", "constraint_friction")
+
+
+def not_negative(dynamics: AbstractStructure, terms: Terms) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Friction coefficients and limit forces, which no mechanism has below zero.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many.
+
+    Yields
+    ------
+    tuple of str and array, (..., number)
+        The names of terms and their values; of limits those of both directions.
+    """
+    for name in _NOT_NEGATIVE:
+        yield name, getattr(terms, name)
+    if dynamics.elements:
+        mean = terms.mean_T[..., [dynamics.columns[name].start for name in dynamics.elements]]
+        yield "limit", terms.limit - mean
+        yield "limit", terms.limit + mean
+
+
+def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
+    """Refuse friction coefficients and limit forces that are negative at one of the states.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many.
+
+    Returns
+    -------
+    None
+        Nothing is negative.
+
+    Raises
+    ------
+    StateError
+        With the least value.
+    """
+    for name, values in not_negative(dynamics, terms):
+        if values.size and (values < 0).any():
+            kind = "limit force" if "limit" in name else "friction"
+            raise StateError(
+                f"{dynamics.name}: the {kind} is negative ({np.nanmin(values):.6g}) at "
+                f"{'this state' if values.ndim == 1 else 'some of the states'}; it must be zero or positive everywhere"
+            )
 
 
 def rows_of(dynamics: Dynamics, mode: Mode, sides: Mapping[str, float] | None = None) -> tuple[ElementMode, ...]:

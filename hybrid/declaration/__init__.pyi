@@ -7,6 +7,7 @@ from .document import (
 )
 from .evaluation import evaluate as evaluate
 from .mechanism import (
+    AbstractFriction as AbstractFriction,
     Constraint as Constraint,
     Contact as Contact,
     Drawing as Drawing,

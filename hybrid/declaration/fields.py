@@ -20,7 +20,7 @@ from hybrid.errors import DeclarationError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from hybrid.declaration.parts import AbstractMechanism, Constraint, Contact, FrictionElement
+    from hybrid.declaration.parts import AbstractFriction, AbstractMechanism, Constraint, Contact
 
 
 MAX_EXPANDED = 20_000
@@ -327,6 +327,23 @@ MASS = Role(noun="an entry of the mass matrix", allowed=_POSITION)
 FORCE = Role(noun="a force", allowed=_MOTION)
 POINT = Role(noun="a point of the drawing", allowed=_POSITION)
 
+# What the fields of contacts, friction elements and constraints hold, by name.
+ROLES: Mapping[str, Role] = {
+    "gap": GAP,
+    "equation": EQUATION,
+    "tangent": TANGENT,
+    "slip": SLIP,
+    "friction": FRICTION,
+    "static_friction": FRICTION,
+    "limit": LIMIT,
+    "static_limit": LIMIT,
+    "reverse_limit": LIMIT,
+    "restitution": RESTITUTION,
+    "damping": DAMPING,
+    "stiffness_ratio": RATIO,
+    "stiffness": STIFFNESS,
+}
+
 
 def entries(mechanism: AbstractMechanism) -> Iterator[Entry]:
     """Every expression but those of parameters and definitions, in the order of the file format.
@@ -342,12 +359,9 @@ def entries(mechanism: AbstractMechanism) -> Iterator[Entry]:
     yield from _dynamics(mechanism)
     for name, text in mechanism.forces.items():
         yield Entry(("forces", name), f"forces.{name}", text, FORCE)
-    for index, contact in enumerate(mechanism.contact):
-        yield from _contact(contact, index)
-    for index, element in enumerate(mechanism.friction):
-        yield from _element(element, index)
-    for index, constraint in enumerate(mechanism.constraint):
-        yield from _constraint(constraint, index)
+    for table in ("contact", "friction", "constraint"):
+        for index, part in enumerate(getattr(mechanism, table)):
+            yield from _texts(table, part, index)
     for name, point in mechanism.drawing.points.items():
         for number, text in enumerate(point):
             yield Entry(("drawing", "points", name, number), f"drawing.points.{name}", text, POINT)
@@ -390,44 +404,12 @@ def _dynamics(mechanism: AbstractMechanism) -> Iterator[Entry]:
         yield Entry(("dynamics", "forces", i), f"dynamics.forces[{i + 1}]", text, FORCE)
 
 
-def _texts(
-    table: str, part: Contact | FrictionElement | Constraint, index: int, roles: dict[str, Role]
-) -> Iterator[Entry]:
-    for name, role in roles.items():
-        value = getattr(part, name)
+def _texts(table: str, part: Contact | AbstractFriction | Constraint, index: int) -> Iterator[Entry]:
+    for name, role in ROLES.items():
+        value = getattr(part, name, None)
         field = f"{label(table, part.name, index)}.{name}"
         if isinstance(value, str):
             yield Entry((table, index, name), field, value, role)
         elif value is not None:
             for number, text in enumerate(value):
                 yield Entry((table, index, name, number), field, text, role)
-
-
-def _contact(contact: Contact, index: int) -> Iterator[Entry]:
-    roles = {
-        "gap": GAP,
-        "tangent": TANGENT,
-        "slip": SLIP,
-        "friction": FRICTION,
-        "static_friction": FRICTION,
-        "restitution": RESTITUTION,
-        "damping": DAMPING,
-        "stiffness_ratio": RATIO,
-    }
-    return _texts("contact", contact, index, roles)
-
-
-def _element(element: FrictionElement, index: int) -> Iterator[Entry]:
-    roles = {"tangent": TANGENT, "slip": SLIP, "limit": LIMIT, "static_limit": LIMIT}
-    return _texts("friction", element, index, roles)
-
-
-def _constraint(constraint: Constraint, index: int) -> Iterator[Entry]:
-    roles = {
-        "equation": EQUATION,
-        "friction": FRICTION,
-        "tangent": TANGENT,
-        "slip": SLIP,
-        "stiffness": STIFFNESS,
-    }
-    return _texts("constraint", constraint, index, roles)

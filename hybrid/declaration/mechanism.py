@@ -10,6 +10,7 @@ from hybrid.declaration.checks import checked
 from hybrid.declaration.fields import Scope, expand
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.parts import (
+    AbstractFriction,
     AbstractMechanism,
     Constraint,
     Contact,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
 
 __all__ = [
+    "AbstractFriction",
     "Constraint",
     "Contact",
     "Drawing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -96,8 +97,27 @@ class Contact:
         return len(self.tangent or self.slip)
 
 
+class AbstractFriction(ABC):
+    """A force element without a gap: along its slip acts a force between two limits, which it reaches while it slips.
+
+    What is derived from a declaration asks no more of it than this; a further kind is a class with these attributes,
+    and text fields under the names of :data:`hybrid.declaration.fields.ROLES`.
+    """
+
+    __slots__ = ()
+    name: str
+    tangent: str | None
+    slip: str | None
+    static_limit: str | None
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[str, str]:
+        """Expressions of the forces against a positive slip and against a negative one."""
+
+
 @attrs.frozen(kw_only=True)
-class FrictionElement:
+class FrictionElement(AbstractFriction):
     """Dry friction with a given limit force and no gap: a guide, a seal, a brake.
 
     Attributes
@@ -106,6 +126,8 @@ class FrictionElement:
         By which pins, modes and answers name it.
     limit : str
         Force of friction while it slips.
+    reverse_limit : str or None
+        Force of friction while it slips in the negative direction, as of a one-way brake; by default the limit.
     static_limit : str or None
         The larger force up to which sticking persists; by default the limit.
     tangent : str or None
@@ -124,6 +146,12 @@ class FrictionElement:
     tangent: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
     slip: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
     static_limit: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
+    reverse_limit: str | None = attrs.field(default=None, converter=convert.optional_expression, validator=_OPTIONAL)
+
+    @property
+    def limits(self) -> tuple[str, str]:
+        """The limit, and the reverse limit."""
+        return self.limit, self.limit if self.reverse_limit is None else self.reverse_limit
 
 
 @attrs.frozen(kw_only=True)
@@ -400,8 +428,8 @@ class AbstractMechanism:
         factory=dict, converter=as_expressions, validator=convert.is_table_of_expressions
     )
     contact: tuple[Contact, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Contact))
-    friction: tuple[FrictionElement, ...] = attrs.field(
-        default=(), converter=as_tuple, validator=is_tuple_of(FrictionElement)
+    friction: tuple[AbstractFriction, ...] = attrs.field(
+        default=(), converter=as_tuple, validator=is_tuple_of(AbstractFriction)
     )
     constraint: tuple[Constraint, ...] = attrs.field(default=(), converter=as_tuple, validator=is_tuple_of(Constraint))
     drawing: Drawing = attrs.field(factory=Drawing, converter=as_drawing, validator=is_a(Drawing))

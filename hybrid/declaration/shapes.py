@@ -12,12 +12,7 @@ import numpy as np
 from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.fields import label
 from hybrid.declaration.names import suggestion, velocity_name
-from hybrid.declaration.parts import (
-    Constraint,
-    Contact,
-    EnergyDynamics,
-    FrictionElement,
-)
+from hybrid.declaration.parts import Constraint, Contact, EnergyDynamics
 from hybrid.errors import Problem
 from hybrid.tolerances import NOTHING
 
@@ -26,7 +21,7 @@ if TYPE_CHECKING:
 
     from hybrid.declaration.fields import Scope
     from hybrid.declaration.parameters import Read
-    from hybrid.declaration.parts import AbstractMechanism
+    from hybrid.declaration.parts import AbstractFriction, AbstractMechanism
     from hybrid.declaration.tree import Expression
 
 
@@ -176,13 +171,17 @@ def _contact(contact: Contact, index: int) -> Iterator[Problem]:
             yield Problem("needs tangent or slip", f"{field}.{name}", hint=hint, path=(*path, name))
 
 
-def _element(element: FrictionElement, index: int) -> Iterator[Problem]:
+def _element(element: AbstractFriction, index: int) -> Iterator[Problem]:
     field = label("friction", element.name, index)
     if element.tangent is None and element.slip is None:
         yield Problem("needs tangent or slip", field, path=("friction", index))
     if element.tangent is not None and element.slip is not None:
         hint = "slip is the rate of a tangent"
         yield Problem("tangent and slip exclude one another", field, hint=hint, path=("friction", index, "slip"))
+    if element.static_limit is not None and len(set(element.limits)) == 2:
+        message = "a force that sticking holds beyond the limit has one limit in both directions"
+        path = ("friction", index, "static_limit")
+        yield Problem(message, f"{field}.static_limit", hint="leave out static_limit or reverse_limit", path=path)
 
 
 def _constraint(constraint: Constraint, index: int) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from hybrid.declaration.checks import MAX_COORDINATES, MECHANISM_NAME, mechanism
 from hybrid.declaration.convert import MAX_TEXT
 from hybrid.declaration.names import IDENTIFIER, MAX_NAME_LENGTH
 from hybrid.declaration.parser import MAX_LENGTH
-from hybrid.declaration.parts import AbstractMechanism, Parameter
+from hybrid.declaration.parts import AbstractFriction, AbstractMechanism, FrictionElement, Parameter
 from hybrid.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ _ACCEPTED: Mapping[Validator, Schema] = {
     convert.is_text: _TEXT,
     convert.is_texts: {"type": "array", "items": _TEXT},
 }
+# What a table of a file is read as, where a declaration made in Python may hold other classes, too.
+_IN_FILES: Mapping[type[Any], type[Any]] = {AbstractFriction: FrictionElement}
 # Where the shapes and names that are checked of the whole declaration say more than the validator.
 _NARROWER: Mapping[str, Schema] = {
     "AbstractMechanism.name": {"type": "string", "pattern": f"^{MECHANISM_NAME}$", "maxLength": MAX_NAME_LENGTH},
@@ -161,7 +163,8 @@ def _of_parts(hint: Any) -> Schema:
     if get_origin(hint) in (types.UnionType, Union):
         return {"oneOf": [_of_class(part) for part in parts]}
     if get_origin(hint) is tuple:
-        return {"type": "array", "items": _of_class(parts[0])}
+        kind = get_args(hint)[0]
+        return {"type": "array", "items": _of_class(_IN_FILES.get(kind, kind))}
     item = {"anyOf": [dict(_WRITTEN), _of_class(Parameter)]}
     return {"type": "object", "propertyNames": _NAME, "additionalProperties": item}
 

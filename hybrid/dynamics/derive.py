@@ -39,12 +39,13 @@ class Terms:
     Attributes
     ----------
     M, h : array, (..., n, n) and (..., n)
-        Mass matrix and all forces but those of contacts and constraints.
+        Mass matrix and all forces but those of contacts and constraints; ``W_T mean_T`` is one of them.
     gap, gap_dot, zeta_N : array, (..., k)
         Signed distances, their rates, acceleration remainders.
     W_N : array, (..., n, k)
-    slip, zeta_T : array, (..., p)
-        Tangential velocities and acceleration remainders; the columns of each force element are ``Dynamics.columns``.
+    slip, zeta_T, mean_T : array, (..., p)
+        Tangential velocities, acceleration remainders, and forces in the middle of two limits, from which the equations
+        of motion count ``lambda_T`` and ``limit``; the columns of each force element are ``Dynamics.columns``.
     W_T : array, (..., n, p)
     constraint, constraint_dot, zeta_B : array, (..., m)
     J : array, (..., m, n)
@@ -75,6 +76,7 @@ class Terms:
     limit: NDArray[Any]
     static_limit: NDArray[Any]
     constraint_friction: NDArray[Any]
+    mean_T: NDArray[Any]
 
     @property
     def undefined(self) -> str | None:

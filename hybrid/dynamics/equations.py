@@ -17,7 +17,8 @@ from hybrid.expressions import Builder, Graph, Nodes, Program, compile_program, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hybrid.declaration.mechanism import Constraint, Contact, FrictionElement, Mechanism
+    from hybrid.declaration.mechanism import Constraint, Contact, Mechanism
+    from hybrid.declaration.parts import AbstractFriction
 
 __all__ = ["TIME", "Equations", "Reader", "equations_of", "read", "texts_of"]
 
@@ -38,7 +39,7 @@ class Equations:
     parameters : mapping of str to int
         Their values are put in at evaluation.
     M, h : array of int, (n, n) and (n,)
-        Mass matrix; all generalised forces but those of contacts and constraints.
+        Mass matrix; all generalised forces but those of contacts and constraints, and ``W_T mean_T``.
     gap, gap_dot, zeta_N : array of int, (k,)
         Signed distances, their rates, and the part of their accelerations that is not ``W_N^T v'``.
     W_N : array of int, (n, k)
@@ -53,7 +54,7 @@ class Equations:
         Constraint Jacobian.
     coefficients : mapping of str to array of int
         ``friction``, ``static_friction``, ``restitution``, ``damping``, ``stiffness_ratio`` (k,); ``limit``,
-        ``static_limit`` (number of friction elements,); ``constraint_friction`` (m,).
+        ``static_limit`` (number of friction elements,); ``constraint_friction`` (m,); ``mean_T`` (p,).
     energy : array of int, (2,)
         Jacobi's energy and the power that enters it other than through contacts and constraints.
     """
@@ -137,16 +138,18 @@ def equations_of(mechanism: Mechanism) -> Equations:
     gap = reader.column(contact.gap for contact in mechanism.contact)
     constraint = reader.column(item.equation for item in rigid)
     gap_dot, constraint_dot, slip = _rate(reader, gap), _rate(reader, constraint), _slip_velocities(reader)
+    W_T, coefficients = jacobian(build, slip, v).T, _coefficients(reader, rigid)
+    mean_T, limits = _friction_ranges(reader, len(slip))
     blocks = {
         "M": M,
-        "h": h,
+        "h": _with_forces(build, h, W_T, mean_T),
         "gap": gap,
         "gap_dot": gap_dot,
         "zeta_N": _collected(build, _rate(reader, gap_dot)),
         "W_N": jacobian(build, gap, q).T,
         "slip": slip,
         "zeta_T": _collected(build, _rate(reader, slip)),
-        "W_T": jacobian(build, slip, v).T,
+        "W_T": W_T,
         "constraint": constraint,
         "constraint_dot": constraint_dot,
         "zeta_B": _collected(build, _rate(reader, constraint_dot)),
@@ -158,7 +161,7 @@ def equations_of(mechanism: Mechanism) -> Equations:
         velocities=v,
         time=reader.time,
         parameters={name: build.name(name) for name in mechanism.parameters},
-        coefficients=_coefficients(reader, rigid),
+        coefficients=coefficients | limits | {"mean_T": mean_T},
         **blocks,
         graph=build.graph(),
     )
@@ -213,7 +216,7 @@ def _slip_velocities(reader: Reader) -> Nodes:
     entries: list[int] = []
     mechanism = reader.mechanism
     frictional = [item for item in mechanism.constraint if item.friction is not None]
-    elements: list[Contact | FrictionElement | Constraint] = [*mechanism.contact, *mechanism.friction, *frictional]
+    elements: list[Contact | AbstractFriction | Constraint] = [*mechanism.contact, *mechanism.friction, *frictional]
     for element in elements:
         if element.slip:
             entries.extend(reader.column(texts_of(element.slip)).tolist())
@@ -223,18 +226,43 @@ def _slip_velocities(reader: Reader) -> Nodes:
 
 
 def _coefficients(reader: Reader, rigid: list[Constraint]) -> dict[str, Nodes]:
-    contacts, elements = reader.mechanism.contact, reader.mechanism.friction
+    contacts = reader.mechanism.contact
     texts: dict[str, Iterable[str]] = {
         "friction": (c.friction for c in contacts),
         "static_friction": (c.static_friction or c.friction for c in contacts),
         "restitution": (c.restitution for c in contacts),
         "damping": (c.damping for c in contacts),
         "stiffness_ratio": (c.stiffness_ratio for c in contacts),
-        "limit": (e.limit for e in elements),
-        "static_limit": (e.static_limit or e.limit for e in elements),
         "constraint_friction": (c.friction or "0" for c in rigid),
     }
     return {name: reader.column(entries) for name, entries in texts.items()}
+
+
+def _friction_ranges(reader: Reader, p: int) -> tuple[Nodes, dict[str, Nodes]]:
+    """Middle of the range of every tangential force (p,), and how far friction elements reach to either side of it."""
+    build, elements = reader.build, reader.mechanism.friction
+    two, means, reach, static = build.number(2), [], [], []
+    for element in elements:
+        ahead, back = (reader.expression(text) for text in element.limits)
+        is_even = ahead == back
+        means.append(build.number(0) if is_even else build.divide(build.subtract(back, ahead), two))
+        reach.append(ahead if is_even else build.divide(build.add(ahead, back), two))
+        static.append(reader.expression(element.static_limit) if element.static_limit else reach[-1])
+    after = sum(item.friction is not None for item in reader.mechanism.constraint)
+    before = p - after - len(elements)
+    middle = [*[build.number(0)] * before, *means, *[build.number(0)] * after]
+    columns = {"limit": reach, "static_limit": static}
+    return np.array(middle, dtype=np.intp), {name: np.array(c, dtype=np.intp) for name, c in columns.items()}
+
+
+def _with_forces(build: Builder, h: Nodes, W_T: Nodes, mean_T: Nodes) -> Nodes:
+    """Generalised forces with those of friction in the middle of its range."""
+    zero = build.number(0)
+    acting = [column for column, node in enumerate(mean_T) if node != zero]
+    if not acting:
+        return h
+    pushes = [dot(build, row[acting], mean_T[acting]) for row in W_T]
+    return _collected(build, np.array([build.add(*pair) for pair in zip(h, pushes, strict=True)], dtype=np.intp))
 
 
 TIME = "t"

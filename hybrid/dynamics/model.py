@@ -49,7 +49,7 @@ class SymbolicModel:
         Constraint Jacobian.
     coefficients : mapping of str to Matrix
         ``friction``, ``static_friction``, ``restitution``, ``damping``, ``stiffness_ratio`` (k, 1); ``limit``,
-        ``static_limit`` (number of friction elements, 1); ``constraint_friction`` (m, 1).
+        ``static_limit`` (number of friction elements, 1); ``constraint_friction`` (m, 1); ``mean_T`` (p, 1).
     """
 
     coordinates: tuple[sympy.Symbol, ...]

@@ -309,6 +309,15 @@ class AbstractMotion:
     def forces(self, arc: Arc, t: Any) -> Observation:
         """Accelerations and contact forces at times (N,) within one arc of this motion."""
         times = np.atleast_1d(np.asarray(t, dtype=float))
+        found = self._observed(arc, times)
+        if not self.dynamics.elements:
+            return found
+        # those of the flow are counted from the middle of their range
+        q, v = arc.sample(times)
+        mean = self.dynamics_at(arc.start).terms(q, v, t=times).mean_T.T
+        return attrs.evolve(found, lambda_T=found.lambda_T + mean) if mean.any() else found
+
+    def _observed(self, arc: Arc, times: NDArray[np.float64]) -> Observation:
         if arc.means is not None:
             step = arc.step_of(times)
             return Observation(*(values[:, step] for values in attrs.astuple(arc.means, recurse=False)))

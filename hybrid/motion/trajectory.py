@@ -116,7 +116,7 @@ def _powers(
     guided += np.sum(lambda_T * ((v[:, None, :] @ terms.W_T)[:, 0, :] - terms.slip), axis=-1)
     if terms.J.shape[-2]:
         # all that the equations of motion leave to the constraints
-        contact = (terms.W_N @ lambda_N[..., None] + terms.W_T @ lambda_T[..., None])[..., 0]
+        contact = (terms.W_N @ lambda_N[..., None] + terms.W_T @ (lambda_T - terms.mean_T)[..., None])[..., 0]
         held = (terms.M @ observed.acceleration.T[..., None])[..., 0] - terms.h - contact
         guided += np.sum(held * v, axis=-1) - np.zeros(len(t))
     _, power = dynamics.energy(q, v, t=t)

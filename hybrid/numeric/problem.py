@@ -163,6 +163,7 @@ def normal_problem(A: NDArray[np.float64], b: NDArray[np.float64], W: NDArray[np
         limit=none,
         static_limit=none,
         constraint_friction=none,
+        mean_T=none,
     )
     return ContactProblem(
         mechanism="contacts",

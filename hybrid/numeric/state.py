@@ -364,6 +364,7 @@ class NumericState:
             limit=_row([element.limit for element in self.friction]),
             static_limit=_row([e.limit if e.static_limit is None else e.static_limit for e in self.friction]),
             constraint_friction=np.zeros(m),
+            mean_T=np.zeros(sum(W.shape[-1] for _, _, W in slips if W is not None)),
         )
 
 

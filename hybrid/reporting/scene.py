@@ -246,7 +246,8 @@ def constraint_forces(motion: Trajectory, arc: Arc, t: Array, q: Array, v: Array
     terms = dynamics.terms(q, v, t=t, parameters=motion.parameters)
     a = seen.acceleration.T
     left = (terms.M @ a[..., None])[..., 0] - terms.h
-    left = left - (terms.W_N @ seen.lambda_N.T[..., None])[..., 0] - (terms.W_T @ seen.lambda_T.T[..., None])[..., 0]
+    friction = seen.lambda_T.T - terms.mean_T
+    left = left - (terms.W_N @ seen.lambda_N.T[..., None])[..., 0] - (terms.W_T @ friction[..., None])[..., 0]
     found = (np.linalg.pinv(np.swapaxes(terms.J, -1, -2)) @ left[..., None])[..., 0]
     forces[:, kept] = found[:, [dynamics.rigid.index(names[column]) for column in kept]]
     return forces

@@ -14,8 +14,9 @@ from hybrid.contact.batches import CellVerdict, contrast, thresholds
 from hybrid.contact.candidates import count_modes, mode_combinations
 from hybrid.contact.componentwise import accelerations, components, solve_mode
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import NOT_NEGATIVE, pose
+from hybrid.contact.problem import pose
 from hybrid.contact.smooth import is_unnamed
+from hybrid.contact.table import not_negative
 from hybrid.dynamics.derive import Terms, turn_nodes
 from hybrid.dynamics.scales import scales_of, summand_nodes, with_sums
 from hybrid.expressions import (
@@ -268,7 +269,7 @@ def _require_definite(source: CellSource, terms: Terms, numbers: Mapping[int, An
             np.abs(RecordedArray.of(numbers[node])) > _WELL_POSED * RecordedArray.of(numbers[size])
             for node, size in source.divisors
         ),
-        *(np.all(getattr(terms, name) >= 0.0) for name in NOT_NEGATIVE if getattr(terms, name).size),
+        *(np.all(values >= 0.0) for _, values in not_negative(source.plane.dynamics, terms) if values.size),
     ]
     if not all(map(bool, conditions)):
         raise NotRecordable("a cell without a state")

@@ -127,8 +127,9 @@ def test_the_force_on_the_cheetah_grows_with_stiffness_only_beyond_the_critical_
 def test_forces_on_the_cheetah_tend_to_those_of_the_posture_held(cheetah, frame):
     """With the posture held, g'' = b + A F and s' = c_T - B F for F = -K g, from g = g' = 0 until the slip s is 0.
 
-    Beyond the critical friction F = b/A (cosh w t - 1) with w^2 = -A K, so that F grows with K as K^(1/3) where w t is
-    small and as K^(1/2) where it is large: 2.15 to 3.16 times a decade. Below it F ends at -2 b/A whatever K.
+    Beyond the critical friction F = b/A (cosh w t - 1) with w^2 = -A K, so that without c_T F would grow as K^(1/3)
+    where w t is small and as K^(1/2) where it is large: 2.15 to 3.16 times a decade; c_T takes a share of the slip that
+    falls with K. Below it the largest F is -2 b/A whatever K.
     """
     backend, log = cheetah
     thresholds = Thresholds.of(backend, project=True)

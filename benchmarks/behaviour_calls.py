@@ -71,7 +71,7 @@ def select(solver: str = "enumeration", **given: Json) -> Json:
         of_branch = {"mode": branch.mode.label, "same": same, "acceleration": branch.acceleration, "contacts": contacts}
         forces = {"lambda_N": branch.lambda_N, "lambda_T": branch.lambda_T}
         branches.append(of_branch | forces | {"slacks": slacks, "margin": branch.margin})
-    sets = [found.force_set, *found.continua]
+    sets = [found.force_set, *getattr(found, "continua", ())]  # the commit compared with may not know continua
     certificate = found.certificate
     return {
         "verdict": found.verdict,
@@ -80,7 +80,7 @@ def select(solver: str = "enumeration", **given: Json) -> Json:
         "decided_by": found.decided_by,
         "notes": found.notes,
         "sets": [[item.dimension, item.vertices, item.rays] for item in sets if item is not None],
-        "verified": None if certificate is None else hybrid.verify_certificate(certificate, found.problem),
+        "verified": None if certificate is None else hybrid.verify_certificate(certificate),
     }
 
 

@@ -24,7 +24,18 @@ FLOOR = 1e-12
 LEFT_OUT = {"version", "seconds"}
 
 # Keys that a record may have where it had none: the contract lets records grow.
-GROWN = {"force_set", "guards", "sampled", "general_cells"}
+GROWN = {
+    "force_set",
+    "guards",
+    "sampled",
+    "general_cells",
+    "complete",
+    "refusals",
+    "joint",
+    "continua",
+    "branch",
+    "by_name",
+}
 
 # Mappings of numbers of different kinds; what is declared has no rounding and may be small.
 UNLIKE = {"parameters", "base", "gradient", "at"}

@@ -384,28 +384,28 @@ def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate |
     from hybrid.contact import Certificate, ModeCertificate, verify_certificate
     from lcp.exact import certificate_to_json
 
-    record: dict[str, Json] = {
-        "violations": [
-            {**attrs.asdict(violation), "mode": labels(violation.mode)} for violation in certificate.violations
-        ],
+    lcp: dict[str, Json] | None = None
+    if isinstance(certificate, Certificate):
+        lcp = {"M": certificate.problem.M, "q": certificate.problem.q}
+        refutation = certificate_to_json(certificate.refutation)
+    elif isinstance(certificate, ModeCertificate):
+        vectors = ("equations", "inequalities")
+        refutations = [
+            {"mode": labels(item.mode)}
+            | {name: [str(value) for value in getattr(item, name)] for name in vectors}
+            | {"constant": str(item.constant)}
+            for item in certificate.refutations
+        ]
+        refutation = {"kind": "no consistent mode", "refutations": refutations}
+    else:
+        refutation = {"kind": certificate.kind, "parts": certificate.as_rows()}
+    return {
+        "violations": [{**attrs.asdict(item), "mode": labels(item.mode)} for item in certificate.violations],
         "farkas": certificate.farkas,
+        "lcp": lcp,
+        "refutation": refutation,
         "verified": verify_certificate(certificate),
     }
-    if isinstance(certificate, Certificate):
-        posed = {"M": certificate.problem.M, "q": certificate.problem.q}
-        return record | {"lcp": posed, "refutation": certificate_to_json(certificate.refutation)}
-    if not isinstance(certificate, ModeCertificate):
-        return record | {"lcp": None, "refutation": {"kind": certificate.kind, "parts": certificate.as_rows()}}
-    refutations = [
-        {
-            "mode": labels(item.mode),
-            "equations": [str(value) for value in item.equations],
-            "inequalities": [str(value) for value in item.inequalities],
-            "constant": str(item.constant),
-        }
-        for item in certificate.refutations
-    ]
-    return record | {"lcp": None, "refutation": {"kind": "no consistent mode", "refutations": refutations}}
 
 
 def closed_form_contacts(selection: Selection) -> tuple[str, ...]:

@@ -199,8 +199,7 @@ def follow(slopes: FastSlopes, phases: tuple[PhaseRecord, ...]) -> Duals:
         _check_start(slopes.system, plain(y), before, phase)
         y = slopes.stopped(y, phase.status)
         _check_holds(slopes.system, plain(y), phase.status)
-        turns = bool(phase.status.rotating(slopes.system.sizes))
-        y = _punctual(slopes, _turned(slopes, y, phase) if turns else _carried(slopes, y, phase), phase)
+        y = _punctual(slopes, _carried(slopes, y, phase), phase)
         _check_friction(slopes, y, phase.status)
         if phase.event[0] in _JUMPS:
             if number + 1 == len(phases):
@@ -272,23 +271,6 @@ def _check_end(system: FrozenFlow, y: Array) -> None:
             )
 
 
-def _carried(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
-    """Unknowns at the end of a phase without rotating slips, which is linear: derivatives of a matrix exponential."""
-    from scipy.linalg import expm, expm_frechet
-
-    none, n = np.zeros(slopes.size), slopes.size
-    start = slopes.rates(none, phase.status)
-    columns = [slopes.rates(unit, phase.status) - start for unit in np.eye(n)]
-    A = phase.duration * np.column_stack([*columns, start])
-    A = np.concatenate([A, np.zeros((1, n + 1))])
-    known, x = plain(A), np.append(plain(y), 1.0)
-    flow, slopes_of_A = expm(known), changes(A.ravel()).reshape(n + 1, n + 1, -1)
-    tangents = flow[:n, :n] @ changes(y)
-    for column in np.flatnonzero(slopes_of_A.any(axis=(0, 1))).tolist():
-        tangents[:, column] += (expm_frechet(known, slopes_of_A[:, :, column], compute_expm=False) @ x)[:n]
-    return duals((flow @ x)[:n], tangents)
-
-
 def _punctual(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
     """The end of a phase moved to the zero of what ends it: it was recorded to the accuracy of the impact alone."""
     kind, index = phase.event
@@ -300,8 +282,8 @@ def _punctual(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
     return y if abs(late) > _LATE * phase.duration else np.asarray(y + late * moved)
 
 
-def _turned(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
-    """Unknowns at the end of a phase with rotating slips, in the variable in which these die out exponentially."""
+def _carried(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
+    """Unknowns at the end of a phase, in the variable in which slips that turn die out exponentially."""
     from scipy.integrate import solve_ivp
 
     system, status, shape, n = slopes.system, phase.status, changes(y).shape, slopes.size

@@ -160,7 +160,7 @@ def compare(
         if output is None:
             found = compare_methods(dynamics, state, **asked)
         else:
-            from hybrid.analysis.comparison.wording import number_in_full
+            from hybrid.analysis.comparison.rows import number_in_full
 
             options = ["--stiffness", ",".join(map(number_in_full, stiffness))]
             options += [] if damping is None else ["--damping", repr(damping)]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.analysis.comparison.cells import Cells
-from hybrid.analysis.comparison.penalty_map import PenaltyMap, penalty_map
-from hybrid.analysis.maps.axes import Axis
+from hybrid.analysis.comparison.penalty_map import Cells, PenaltyMap, penalty_map
 from hybrid.analysis.maps.plane import plane_of
 from hybrid.contact.activity import Activity
 from hybrid.contact.classification import CellVerdict, Classification
@@ -23,6 +19,11 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from hybrid.analysis.maps.axes import Axis
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import States
 

@@ -15,10 +15,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.comparison.cells import Cells
 from hybrid.analysis.comparison.restitution import approaching_impulse
 from hybrid.contact.classification import CellVerdict
-from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS
+from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS, CompliantMotions, compliant_motions
 from hybrid.contact.compliance.planar import ContactRates
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING, ROUNDING
@@ -26,10 +25,73 @@ from hybrid.tolerances import NOTHING, ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hybrid.analysis.comparison.cells import Cells
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["EXACT", "STRIKING", "MapException", "PenaltyMap", "judged", "orders", "penalty_map", "rigid_motions"]
+__all__ = [
+    "EXACT",
+    "STRIKING",
+    "Cells",
+    "MapException",
+    "PenaltyMap",
+    "judged",
+    "orders",
+    "penalty_map",
+    "rigid_motions",
+]
+
+
+Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class Cells:
+    """States of a map in a row, with what is known of them.
+
+    Attributes
+    ----------
+    dynamics : Dynamics
+    q, v, t : array, (N, n), (N, n), (N,)
+    parameters : mapping of str to array, (N,)
+    verdict : array of uint8, (N,)
+    mode : array of int8, (N,)
+        The mode of a unique motion.
+    touches : array of bool, (N,)
+        Whether the contact is closed.
+    after : array, (N, n)
+        Velocities after the impact of the compliant limit.
+    damping : float or None
+    """
+
+    dynamics: Dynamics
+    q: Array
+    v: Array
+    t: Array
+    parameters: Mapping[str, Array]
+    verdict: NDArray[np.uint8]
+    mode: NDArray[np.int8]
+    touches: NDArray[np.bool_]
+    after: Array
+    damping: float | None
+
+    def among(self, *verdicts: CellVerdict) -> NDArray[np.intp]:
+        """Cells with a closed contact and one of some verdicts."""
+        return np.flatnonzero(self.touches & np.isin(self.verdict, verdicts))
+
+    def at(self, index: NDArray[np.intp]) -> tuple[Array, Array, Array, dict[str, Array]]:
+        """States and parameters of some cells."""
+        values = {name: value[index] for name, value in self.parameters.items()}
+        return self.q[index], self.v[index], self.t[index], values
+
+    def slowness(self, index: NDArray[np.intp]) -> float:
+        """Time that the contact takes, relative to one with ``stiffness_ratio = 1``: the longest of some cells."""
+        q, v, t, values = self.at(index)
+        ratio = ContactRates.at(self.dynamics, q, v, t, values).stiffness_ratio
+        return float(np.max(ratio**-0.5)) if len(index) else 1.0
+
+    def runs(self, index: NDArray[np.intp], v: Array, K: float, horizon: float) -> CompliantMotions:
+        """Penalty runs of some cells, from other velocities."""
+        q, _, t, values = self.at(index)
+        return compliant_motions(self.dynamics.at(values), q, v, t, stiffness=K, damping=self.damping, horizon=horizon)
 
 
 EXACT = NOTHING
@@ -37,8 +99,6 @@ EXACT = NOTHING
 STRIKING = 200.0
 """Fast time after which a departure from rest is given up."""
 _ORDER = -0.4  # the stiffest error lies below the largest of the softer ones by this power: theory has -1/2 or faster
-
-Array = NDArray[np.float64]
 
 
 def orders(logs: Array, error: Array, floor: Array) -> Array:

@@ -1,6 +1,6 @@
 """One row of a comparison for every method: rigid problem, impact laws, velocity problem, penalty runs.
 
-The velocity-level problem of time stepping in the limit of vanishing steps (Stewart and Trinkle 1996).
+What the rows say in words.
 """
 
 from __future__ import annotations
@@ -10,107 +10,169 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-import lcp
 from hybrid.analysis.comparison.restitution import approaching_impulse
 from hybrid.analysis.comparison.settling import settling_time
-from hybrid.analysis.comparison.wording import FROZEN, SHOWN, in_a_line, mode_after, note_of, run_name, unfinished
 from hybrid.contact.activity import element_names
-from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.compliance.kinematics import without_bilateral
 from hybrid.contact.compliance.law import KelvinVoigt, KelvinVoigtLimit
-from hybrid.contact.compliance.path import ContactHistory, histories_of_motion, histories_of_path, times_to_stick
+from hybrid.contact.compliance.path import (
+    CompliantMotion,
+    ContactHistory,
+    histories_of_motion,
+    histories_of_path,
+    times_to_stick,
+)
 from hybrid.contact.impacts.impact import (
     AbstractImpactLaw,
     Impact,
-    ImpactProblem,
-    Impulses,
-    Phase,
     impact_problem,
     resolve_impact,
 )
-from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact, VelocityProblem
+from hybrid.contact.modes import ContactMode, Mode
 from hybrid.errors import ComputationError
-from hybrid.tolerances import NOTHING, RESOLVED, Tolerances
+from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hybrid.contact.compliance.path import CompliantMotion
     from hybrid.contact.verdict import Selection
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-__all__ = ["ComparisonRow", "Inquiry", "VelocityProblem", "velocity_impact"]
+__all__ = [
+    "FROZEN",
+    "SHOWN",
+    "ComparisonRow",
+    "Inquiry",
+    "in_a_line",
+    "mode_after",
+    "note_of",
+    "number_in_full",
+    "run_name",
+    "unfinished",
+]
 
 
-_STEP = RESOLVED  # of the time in which the free acceleration would change the velocities by themselves
+FROZEN = 0.5
+"""Change of the Delassus operator from which a posture is not frozen even roughly."""
+SHOWN = NOTHING
+"""Velocities below this, relative to the largest, are shown as 0."""
+_MANY = 3  # phases shown in one line
 
 
-@attrs.frozen
-class VelocityProblem(AbstractImpactLaw):
-    """One step of the velocity problem: ``gamma+ = gamma + h c + G P`` complementary to the impulses, inelastic.
-
-    Its matrix is copositive, so that a solution exists even where the acceleration problem has none; the impulse then
-    stays finite as the step tends to zero (Stewart and Trinkle 1996; Anitescu and Potra 1997).
-
-    Attributes
-    ----------
-    step : float, optional
-        Time step ``h``; by default one so small that the answer is its limit to ten digits.
-    """
-
-    step: float | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the law."""
-        return "velocity LCP"
-
-    def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses of one step by Lemke's method."""
-        free = problem.posed.c
-        size = float(np.max(np.abs(free), initial=0.0))
-        speed = float(np.max(np.abs(problem.gamma), initial=0.0))
-        step = self.step if self.step is not None else (_STEP * (speed or 1.0) / size if size else 0.0)
-        posed = attrs.evolve(problem.posed, c=problem.gamma + step * free)
-        if any(element.is_spatial_at_rest for element in problem.elements):
-            raise ComputationError("the velocity problem is planar here; this contact is spatial")
-        reduced = planar_lcp(posed)
-        solution = lcp.Lemke().solve(reduced.question)
-        if solution.status is not lcp.Status.SOLVED:
-            raise ComputationError("Lemke's method found no impulses of the velocity problem")
-        values = reduced.forces(solution.z)
-        total = float(np.sum(np.abs(values[problem.normals])))
-        change = float(np.max(np.abs(problem.G @ values), initial=0.0))
-        return Impulses(values, (Phase("jump", total),) if change > NOTHING * speed else ())
-
-
-def velocity_impact(
-    dynamics: Dynamics,
-    state: State,
-    *,
-    step: float | None = None,
-    parameters: Values | None = None,
-    tolerances: Tolerances = Tolerances(),
-) -> Impact | str:
-    """Impact by the velocity problem, or the sentence that says why there is none.
+def in_a_line(kinds: Sequence[str]) -> str:
+    """Phases in a line; only how many and the last where there are many.
 
     Parameters
     ----------
-    dynamics : Dynamics
-    state : State
-    step : float, optional
-        Time step; by default its limit.
-    parameters, tolerances : optional
+    kinds : sequence of str
 
     Returns
     -------
-    Impact or str
+    str
+        ``"slide+ -> stick"``.
     """
-    try:
-        return resolve_impact(dynamics, state, law=VelocityProblem(step), parameters=parameters, tolerances=tolerances)
-    except ComputationError as error:
-        return f"velocity LCP: {error}"
+    return " -> ".join(kinds) if len(kinds) <= _MANY else f"{len(kinds)} phases, at last {kinds[-1]}"
+
+
+def mode_after(names: Sequence[str], impact: Impact, *, zero: float) -> str:
+    """Label of the mode read off the velocities after an impact, where contacts that it leaves out are open.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All force elements of the mode.
+    impact : Impact
+    zero : float
+        Velocity up to which a contact stays closed, or at rest.
+
+    Returns
+    -------
+    str
+    """
+    modes = dict.fromkeys(names, ContactMode.FREE)
+    for name, rate in impact.gap_dot_after.items():
+        slip = impact.slip_after[name]
+        if rate <= zero:
+            moves = max(map(abs, slip), default=0.0) > zero
+            modes[name] = ContactMode.of_slip(slip if moves else None, len(slip))
+    return Mode(modes).label
+
+
+def unfinished(motion: CompliantMotion) -> str:
+    """What a run that has not released all contacts does at its end.
+
+    Parameters
+    ----------
+    motion : CompliantMotion
+
+    Returns
+    -------
+    str
+        A predicate.
+    """
+    return "still in contact" if any(motion.force_N.values()) else "about to come back"
+
+
+def note_of(method: str, motion: CompliantMotion) -> str:
+    """What to make of a run so soft that the mechanism moves on meanwhile, or that could not be followed to its end.
+
+    Parameters
+    ----------
+    method : str
+        Name of the run.
+    motion : CompliantMotion
+
+    Returns
+    -------
+    str
+    """
+    ended = "lets go" if motion.has_separated else f"is {unfinished(motion)}"
+    cut = ", where the run was ended for its effort" if motion.is_cut else ""
+    said = f"{method} {ended} at t = {motion.state.t:.6g}{cut}: "
+    if motion.posture_change <= FROZEN:
+        return said + "something moves much faster than the contact, be it in the mechanism or its own damper"
+    return (
+        f"{said}until then the Delassus operator changed by {100 * motion.posture_change:.0f} percent, so the posture, "
+        f"which the rigid problem and the limit hold frozen, was not, and neither says anything about this run; take a "
+        f"larger stiffness"
+    )
+
+
+def run_name(K: float) -> str:
+    """Name of a penalty run: its stiffness, short where that is exact.
+
+    Parameters
+    ----------
+    K : float
+        Force per length.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> run_name(1e8), run_name(1234567.8)
+    ('penalty K=1e+08', 'penalty K=1234567.8')
+    """
+    return f"penalty K={number_in_full(K)}"
+
+
+def number_in_full(value: float) -> str:
+    """A number with all its digits, in short form where that is exact.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    str
+    """
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 
 # fast time of a penalty run where contact persists, of a contact of unit mass: damped motions have settled
@@ -242,11 +304,7 @@ class Inquiry:
             yield from self._law(law)
         if self.samples:
             self._keep_history(limit)
-        answer = velocity_impact(self.dynamics, self.state, parameters=self.parameters, tolerances=self.tolerances)
-        if isinstance(answer, str):
-            self.notes.append(answer)
-        else:
-            yield self._impact(answer)
+        yield from self._law(VelocityProblem())
 
     def _keep_history(self, limit: KelvinVoigtLimit) -> None:
         problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.analysis.comparison.wording import SHOWN
 from hybrid.contact.active_elements import ActiveElement, ElementKind
-from hybrid.contact.branches import Branch
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.problem import ContactProblem
-from hybrid.tolerances import ROUNDING
+from hybrid.tolerances import NOTHING, ROUNDING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid.contact.branches import Branch
+    from hybrid.contact.problem import ContactProblem
 
 __all__ = ["decay_rate", "settling_time"]
 
-_SETTLED = -math.log(SHOWN)  # times the time constant: what is left of the oscillation is not shown
+_SETTLED = -math.log(NOTHING)  # times the time constant: what is left of the oscillation is not shown
 _DEPENDENT = ROUNDING  # mobilities, and eigenvalues, below this share of the largest are rounding
 
 

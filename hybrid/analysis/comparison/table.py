@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.analysis.comparison.rows import ComparisonRow, Inquiry
-from hybrid.analysis.comparison.wording import SHOWN, run_name
+from hybrid.analysis.comparison.rows import SHOWN, ComparisonRow, Inquiry, run_name
 from hybrid.contact.compliance.law import KelvinVoigtLimit, check_stiffness
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import select

@@ -1,4 +1,4 @@
-"""Rigid impact laws: Newton, Poisson and energetic (Stronge).
+"""Rigid impact laws: Newton, Poisson and energetic (Stronge), and one step of the velocity problem.
 
 Restitution of several contacts at once: how much of the impulse of compression the energy allows to give back.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lcp
+from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.impacts.impulse_lcp import (
     ImpulseQuestion,
@@ -27,7 +28,7 @@ from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
 from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ComputationError
 from hybrid.expressions import Dual, NotDifferentiable, plain, tie_means
-from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, SUMMED
+from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, RESOLVED, SUMMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -372,3 +373,45 @@ def _restituted(
     restitution = joint_impulse(problem, gamma, preload=preload)
     values = compression + restitution.values
     return Impulses(values, _jump(problem, values), warnings=_once(warnings + restitution.warnings))
+
+
+_STEP = RESOLVED  # of the time in which the free acceleration would change the velocities by themselves
+
+
+@attrs.frozen
+class VelocityProblem(AbstractImpactLaw):
+    """One step of the velocity problem: ``gamma+ = gamma + h c + G P`` complementary to the impulses, inelastic.
+
+    Its matrix is copositive, so that a solution exists even where the acceleration problem has none; the impulse then
+    stays finite as the step tends to zero (Stewart and Trinkle 1996; Anitescu and Potra 1997).
+
+    Attributes
+    ----------
+    step : float, optional
+        Time step ``h``; by default one so small that the answer is its limit to ten digits.
+    """
+
+    step: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the law."""
+        return "velocity LCP"
+
+    def impulses(self, problem: ImpactProblem) -> Impulses:
+        """Impulses of one step by Lemke's method."""
+        free = problem.posed.c
+        size = float(np.max(np.abs(free), initial=0.0))
+        speed = float(np.max(np.abs(problem.gamma), initial=0.0))
+        step = self.step if self.step is not None else (_STEP * (speed or 1.0) / size if size else 0.0)
+        posed = attrs.evolve(problem.posed, c=problem.gamma + step * free)
+        if any(element.is_spatial_at_rest for element in problem.elements):
+            raise ComputationError("the velocity problem is planar here; this contact is spatial")
+        reduced = planar_lcp(posed)
+        solution = lcp.Lemke().solve(reduced.question)
+        if solution.status is not lcp.Status.SOLVED:
+            raise ComputationError("Lemke's method found no impulses of the velocity problem")
+        values = reduced.forces(solution.z)
+        total = float(np.sum(np.abs(values[problem.normals])))
+        change = float(np.max(np.abs(problem.G @ values), initial=0.0))
+        return Impulses(values, (Phase("jump", total),) if change > NOTHING * speed else ())

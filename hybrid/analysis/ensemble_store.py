@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.ensemble_chunks import EnsembleEvents
 from hybrid.analysis.ensemble_result import Ensemble
-from hybrid.analysis.kept_tasks import SCHEMA
+from hybrid.analysis.kept_tasks import SCHEMA, first_difference, part_of
 from hybrid.analysis.maps.store import check_folder, read_group, written_whole
-from hybrid.errors import FileError
+from hybrid.errors import FileError, StateError
 
-__all__ = ["load_ensemble", "store_ensemble"]
+__all__ = ["finished_ensemble", "load_ensemble", "store_ensemble"]
 
 _LEFT_OUT = "MISSING"
 
@@ -83,6 +83,36 @@ def store_ensemble(found: Ensemble, path: str | Path, *, about: Mapping[str, Any
 def _coded(values: tuple[str | None, ...]) -> tuple[NDArray[np.int8], list[str]]:
     names, codes = np.unique([value or _LEFT_OUT for value in values], return_inverse=True)
     return codes.astype(np.int8), [str(name) for name in names]
+
+
+def finished_ensemble(path: Path, about: Mapping[str, Any]) -> Ensemble | None:
+    """The ensemble that a folder holds already, if it is what is asked for.
+
+    Parameters
+    ----------
+    path : Path
+    about : mapping
+        What is asked for, as JSON values.
+
+    Returns
+    -------
+    Ensemble or None
+        None where there is no finished result.
+
+    Raises
+    ------
+    StateError
+        The folder holds another one; the first difference is named.
+    """
+    if not (path / "zarr.json").exists() or part_of(path).exists():
+        return None
+    known = read_group(path, "ensemble").attrs
+    if (told := first_difference({name: known.get(name) for name in about}, about)) is not None:
+        raise StateError(f"{path} exists already and holds {told}: choose another folder, or remove it")
+    found = load_ensemble(path)
+    if found.n_missing:
+        raise StateError(f"{path} exists already, with {found.n_missing} motions missing: remove it")
+    return found
 
 
 def load_ensemble(path: str | Path) -> Ensemble:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.engines import Engine, worked_off
 from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, MotionTask, check_pins, follow_chunk
 from hybrid.analysis.ensemble_result import Ensemble
-from hybrid.analysis.ensemble_store import store_ensemble
+from hybrid.analysis.ensemble_store import finished_ensemble, store_ensemble
 from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes
 from hybrid.analysis.maps.kept import about_mechanism
@@ -88,6 +88,7 @@ def ensemble(
     store : str or Path, optional
         Folder for the finished ensemble, as of :func:`hybrid.analysis.load_ensemble`. Chunks are kept beside it, in a
         folder that ends in ``.part``, as they are finished: after whatever ended it the same call goes on from there.
+        Where the folder holds the same ensemble already, that is read and returned.
     progress : callable, optional
         Called as ``progress(done, n)``.
     on_interrupt : {"raise", "keep"}, optional
@@ -116,7 +117,9 @@ def ensemble(
     keeps = keeps_partial(on_interrupt)
     pins, parameters = dict(pins or {}), dict(parameters or {})
     names, rows, used = _starts(dynamics, vary, n, seed, starts, pins=pins, parameters=parameters)
-    settings = Settings() if rtol is None else Settings(rtol=rtol)
+    settings = _settings(rtol)
+    if not math.isfinite(t_end) or (t_end <= 0.0 and "t" not in {*names, *pins}):
+        raise StateError(f"t_end must be a time later than the start; it is {t_end}")
     task = MotionTask(dynamics, names, pins, parameters, float(t_end), law, settings)
     check_pins(task, rows)
     begin = time.perf_counter()
@@ -125,6 +128,11 @@ def ensemble(
     failures: dict[int, str] = {}
     folder = None if store is None else Path(store)
     about = {} if folder is None else _specification(task, rows, used, size)
+    held = None if folder is None else finished_ensemble(folder, about)
+    if held is not None:
+        if progress is not None:
+            progress(held.n, held.n)
+        return attrs.evolve(held, seconds=time.perf_counter() - begin, units=quantities_with_units(dynamics))
     with nullcontext() if folder is None else _opened(folder, about) as kept:
         try:
             with interruptible(keeps=keeps):
@@ -150,6 +158,13 @@ def ensemble(
             if not answer.n_missing:
                 kept.remove()
     return answer
+
+
+def _settings(rtol: float | None) -> Settings:
+    try:
+        return Settings() if rtol is None else Settings(rtol=rtol)
+    except ValueError as error:
+        raise StateError(str(error)) from None
 
 
 @contextmanager

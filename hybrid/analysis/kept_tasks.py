@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.files import read_arrays, read_file, read_json
 
-__all__ = ["DRAFT", "SCHEMA", "KeptTasks", "kept_tasks", "part_of"]
+__all__ = ["DRAFT", "SCHEMA", "KeptTasks", "first_difference", "kept_tasks", "part_of"]
 
 SCHEMA = 1
 """Number of the layout of unfinished runs and of finished folders."""
@@ -186,13 +186,36 @@ def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
         known = read_json(read_file(path, limit=_MOST_BYTES), source=str(path))
     except FileError as error:
         raise StateError(f"{folder} holds no run that can be gone on with: {error}") from None
+    if (told := first_difference(known, asked)) is not None:
+        raise StateError(f"{folder} is a run with {told}: remove it, or choose another folder")
+
+
+def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
+    """The first part in which two specifications differ, as ``NAME = VALUE, not VALUE``.
+
+    Parameters
+    ----------
+    known, asked : mapping
+        JSON values by name, of which the layout and the kind are compared first.
+
+    Returns
+    -------
+    str or None
+        None if they are the same.
+
+    Examples
+    --------
+    >>> first_difference({"n": 10, "seed": 1}, {"n": 10, "seed": 2})
+    'seed = 1, not 2'
+    """
     wanted = json.loads(json.dumps(asked))
-    for name in ("schema", *sorted({*known, *wanted} - {"schema"})):
+    for name in ("schema", "kind", *sorted({*known, *wanted} - {"schema", "kind"})):
         if known.get(name) != wanted.get(name):
             was, now = (
                 _difference(each.get(name), other.get(name)) for each, other in ((known, wanted), (wanted, known))
             )
-            raise StateError(f"{folder} is a run with {name} = {was}, not {now}: remove it, or choose another folder")
+            return f"{name} = {was}, not {now}"
+    return None
 
 
 def _difference(value: Any, other: Any) -> str:

@@ -63,15 +63,16 @@ def engine_options(command: Command) -> Command:
     return workers(scheduler(command))
 
 
-def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
-    """A folder that a map can be kept in, or the reason why not, before anything is computed."""
+def _folder(_: click.Context, option: click.Parameter, folder: Path | None, *, reads_finished: bool) -> Path | None:
+    """A folder that a result can be kept in, or the reason why not, before anything is computed."""
     if folder is None:
         return None
     from hybrid.analysis.maps.store import check_folder
     from hybrid.errors import StateError
 
     try:
-        check_folder(folder)
+        if not (reads_finished and (folder / "zarr.json").exists()):
+            check_folder(folder)
     except StateError as error:
         raise click.BadParameter(str(error), param=option) from None
     missing = [name for name in ("xarray", "zarr") if find_spec(name) is None]
@@ -81,12 +82,14 @@ def _new_folder(_: click.Context, option: click.Parameter, folder: Path | None) 
     return folder
 
 
-def store_option(help_text: str) -> Callable[[Command], Command]:
+def store_option(help_text: str, *, reads_finished: bool = False) -> Callable[[Command], Command]:
     """The option ``--store DIR`` for results that are kept while they are computed.
 
     Parameters
     ----------
     help_text : str
+    reads_finished : bool
+        Whether the command reads a finished result of the same kind, in place of refusing its folder.
 
     Returns
     -------
@@ -97,7 +100,7 @@ def store_option(help_text: str) -> Callable[[Command], Command]:
         "--store",
         type=OutputPath(file_okay=False, path_type=Path),
         metavar="DIR",
-        callback=_new_folder,
+        callback=partial(_folder, reads_finished=reads_finished),
         help=f"{help_text}; what is finished is kept, and the same command goes on.",
     )
 

@@ -61,7 +61,7 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 @click.option("--t-end", type=float, required=True, metavar="T", help="When every motion ends.")
 @click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="Decides impacts.")
 @click.option("--rtol", type=float, help="Relative tolerance of the integration.")
-@store_option("Keep all motions and events as a Zarr group in a new folder")
+@store_option("Keep all motions and events as a Zarr group, or read them from it", reads_finished=True)
 @engine_options
 @plot_option("Draw how motions end, when their events are, their starts, and a phase portrait of the ends")
 @click.option("--portrait", metavar="NAME", help="Coordinate of the phase portrait; by default the last one.")
@@ -141,7 +141,8 @@ def ensemble(
             units = quantities_with_units(dynamics)
             save_figure(plot_ensemble(found, coordinate=portrait, units=units, title=declared.title), plot)
     answer = {"mechanism": declared.name, **_record(found)}
-    written = [f"Drawn in {plot}."] * (plot is not None) + [f"Written to {file}." for file in (*files, store) if file]
+    written = [f"Drawn in {plot}."] * (plot is not None) + [f"Written to {file}." for file in files]
+    written += [f"Kept in {store}."] * (store is not None)
     print_answer(answer, _description(answer), written, as_json=as_json)
     if found.failures:
         click.echo(f"not computed: {'; '.join(found.failures)}", err=True)

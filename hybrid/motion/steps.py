@@ -32,7 +32,7 @@ PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 _ORDERS = np.arange(N_COEFFICIENTS)
 AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
 
-_LEAST_RTOL = 100 * float(np.finfo(np.float64).eps)  # that SciPy takes
+LEAST_RTOL = 100 * float(np.finfo(np.float64).eps)  # that SciPy takes
 _STABLE = 3.0  # half of -h times the eigenvalue to which DOP853 is stable (6.1 in dop853.f): steps hover below that
 _STIFF = 15  # steps beyond that, without _OTHERS others in a row, make an arc stiff (both as in dop853.f)
 _OTHERS = 6
@@ -154,7 +154,7 @@ class Stepper:
                 t,
                 y,
                 t_end,
-                rtol=max(settings.rtol, _LEAST_RTOL),
+                rtol=max(settings.rtol, LEAST_RTOL),
                 atol=settings.atol * settings.sizes,
                 max_step=settings.max_step,
                 first_step=first_step,

@@ -89,6 +89,7 @@ def follow_together(
     fleet.compile_seconds += ready()
     everyone = np.arange(shape[0])
     reached = np.broadcast_to(states.reached, shape) & np.isfinite(fleet.y).all(axis=0)
+    reached &= fleet.t < t_end
     fleet.hand_over(everyone[~reached], "a start that is refused, or has no posture")
     if states.sides or dynamics.rigid:
         fleet.hand_over(everyone[reached], "rigid constraints" if dynamics.rigid else "slips that vanish from a side")

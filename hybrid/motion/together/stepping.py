@@ -13,7 +13,7 @@ from numpy.polynomial import chebyshev
 from hybrid.contact.guards import GuardKind
 from hybrid.motion.events import SINGULAR_FROM
 from hybrid.motion.recorded import Termination
-from hybrid.motion.steps import N_COEFFICIENTS, PLACES
+from hybrid.motion.steps import LEAST_RTOL, N_COEFFICIENTS, PLACES
 from hybrid.motion.together.fleet import Stage
 from hybrid.motion.together.integrator import EXTRA, STAGES, attempt, fill_series, first_length, states_along
 from hybrid.motion.together.landing import land_motions
@@ -195,7 +195,9 @@ def enter(fleet: Fleet, flow: ModeFlow, lanes: Lanes, y: Array) -> tuple[Array, 
     slope, h = np.empty_like(y), np.empty(len(lanes))
     rates = flow.rates.at(fleet.parameters(lanes), len(lanes))
     scale = settings.atol * fleet.sizes[:, lanes]
-    begin_arcs(*rates, fleet.t[lanes], y, np.ascontiguousarray(scale), settings.rtol, fleet.t_end, slope, h)
+    begin_arcs(
+        *rates, fleet.t[lanes], y, np.ascontiguousarray(scale), max(settings.rtol, LEAST_RTOL), fleet.t_end, slope, h
+    )
     return slope, h
 
 
@@ -253,7 +255,7 @@ def step(fleet: Fleet, mode: int, lanes: Lanes) -> Met:
     follow_motions(
         lanes, *programs, fleet.t, fleet.y, fleet.slope, fleet.h, fleet.sizes, fleet.was_rejected, fleet.is_fresh,
         signs, levels, np.array(owners, dtype=np.int64), ~np.array(owned, dtype=bool), fleet.starts_at_zero,
-        fleet.floors, settings.atol, settings.rtol, fleet.t_end, settings.max_step, _PATIENCE,
+        fleet.floors, settings.atol, max(settings.rtol, LEAST_RTOL), fleet.t_end, settings.max_step, _PATIENCE,
         status, place, guard,
     )  # fmt: skip
     fleet.end(lanes[status == ENDED], Termination.END_TIME)

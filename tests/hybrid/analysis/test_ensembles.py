@@ -120,6 +120,10 @@ def test_an_interrupt_keeps_what_is_there():
         ({"vary": None}, "ranges"),
         ({"vary": {"phi": (0.2, 1.0)}}, "too few velocity pins"),
         ({"vary": RANGES, "pins": {"x_dot": 1, "y_dot": 1}}, "too many velocity pins"),
+        ({"vary": RANGES, "rtol": 0.0}, "rtol must be positive"),
+        ({"vary": RANGES, "rtol": np.nan}, "rtol must be positive"),
+        ({"vary": RANGES, "t_end": np.nan}, "t_end"),
+        ({"vary": RANGES, "t_end": -1.0}, "later than the start"),
     ],
 )
 def test_bad_ranges_are_named(options, message):

@@ -133,6 +133,23 @@ def unfinished(folder, **other):
         pass
 
 
+def test_a_finished_ensemble_is_read_by_the_same_command(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "ends"
+    words = [*MANY[:4], "--pin=phi_dot=0", "--n=40", "--t-end=0.3", "--seed=3", "--store", str(folder), "--json"]
+    assert main(words) == 0
+    first, kept = json.loads(capsys.readouterr().out), digests(folder)
+    monkeypatch.setattr("hybrid.analysis.ensembles.follow_chunk", lambda *_: pytest.fail("followed again"))
+    assert main(words) == 0
+    second = json.loads(capsys.readouterr().out)
+    timed = {"seconds": 0, "compile_seconds": 0}
+    assert {**second, **timed} == {**first, **timed}
+    assert digests(folder) == kept
+    for now, other, difference in (("--seed=3", "--seed=4", "seed = 3, not 4"), ("--n=40", "--n=41", "n = 40, not 41")):
+        assert main([other if word == now else word for word in words]) == 2
+        assert difference in capsys.readouterr().err
+    assert digests(folder) == kept
+
+
 def test_another_specification_is_refused_with_the_difference(tmp_path):
     unfinished(tmp_path / "m")
     with pytest.raises(StateError, match=r'parameters = \{"mu": 1.5\}, not \{"mu": 0.5\}'):

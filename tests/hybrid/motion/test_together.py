@@ -98,7 +98,17 @@ def check_is_that_of_single_calls(name, n, compared):
     return n_events
 
 
-@pytest.mark.parametrize(("name", "compared"), [("rod_on_incline", 25), ("two_carts", 8), ("ladder_in_corner", 6)])
+@pytest.mark.parametrize(
+    ("name", "compared"),
+    [
+        ("rod_on_incline", 25),
+        ("two_carts", 8),
+        ("ladder_in_corner", 6),
+        ("rod_two_ends", 4),
+        ("double_pendulum_over_floor", 4),
+        ("woodpecker", 4),
+    ],
+)
 def test_events_are_those_of_single_calls(name, compared):
     assert max(check_is_that_of_single_calls(name, 60, compared)) >= 3
 

@@ -228,7 +228,8 @@ def _tell(problem: LCP, answer: dict[str, Any]) -> None:
     if answer["certificate"]:
         refuted = len(answer["certificate"]["refutations"])
         outcome = "confirmed" if answer["certificate"]["verified"] else "NOT confirmed"
-        say(f"{refuted} contradictions exclude all complementary bases: {outcome} in rational arithmetic.")
+        exclude = "1 contradiction excludes" if refuted == 1 else f"{refuted} contradictions exclude"
+        say(f"{exclude} all complementary bases: {outcome} in rational arithmetic.")
     say(
         "These are all solutions." if answer["complete"] else "There may be further solutions.",
         f"Lemke's method: {answer['status']}.",

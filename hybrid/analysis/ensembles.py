@@ -23,6 +23,7 @@ from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes
 from hybrid.analysis.maps.kept import about_mechanism
 from hybrid.analysis.maps.store import check_folder
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
@@ -114,6 +115,7 @@ def ensemble(
     >>> found.n, sum(found.counts(found.termination).values())
     (5, 5)
     """
+    dynamics = bound(dynamics, None)
     keeps = keeps_partial(on_interrupt)
     pins, parameters = dict(pins or {}), dict(parameters or {})
     names, rows, used = _starts(dynamics, vary, n, seed, starts, pins=pins, parameters=parameters)

@@ -22,6 +22,7 @@ from hybrid.automaton.structure import FREE, NodeMode, count_nodes, node_modes, 
 from hybrid.automaton.transitions import IMPACT, Transition, transitions_from, transitions_from_impact
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
@@ -358,6 +359,7 @@ def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automa
     >>> automaton.location("slide+").guards[2].text
     '(I + l**2*m*mu*sin(phi)*cos(phi) + l**2*m*cos(phi)**2)/(I*m)'
     """
+    dynamics = bound(dynamics, None)
     parts = force_elements(dynamics)
     table = row_table(dynamics, parts)
     algebra = contact_algebra(dynamics, parts, table)

@@ -22,7 +22,7 @@ from hybrid.declaration.parts import (
 )
 from hybrid.declaration.units import Units, angles_of, units_of
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.errors import DeclarationError
+from hybrid.errors import ArgumentError, DeclarationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,3 +164,27 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
     def expanded(self, text: str, *, field: str = "") -> Expression:
         """Read an expression and put in the definitions; its ``text`` stays as written."""
         return expand(self.expression(text, field=field), self._scope.definitions)
+
+
+def as_declared(mechanism: Mechanism) -> Mechanism:
+    """The mechanism, if it is one.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    Mechanism
+
+    Raises
+    ------
+    ArgumentError
+        It is a name, or anything else that declares nothing.
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise ArgumentError(
+            f"expected a Mechanism, got a {type(mechanism).__name__}: read it first, "
+            "as mechanisms.load('rod_on_incline') or hybrid.read_mechanism('chalk.toml')"
+        )
+    return mechanism

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from hybrid.declaration.evaluation import evaluate
+from hybrid.declaration.mechanism import as_declared
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.parts import Constraint, Parameter
 from hybrid.errors import DeclarationError, Problem
@@ -84,7 +85,7 @@ def realise(
     ('stiffness_BC', 10000.0)
     """
     chosen = (names,) if isinstance(names, str) else tuple(names)
-    declared = {item.name: item for item in mechanism.constraint}
+    declared = {item.name: item for item in as_declared(mechanism).constraint}
     problems = [*_of_constraints(mechanism, chosen, declared), *_of_stiffness(chosen, stiffness)]
     problems += [] if length is None else _of_length(mechanism, length)
     if problems:

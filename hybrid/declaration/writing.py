@@ -19,6 +19,7 @@ import attrs
 from hybrid.declaration import convert
 from hybrid.declaration.checks import MAX_COORDINATES, MECHANISM_NAME, mechanism_name_problems
 from hybrid.declaration.convert import MAX_TEXT
+from hybrid.declaration.mechanism import as_declared
 from hybrid.declaration.names import IDENTIFIER, MAX_NAME_LENGTH
 from hybrid.declaration.parser import MAX_LENGTH
 from hybrid.declaration.parts import AbstractFriction, AbstractMechanism, FrictionElement, Parameter
@@ -217,7 +218,7 @@ def mechanism_to_toml(mechanism: Mechanism) -> str:
     kinetic = "m*z_dot**2/2"
     <BLANKLINE>
     """
-    sections = [list(_head(mechanism))]
+    sections = [list(_head(as_declared(mechanism)))]
     for title, table in (("parameters", mechanism.parameters), ("definitions", mechanism.definitions)):
         sections.append(_section(f"[{title}]", table.items()))
     sections.append(_section("[dynamics]", _given(mechanism.dynamics)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.declaration.mechanism import as_declared
 from hybrid.declaration.parts import EquationDynamics
 from hybrid.declaration.tree import CONSTANTS, Apply, Expression, Name, Number
 from hybrid.errors import DeclarationError, Problem
@@ -131,7 +132,7 @@ def equations_of(mechanism: Mechanism) -> Equations:
     -------
     Equations
     """
-    reader = Reader(Builder(), mechanism)
+    reader = Reader(Builder(), as_declared(mechanism))
     build, q, v = reader.build, reader.coordinates, reader.velocities
     rigid = [constraint for constraint in mechanism.constraint if constraint.stiffness is None]
     M, h, energy = _equations_of_motion(reader)

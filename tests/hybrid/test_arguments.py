@@ -1,11 +1,20 @@
 """A mechanism that is not derived, and a certificate that there is not, where the one or the other is needed."""
 
+import inspect
+
 import pytest
 
+import hybrid
+import hybrid.analysis
 import mechanisms
 from hybrid import (
     ArgumentError,
     HybridError,
+    certified_friction,
+    certified_map,
+    critical_friction,
+    genot_brogliato_points,
+    refined_fractions,
     region_map,
     select,
     simulate,
@@ -13,6 +22,7 @@ from hybrid import (
     solve_states,
     verify_certificate,
 )
+from hybrid.analysis import compare_map
 from hybrid.dynamics import project_state
 from tests.catalogue import dynamics_of
 
@@ -37,6 +47,65 @@ ASKED = {
 def test_what_is_not_derived_is_to_be_derived_first(asked, given):
     with pytest.raises(ArgumentError, match=f"expected a Dynamics, got a {type(given).__name__}: derive it first"):
         ASKED[asked](given)
+
+
+def _asking(kind):
+    """Public functions whose first argument is of a kind, and what else they must be given."""
+    for face in (hybrid, hybrid.analysis):
+        for name in face.__all__:
+            function = getattr(face, name)
+            if inspect.isfunction(function):
+                first, *others = inspect.signature(function).parameters.values()
+                if first.annotation == kind:
+                    needed = [item for item in others if item.default is item.empty]
+                    yield pytest.param(function, needed, id=name)
+
+
+def _called(function, needed, given):
+    positional = [object() for item in needed if item.kind is not item.KEYWORD_ONLY]
+    named = {item.name: object() for item in needed if item.kind is item.KEYWORD_ONLY}
+    return function(given, *positional, **named)
+
+
+@pytest.mark.parametrize(("function", "needed"), [*_asking("Dynamics")])
+def test_every_public_function_refuses_what_is_not_derived_before_it_reads_anything_else(function, needed):
+    for given in UNDERIVED:
+        with pytest.raises(ArgumentError, match=f"expected a Dynamics, got a {type(given).__name__}: derive it first"):
+            _called(function, needed, given)
+
+
+@pytest.mark.parametrize(("function", "needed"), [*_asking("Mechanism")])
+def test_every_public_function_refuses_what_is_not_declared(function, needed):
+    needed = [item for item in needed if item.name != "names"]
+    positional = ["rail"] if function is hybrid.realise else []
+    for given in (dynamics_of("rod_on_incline"), "rod_on_incline", None):
+        with pytest.raises(ArgumentError, match=f"expected a Mechanism, got a {type(given).__name__}: read it first"):
+            _called(lambda first, **named: function(first, *positional, **named), needed, given)
+
+
+def test_the_functions_that_are_asked_are_not_few():
+    assert len([*_asking("Dynamics")]) > 20
+    assert {item.id for item in _asking("Mechanism")} >= {"derive", "realise"}
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ("phi=0:1", "expected a list of axes, as .* got a str"),
+        (None, "expected a list of axes, as .* got a NoneType"),
+        ([1, 2], "expected an axis as 'phi=0:pi' or an Axis, got a int"),
+        (["phi=0:1", {"mu": (0, 1)}], "expected an axis as 'phi=0:pi' or an Axis, got a dict"),
+    ],
+)
+def test_what_are_no_axes_is_refused(axes, message):
+    rod = dynamics_of("rod_on_incline")
+    pins = {"phi_dot": 0, "slip.tip": 1}
+    for asked in (region_map, certified_map, refined_fractions, compare_map):
+        with pytest.raises(ArgumentError, match=message):
+            asked(rod, axes=axes, pins=pins)
+    for asked in (critical_friction, certified_friction, genot_brogliato_points):
+        with pytest.raises(ArgumentError, match=message):
+            asked(rod, over=axes, pins=pins)
 
 
 def test_the_error_is_of_the_package_and_of_the_type():

@@ -17,6 +17,7 @@ from hybrid.analysis.criticality.response import at_rest
 from hybrid.analysis.maps.axes import axes_of
 from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError
 from hybrid.expressions import dependencies, determinant, dot, jacobian, solve_definite
 from hybrid.tolerances import ROUNDING
@@ -109,6 +110,7 @@ def certified_friction(
     >>> Fraction(found.low) <= Fraction(4, 3) <= Fraction(found.high), found.high - found.low < 1e-12
     (True, True)
     """
+    dynamics = bound(dynamics, None)
     pins, parameters = dict(pins or {}), dict(parameters or {})
     over = axes_of(dynamics, over, parameters)
     sampled = critical_friction(dynamics, over=over, pins=pins, contact=contact, parameters=parameters)

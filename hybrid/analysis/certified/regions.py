@@ -18,6 +18,7 @@ from hybrid.analysis.certified.conditions import sign_conditions
 from hybrid.analysis.certified.swept import SweptStates
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
+from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import RESOLVED, ROUNDING, SUMMED, Tolerances
@@ -110,6 +111,7 @@ def certified_map(
     >>> found.absent["INCONSISTENT"], found.absent["INDETERMINATE"]
     (True, True)
     """
+    dynamics = bound(dynamics, None)
     pins, parameters = dict(pins or {}), dict(parameters or {})
     axes = axes_of(dynamics, axes, parameters)
     keeps = keeps_partial(on_interrupt)

@@ -14,6 +14,7 @@ from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.contact.compliance.grid import LABELS
 from hybrid.contact.compliance.planar import planar_limit
 from hybrid.contact.problem import pose
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
@@ -117,6 +118,7 @@ def compare_map(
     >>> sorted(found.shares)
     ['INCONSISTENT, strikes', 'INDETERMINATE, strikes', 'UNIQUE, agrees']
     """
+    dynamics = bound(dynamics, None)
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(f"{dynamics.name}: a comparison map needs one planar contact and no other friction")
     _check(damping, stiffness, duration)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.criticality.response import postures, swept_branch
 from hybrid.analysis.maps.axes import Axis, axes_of
 from hybrid.contact.compliance.planar import ContactRates, planar_limit
+from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import ROUNDING, Tolerances
 
@@ -138,6 +139,7 @@ def restitution_map(
     >>> bool(np.allclose(found.restitution, 1.0)), bool(np.allclose(found.absorbed, 0.0))
     (True, True)
     """
+    dynamics = bound(dynamics, None)
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(
             f"{dynamics.name}: restitution over incidence needs one planar contact, no other friction"

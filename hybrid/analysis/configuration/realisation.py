@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hybrid.declaration.realisation import is_positive, realise, stiffness_name
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.consistency import check_consistency
-from hybrid.dynamics.derive import derive
+from hybrid.dynamics.derive import bound, derive
 from hybrid.errors import DeclarationError, Problem, StateError
 from hybrid.motion import Settings, simulate, singular_points_of
 from hybrid.motion.recorded import EventKind
@@ -272,6 +272,7 @@ def realisation_study(
     >>> study.smooth_branch, [row.is_smooth for row in study.rows]
     ('u-, theta-', [True, True])
     """
+    dynamics = bound(dynamics, None)
     ladder = _ladder(stiffness)
     values = dict(parameters or {})
     names = (constraints,) if isinstance(constraints, str) else tuple(constraints)

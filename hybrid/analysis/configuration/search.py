@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hybrid.declaration.names import suggestion
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.consistency import independent_rows
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import StateError
 from hybrid.tolerances import LAST_PLACE, NEARLY
@@ -82,6 +83,7 @@ def singular_configurations(
     >>> point.kind.value
     'transversal crossing'
     """
+    dynamics = bound(dynamics, None)
     from scipy.optimize import least_squares
 
     low, high = sides(dynamics, box)
@@ -257,6 +259,7 @@ def configuration_curves(
     >>> len(found.curves)
     2
     """
+    dynamics = bound(dynamics, None)
     low, high = sides(dynamics, box)
     space = ConfigurationSpace(dynamics.at(parameters), t)
     postures = spread(low, high, starts)

@@ -25,6 +25,7 @@ from hybrid.analysis.criticality.response import (
 )
 from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, placed
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING, Tolerances
 
@@ -211,11 +212,12 @@ def critical_friction(
     >>> [(round(low, 9), round(high, 9)) for low, high in found.paradox_intervals["slide+"]]
     [(0.883862626, 1.274936304)]
     """
+    dynamics = bound(dynamics, None)
     pins, parameters = dict(pins or {}), dict(parameters or {})
     contact = only_contact(dynamics, contact)
+    over = axes_of(dynamics, over, parameters)
     if not over:
         raise StateError("give at least one quantity to sweep, as phi=0:pi")
-    over = axes_of(dynamics, over, parameters)
     check_axes(dynamics, over, pins=pins, parameters=parameters)
     followed = swept_branch(dynamics, over, pins=pins, parameters=parameters, start=branch)
 

@@ -15,6 +15,7 @@ from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, pl
 from hybrid.contact.activity import moves
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import solve_states
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
@@ -161,13 +162,14 @@ def genot_brogliato_points(
     >>> round(point.at["theta_dot"], 6), point.force.name
     (1.169079, 'UNBOUNDED')
     """
+    dynamics = bound(dynamics, None)
     pins, parameters = dict(pins or {}), dict(parameters or {})
     contact = only_contact(dynamics, contact)
     if dynamics.dimension(contact) != 1:
         raise StateError(f"contact {contact!r} is spatial: Genot-Brogliato points are those of a planar contact")
+    over = axes_of(dynamics, over, parameters)
     if len(over) != 2:
         raise StateError(f"give two quantities to sweep, as theta=0:pi/2 and theta_dot=0:3; got {len(over)}")
-    over = axes_of(dynamics, over, parameters)
     check_axes(dynamics, over, pins=pins, parameters=parameters)
     followed = branch_over(dynamics, over, pins=pins, parameters=parameters, start=branch)
     found: list[tuple[tuple[float, ...], GenotBrogliatoPoint]] = []

@@ -14,6 +14,7 @@ from hybrid.analysis.maps.lines import Lines
 from hybrid.analysis.maps.plane import plane_of
 from hybrid.analysis.maps.transitions import transitions
 from hybrid.dynamics import pin_names
+from hybrid.dynamics.derive import bound
 from hybrid.tolerances import INTEGRATED, Tolerances
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def refined_fractions(
     >>> {region: round(share, 5) for region, share in found.mode_fractions.items()}
     {'slide+': 0.44126, 'free': 0.43426, 'free|slide+': 0.08009, 'none': 0.04439}
     """
+    dynamics = bound(dynamics, None)
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, branch=branch, tolerances=tolerances)
     lines = Lines.of(plane, is_first_inner=_is_first_inner(dynamics, plane.axes))
     cuts = _events(lines)

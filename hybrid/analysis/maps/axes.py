@@ -13,7 +13,7 @@ from hybrid.dynamics import pin_names
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
-from hybrid.errors import StateError
+from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ def axes_of(
 
     Raises
     ------
+    ArgumentError
+        One is neither an Axis nor a text, or they are no list.
     StateError, DeclarationError
         A text is no axis.
 
@@ -156,6 +158,11 @@ def axes_of(
     >>> axes_of(rod, ["mu=0:2*mu:3"], {"mu": "3/4"})
     (Axis(name='mu', low=0.0, high=1.5, n=3),)
     """
+    if not isinstance(axes, list | tuple):
+        raise ArgumentError(f"expected a list of axes, as ['phi=0:pi', 'mu=0:2'], got a {type(axes).__name__}")
+    for axis in axes:
+        if not isinstance(axis, Axis | str):
+            raise ArgumentError(f"expected an axis as 'phi=0:pi' or an Axis, got a {type(axis).__name__}")
     if all(isinstance(axis, Axis) for axis in axes):
         return tuple(axis for axis in axes if isinstance(axis, Axis))
     values = bound(dynamics, parameters).values

@@ -144,9 +144,9 @@ def plane_of(
         There are not two axes, or one is no pin or parameter, or is fixed.
     """
     pins, parameters = dict(pins or {}), dict(parameters or {})
+    axes = axes_of(dynamics, axes, parameters)
     if len(axes) != 2:
         raise StateError(f"give two axes, as phi=0:pi:400 and phi_dot=-3:3:400; got {len(axes)}")
-    axes = axes_of(dynamics, axes, parameters)
     check_axes(dynamics, axes, pins=pins, parameters=parameters)
     followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
     return Plane(dynamics, (axes[0], axes[1]), pins, parameters, tolerances, followed)

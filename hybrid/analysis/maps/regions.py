@@ -22,6 +22,7 @@ from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
 from hybrid.analysis.maps.store import check_folder, save_map
 from hybrid.contact.classification import CellVerdict, Classification
+from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
@@ -106,6 +107,7 @@ def region_map(
     >>> {name: round(share, 2) for name, share in found.verdict_fractions.items()}
     {'UNIQUE': 0.88, 'INDETERMINATE': 0.07, 'INCONSISTENT': 0.04}
     """
+    dynamics = bound(dynamics, None)
     keeps = keeps_partial(on_interrupt)
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, branch=branch, tolerances=tolerances)
     cells = plane.axes[0].cells * plane.axes[1].cells

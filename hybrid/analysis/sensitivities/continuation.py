@@ -20,6 +20,7 @@ from hybrid.analysis.sensitivities.periodic import (
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.smoothness import nearest_dip, sizes_of
 from hybrid.dynamics.crossing import crossing
+from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import CANCELLED, CLEAR, INTEGRATED, RESOLVED, ROUNDING
 
@@ -182,6 +183,7 @@ def continue_periodic(
     >>> [(change.kind, round(change.value, 7)) for change in branch.changes]
     [('flip', 1.5268237)]
     """
+    dynamics = bound(dynamics, None)
     if parameter not in dynamics.mechanism.parameters:
         raise StateError(f"there is no parameter {parameter!r}; known are {', '.join(dynamics.mechanism.parameters)}")
     given = dict(parameters or {})

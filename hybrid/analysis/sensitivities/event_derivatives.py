@@ -1,7 +1,4 @@
-"""The derivatives through the events of one instant: one surface, or several that are met at once.
-
-The saltation matrix of one event of a motion.
-"""
+"""Derivatives through the events of one instant, on one surface or several at once; the saltation matrix of one."""
 
 from __future__ import annotations
 
@@ -30,6 +27,7 @@ from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.table import rows_of
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.partials import partial_derivatives
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
@@ -385,6 +383,7 @@ def saltation_matrix(
     array([[-0.8     ,  0.      ],
            [ 3.986502, -0.8     ]])
     """
+    dynamics = bound(dynamics, None)
     if event.mode_before is None or event.mode_after is None or event.kind is EventKind.WATCH:
         raise StateError(f"a saltation matrix needs an event between two modes; this one is: {event}")
     values = dict(parameters or {})

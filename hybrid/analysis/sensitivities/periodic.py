@@ -20,6 +20,7 @@ from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.smoothness import switch_refusal
 from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
 from hybrid.declaration import evaluate
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.partials import CompiledExpression, Partials, compile_expression, partial_derivatives
 from hybrid.dynamics.pin_values import cyclic_coordinates
 from hybrid.dynamics.state import State
@@ -358,6 +359,7 @@ def periodic_motion(
     >>> [round(float(abs(multiplier)), 9) for multiplier in found.multipliers]
     [0.5, 0.5]
     """
+    dynamics = bound(dynamics, None)
     shooting = Shooting.of(dynamics, section=section, drift=drift, law=law, period=period)
     values = dict(parameters or {})
     x, T = np.concatenate([guess.q, guess.v]), shooting.period_of(values)

@@ -54,21 +54,25 @@ def solve_definite(build: Builder, M: Nodes, columns: Iterable[Sequence[int] | N
     >>> solve_definite(build, np.array([[m]]), [[f]]) == [[build.divide(f, m)]]
     True
     """
-    n = len(M)
+    n, zero = len(M), build.number(0)
+
+    def shared(value: int, pivot: int) -> int:  # no pivot is zero: of a zero nothing is left
+        return zero if value == zero else build.divide(value, pivot)
+
     L: list[list[int]] = [[] for _ in range(n)]
     D: list[int] = []
     for i in range(n):
         scaled: list[int] = []  # L_ij D_j
         for j in range(i):
             scaled.append(_less(build, int(M[i, j]), scaled[:j], L[j]))
-            L[i].append(build.divide(scaled[j], D[j]))
+            L[i].append(shared(scaled[j], D[j]))
         D.append(_less(build, int(M[i, i]), L[i], scaled))
     solved = []
     for column in columns:
         x: list[int] = []
         for i in range(n):
             x.append(_less(build, int(column[i]), L[i], x))
-        x = [build.divide(value, D[i]) for i, value in enumerate(x)]
+        x = list(map(shared, x, D))
         for i in reversed(range(n)):
             x[i] = _less(build, x[i], [L[k][i] for k in range(i + 1, n)], x[i + 1 :])
         solved.append(x)
@@ -76,7 +80,9 @@ def solve_definite(build: Builder, M: Nodes, columns: Iterable[Sequence[int] | N
 
 
 def _less(build: Builder, start: int, left: Sequence[int], right: Sequence[int]) -> int:
-    return build.subtract(start, dot(build, left, right))
+    zero = build.number(0)
+    pairs = [(a, b) for a, b in zip(left, right, strict=True) if zero not in (a, b)]
+    return build.subtract(start, build.total(build.multiply(a, b) for a, b in pairs))
 
 
 def determinant(build: Builder, rows: Sequence[Sequence[int]]) -> int:

@@ -231,7 +231,8 @@ class _Way:
         step = self.stepper.step()
         if step is None:
             return self._passage(failure=self.stepper.cause)
-        found = first_event(self.watch, step, is_first=self.watch.signs is None)
+        is_first = self.watch.signs is None
+        found = first_event(self.watch, step, is_first=is_first) if self.watch.guards else None
         return self._pass(step) if found is None else self._meet(*found)
 
     def _passage(self, **how: Any) -> FollowedArc:

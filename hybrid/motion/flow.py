@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -15,14 +16,16 @@ from hybrid.motion.elimination import ModeNodes, Solved, eliminate, is_eliminabl
 from hybrid.motion.numeric import Flow, NumericFlow, Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from hybrid.contact.modes import Mode
     from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.expressions import Program
     from hybrid.motion.numeric import Reference
 
 Array = NDArray[np.float64]
+Rows = Callable[[Array, Array], Array]
 
 _FEW = 3  # states up to which plain floats are quicker than arrays of them
 
@@ -32,9 +35,8 @@ class FlowProgram:
     """The flow of a mode, compiled for any parameters."""
 
     make_rate: Callable[..., Callable[[float, Sequence[float]], tuple[float, ...]]]
-    make_observation: Callable[..., Callable[[Any, Any], tuple[Any, ...]]]
-    make_point: Callable[..., Callable[[float, Sequence[float]], tuple[float, ...]]]
-    sizes: tuple[int, int, int]
+    observation: Program
+    guards: Program
     n_references: int
 
 
@@ -46,9 +48,9 @@ class CompiledFlow:
     parts: tuple[ElementMode, ...]
     guards: tuple[Guard, ...]
     _rate: Callable[[float, Sequence[float]], tuple[float, ...]]
-    _observation: Callable[[Any, Any], tuple[Any, ...]]
-    _point: Callable[[float, Sequence[float]], tuple[float, ...]]
-    _sizes: tuple[int, int, int]
+    guard_values: Rows
+    _observation: Rows
+    _n_contacts: int
     _references: list[float]
 
     def derivative(self, t: float, y: Array) -> Sequence[float]:
@@ -57,27 +59,8 @@ class CompiledFlow:
 
     def observe(self, t: Array, y: Array) -> Observation:
         """Accelerations, forces and guards at N states."""
-        table = self._table(t, y, 0)
-        n, k, p = self._sizes
-        return Observation(table[:n], table[n : n + k], table[n + k : n + k + p], table[n + k + p :])
-
-    def guard_values(self, t: Array, y: Array) -> Array:
-        """The guards alone."""
-        return self._table(t, y, sum(self._sizes))
-
-    def _table(self, t: Array, y: Array, first: int) -> Array:
-        if t.size <= _FEW:
-            try:
-                columns = [self._point(*state)[first:] for state in zip(t.tolist(), y.T.tolist(), strict=True)]
-                return np.array(columns).T
-            except (ValueError, ArithmeticError):  # undefined for plain floats; arrays say where
-                pass
-        with np.errstate(all="ignore"):
-            rows = self._observation(t, y)[first:]
-        table = np.empty((len(rows), np.size(t)))
-        for index, row in enumerate(rows):
-            table[index] = row
-        return table
+        table, n, k = self._observation(t, y), len(y) // 2, self._n_contacts
+        return Observation(table[:n], table[n : n + k], table[n + k :], self.guard_values(t, y))
 
     def set_references(self, references: Mapping[str, Reference]) -> None:
         """Tell what is known of the spatial slips at the start of a step."""
@@ -125,9 +108,29 @@ def make_flow(
     program = dynamics.programs[key]
     # without a reference, zero, friction is against the slip itself
     values, references = dynamics.arguments, [0.0] * program.n_references
-    makers = (program.make_rate, program.make_observation, program.make_point)
-    rate, observation, point = (make(values, references) for make in makers)
-    return CompiledFlow(mode, parts, guards_of(parts), rate, observation, point, program.sizes, references)
+    observed, guards = (_rows(one, values, references) for one in (program.observation, program.guards))
+    rate = program.make_rate(values, references)
+    return CompiledFlow(mode, parts, guards_of(parts), rate, guards, observed, len(dynamics.contacts), references)
+
+
+def _rows(program: Program, values: Sequence[float], references: list[float]) -> Rows:
+    """What a program gives at N states as a table with a row for each result."""
+    at_one, at_many = program.scalar(values, references), program.vector(values, references)
+
+    def rows(t: Array, y: Array) -> Array:
+        if t.size <= _FEW:
+            try:
+                return np.array([at_one(*state) for state in zip(t.tolist(), y.T.tolist(), strict=True)]).T
+            except (ValueError, ArithmeticError):  # undefined for plain floats; arrays say where
+                pass
+        with np.errstate(all="ignore"):
+            found = at_many(t, y)
+        table = np.empty((len(found), t.size))
+        for index, row in enumerate(found):
+            table[index] = row
+        return table
+
+    return rows
 
 
 def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
@@ -137,9 +140,9 @@ def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
     forces = [*solved.lambda_N, *solved.lambda_T]
     guards = [guard.distance(NodeView(nodes, solved)).node for guard in guards_of(parts)]
     rate = equations.program(nodes.build, [*equations.velocities, *solved.acceleration], extra=extra)
-    observed = equations.program(nodes.build, [*solved.acceleration, *forces, *guards], extra=extra)
-    sizes = (dynamics.n, len(equations.gap), len(equations.slip))
-    return FlowProgram(rate.scalar, observed.vector, observed.scalar, sizes, len(extra))
+    observed = equations.program(nodes.build, [*solved.acceleration, *forces], extra=extra)
+    ends = equations.program(nodes.build, guards, extra=extra)
+    return FlowProgram(rate.scalar, observed, ends, len(extra))
 
 
 @attrs.frozen(eq=False)

@@ -328,7 +328,10 @@ def test_a_failure_within_an_arc_keeps_its_steps(monkeypatch):
 
     monkeypatch.setattr(arcs, "first_event", failing)
     swing = Mechanism(
-        name="swing", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2")
+        name="swing",
+        coordinates=["x"],
+        dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2"),
+        contact=[Contact(name="wall", gap="x + 2")],
     )
     motion = simulate(derive(swing), State([1.0], [0.0]), t_end=40.0)
     assert motion.termination is Termination.NOT_COMPUTED

@@ -239,6 +239,8 @@ class _Way:
         return FollowedArc(tuple(self.steps), self.t, self.y, **how)
 
     def _projected(self, t: float, y: Array) -> Array:
+        if self.constraints.is_empty:
+            return y
         n = len(y) // 2
         return np.concatenate(self.constraints.project(t, y[:n], y[n:]))
 
@@ -269,7 +271,8 @@ class _Way:
             return self._passage()
         stopped = self._turn(step) if self.turns else None
         if stopped is None:
-            self.stepper.correct(self.y)
+            if self.y is not step.last:
+                self.stepper.correct(self.y)
             if isinstance(self.stepper, Stepper) and self.stepper.is_stiff:
                 self._go_over("Radau", step.end - step.start)
             elif isinstance(self.stepper, Stepper) and self.stepper.is_slower:

@@ -51,15 +51,17 @@ class Choice:
         Signs of the normal forces of bilateral contacts.
     directions : mapping of str to array (2,)
         Unit vectors of spatial slips that begin.
+    key : tuple
+        What tells it from others: the mode and the signs.
     """
 
     mode: Mode
     sides: Mapping[str, float] = attrs.field(factory=dict)
     directions: Mapping[str, Array] = attrs.field(factory=dict)
+    key: tuple[Mode, tuple[tuple[str, float], ...]] = attrs.field(init=False, repr=False)
 
-    @property
-    def key(self) -> tuple[Mode, tuple[tuple[str, float], ...]]:
-        """What tells it from others."""
+    @key.default
+    def _what_tells_it_from_others(self) -> tuple[Mode, tuple[tuple[str, float], ...]]:
         return self.mode, tuple(sorted(self.sides.items()))
 
 
@@ -174,14 +176,12 @@ class Context:
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
-        if choice.key not in self._flows:
-            self._flows[choice.key] = make_flow(
-                self.dynamics,
-                choice.mode,
-                sides=choice.sides,
-                independent=self.rank is not None and self.rank.is_full,
-            )
-        return self._flows[choice.key]
+        known = self._flows.get(choice.key)
+        if known is None:
+            is_independent = self.rank is not None and self.rank.is_full
+            known = make_flow(self.dynamics, choice.mode, sides=choice.sides, independent=is_independent)
+            self._flows[choice.key] = known
+        return known
 
     def scales(self, t: float, q: Array, v: Array, terms: Terms) -> Scales:
         """Sizes of gaps and contact velocities at a state; what the motion has had before leaves its rounding."""

@@ -34,9 +34,10 @@ _FEW = 3  # states up to which plain floats are quicker than arrays of them
 class FlowProgram:
     """The flow of a mode, compiled for any parameters."""
 
+    guards: tuple[Guard, ...]
     make_rate: Callable[..., Callable[[float, Sequence[float]], tuple[float, ...]]]
     observation: Program
-    guards: Program
+    guard_values: Program
     n_references: int
 
 
@@ -108,9 +109,9 @@ def make_flow(
     program = dynamics.programs[key]
     # without a reference, zero, friction is against the slip itself
     values, references = dynamics.arguments, [0.0] * program.n_references
-    observed, guards = (_rows(one, values, references) for one in (program.observation, program.guards))
+    observed, guards = (_rows(one, values, references) for one in (program.observation, program.guard_values))
     rate = program.make_rate(values, references)
-    return CompiledFlow(mode, parts, guards_of(parts), rate, guards, observed, len(dynamics.contacts), references)
+    return CompiledFlow(mode, parts, program.guards, rate, guards, observed, len(dynamics.contacts), references)
 
 
 def _rows(program: Program, values: Sequence[float], references: list[float]) -> Rows:
@@ -138,11 +139,12 @@ def _program(dynamics: Dynamics, parts: Sequence[ElementMode]) -> FlowProgram:
     equations, extra = nodes.equations, nodes.extra
     solved = eliminate(nodes)
     forces = [*solved.lambda_N, *solved.lambda_T]
-    guards = [guard.distance(NodeView(nodes, solved)).node for guard in guards_of(parts)]
+    guards = guards_of(parts)
+    distances = [guard.distance(NodeView(nodes, solved)).node for guard in guards]
     rate = equations.program(nodes.build, [*equations.velocities, *solved.acceleration], extra=extra)
     observed = equations.program(nodes.build, [*solved.acceleration, *forces], extra=extra)
-    ends = equations.program(nodes.build, guards, extra=extra)
-    return FlowProgram(rate.scalar, observed, ends, len(extra))
+    ends = equations.program(nodes.build, distances, extra=extra)
+    return FlowProgram(guards, rate.scalar, observed, ends, len(extra))
 
 
 @attrs.frozen(eq=False)

@@ -213,10 +213,9 @@ class Stepper:
     def _count(self, first: Array, h: float) -> None:
         """Count a step that is as long as the method is stable, or one that is not."""
         solver, last = self._solver, self._solver.n_stages - 1
-        slopes = solver.K[:last]
-        apart = np.linalg.norm(solver.y - first - h * (solver.A[last, :last] @ slopes))
-        rates = np.linalg.norm(solver.K[last + 1] - solver.K[last])
-        if h * rates > _STABLE * apart > 0.0:
+        apart = solver.y - first - h * (solver.A[last, :last] @ solver.K[:last])
+        rates = (h / _STABLE) * (solver.K[last + 1] - solver.K[last])
+        if rates @ rates > apart @ apart > 0.0:
             self._stiff_steps, self._other_steps = self._stiff_steps + 1, 0
         elif self._other_steps + 1 >= _OTHERS:
             self._stiff_steps, self._other_steps = 0, 0

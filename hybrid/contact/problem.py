@@ -367,16 +367,26 @@ def _frictionless(dynamics: AbstractStructure) -> tuple[int, ...]:
     return tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
 
 
-def _posture(dynamics: Dynamics, state: State) -> str:
-    return ", ".join(
-        f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, state.q, strict=True)
-    )
+def posture(dynamics: Dynamics, q: NDArray[np.float64]) -> str:
+    """Coordinates in words.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (n,)
+
+    Returns
+    -------
+    str
+        ``"x = 1, phi = 0.5"``.
+    """
+    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
 
 
 def _check_finite(dynamics: Dynamics, state: State, terms: Terms) -> None:
     if (name := terms.undefined) is not None:
         raise ComputationError(
-            f"{dynamics.name}: {name} has no finite value at {_posture(dynamics, state)}: an expression of "
+            f"{dynamics.name}: {name} has no finite value at {posture(dynamics, state.q)}: an expression of "
             f"the declaration is undefined there (division by zero, root or logarithm of a negative number), or "
             f"its value is beyond the range of floats"
         )
@@ -408,5 +418,5 @@ def _check_consistent(
         check_regularity(dynamics, state, lost=NEARLY)
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} contradict each other at "
-            f"{_posture(dynamics, state)}: no acceleration satisfies them (residual {problem.inconsistency:.3g})"
+            f"{posture(dynamics, state.q)}: no acceleration satisfies them (residual {problem.inconsistency:.3g})"
         )

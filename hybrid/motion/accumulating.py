@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.impact import resolve_impact
+from hybrid.contact.impacts.laws import AbstractRestitutionLaw, NewtonImpact
 from hybrid.contact.impacts.reverse_chatter import reverse_chatter
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
@@ -247,16 +248,22 @@ def right_accumulation(context: Context, arc: Arc) -> str | None:
     str or None
         A sentence with the first such instant.
     """
-    closed = [name for name, label in arc.mode.items() if label is not ContactMode.FREE]
-    if context.law is None or len(closed) != 1 or arc.mode[closed[0]] is not ContactMode.STICK:
+    law, closed = context.law, [name for name, label in arc.mode.items() if label is not ContactMode.FREE]
+    if law is None or len(closed) != 1 or arc.mode[closed[0]] is not ContactMode.STICK:
         return None
+    if closed[0] not in context.dynamics.contacts or isinstance(law, NewtonImpact):
+        return None
+    index = context.dynamics.contacts.index(closed[0])
     activities = tuple(
         Activity.RESTING if name in closed else Activity.OPEN for name in element_names(context.dynamics)
     )
     for t in np.linspace(arc.start, arc.end, _INSTANTS):
-        q, v = arc.sample(t)
-        problem = pose(context.dynamics, context.terms(float(t), q, v), activities, sides={})
-        found = reverse_chatter(problem, context.law)
+        terms = context.terms(float(t), *arc.sample(t))
+        if isinstance(law, AbstractRestitutionLaw):
+            declared = terms.restitution[index]
+            if (declared if law.restitution is None else law.restitution) == 0.0:
+                continue  # impacts give nothing back
+        found = reverse_chatter(pose(context.dynamics, terms, activities, sides={}), law)
         if found is not None:
             return f"t = {t:.10g}: the motion is not unique: {found}"
     return None

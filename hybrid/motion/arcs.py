@@ -141,6 +141,11 @@ class FollowedArc:
     interrupted: bool = False
     error: Exception | None = None
 
+    @property
+    def loses_rank(self) -> bool:
+        """True if it ended because its constraints are nearly dependent."""
+        return any(guard.kind is GuardKind.RANK for guard in self.fired)
+
 
 def follow(
     watch: Watch,
@@ -182,12 +187,14 @@ def follow(
     ComputationError
         A slip begins in a direction that no computed motion keeps.
     """
-    known = references(constraints, t, y, directions, watch.settings)
-    watch.flow.set_references(known)
-    unstable = unstable_beginning(watch, constraints, t, y, known)
-    if unstable is not None:
-        raise ComputationError(unstable)
-    settings = while_it_begins(watch, known)
+    settings = watch.settings
+    if spatial_slides(constraints.parts):
+        known = references(constraints, t, y, directions, settings)
+        watch.flow.set_references(known)
+        unstable = unstable_beginning(watch, constraints, t, y, known)
+        if unstable is not None:
+            raise ComputationError(unstable)
+        settings = while_it_begins(watch, known)
     stepper: Rest | Stepper = (
         Rest(watch, t, y, t_end) if rests else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     )

@@ -21,7 +21,6 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import check_inertia
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.errors import StateError
-from hybrid.motion.pointwise import PointTerms
 from hybrid.tolerances import STEP_ERROR, SUMMED, Tolerances
 
 if TYPE_CHECKING:
@@ -238,7 +237,7 @@ def check_arguments(
         raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     if not (rule is None or isinstance(rule, SelectionRule)):
         raise StateError(f"rule must be a rule, such as hybrid.motion.Stop(), not {rule!r}")
-    terms = PointTerms(dynamics)(state.t, state.q, state.v)
+    terms = dynamics.terms(state.q, state.v, t=state.t)
     check_inertia(dynamics, state, terms, rank=tolerances.rank)
 
 
@@ -282,7 +281,7 @@ def check_start(
     ...
     hybrid.errors.StateError: contact 'floor' penetrates at the start: gap = -1; start with gap >= 0
     """
-    terms = PointTerms(dynamics)(state.t, state.q, state.v)
+    terms = dynamics.terms(state.q, state.v, t=state.t)
     for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
         if activities[name] is Activity.PENETRATING:
             raise StateError(penetration(name, gap))

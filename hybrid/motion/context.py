@@ -17,7 +17,6 @@ from hybrid.declaration.names import TIME
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
-from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints, tangents_of
 
 if TYPE_CHECKING:
@@ -38,6 +37,34 @@ Rows = Callable[[Any, Any], Sequence[Any]]
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
 _INTEGRATED = 10.0  # errors of a step, at most, in a function of the state that the motion keeps at zero
+
+
+class PointTerms:
+    """The terms of a mechanism at one state, which are remembered until another is asked for.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> float(PointTerms(ball)(0.0, np.array([2.0]), np.array([0.0])).gap[0])
+    2.0
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics = dynamics
+        self._last: tuple[float, list[float], Terms] | None = None
+
+    def __call__(self, t: float, q: Array, v: Array) -> Terms:
+        """Terms at one state, read-only; NaN or infinite where an expression is undefined."""
+        y = [*q.tolist(), *v.tolist()]
+        if self._last is None or self._last[0] != t or self._last[1] != y:  # one state is asked for again and again
+            self._last = (t, y, self._dynamics.terms(q, v, t=t))
+        return self._last[2]
 
 
 @attrs.frozen(eq=False)

@@ -8,38 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import GuardKind
-from hybrid.contact.problem import least_mass, mass_definiteness
+from hybrid.contact.problem import mass_definiteness
 from hybrid.errors import HybridError
 from hybrid.motion.recorded import Termination
-from hybrid.motion.singular_passage import describe_singular
 from hybrid.tolerances import CLEAR
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context
     from hybrid.motion.numeric import Flow
-    from hybrid.motion.selecting import Moment
 
 Array = NDArray[np.float64]
 
 _NEARLY_SINGULAR = CLEAR  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
-
-
-def posture(dynamics: Dynamics, q: Array) -> str:
-    """Coordinates in words.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    q : array, (n,)
-
-    Returns
-    -------
-    str
-        ``"x = 1, phi = 0.5"``.
-    """
-    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
 
 
 def in_words(error: Exception) -> str:
@@ -54,32 +35,6 @@ def in_words(error: Exception) -> str:
     str
     """
     return str(error) if isinstance(error, HybridError) else f"{type(error).__name__}: {error}"
-
-
-def undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:
-    """What stops a motion at a state: a quantity without a finite value, a singular mass matrix or configuration.
-
-    Parameters
-    ----------
-    context : Context
-    moment : Moment
-
-    Returns
-    -------
-    (Termination, str) or None
-        Why, and a phrase about it; None if nothing does.
-    """
-    terms = context.terms(moment.t, moment.q, moment.v)
-    undefined, rank = terms.undefined, context.settings.tolerances.rank
-    if undefined is not None:
-        return Termination.UNDEFINED, f"{undefined} is undefined there"
-    smallest = least_mass(terms, rank=rank)
-    if smallest <= rank:
-        return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"
-    if context.rank is not None and context.rank.is_lost(moment.t, moment.q):
-        described = describe_singular(context.dynamics, moment.t, moment.q)
-        return Termination.SINGULAR_CONFIGURATION, described
-    return None
 
 
 def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple[Termination, str]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
-    from hybrid.motion.pointwise import PointTerms
 
 __all__ = [
     "ENOUGH",
@@ -180,7 +179,8 @@ class Constraints:
     ----------
     dynamics : Dynamics
     parts : tuple of ElementMode
-    terms : PointTerms
+    terms : callable
+        ``terms(t, q, v)``, all terms at one state.
     values : mapping of str to float
         Values of all parameters.
     tangents : mapping of int to Expression
@@ -191,7 +191,7 @@ class Constraints:
 
     dynamics: Dynamics
     parts: tuple[ElementMode, ...]
-    terms: PointTerms
+    terms: Callable[[float, Array, Array], Terms]
     values: Mapping[str, Any]
     tangents: Mapping[int, Expression]
     anchors: dict[int, float] = attrs.field(factory=dict)

@@ -1,6 +1,7 @@
 """A motion as it is kept: arcs, events, and how it ended.
 
-What happened during a motion and why it ended.
+What happened during a motion and why it ended. Events wait for what follows them: they are completed by the mode that
+was selected, or dropped if nothing changed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from hybrid.contact.guards import possible_exit
 from hybrid.contact.modes import ContactMode
+from hybrid.contact.table import rows_of
 from hybrid.motion.flow import make_flow
 from hybrid.motion.numeric import Flow, Observation
 from hybrid.motion.projection import rank_guard
@@ -348,3 +351,91 @@ class AbstractMotion:
         t, q = (self.t_start, self.q_start) if is_first else (arc.start, arc.sample(arc.start)[0])
         rank = rank_guard(dynamics, t, q)
         return rank is not None and rank.is_full
+
+
+TOLD_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
+"""Kinds of events of several force elements at once of which the modes before and after tell which it was."""
+_PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
+_JUMPS = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION)
+LASTING = (*_JUMPS, EventKind.WATCH)
+"""Kinds of events that are kept where the mode stays."""
+
+
+def _named_by_modes(event: Event, after: Mode | None) -> Event:
+    """The event with its word and force elements as the modes before and after it tell.
+
+    Where contact forces are not unique, the guards of all contacts that share them fire together.
+
+    Parameters
+    ----------
+    event : Event
+    after : Mode or None
+        The mode that follows; None if the motion ends.
+
+    Returns
+    -------
+    Event
+        The same one where the modes tell nothing more.
+    """
+    if event.kind not in TOLD_BY_MODES or len(event.elements) < 2 or event.mode_before is None or after is None:
+        return event
+    before = event.mode_before
+    changed = tuple(name for name in event.elements if before[name] is not after[name])
+    if not changed:
+        return event
+    leaves = any(after[name] is ContactMode.FREE for name in changed)
+    return attrs.evolve(event, elements=changed, kind=TOLD_BY_MODES[0 if leaves else 1])
+
+
+def complete(
+    dynamics: Dynamics, events: list[Event], t: float, after: Mode | None, *, verdict: Verdict, note: str
+) -> int:
+    """Complete the last events with the mode that follows them, in place, and drop those that changed nothing.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    events : list of Event
+    t : float
+        Of the decision.
+    after : Mode or None
+        None where the motion ends.
+    verdict : Verdict
+    note : str
+        Of the decision, which joins those of the events.
+
+    Returns
+    -------
+    int
+        Number of events that were dropped.
+
+    Raises
+    ------
+    RuntimeError
+        The mode that was selected is none that may follow: a defect.
+    """
+    dropped = 0
+    recent = events[-_PENDING:]
+    for event in recent:
+        if event.mode_after is not None or not (event.t == t or event.kind is EventKind.ACCUMULATION):
+            continue
+        at = events.index(event)
+        known = _named_by_modes(event, after)
+        jumps = any(later.kind in _JUMPS for later in events[at + 1 :])
+        if after is not None and not jumps:
+            _check_exit(dynamics, known, after)
+        notes = "; ".join(part for part in (known.note, note) if part)
+        events[at] = attrs.evolve(known, mode_after=after, verdict=verdict, note=notes)
+        if after is not None and after == known.mode_before and known.kind not in LASTING:
+            del events[at]
+            dropped += 1
+    return dropped
+
+
+def _check_exit(dynamics: Dynamics, event: Event, after: Mode) -> None:
+    """The verdict selects among the exits of the guards that fired, however it was reached."""
+    if event.mode_before is None or not event.guards:
+        return
+    if not possible_exit(rows_of(dynamics, event.mode_before), event.guards).admits(after):
+        fired = ", ".join(f"{guard.kind.value} of {guard.element}" for guard in event.guards)
+        raise RuntimeError(f"t = {event.t:.10g}: {after} is no exit of {event.mode_before} at {fired}")

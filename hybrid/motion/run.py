@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.impacts.impact import resolve_impact
+from hybrid.contact.problem import least_mass, posture
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
 from hybrid.motion.arcs import FollowedArc, first_step_limit, follow
 from hybrid.motion.arguments import check_start
-from hybrid.motion.completion import complete
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
-from hybrid.motion.failure import explain_failure, in_words, posture, singular_point, undefined_at
-from hybrid.motion.recorded import Arc, Event, EventKind, Termination
+from hybrid.motion.failure import explain_failure, in_words, singular_point
+from hybrid.motion.recorded import Arc, Event, EventKind, Termination, complete
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
 from hybrid.motion.sides import Sides
 from hybrid.motion.simultaneous import order_of_impacts
-from hybrid.motion.singular_passage import loses_rank, pass_singular, singular_end
+from hybrid.motion.singular_passage import describe_singular, pass_singular, singular_end
 from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.transitions import besides_touch, closed_in, event_kind, moment_after, moment_after_impact
 
@@ -203,12 +203,12 @@ class Run:
     ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
         """One impact, or one decision and the arc after it."""
         context = self.context
-        undefined = undefined_at(context, moment)
+        undefined = _undefined_at(context, moment)
         if undefined is not None:
             return undefined, moment, before
         if any(activity is Activity.APPROACHING for activity in moment.activities.values()):
             return self._collide(moment, before)
-        if self._ends(self.sides.crossed(context, moment, before, self.events)):
+        if context.watched and self._ends(self.sides.crossed(context, moment, before, self.events)):
             return (Termination.UNTIL, ""), moment, before
         decision = decide(context, moment, self.t_end)
         if decision.ending is Termination.INCONSISTENT:
@@ -245,9 +245,9 @@ class Run:
             watch, constraints, moment.t, y, self.t_end,
             first_step=limit, rests=rests, directions=choice.directions, progress=self._report,
         )  # fmt: skip
-        if self._ends(self.sides.followed(watch, passage, moment, choice.mode, self.events)):
+        if context.watched and self._ends(self.sides.followed(watch, passage, moment, choice.mode, self.events)):
             return None
-        if context.rank is not None and loses_rank(passage):
+        if context.rank is not None and passage.loses_rank:
             passage, event = pass_singular(context, context.rank, choice, constraints, passage, self.t_end)
             self.events += [] if event is None else [event]
         steps = [step for step in passage.steps if step.end > step.start]
@@ -277,7 +277,7 @@ class Run:
     ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
         context, n = self.context, self.context.dynamics.n
         flow = context.flow(choice)
-        if loses_rank(passage):
+        if passage.loses_rank:
             singular, arrived = singular_end(context, passage, choice.mode, moment)
             self.events.append(singular)
             return (Termination.SINGULAR_CONFIGURATION, singular.note), arrived, choice.mode
@@ -365,7 +365,9 @@ class Run:
         if decision.chosen_by_rule:
             kind, v = EventKind.CHOICE, moment.v
             self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
-        self.pace.dropped += complete(self.context.dynamics, self.events, moment.t, after, decision)
+        self.pace.dropped += complete(
+            self.context.dynamics, self.events, moment.t, after, verdict=decision.verdict, note=decision.note
+        )
 
     def _trajectory(self, moment: Moment, termination: Termination, detail: str) -> Trajectory:
         start = moment if self._start is None else self._start
@@ -377,3 +379,21 @@ class Run:
             termination=termination, cause=f"{cause}: {detail}" if detail else cause,
             t_start=start.t, q_start=start.q, v_start=start.v, t=moment.t, q=moment.q, v=moment.v,
         )  # fmt: skip
+
+
+def _undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:
+    """What stops a motion at a state: a quantity without a finite value, a singular mass matrix or configuration.
+
+    Why, and a phrase about it; None if nothing does.
+    """
+    terms = context.terms(moment.t, moment.q, moment.v)
+    undefined, rank = terms.undefined, context.settings.tolerances.rank
+    if undefined is not None:
+        return Termination.UNDEFINED, f"{undefined} is undefined there"
+    smallest = least_mass(terms, rank=rank)
+    if smallest <= rank:
+        return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"
+    if context.rank is not None and context.rank.is_lost(moment.t, moment.q):
+        described = describe_singular(context.dynamics, moment.t, moment.q)
+        return Termination.SINGULAR_CONFIGURATION, described
+    return None

@@ -24,6 +24,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_problem
 from hybrid.contact.smooth import also_called, is_unnamed
+from hybrid.contact.table import spatial_slides
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import Rest
@@ -415,14 +416,17 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v, with_users=False)
-    known = references(constraints, t, y, choice.directions, watch.settings)
-    watch.flow.set_references(known)
+    settings = watch.settings
+    if spatial_slides(constraints.parts):
+        known = references(constraints, t, y, choice.directions, settings)
+        watch.flow.set_references(known)
+        settings = while_it_begins(watch, known)
     if constraints.hold_everything(t, q, v):
         rest = Rest(watch, t, y, t_end).step()
         values = watch.oriented(rest.time(_SOON), np.repeat(y[:, None], len(_SOON), axis=1))
         # what comes soon decides, also where it is little next to what comes later
         return _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
-    step = Stepper(watch.flow.derivative, t, y, t_end, while_it_begins(watch, known)).step()
+    step = Stepper(watch.flow.derivative, t, y, t_end, settings).step()
     if step is None:
         return False
     values = watch.oriented(step.time(PLACES), step.at_places())

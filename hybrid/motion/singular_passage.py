@@ -17,7 +17,6 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from hybrid.contact.guards import GuardKind
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import ComputationError
@@ -43,7 +42,6 @@ __all__ = [
     "SingularCrossing",
     "cross",
     "describe_singular",
-    "loses_rank",
     "pass_singular",
     "singular_end",
     "singular_points_of",
@@ -279,20 +277,6 @@ def _crossing(guard: RankGuard, window: _Window, t: float) -> SingularCrossing |
         return tuple(step_along(window.states, a, b) for a, b in pairwise(knots))
 
     return SingularCrossing(t, state[:n], state[n:], pieces(window.start, t), pieces(t, window.start + 2 * window.half))
-
-
-def loses_rank(passage: FollowedArc) -> bool:
-    """True if an arc ended because its constraints are nearly dependent.
-
-    Parameters
-    ----------
-    passage : FollowedArc
-
-    Returns
-    -------
-    bool
-    """
-    return any(guard.kind is GuardKind.RANK for guard in passage.fired)
 
 
 def pass_singular(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.problem import posture
 from hybrid.contact.table import force_elements, has_stiction
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
@@ -18,9 +19,9 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
-from hybrid.motion.failure import in_words, posture
+from hybrid.motion.context import PointTerms
+from hybrid.motion.failure import in_words
 from hybrid.motion.numeric import Observation
-from hybrid.motion.pointwise import PointTerms
 from hybrid.motion.projection import Constraints
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.trajectory import Trajectory

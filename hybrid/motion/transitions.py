@@ -45,8 +45,6 @@ _KINDS = (
 
 LOWEST_HOP = 1024.0  # in units of the rounding of the gap
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
-TOLD_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
-"""Kinds of events of several force elements at once of which the modes before and after tell which it was."""
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS, Activity.TENDING)
 
 HOLDS = {
@@ -93,32 +91,6 @@ def besides_touch(event: Event, fired: Iterable[Guard]) -> list[Event]:
         return []
     elements = tuple(dict.fromkeys(guard.element for guard in others))
     return [attrs.evolve(event, kind=event_kind(others), elements=elements)]
-
-
-def named_by_modes(event: Event, after: Mode | None) -> Event:
-    """The event with its word and force elements as the modes before and after it tell.
-
-    Where contact forces are not unique, the guards of all contacts that share them fire together.
-
-    Parameters
-    ----------
-    event : Event
-    after : Mode or None
-        The mode that follows; None if the motion ends.
-
-    Returns
-    -------
-    Event
-        The same one where the modes tell nothing more.
-    """
-    if event.kind not in TOLD_BY_MODES or len(event.elements) < 2 or event.mode_before is None or after is None:
-        return event
-    before = event.mode_before
-    changed = tuple(name for name in event.elements if before[name] is not after[name])
-    if not changed:
-        return event
-    leaves = any(after[name] is ContactMode.FREE for name in changed)
-    return attrs.evolve(event, elements=changed, kind=TOLD_BY_MODES[0 if leaves else 1])
 
 
 def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mapping[str, tuple[float, ...]]) -> Moment:

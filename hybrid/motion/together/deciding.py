@@ -18,13 +18,11 @@ from hybrid.contact.table import rows_of
 from hybrid.declaration.names import TIME
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import hops
-from hybrid.motion.completion import LASTING
-from hybrid.motion.recorded import EventKind, Termination
+from hybrid.motion.recorded import LASTING, TOLD_BY_MODES, EventKind, Termination
 from hybrid.motion.together.descents import KNOWN
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
 from hybrid.motion.together.holding import settled
 from hybrid.motion.together.stepping import enter, looked_along
-from hybrid.motion.transitions import TOLD_BY_MODES
 from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:

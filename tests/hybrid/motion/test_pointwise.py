@@ -7,7 +7,7 @@ import pytest
 import mechanisms
 from hybrid import derive
 from hybrid.dynamics.derive import Dynamics
-from hybrid.motion.pointwise import PointTerms
+from hybrid.motion.context import PointTerms
 
 
 def test_terms_of_repeated_states_are_those_of_arrays_and_evaluated_once(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 import mechanisms
 from hybrid import Mode, derive
 from hybrid.contact.table import rows_of
-from hybrid.motion.pointwise import PointTerms
+from hybrid.motion.context import PointTerms
 from hybrid.motion.projection import Constraints
 
 EPSILON = float(np.finfo(float).eps)

@@ -13,14 +13,17 @@ from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from hybrid.analysis import Axis
+    from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.declaration import Mechanism
 
 __all__ = [
+    "LAWS",
     "PLOT_ENDINGS",
     "FiniteRange",
     "OutputPath",
     "axes_option",
     "branch_option",
+    "impact_law",
     "json_option",
     "mechanism_argument",
     "offered_mechanisms",
@@ -34,6 +37,7 @@ __all__ = [
     "two_axes",
 ]
 
+LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 PLOT_STYLES = ("screen", "page", "single", "double")
 
@@ -382,3 +386,38 @@ def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str,
     """
     values = mechanism.parameter_values(texts)
     return {name: float(values[name]) for name in texts}
+
+
+def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
+    """The impact law of a name.
+
+    Parameters
+    ----------
+    name : str
+        One of ``LAWS``.
+    restitution : float or None
+        Coefficient of restitution of every contact, without unit; None for the declared ones.
+    damping : float or None
+        Of every contact, in units of the square root of a mass; None for the declared ones.
+
+    Returns
+    -------
+    AbstractImpactLaw
+
+    Raises
+    ------
+    click.UsageError
+        If a coefficient belongs to another law.
+    """
+    from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
+    from hybrid.contact.compliance.law import KelvinVoigtLimit
+
+    if name == "kelvin-voigt":
+        if restitution is not None:
+            raise click.UsageError("the kelvin-voigt law has a damping and no restitution: give --damping")
+        return KelvinVoigtLimit(damping)
+    if damping is not None:
+        raise click.UsageError(f"the {name} law has a restitution and no damping: give --restitution")
+    if name == "newton":
+        return NewtonImpact(restitution)
+    return PoissonImpact(restitution) if name == "poisson" else EnergeticImpact(restitution)

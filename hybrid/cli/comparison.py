@@ -8,7 +8,9 @@ import attrs
 import click
 
 from hybrid.cli.arguments import (
+    LAWS,
     FiniteRange,
+    impact_law,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -27,12 +29,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
+    from hybrid.contact.impacts.impact import Impact
     from hybrid.declaration import Mechanism
 
-__all__ = ["LAWS", "compare", "damping_option", "impact", "impact_law", "read_stiffnesses"]
-
-LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
+__all__ = ["compare", "damping_option", "impact", "read_stiffnesses"]
 
 
 def read_stiffnesses(_: click.Context, option: click.Parameter, value: str | None) -> tuple[float, ...]:
@@ -179,41 +179,6 @@ def compare(
             )
     where = [] if output is None else ["", f"The page is in {output}."]
     print_answer(answer, _comparison_tables(answer), where, as_json=as_json)
-
-
-def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
-    """The impact law of a name.
-
-    Parameters
-    ----------
-    name : str
-        One of ``LAWS``.
-    restitution : float or None
-        Coefficient of restitution of every contact, without unit; None for the declared ones.
-    damping : float or None
-        Of every contact, in units of the square root of a mass; None for the declared ones.
-
-    Returns
-    -------
-    AbstractImpactLaw
-
-    Raises
-    ------
-    click.UsageError
-        If a coefficient belongs to another law.
-    """
-    from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
-    from hybrid.contact.compliance.law import KelvinVoigtLimit
-
-    if name == "kelvin-voigt":
-        if restitution is not None:
-            raise click.UsageError("the kelvin-voigt law has a damping and no restitution: give --damping")
-        return KelvinVoigtLimit(damping)
-    if damping is not None:
-        raise click.UsageError(f"the {name} law has a restitution and no damping: give --restitution")
-    if name == "newton":
-        return NewtonImpact(restitution)
-    return PoissonImpact(restitution) if name == "poisson" else EnergeticImpact(restitution)
 
 
 def _tangential(values: Mapping[str, tuple[float, ...]]) -> dict[str, Json]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    LAWS,
     OutputPath,
+    impact_law,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -18,7 +20,6 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.boundary import ExitStatus
-from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.engines import engine_options, opened_engine, store_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table

@@ -12,8 +12,10 @@ import attrs
 import click
 
 from hybrid.cli.arguments import (
+    LAWS,
     OutputPath,
     branch_option,
+    impact_law,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -23,7 +25,6 @@ from hybrid.cli.arguments import (
     read_parameters,
 )
 from hybrid.cli.boundary import ExitStatus
-from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.interrupts import interruptible

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import (
+    LAWS,
+    impact_law,
     json_option,
     mechanism_argument,
     parameter_option,
@@ -15,7 +17,6 @@ from hybrid.cli.arguments import (
     plot_option,
     read_parameters,
 )
-from hybrid.cli.comparison import LAWS, impact_law
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import command_as_written, number, page_option, print_answer, table, write_page
 from hybrid.progress import ProgressBar

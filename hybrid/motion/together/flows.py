@@ -8,8 +8,7 @@ import attrs
 
 from hybrid.contact.guards import Guard, guards_of
 from hybrid.contact.table import ElementMode, rows_of, spatial_slides
-from hybrid.motion.elimination import ModeNodes, eliminate, is_eliminable
-from hybrid.motion.flow import NodeView
+from hybrid.motion.flow import ModeNodes, NodeView, eliminate, is_eliminable
 from hybrid.motion.together.lanes import LaneProgram, lane_program
 
 if TYPE_CHECKING:

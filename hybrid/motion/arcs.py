@@ -115,6 +115,25 @@ _PATIENCE = 20
 
 
 @attrs.frozen(eq=False)
+class Trial:
+    """The first step of an arc that was tried, with what the arc goes on with.
+
+    Attributes
+    ----------
+    watch : Watch
+    constraints : Constraints
+    stepper : Rest or Stepper
+        That made the step.
+    step : Step
+    """
+
+    watch: Watch
+    constraints: Constraints
+    stepper: Rest | Stepper
+    step: Step
+
+
+@attrs.frozen(eq=False)
 class FollowedArc:
     """An arc that was followed.
 
@@ -158,6 +177,7 @@ def follow(
     rests: bool,
     directions: Mapping[str, Array],
     progress: Callable[[float], None] | None = None,
+    trial: Trial | None = None,
 ) -> FollowedArc:
     """Follow a mode's flow until a guard fires, the time ends, or no step is possible.
 
@@ -177,6 +197,8 @@ def follow(
         Of spatial slips that only begin.
     progress : callable, optional
         Called with the time after every step.
+    trial : Trial, optional
+        Of the same watch, where the first step has been made.
 
     Returns
     -------
@@ -195,10 +217,14 @@ def follow(
         if unstable is not None:
             raise ComputationError(unstable)
         settings = while_it_begins(watch, known)
-    stepper: Rest | Stepper = (
-        Rest(watch, t, y, t_end) if rests else Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
-    )
-    way = _Way(watch, constraints, t_end, directions, t, y, stepper, settings)
+    stepper: Rest | Stepper
+    if trial is not None:
+        stepper = trial.stepper
+    elif rests:
+        stepper = Rest(watch, t, y, t_end)
+    else:
+        stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
+    way = _Way(watch, constraints, t_end, directions, t, y, stepper, settings, None if trial is None else trial.step)
     try:
         while (passage := way.advance()) is None:
             if progress is not None:
@@ -220,6 +246,7 @@ class _Way:
     y: Array
     stepper: Rest | Stepper
     settings: Settings  # of the stepper
+    tried: Step | None  # the first step, where it has been made
     start: float = attrs.field(init=False)
     turns: bool = attrs.field(init=False)
     steps: list[Step] = attrs.field(factory=list)
@@ -235,7 +262,7 @@ class _Way:
 
     def advance(self) -> FollowedArc | None:
         """Make one step; the passage if the arc ends in it."""
-        step = self.stepper.step()
+        step, self.tried = self.tried or self.stepper.step(), None
         if step is None:
             return self._passage(failure=self.stepper.cause)
         is_first = self.watch.signs is None

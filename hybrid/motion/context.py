@@ -212,11 +212,12 @@ class Context:
 
     def scales(self, t: float, q: Array, v: Array, terms: Terms) -> Scales:
         """Sizes of gaps and contact velocities at a state; what the motion has had before leaves its rounding."""
-        self._reached(t, q, v)
+        self.reached(t, q, v)
         reach = (self._reach[0], self._reach[1])
         return scales_of(self.dynamics, terms, q, v, t=t, reach=reach)
 
-    def _reached(self, t: float, q: Array, v: Array) -> None:
+    def reached(self, t: float, q: Array, v: Array) -> None:
+        """Remember how large the coordinates and velocities of the motion have been."""
         sizes = coordinate_sizes(self.dynamics, q, t=t)
         np.fmax(self._reach, [sizes, np.abs(v)], out=self._reach)
 
@@ -258,7 +259,7 @@ class Context:
         return Watch(flow, guards, functions, floors, bands, *asked, settings)
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:
-        self._reached(t, q, v)
+        self.reached(t, q, v)
         return motion_sizes(self.terms(t, q, v), *self._reach)
 
     def _error(self, t: float, y: Array) -> Array:

@@ -19,7 +19,7 @@ from hybrid.contact.problem import least_mass, posture
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
-from hybrid.motion.arcs import FollowedArc, first_step_limit, follow
+from hybrid.motion.arcs import FollowedArc, Rest, Trial, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
 from hybrid.motion.failure import explain_failure, in_words, singular_point
@@ -222,7 +222,7 @@ class Run:
             return (decision.ending or Termination.UNDECIDED, "; ".join(notes)), moment, before
         if not moment.t < self.t_end:
             return (Termination.END_TIME, ""), moment, decision.choice.mode
-        passage = self._arc(decision.choice, moment)
+        passage = self._arc(decision.choice, moment, None if self.context.watched else decision.trial)
         if passage is None:
             return (Termination.UNTIL, ""), moment, decision.choice.mode
         return self._after(passage, decision.choice, moment)
@@ -232,18 +232,23 @@ class Run:
         self.events += crossed
         return any(event.kind is EventKind.UNTIL for event in crossed)
 
-    def _arc(self, choice: Choice, moment: Moment) -> FollowedArc | None:
+    def _arc(self, choice: Choice, moment: Moment, trial: Trial | None) -> FollowedArc | None:
         """Follow a mode; None if the condition to stop at was met where it begins."""
         context = self.context
-        constraints = context.constraints(choice, moment.t, moment.q)
-        q, v = constraints.project(moment.t, moment.q, moment.v)
-        watch = context.watch(choice, moment.t, q, v)
-        rests = constraints.hold_everything(moment.t, q, v)
-        y = np.concatenate([q, v])
+        if trial is None:
+            constraints = context.constraints(choice, moment.t, moment.q)
+            q, v = constraints.project(moment.t, moment.q, moment.v)
+            watch = context.watch(choice, moment.t, q, v)
+            rests = constraints.hold_everything(moment.t, q, v)
+            y = np.concatenate([q, v])
+        else:
+            constraints, watch, y = trial.constraints, trial.watch, trial.step.first
+            watch.signs, watch.is_decided, rests = None, False, isinstance(trial.stepper, Rest)
         limit = None if rests else first_step_limit(context, choice, moment.t, y)
         passage = follow(
             watch, constraints, moment.t, y, self.t_end,
             first_step=limit, rests=rests, directions=choice.directions, progress=self._report,
+            trial=trial if limit is None else None,
         )  # fmt: skip
         if context.watched and self._ends(self.sides.followed(watch, passage, moment, choice.mode, self.events)):
             return None

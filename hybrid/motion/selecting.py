@@ -27,7 +27,7 @@ from hybrid.contact.smooth import also_called, is_unnamed
 from hybrid.contact.table import spatial_slides
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import summands_of
-from hybrid.motion.arcs import Rest
+from hybrid.motion.arcs import Rest, Trial
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.events import is_known_zero
 from hybrid.motion.recorded import Termination
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from hybrid.motion.context import Context
     from hybrid.motion.events import Watch
 
-__all__ = ["Array", "Decision", "Moment", "decide", "indefinite_forces", "is_coherent", "modes_of", "with_history"]
+__all__ = ["Array", "Decision", "Moment", "decide", "indefinite_forces", "modes_of", "with_history"]
 
 
 def with_history(
@@ -133,6 +133,8 @@ class Decision:
     ending : Termination or None
     note : str
     chosen_by_rule : bool
+    trial : Trial or None
+        The first step of the choice, where it was tried.
     """
 
     choice: Choice | None
@@ -140,6 +142,7 @@ class Decision:
     ending: Termination | None = None
     note: str = ""
     chosen_by_rule: bool = False
+    trial: Trial | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -266,10 +269,12 @@ def _among(
     # where forces are unique, a mode whose own guard has fired is the last to go on from there
     is_last = moment.has_ended if selection.verdict is Verdict.UNIQUE else lambda choice: False
     in_turn = (c for group in choices for c in sorted(group, key=is_last))
-    following = (c for c in in_turn if _coheres(context, c, moment, t_end))
+    tried = ((c, _coherent(context, c, moment.t, moment.q, moment.v, t_end)) for c in in_turn)
+    following = ((c, trial) for c, trial in tried if trial is not None)
     coherent = list(islice(following, 1 if len(branches) == 1 else None))  # the modes of one branch move alike
     if len(coherent) == 1 or (coherent and len(branches) == 1):
-        return Decision(coherent[0], selection, note="a tie, resolved along the flow of the mode")
+        choice, trial = coherent[0]
+        return Decision(choice, selection, note="a tie, resolved along the flow of the mode", trial=trial)
     if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:
         return Decision(choices[0][0], selection, note="a tie that no flow resolves")
     return _by_rule(context, selection, moment, Termination.UNDECIDED)
@@ -296,10 +301,6 @@ def _definite(problem: ContactProblem, candidates: tuple[Candidate, ...]) -> Can
     if len(status) != 1 or status[0].status is not CandidateStatus.CONSISTENT:
         return None
     return status[0] if len(also_called(mode_of(problem, status[0]), problem.elements)) == 1 else None
-
-
-def _coheres(context: Context, choice: Choice, moment: Moment, t_end: float) -> bool:
-    return is_coherent(context, choice, moment.t, moment.q, moment.v, t_end)
 
 
 def _leaves_motion_open(context: Context, selection: Selection, branch: Branch) -> bool:
@@ -394,23 +395,11 @@ _DISTINCT = 4.0  # roundings by which an inequality must differ from zero
 _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
 
 
-def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> bool:
-    """Whether the inequalities of a mode that are tight at a state become satisfied along its own flow.
+def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> Trial | None:
+    """A trial step along a mode's own flow if the inequalities that are tight at a state become satisfied on it.
 
-    The sign of the first non-vanishing derivative decides, read off a trial step: the first of its points at which
-    the inequality differs from zero.
-
-    Parameters
-    ----------
-    context : Context
-    choice : Choice
-    t : float
-    q, v : array, (n,)
-    t_end : float
-
-    Returns
-    -------
-    bool
+    The sign of the first non-vanishing derivative decides: that of the first point of the step at which the inequality
+    differs from zero.
     """
     constraints = context.constraints(choice, t, q)
     q, v = constraints.project(t, q, v)
@@ -422,15 +411,19 @@ def is_coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, 
         watch.flow.set_references(known)
         settings = while_it_begins(watch, known)
     if constraints.hold_everything(t, q, v):
-        rest = Rest(watch, t, y, t_end).step()
+        resting = Rest(watch, t, y, t_end)
+        rest = resting.step()
         values = watch.oriented(rest.time(_SOON), np.repeat(y[:, None], len(_SOON), axis=1))
         # what comes soon decides, also where it is little next to what comes later
-        return _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
-    step = Stepper(watch.flow.derivative, t, y, t_end, settings).step()
+        stays = _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
+        return Trial(watch, constraints, resting, rest) if stays else None
+    stepper = Stepper(watch.flow.derivative, t, y, t_end, settings)
+    step = stepper.step()
     if step is None:
-        return False
+        return None
     values = watch.oriented(step.time(PLACES), step.at_places())
-    return _stays_positive(watch, values, np.max(np.abs(values), axis=1, keepdims=True))
+    stays = _stays_positive(watch, values, np.max(np.abs(values), axis=1, keepdims=True))
+    return Trial(watch, constraints, stepper, step) if stays else None
 
 
 def _stays_positive(watch: Watch, values: Array, sizes: Array) -> bool:

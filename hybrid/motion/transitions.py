@@ -141,7 +141,7 @@ def moment_after(
     n = len(y) // 2
     q, v = y[:n], y[n:]
     terms = context.terms(t, q, v)
-    scales = context.scales(t, q, v, terms)
+    context.reached(t, q, v)
     by_name: dict[str, set[GuardKind]] = {}
     for guard in fired:
         for name in guard.elements:
@@ -151,7 +151,8 @@ def moment_after(
     broken: dict[str, ContactMode] = {}
     for part in parts:
         kinds = by_name.get(part.name, set())
-        activities[part.name] = _activity(context, terms, scales, part, kinds)
+        told = _told(part, kinds)
+        activities[part.name] = _closing(context, terms, part, t, q, v) if told is None else told
         if not has_stiction(terms, part.element):
             continue
         if part.sticks or GuardKind.SLIP in kinds:
@@ -161,7 +162,7 @@ def moment_after(
         elif part.sticks and GuardKind.CONE_PLUS in kinds:
             broken[part.name] = ContactMode.SLIDE_PLUS
     if Activity.APPROACHING in activities.values():
-        activities |= _touching(context, terms, scales, q, activities)
+        activities |= _touching(context, terms, context.scales(t, q, v, terms), q, activities)
     q, v = settle(context, activities, t, q, v)
     if any(guard.kind is GuardKind.TOUCHDOWN for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
@@ -196,22 +197,28 @@ def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q
     return ended
 
 
-def _activity(context: Context, terms: Terms, scales: Scales, part: ElementMode, kinds: set[GuardKind]) -> Activity:
+def _told(part: ElementMode, kinds: set[GuardKind]) -> Activity | None:
+    """What a force element does after its guards; None for a contact that closes."""
     if part.is_open:
-        tolerance = context.settings.tolerances.velocity * scales.gap_dot[part.index]
-        if GuardKind.TOUCHDOWN not in kinds or terms.gap_dot[part.index] > tolerance:
-            return Activity.OPEN
-        if terms.gap_dot[part.index] < -tolerance:
-            return Activity.APPROACHING
+        return None if GuardKind.TOUCHDOWN in kinds else Activity.OPEN
     if not part.columns:
         return Activity.FRICTIONLESS
-    if part.is_open:
-        return by_slip(context, terms, scales, part.columns)
     if part.sticks or GuardKind.SLIP in kinds:
         return Activity.RESTING
     if len(part.columns) == 2:
         return Activity.SLIPPING
     return Activity.SLIPPING_PLUS if part.slip_sign > 0 else Activity.SLIPPING_MINUS
+
+
+def _closing(context: Context, terms: Terms, part: ElementMode, t: float, q: Array, v: Array) -> Activity:
+    """What an open contact does whose gap has fallen to zero."""
+    scales = context.scales(t, q, v, terms)
+    tolerance = context.settings.tolerances.velocity * scales.gap_dot[part.index]
+    if terms.gap_dot[part.index] > tolerance:
+        return Activity.OPEN
+    if terms.gap_dot[part.index] < -tolerance:
+        return Activity.APPROACHING
+    return by_slip(context, terms, scales, part.columns) if part.columns else Activity.FRICTIONLESS
 
 
 def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, ...]) -> Activity:

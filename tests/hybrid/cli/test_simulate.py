@@ -153,10 +153,10 @@ def test_interrupted_branches_are_not_followed_further(capsys, monkeypatch):
     pins = ["--pin=phi=2.0", "--pin=phi_dot=1.3", "--pin=slip.tip=1", "--param=mu=1.5"]
     real = Run._arc
 
-    def impatient(run, choice, moment):
+    def impatient(run, choice, moment, trial):
         if choice.mode.label == "free":
             raise KeyboardInterrupt
-        return real(run, choice, moment)
+        return real(run, choice, moment, trial)
 
     monkeypatch.setattr(Run, "_arc", impatient)
     assert main(["simulate", "rod_on_incline", *pins, "--t-end=0.01", "--rule=branch", "--json"]) == 130

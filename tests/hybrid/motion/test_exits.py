@@ -9,7 +9,7 @@ from hybrid import ContactMode, Mode, State, build_automaton, derive, simulate, 
 from hybrid.contact import guards
 from hybrid.contact.guards import GuardKind, guards_of, possible_exit
 from hybrid.contact.table import rows_of
-from hybrid.motion import completion
+from hybrid.motion import recorded
 
 WALKS = [
     ("rod_on_incline", {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}, {}, 3.0),
@@ -76,7 +76,7 @@ def test_a_guard_that_is_taken_from_the_table_is_missed_by_motion_and_graph(monk
 def test_a_selection_outside_the_exits_is_a_defect(monkeypatch):
     closed = possible_exit
     monkeypatch.setattr(
-        completion,
+        recorded,
         "possible_exit",
         lambda rows, fired: closed(rows, [g for g in fired if g.kind is not GuardKind.SLIP]),
     )

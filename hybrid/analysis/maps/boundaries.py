@@ -24,8 +24,8 @@ class Boundary:
     between : tuple of two str
         Names of the regions, sorted.
     points : array, (k, 2)
-        Points of the curve in order, to 1e-10 of the axes; the first is repeated at the end of a closed curve. Curves
-        that meet end at the same point.
+        Points of the curve in order, to 1e-10 of the axes, and to 1e-6 where a branch of postures ends at a fold; the
+        first is repeated at the end of a closed curve. Curves that meet end at the same point.
     """
 
     between: tuple[str, str]

@@ -101,7 +101,7 @@ class AbstractFriction(ABC):
     """A force element without a gap: along its slip acts a force between two limits, which it reaches while it slips.
 
     What is derived from a declaration asks no more of it than this; a further kind is a class with these attributes,
-    and text fields under the names of :data:`hybrid.declaration.fields.ROLES`.
+    and text fields under the names of ``hybrid.declaration.fields.ROLES``.
     """
 
     __slots__ = ()

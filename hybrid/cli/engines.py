@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -63,16 +62,15 @@ def engine_options(command: Command) -> Command:
     return workers(scheduler(command))
 
 
-def _folder(_: click.Context, option: click.Parameter, folder: Path | None, *, reads_finished: bool) -> Path | None:
-    """A folder that a result can be kept in, or the reason why not, before anything is computed."""
+def _folder(_: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+    """A folder that a result can be kept in or read from, or the reason why not, before anything is computed."""
     if folder is None:
         return None
     from hybrid.analysis.maps.store import check_folder
     from hybrid.errors import StateError
 
     try:
-        if not (reads_finished and (folder / "zarr.json").exists()):
-            check_folder(folder)
+        check_folder(folder, may_be_finished=True)  # of what, is asked later
     except StateError as error:
         raise click.BadParameter(str(error), param=option) from None
     missing = [name for name in ("xarray", "zarr") if find_spec(name) is None]
@@ -82,14 +80,12 @@ def _folder(_: click.Context, option: click.Parameter, folder: Path | None, *, r
     return folder
 
 
-def store_option(help_text: str, *, reads_finished: bool = False) -> Callable[[Command], Command]:
+def store_option(help_text: str) -> Callable[[Command], Command]:
     """The option ``--store DIR`` for results that are kept while they are computed.
 
     Parameters
     ----------
     help_text : str
-    reads_finished : bool
-        Whether the command reads a finished result of the same kind, in place of refusing its folder.
 
     Returns
     -------
@@ -100,7 +96,7 @@ def store_option(help_text: str, *, reads_finished: bool = False) -> Callable[[C
         "--store",
         type=OutputPath(file_okay=False, path_type=Path),
         metavar="DIR",
-        callback=partial(_folder, reads_finished=reads_finished),
+        callback=_folder,
         help=f"{help_text}; what is finished is kept, and the same command goes on.",
     )
 

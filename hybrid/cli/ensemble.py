@@ -62,7 +62,7 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 @click.option("--t-end", type=float, required=True, metavar="T", help="When every motion ends.")
 @click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="Decides impacts.")
 @click.option("--rtol", type=float, help="Relative tolerance of the integration.")
-@store_option("Keep all motions and events as a Zarr group, or read them from it", reads_finished=True)
+@store_option("Keep all motions and events as a Zarr group, or read them from it")
 @engine_options
 @plot_option("Draw how motions end, when their events are, their starts, and a phase portrait of the ends")
 @click.option("--portrait", metavar="NAME", help="Coordinate of the phase portrait; by default the last one.")

@@ -57,7 +57,7 @@ _SHOWN = 5
     metavar="FILE",
     help="Draw a motion over the map, as `simulate -o FILE` keeps it; needs --plot.",
 )
-@store_option("Keep every cell as a Zarr group in a new folder")
+@store_option("Keep every cell as a Zarr group, or read them from it")
 @engine_options
 @json_option
 def map_(
@@ -85,10 +85,12 @@ def map_(
     with ProgressBar(f"mapping {declared.name}") as bar:
         swept = two_axes(axes, declared.parameter_values(values))
         from hybrid.analysis import region_map
+        from hybrid.analysis.maps.store import is_finished
         from hybrid.dynamics import derive
 
         dynamics = derive(declared)
         drawn_over = None if motion is None else _motion_of(motion, dynamics, values)
+        was_kept = store is not None and is_finished(store)
         with opened_engine(workers, scheduler, is_long=False) as engine:
             found = region_map(
                 dynamics,
@@ -104,7 +106,9 @@ def map_(
             )
         is_drawn = plot is None or _draw(dynamics, found, plot, plot_style, drawn_over)
     answer = {"mechanism": declared.name, **map_record(found)}
-    print_answer(answer, _description(answer), _written(plot if is_drawn else None, store), as_json=as_json)
+    print_answer(
+        answer, _description(answer), _written(plot if is_drawn else None, store, was_kept=was_kept), as_json=as_json
+    )
     if found.failures:
         for failure in found.failures[:_SHOWN]:
             click.echo(f"not computed: {failure}", err=True)
@@ -150,11 +154,11 @@ def _draw(dynamics: Dynamics, found: RegionMap, path: Path, style: StyleName, mo
     return True
 
 
-def _written(plot: Path | None, store: Path | None) -> Iterator[str]:
+def _written(plot: Path | None, store: Path | None, *, was_kept: bool) -> Iterator[str]:
     if plot is not None:
         yield f"Drawn in {plot}."
     if store is not None:
-        yield f"Kept in {store}."
+        yield f"Read from {store}, where it was kept." if was_kept else f"Kept in {store}."
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

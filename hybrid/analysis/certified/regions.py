@@ -15,20 +15,54 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.certified_map import CertifiedMap, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
-from hybrid.analysis.certified.swept import SweptStates
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
+from hybrid.contact.selection import select
 from hybrid.dynamics.derive import bound
-from hybrid.errors import StateError
+from hybrid.dynamics.pins import solve_state, solve_states
+from hybrid.errors import ComputationError, StateError
 from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import RESOLVED, ROUNDING, SUMMED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.posture_branch import PostureBranch
+    from hybrid.dynamics.state import States
 
-__all__ = ["certified_map"]
+__all__ = ["SweptStates", "certified_map"]
 
 Array = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class SweptStates:
+    """States in floats at values of the axes."""
+
+    dynamics: Dynamics
+    axes: tuple[Axis, ...]
+    pins: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    tolerances: Tolerances
+    branch: PostureBranch | None
+
+    def states(self, x: Array) -> States:
+        """At the rows of an array (N, k)."""
+        pins, values = placed(self.dynamics, self.axes, list(x.T), pins=self.pins, parameters=self.parameters)
+        return solve_states(self.dynamics, pins, parameters=values, branch=self.branch, tolerances=self.tolerances)
+
+    def verdict(self, x: Array) -> str | None:
+        """The verdict at values of the axes (k,); None where there is no state."""
+        at = [np.asarray(value) for value in x]
+        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
+        bound = self.dynamics.at({name: float(value) for name, value in values.items()})
+        given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
+        start = None if self.branch is None else dict(self.branch.start)
+        try:
+            state = solve_state(bound, given, branch=start, tolerances=self.tolerances)
+            return select(bound, state, tolerances=self.tolerances).verdict.name
+        except (StateError, ComputationError):
+            return None
+
 
 LEAST_GAP = ROUNDING
 """Gaps below would be rounding."""

@@ -20,7 +20,7 @@ from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
 from hybrid.analysis.maps.kept import fill_kept, specification
 from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
-from hybrid.analysis.maps.store import check_folder, save_map
+from hybrid.analysis.maps.store import check_folder, finished_map, save_map
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
@@ -80,7 +80,8 @@ def region_map(
         made anew, does not stop the others: its cells are ``MISSING``, and ``failures`` names it.
     store : str or Path, optional
         Folder for the finished map, as of :func:`hybrid.analysis.load_map`. Chunks are kept beside it, in a folder that
-        ends in ``.part``, as they are finished: after whatever ended it the same call goes on from there.
+        ends in ``.part``, as they are finished: after whatever ended it the same call goes on from there. A finished
+        map of the same specification is read.
     on_interrupt : {"raise", "keep"}, optional
         What Ctrl-C does: raise ``KeyboardInterrupt``, or end the computation with what is finished; the other cells
         are then ``MISSING``, ``is_complete`` is False, and shares are those of the cells that are there.
@@ -151,8 +152,14 @@ def _kept(
     with_boundaries: bool,
 ) -> RegionMap:
     """A map whose chunks are kept, and which is written when it is there, or what is there after an interrupt."""
-    check_folder(folder)
+    check_folder(folder, may_be_finished=True)
     about, failures = specification(plane), dict[Chunk, str]()
+    known = finished_map(folder, about)
+    if known is not None:
+        known = attrs.evolve(known, branch=plane.branch, units=swept_units(plane.dynamics, plane.axes))
+        if known.boundaries or not with_boundaries:
+            return known
+        return traced(plane.dynamics, known, pins=plane.pins, parameters=plane.parameters, tolerances=plane.tolerances)
     boundaries: tuple[Boundary, ...] = ()
     is_complete = False
     with kept_tasks(folder, about) as kept:

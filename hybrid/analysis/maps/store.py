@@ -11,27 +11,32 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.analysis.kept_tasks import DRAFT, SCHEMA, part_of
+from hybrid.analysis.kept_tasks import DRAFT, SCHEMA, first_difference, part_of
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary
 from hybrid.analysis.maps.region_map import RegionMap
 from hybrid.contact.classification import CellVerdict
 from hybrid.errors import ComputationError, FileError, StateError
+from hybrid.files import read_file, read_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_folder", "load_map", "read_group", "save_map", "written_whole"]
+__all__ = ["check_folder", "finished_map", "is_finished", "load_map", "read_group", "save_map", "written_whole"]
 
+_ATTRIBUTES = "zarr.json"
+_MOST_BYTES = 1 << 30
 _ARRAYS = ("verdict", "region", "modes", "margin")
 
 
-def check_folder(path: Path) -> None:
+def check_folder(path: Path, *, may_be_finished: bool = False) -> None:
     """Refuse a folder that holds something other than an unfinished result of a run that can be gone on with.
 
     Parameters
     ----------
     path : Path
+    may_be_finished : bool, optional
+        A finished result is looked at later.
 
     Returns
     -------
@@ -47,9 +52,52 @@ def check_folder(path: Path) -> None:
         raise StateError(f"{path} is the folder this runs in, which cannot be replaced: name a new one")
     if path.exists() and not path.is_dir():
         raise StateError(f"{path} exists already, and is no folder")
-    is_ours = (path / "zarr.json").exists() and part_of(path).exists()
+    is_ours = (path / _ATTRIBUTES).exists() and (may_be_finished or part_of(path).exists())
     if path.exists() and any(path.iterdir()) and not is_ours:
         raise StateError(f"{path} exists already: choose another folder, or remove it")
+
+
+def is_finished(path: Path) -> bool:
+    """Whether a folder holds a result of which nothing is left to compute.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bool
+    """
+    return (path / _ATTRIBUTES).exists() and not part_of(path).exists()
+
+
+def finished_map(path: Path, about: Mapping[str, Any]) -> RegionMap | None:
+    """The map that is kept in a folder, if it is finished and of what is asked for.
+
+    Parameters
+    ----------
+    path : Path
+    about : mapping
+        What the map is of, as for :func:`save_map`.
+
+    Returns
+    -------
+    RegionMap, or None
+        None where there is none, or one that can be gone on with.
+
+    Raises
+    ------
+    StateError
+        It is of something else: the difference is named.
+    """
+    if not is_finished(path):
+        return None
+    file = path / _ATTRIBUTES
+    known = read_json(read_file(file, limit=_MOST_BYTES), source=str(file)).get("attributes", {})
+    asked = {"kind": "map", "schema": SCHEMA, **about}
+    if (told := first_difference({name: known.get(name) for name in asked}, asked)) is not None:
+        raise StateError(f"{path} holds a result with {told}: remove it, or choose another folder")
+    return load_map(path)
 
 
 def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:

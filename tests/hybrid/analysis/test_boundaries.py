@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hybrid.analysis import Axis, region_map
-from hybrid.analysis.maps.crossings import chains
+from hybrid.analysis.maps.boundaries import chains
 from tests.catalogue import dynamics_of
 from tests.incline import slide, stick_forces
 

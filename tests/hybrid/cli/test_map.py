@@ -78,8 +78,26 @@ def test_a_stored_map_holds_every_cell(capsys, tmp_path):
         counted = {name: float((stored.region == index).mean()) for index, name in enumerate(regions)}
         assert stored.attrs["pins"] == {"slip.tip": "-1"}
     assert {name: share for name, share in counted.items() if share} == pytest.approx(shares)
+
+
+def test_a_finished_store_is_read_and_another_map_is_refused_with_the_difference(capsys, tmp_path, monkeypatch):
+    folder = tmp_path / "map"
+    before = answer(capsys, *SMALL, "--store", str(folder))
+    monkeypatch.setattr("hybrid.analysis.maps.regions.fill_kept", lambda *_, **__: pytest.fail("computed"))
+    assert answer(capsys, *SMALL, "--store", str(folder)) == before
+    assert main([*SMALL, "--store", str(folder)]) == 0
+    assert f"Read from {folder}, where it was kept." in capsys.readouterr().out
+    drawing = tmp_path / "map.svg"
+    assert main([*SMALL, "--store", str(folder), "--plot", str(drawing)]) == 0  # curves are traced for it
+    assert drawing.exists()
+    capsys.readouterr()
+    assert main([*SMALL, "--param=epsilon=0.1", "--store", str(folder)]) == 2
+    assert f'{folder} holds a result with parameters = {{"epsilon": ' in capsys.readouterr().err
+    attributes = json.loads((folder / "zarr.json").read_text())
+    attributes["attributes"]["schema"] = 0
+    (folder / "zarr.json").write_text(json.dumps(attributes))
     assert main([*SMALL, "--store", str(folder)]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "with schema = 0, not 1" in capsys.readouterr().err
 
 
 def test_an_interrupted_map_keeps_what_it_has(capsys, tmp_path, monkeypatch):

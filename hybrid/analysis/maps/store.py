@@ -96,7 +96,7 @@ def finished_map(path: Path, about: Mapping[str, Any]) -> RegionMap | None:
     known = read_json(read_file(file, limit=_MOST_BYTES), source=str(file)).get("attributes", {})
     asked = {"kind": "map", "schema": SCHEMA, **about}
     if (told := first_difference({name: known.get(name) for name in asked}, asked)) is not None:
-        raise StateError(f"{path} holds a result with {told}: remove it, or choose another folder")
+        raise StateError(f"{path} exists already and holds {told}: choose another folder, or remove it")
     return load_map(path)
 
 

@@ -92,12 +92,12 @@ def test_a_finished_store_is_read_and_another_map_is_refused_with_the_difference
     assert drawing.exists()
     capsys.readouterr()
     assert main([*SMALL, "--param=epsilon=0.1", "--store", str(folder)]) == 2
-    assert f'{folder} holds a result with parameters = {{"epsilon": ' in capsys.readouterr().err
+    assert f'{folder} exists already and holds parameters = {{"epsilon": ' in capsys.readouterr().err
     attributes = json.loads((folder / "zarr.json").read_text())
     attributes["attributes"]["schema"] = 0
     (folder / "zarr.json").write_text(json.dumps(attributes))
     assert main([*SMALL, "--store", str(folder)]) == 2
-    assert "with schema = 0, not 1" in capsys.readouterr().err
+    assert "holds schema = 0, not 1" in capsys.readouterr().err
 
 
 def test_an_interrupted_map_keeps_what_it_has(capsys, tmp_path, monkeypatch):

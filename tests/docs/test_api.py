@@ -16,6 +16,7 @@ QUANTITIES = {"budget", "damping", "duration", "max_step", "standing_budget", "s
 # An equation of mechanics in a docstring, and what says where it comes from: a year, or a page.
 EQUATION = re.compile(r"``[^`\n]*(?:lambda|gamma|a_N|A_s|G_|F_N|v'|dx\+)[^`\n]*(?<![<>])= [^`\n]*``|M v'|w = M z")
 SOURCE_SAID = re.compile(r"\b1[6-9]\d\d\b|\b20[0-2]\d\b|docs/")
+REFERENCE = re.compile(r":(?:func|class|data|meth|attr|obj|exc):`~?((?:hybrid|lcp|mechanisms)\.[\w.]+)`")
 SENDS = re.compile(r"attributes are those of :class:`([\w.]+)`")
 
 
@@ -140,6 +141,21 @@ def test_the_classes_of_an_answer_have_pages(documented):
     # Named here by hand, in no package's list: what a comparison, a verdict, an impact law and a map hold.
     pages = {name.rpartition(".")[2] for name in documented}
     assert {"ContactHistory", "Crosscheck", "ImpactProblem", "Impulses", "JointFriction", "PostureBranch"} <= pages
+
+
+def test_what_docstrings_refer_to_by_its_full_name_has_a_page(documented):
+    # The build of the site fails on a reference that leads nowhere; this says so sooner.
+    pages = {name.rpartition(".")[2] for name in documented}
+    lost, found = set(), 0
+    for name, value in documented.items():
+        members = [value, *(vars(value).values() if inspect.isclass(value) else ())]
+        for target in REFERENCE.findall("".join(str(getattr(member, "__doc__", None)) for member in members)):
+            found += 1
+            owner, last = target.rsplit(".", 2)[-2:]
+            if last not in pages and owner not in pages:
+                lost.add((name, target))
+    assert found > 10
+    assert lost == set()
 
 
 def test_times_stiffnesses_and_dampings_have_units(api, documented):

@@ -167,22 +167,33 @@ def list_(*, as_json: bool) -> None:
 def check(*, file: str, as_json: bool) -> None:
     """The errors of a mechanism's declaration, with line and column.
 
-    A text that is no TOML stops it at the first fault; units are compared once all else is right.
+    A text that is no TOML stops it at the first fault; units are compared once all else is right. A mass matrix that is
+    not positive definite at any posture tried is a warning.
     """
+    from hybrid.contact.problem import lacks_mass
+    from hybrid.dynamics import derive
     from hybrid.errors import DeclarationError
 
     name: str | None = None
     problems: tuple[Problem, ...] = ()
+    warnings: list[str] = []
     try:
-        name = load_mechanism(file).name
+        declared = load_mechanism(file)
+        name = declared.name
+        if lacks_mass(derive(declared)):
+            warnings.append(
+                "the mass matrix is not positive definite at any posture tried: check the signs of masses and inertias"
+            )
     except DeclarationError as error:
         problems = error.problems
         click.echo("".join(f"error: {problem}\n" for problem in problems), err=True, nl=False)
     if as_json:
         errors = [attrs.asdict(problem) for problem in problems]
-        print_json({"file": file, "name": name, "ok": not problems, "errors": errors})
+        print_json({"file": file, "name": name, "ok": not problems, "errors": errors, "warnings": warnings})
     elif not problems:
         say(f"{file}: {name} is a valid declaration.")
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
     if problems:
         raise click.exceptions.Exit(ExitStatus.BAD_INPUT)
 

@@ -53,6 +53,33 @@ def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
     return np.where(finite, smallest, np.nan)
 
 
+def lacks_mass(dynamics: Dynamics) -> bool:
+    """Whether the mass matrix is not positive definite at any of some postures, at the parameters that are bound.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    bool
+        True of a declaration at which no verdict can be given, as with a negative mass; False where no posture that was
+        tried has a finite mass matrix.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> [lacks_mass(derive(mechanisms.load("bouncing_ball")).at({"m": m})) for m in (1, -1)]
+    [False, True]
+    """
+    q = np.random.default_rng(0).uniform(-1.0, 1.0, (8, dynamics.n))  # a few, within a unit of the origin
+    with np.errstate(all="ignore"):  # an expression may be undefined at some of them
+        smallest = mass_definiteness(dynamics.terms(q, np.zeros_like(q)))
+    known = smallest[np.isfinite(smallest)]
+    return bool(known.size) and bool((known <= Tolerances().rank).all())
+
+
 def least_mass(terms: Terms, *, rank: float) -> float:
     """Smallest eigenvalue of the scaled mass matrix at one state, or a lower bound of it that decides.
 

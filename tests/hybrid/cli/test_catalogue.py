@@ -81,7 +81,36 @@ def test_show_resolves_parameters_that_depend_on_others(capsys):
 @pytest.mark.parametrize("name", mechanisms.names())
 def test_check_finds_no_error_in_the_catalogue(name, capsys):
     answer = printed(capsys, "check", str(mechanisms.path(name)))
-    assert (answer["ok"], answer["errors"], answer["name"]) == (True, [], name)
+    assert (answer["ok"], answer["errors"], answer["name"], answer["warnings"]) == (True, [], name, [])
+
+
+@pytest.mark.parametrize(
+    ("kinetic", "is_warned"),
+    [
+        ("m*(x_dot**2 + y_dot**2)/2", True),
+        ("(m*x_dot**2 + y_dot**2)/2", True),
+        ("(x_dot**2 + y_dot**2)/2 + x_dot*y_dot*cos(x)", False),  # det = sin(x)**2 is positive but at x = 0
+        ("(x_dot**2 + y_dot**2)/(2*sqrt(x))", False),  # undefined where x < 0
+    ],
+)
+def test_check_warns_of_masses_with_which_no_verdict_can_be_given(kinetic, is_warned, capsys, tmp_path):
+    file = tmp_path / "light.toml"
+    lines = [
+        'name = "light"',
+        'coordinates = ["x", "y"]',
+        "[dynamics]",
+        f'kinetic = "{kinetic}"',
+        "[parameters]",
+        "m = -1",
+    ]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    assert main(["check", str(file), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert [json.loads(out)["ok"], len(json.loads(out)["warnings"])] == [True, int(is_warned)]
+    assert err.startswith("warning: the mass matrix is not positive definite") == is_warned
+    assert main(["verdict", str(file), "--pin", "x=0.5", "--pin", "y=0", "--pin", "x_dot=0", "--pin", "y_dot=0"]) == (
+        2 if is_warned else 0
+    )
 
 
 def test_check_reports_every_error_with_its_place(capsys, tmp_path):

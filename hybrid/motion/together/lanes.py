@@ -266,7 +266,7 @@ def lane_program(equations: Equations, build: Builder, results: Sequence[int]) -
     -------
     LaneProgram
     """
-    writer = _Writer(build.graph(), equations.state, set(equations.parameters.values()), [int(r) for r in results])
+    writer = _LaneWriter(build.graph(), equations.state, set(equations.parameters.values()), [int(r) for r in results])
     lines = writer.written()
     known = equations.program(build, list(writer.known))
     places = np.array([writer.registers[root] for root in writer.roots], dtype=np.int64)
@@ -275,7 +275,7 @@ def lane_program(equations: Equations, build: Builder, results: Sequence[int]) -
 
 
 @attrs.define(eq=False)
-class _Writer:
+class _LaneWriter:
     graph: Graph
     state: Sequence[int]
     fixed: set[int]

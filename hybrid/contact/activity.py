@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Activity",
     "Rows",
+    "activity_pattern",
     "assemble",
     "closed_contacts",
     "element_activities",
@@ -146,6 +147,41 @@ def element_activities(
     """
     arrays = (terms.gap, terms.gap_dot, terms.slip, scales.gap, scales.gap_dot, scales.slip)
     kind = arithmetic_of(*arrays)
+    found = _activities(dynamics, terms, scales, sides, tolerances, kind)
+    if kind is FLOATS:
+        return np.array(found, dtype=np.int8)
+    activities = np.empty((*np.broadcast_shapes(*(array.shape[:-1] for array in arrays)), len(found)), dtype=np.int8)
+    for index, activity in enumerate(found):
+        activities[..., index] = activity
+    return activities
+
+
+def activity_pattern(
+    dynamics: Dynamics, terms: Terms, scales: Scales, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
+) -> tuple[Activity, ...]:
+    """Activity of every force element at one state, otherwise as :func:`element_activities`.
+
+    Parameters
+    ----------
+    dynamics, terms, scales, sides, tolerances
+        As of :func:`element_activities`, at one state.
+
+    Returns
+    -------
+    tuple of Activity
+    """
+    return tuple(_activities(dynamics, terms, scales, sides, tolerances, FLOATS))
+
+
+def _activities(
+    dynamics: Dynamics,
+    terms: Terms,
+    scales: Scales,
+    sides: Mapping[str, tuple[float, ...]],
+    tolerances: Tolerances,
+    kind: Arithmetic,
+) -> list[Any]:
+    arrays = (terms.gap, terms.gap_dot, terms.slip, scales.gap, scales.gap_dot, scales.slip)
     gaps, rates, slips, *sizes = map(kind.vector, arrays)
     found = []
     for index, name in enumerate(element_names(dynamics)):
@@ -163,12 +199,7 @@ def element_activities(
             apart = kind.chosen(gaps[index] > 0, Activity.OPEN, Activity.PENETRATING)
             activity = kind.chosen(abs(gaps[index]) <= tolerances.gap * sizes[0][index], closed, apart)
         found.append(activity)
-    if kind is FLOATS:
-        return np.array(found, dtype=np.int8)
-    activities = np.empty((*np.broadcast_shapes(*(array.shape[:-1] for array in arrays)), len(found)), dtype=np.int8)
-    for index, activity in enumerate(found):
-        activities[..., index] = activity
-    return activities
+    return found
 
 
 def with_limits(

@@ -6,7 +6,7 @@ The set of contact forces where accelerations are unique and forces are not.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -273,8 +273,10 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
     mode = mode_of(problem, item)
     others = [mode_of(problem, member) for member in solution.members[1:]]
     values = zip(item.labels, item.slacks.tolist(), item.scaled_slacks.tolist(), strict=True)
-    return attrs.evolve(
-        branch_from_forces(problem, item.forces, mode),
+    return _branch(
+        problem,
+        item.forces,
+        mode,
         equivalent_modes=tuple(dict.fromkeys(other for other in others if other != mode)),
         slacks=tuple(Slack(name, inequality, value, scaled) for (name, inequality), value, scaled in values),
         margin=item.margin,
@@ -298,6 +300,10 @@ def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mod
     Branch
         Its margin is NaN: no inequality was evaluated.
     """
+    return _branch(problem, forces, mode, equivalent_modes=(), slacks=(), margin=float("nan"))
+
+
+def _branch(problem: ContactProblem, forces: NDArray[np.float64], mode: Mode, **rest: Any) -> Branch:
     acceleration, values = problem.acceleration(forces), (forces + problem.mean).tolist()
     lambda_N = dict.fromkeys(problem.names[: problem.terms.gap.shape[-1]], 0.0)  # of open contacts, too
     lambda_T: dict[str, tuple[float, ...]] = {}
@@ -308,13 +314,11 @@ def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mod
             lambda_T[element.name] = tuple(values[row] + 0.0 for row in element.tangential)
     return Branch(
         mode=mode,
-        equivalent_modes=(),
         lambda_N={name: lambda_N[name] for name in problem.names if name in lambda_N},
         lambda_T=lambda_T,
         acceleration=acceleration,
         contact_acceleration=_contact_accelerations(problem, acceleration),
-        slacks=(),
-        margin=float("nan"),
+        **rest,
     )
 
 

@@ -392,6 +392,13 @@ class FloatProblem:
         matrix, vector, weights, unit = [], [], [], self.row
         for row in rows:
             weight = _weight(row, unit)
+            if not row.beta and len(row.alpha) == 1:  # scaled, the coefficient is 1 or -1
+                ((index, value),) = row.alpha.items()
+                sign = 1.0 if value > 0.0 else -1.0
+                matrix.append([0.0 + sign * g for g in self.G[index]])
+                vector.append(float(row.constant) / (self.size * weight) + sign * self.c[index])
+                weights.append(weight)
+                continue
             entries, constant = [0.0] * len(unit), float(row.constant) / (self.size * weight)
             for index, value in row.alpha.items():
                 share = float(value) * unit[index] / weight

@@ -51,7 +51,7 @@ class ContactMode(StrEnum):
 
 
 def _as_modes(modes: Mapping[str, Any]) -> dict[str, ContactMode]:
-    return {name: ContactMode(mode) for name, mode in modes.items()}
+    return {name: mode if type(mode) is ContactMode else ContactMode(mode) for name, mode in modes.items()}
 
 
 @attrs.frozen

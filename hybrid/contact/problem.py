@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.activity import Activity, assemble, element_activities, element_names
+from hybrid.contact.activity import Activity, activity_pattern, assemble, element_names
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.contact.table import check_friction
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.linear import applied, is_finite
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.errors import ComputationError, StateError
@@ -264,7 +265,7 @@ class ContactProblem:
 
     def acceleration(self, forces: NDArray[np.float64]) -> NDArray[np.float64]:
         """Generalised accelerations (..., n) under contact forces (..., r)."""
-        return np.asanyarray(self.a_free + (self.response_W @ forces[..., None])[..., 0]) + 0.0
+        return np.asanyarray(self.a_free + applied(self.response_W, forces) + 0.0)
 
     def element(self, name: str) -> ActiveElement:
         """The force element of a name; KeyError if it does not take part."""
@@ -319,15 +320,14 @@ def contact_problem(
     check_consistency(dynamics, state, tolerances=tolerances)
     check_friction(dynamics, terms)
     scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
-    activities = element_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
-    pattern = tuple(map(Activity, activities.tolist()))
+    pattern = activity_pattern(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
     for name, activity in zip(element_names(dynamics), pattern, strict=True):
         _check_takes_part(dynamics, name, activity, terms)
     summands = summands_of(dynamics, terms, state.q, state.v, t=state.t)
     problem = pose(dynamics, terms, pattern, sides=state.sides, summands=summands)
     if problem.redundancy:
         check_regularity(dynamics, state)
-    check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=bool(np.isfinite(problem.G).all()))
+    check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=is_finite(problem.G))
     _check_consistent(dynamics, state, terms, problem, tolerances)
     return problem
 
@@ -366,23 +366,25 @@ def pose(
         remainders = assemble(dynamics, sized, activities, sides=sides).zeta
     motion = free_motion(terms, eliminated=_frictionless(dynamics), summands=summands)
     answered = answer(motion, W)
-    magnitudes = (np.swapaxes(np.abs(W), -1, -2) @ motion.summands[..., None])[..., 0] + remainders
-    c = (np.swapaxes(W, -1, -2) @ motion.a_free[..., None])[..., 0] + zeta
-    rounding = _ROUNDING * magnitudes
-    is_blocked = ~answered.G.diagonal(0, -2, -1).astype(bool)
+    along = W.swapaxes(-1, -2)
+    c = applied(along, motion.a_free) + zeta
+    rounding = _ROUNDING * (applied(np.abs(along), motion.summands) + remainders)
+    mobility = answered.G.diagonal(0, -2, -1)
+    if not mobility.all():
+        c = np.where((mobility == 0.0) & (np.abs(c) <= _CANCELLED * rounding), 0.0, c)
     return ContactProblem(
         mechanism=dynamics.name,
         elements=rows.elements,
         names=element_names(dynamics),
         G=answered.G,
-        c=np.where(is_blocked & (np.abs(c) <= _CANCELLED * rounding), 0.0, c) if is_blocked.any() else c,
+        c=c,
         rounding=rounding,
         W=W,
         a_free=motion.a_free,
         response_W=answered.response,
         columns=dynamics.columns,
         redundancy=motion.redundancy if np.ndim(motion.redundancy) else int(motion.redundancy),
-        inconsistency=float(motion.inconsistency.max()),
+        inconsistency=float(motion.inconsistency.max()) if motion.J.shape[-2] else 0.0,
         terms=terms,
         length=answered.length,
     )

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.linear import applied, inverse_of_each
 from hybrid.dynamics.scales import single_terms
 from hybrid.tolerances import RANK, ROUNDING
 
@@ -92,7 +92,7 @@ def answer(motion: FreeMotion, W: NDArray[Any]) -> Answer:
     response = motion.inverse @ W
     length = _length(W, response)
     if not motion.J.shape[-2]:
-        return Answer(response, _symmetric(np.swapaxes(W, -1, -2) @ response), length)
+        return Answer(response, _symmetric(W.swapaxes(-1, -2) @ response), length)
     gradients = np.swapaxes(motion.J, -1, -2)
     shares = np.swapaxes(motion.lift, -1, -2) @ W
     left = W - gradients @ shares
@@ -132,14 +132,13 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
         NaN where the mass matrix is singular.
     """
     n = terms.M.shape[-1]
-    identity = np.eye(n)
-    inverse = solve_each(terms.M, identity if terms.M.ndim == 2 else np.broadcast_to(identity, terms.M.shape))
+    inverse = inverse_of_each(terms.M)
     inverse = (inverse + inverse.swapaxes(-1, -2)) / 2
-    a_free = _applied(inverse, terms.h)
+    a_free = applied(inverse, terms.h)
     # what the mass matrix multiplies cancels in its inverse (Higham 2002, section 7.1)
-    magnitudes = _applied(np.abs(inverse), _applied(np.abs(terms.M), np.abs(a_free)))
+    magnitudes = applied(np.abs(inverse), applied(np.abs(terms.M), np.abs(a_free)))
     if summands is not None:
-        magnitudes = np.fmax(magnitudes, _applied(np.abs(inverse), summands.h))
+        magnitudes = np.fmax(magnitudes, applied(np.abs(inverse), summands.h))
     if not eliminated:
         none, zero = np.zeros(a_free.shape[:-1], dtype=int), np.zeros(a_free.shape[:-1])
         return FreeMotion(a_free, inverse, none, zero, magnitudes, inverse, np.zeros((0, n)), np.zeros((n, 0)))
@@ -151,18 +150,14 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
     units = _units(J, mobility)
     lift = inverse @ np.swapaxes(J, -1, -2) @ pseudo_inverse(mobility, J)
     response = inverse - lift @ J @ inverse
-    unmet = _applied(np.abs(J), magnitudes) + known.zeta_B[..., rows]
-    magnitudes = magnitudes + _applied(np.abs(lift), unmet)
+    unmet = applied(np.abs(J), magnitudes) + known.zeta_B[..., rows]
+    magnitudes = magnitudes + applied(np.abs(lift), unmet)
     for _ in range(2):  # the second time for the rounding of the first
-        a_free = a_free - _applied(lift, _applied(J, a_free) + zeta)
-    residual = _applied(J, a_free) + zeta
+        a_free = a_free - applied(lift, applied(J, a_free) + zeta)
+    residual = applied(J, a_free) + zeta
     redundancy = len(rows) - np.linalg.matrix_rank(mobility / units, tol=None, rtol=RANK, hermitian=True)
     inconsistency = np.max(np.abs(residual), axis=-1)
     return FreeMotion(a_free, _symmetric(response), redundancy, inconsistency, magnitudes, inverse, J, lift)
-
-
-def _applied(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
-    return np.asanyarray((matrix @ vector[..., None])[..., 0])
 
 
 def pseudo_inverse(mobility: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:

@@ -21,6 +21,7 @@ from hybrid.contact.solutions import (
 )
 from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.linear import is_finite
 from hybrid.dynamics.pins import state_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -133,7 +134,7 @@ def _in_floats(
 ) -> Selection:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
         problem = contact_problem(dynamics, state, tolerances=tolerances)
-        if not (np.isfinite(problem.G).all() and np.isfinite(problem.c).all()):
+        if not is_finite(problem.G, problem.c):
             raise ComputationError(f"{dynamics.name}: the contact problem has numbers beyond the range of floats")
         return select_problem(problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget)
 

@@ -330,7 +330,7 @@ def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
         With the least value.
     """
     for name, values in not_negative(dynamics, terms):
-        if values.size and (values < 0).any():
+        if min(values.tolist(), default=0.0) < 0.0 if values.ndim == 1 else (values < 0).any():
             kind = "limit force" if "limit" in name else "friction"
             raise StateError(
                 f"{dynamics.name}: the {kind} is negative ({np.nanmin(values):.6g}) at "

@@ -14,6 +14,7 @@ import numpy as np
 
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.equations import Equations, equations_of
+from hybrid.dynamics.linear import is_finite
 from hybrid.errors import ArgumentError
 from hybrid.expressions import FUNCTIONS, Builder, Kernel, Nodes, compile_kernel, jacobian
 
@@ -83,7 +84,7 @@ class Terms:
         """Name of the first quantity that has no finite value; None if all have one."""
         whole = self.M.base  # of which the quantities at one state are parts
         blocks = [getattr(self, name) for name in _QUANTITIES]
-        if whole is not None and np.isfinite(whole).all() and all(block.base is whole for block in blocks):
+        if whole is not None and is_finite(whole) and all(block.base is whole for block in blocks):
             return None
         return next(
             (name for name, block in zip(_QUANTITIES, blocks, strict=True) if not np.isfinite(block).all()), None

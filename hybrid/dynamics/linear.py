@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,35 @@ def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(all="ignore"):
             solution = np.linalg.solve(np.where(singular[..., None, None], identity, A), b)
         return np.where(singular[..., None, None], np.nan, solution)
+
+
+def inverse_of_each(A: NDArray[Any]) -> NDArray[Any]:
+    """Inverses of many small matrices; NaN where a matrix is singular or not finite.
+
+    Parameters
+    ----------
+    A : array, (..., n, n)
+
+    Returns
+    -------
+    array, (..., n, n)
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        return solve_each(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape))
+
+
+def applied(A: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Products (..., m) of matrices (..., m, n) and vectors (..., n)."""
+    return np.asanyarray(A @ x if x.ndim == 1 else (A @ x[..., None])[..., 0])
+
+
+def is_finite(*arrays: NDArray[Any]) -> bool:
+    """Whether every entry of some arrays is finite."""
+    # the sum of squares of finite numbers is finite, or too large and looked at again
+    return all(math.isfinite(np.vdot(array, array).real) or bool(np.isfinite(array).all()) for array in arrays)
 
 
 def solve_in_floats(A: list[list[float]], b: list[float]) -> list[float] | None:
